@@ -1,0 +1,94 @@
+# Everything from nothing: a target makes the virtual environment, builds the core, and does its work.
+# Needed before: python3 (with venv and headers), a C++20 compiler, make. CMake and Ninja, where the
+# machine has none, come with the build requirements.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/sh
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SANITIZED := build/sanitize
+
+export CXX
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+BUILD_FILES := pyproject.toml CMakeLists.txt $(wildcard core/*)
+PYTHON_FILES := $(wildcard src/riparian/*.py src/riparian/*/*.py)
+
+.PHONY: help
+help: ## say what can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+.PHONY: venv
+venv: $(VENV)/.stamp ## make .venv, with the package built and installed in it
+
+# Not isolated: the build directory is kept, and only what has changed is compiled again.
+$(VENV)/.stamp: $(BUILD_FILES) $(VENV)/.build-requirements
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+# The backend itself says whether it needs CMake and Ninja from the package index.
+$(VENV)/.build-requirements: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > $@.txt
+	$(BIN)/pip install --quiet --requirement $@.txt
+	$(BIN)/python -c 'from scikit_build_core.build import get_requires_for_build_editable as more; print(*more(), sep="\n")' > $@.txt
+	$(BIN)/pip install --quiet --requirement $@.txt
+	@touch $@
+
+.PHONY: demo
+demo: venv ## learn a stream and print how near the forest comes to the best possible
+	$(BIN)/python -m riparian.demo
+
+.PHONY: test
+test: venv ## run the tests, and the examples in the docstrings
+	$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: venv ## check style and format
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+.PHONY: types
+types: venv ## check types
+	$(BIN)/mypy
+
+# A second environment that holds the sanitized package alone, and finds everything else in the first.
+# (A .pth file in a directory that was added by a .pth file is not read, so the editable install of
+# the first environment stays out.)
+$(SANITIZED)/.stamp: $(VENV)/.stamp $(PYTHON_FILES)
+	$(PYTHON) -m venv --without-pip $(SANITIZED)/venv
+	$(BIN)/python -c $(PURELIB) > $(SANITIZED)/packages
+	cp $(SANITIZED)/packages "$$($(SANITIZED)/venv/bin/python -c $(PURELIB))/first.pth"
+	$(BIN)/pip install --quiet --no-build-isolation --no-deps --upgrade \
+	    --target "$$($(SANITIZED)/venv/bin/python -c $(PURELIB))" \
+	    --config-settings=build-dir=$(SANITIZED)/cmake \
+	    --config-settings=cmake.build-type=Debug \
+	    --config-settings=cmake.define.RIPARIAN_SANITIZE=ON .
+	@touch $@
+
+PURELIB := 'import sysconfig; print(sysconfig.get_path("purelib"))'
+
+# Python itself is not sanitized, so the runtimes must be there before it starts; libstdc++ too, or
+# AddressSanitizer would not find the function that throws. Python keeps memory until it ends, so leaks
+# cannot be told from that.
+library = $(shell $(CXX) -print-file-name=$(1))
+SANITIZED_RUN = env \
+    LD_PRELOAD='$(call library,libasan.so) $(call library,libubsan.so) $(call library,libstdc++.so)' \
+    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+    $(SANITIZED)/venv/bin/python
+
+.PHONY: sanitize
+sanitize: $(SANITIZED)/.stamp ## run the tests of the engine with address and undefined behaviour checked
+	$(SANITIZED_RUN) -c 'import riparian._core as core; assert core.sanitized, core.__file__'
+	$(SANITIZED_RUN) -m pytest -m engine -p no:cacheprovider tests
+
+.PHONY: check
+check: test lint types sanitize ## the full check: what CI runs
+
+.PHONY: clean
+clean: ## remove all that was made
+	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

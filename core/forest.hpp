@@ -1,0 +1,244 @@
+// The forest: trees side by side, learned in parallel, read while they learn.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "tree.hpp"
+
+namespace riparian {
+
+// Runs work(worker, item) for every item, on up to `workers` threads. Threads live for one call:
+// there is nothing to be lost in a fork.
+template <class Work>
+void parallel(std::size_t workers, std::size_t items, Work&& work) {
+    workers = std::min(workers, items);
+    if (workers <= 1) {
+        for (std::size_t item = 0; item < items; ++item) work(std::size_t{0}, item);
+        return;
+    }
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr failure;
+    std::mutex failed;
+    const auto run = [&](std::size_t worker) {
+        try {
+            for (std::size_t item; (item = next++) < items;) work(worker, item);
+        } catch (...) {
+            const std::lock_guard lock(failed);
+            failure = std::current_exception();
+            next = items;
+        }
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t worker = 1; worker < workers; ++worker) threads.emplace_back(run, worker);
+    run(0);
+    for (auto& thread : threads) thread.join();
+    if (failure) std::rethrow_exception(failure);
+}
+
+// Many readers or one writer, in the order of their coming: neither starves the other.
+class FairLock {
+public:
+    std::shared_lock<std::shared_mutex> read() {
+        const std::lock_guard queue(queue_);
+        return std::shared_lock(state_);
+    }
+    std::unique_lock<std::shared_mutex> write() {
+        const std::lock_guard queue(queue_);
+        return std::unique_lock(state_);
+    }
+
+private:
+    std::mutex queue_;
+    std::shared_mutex state_;
+};
+
+enum class Voting { average, majority };
+
+template <FeatureSpace Space>
+class Forest {
+public:
+    using Batch = typename Space::Batch;
+
+    // A reader sees all trees after the same point: the lock is held for this many at the most.
+    static constexpr std::size_t block = 4096;
+
+    Forest(std::size_t n_trees, Settings settings, Space space)
+        : settings_(std::move(settings)), space_(std::move(space)) {
+        scratch_.push_back(std::make_unique<Scratch<Space>>());
+        for (std::size_t i = 0; i < n_trees; ++i)
+            trees_.push_back(
+                std::make_unique<Tree<Space>>(i, settings_, space_, *scratch_.front()));
+    }
+
+    // Learn up to a block of points. The schedules reach as deep as the trees can get by it.
+    void learn(const Batch& batch, const Class* labels, const double* weights,
+               std::size_t workers) {
+        if (batch.size() > block) throw std::logic_error("a block holds at most 4096 points");
+        const auto lock = lock_.write();
+        workers = worthwhile(workers, batch.size() * trees_.size());
+        while (scratch_.size() < workers) scratch_.push_back(std::make_unique<Scratch<Space>>());
+        parallel(workers, trees_.size(), [&](std::size_t worker, std::size_t i) {
+            trees_[i]->learn(batch, labels, weights, points_, settings_, space_,
+                             *scratch_[worker]);
+        });
+        points_ += batch.size();
+    }
+
+    // Before the first point of a class: `rank[k]`, the place of class k in the public order, which
+    // may have classes that have not arrived yet.
+    void set_classes(std::vector<std::uint32_t> rank, std::size_t n_classes) {
+        const auto lock = lock_.write();
+        rank_ = std::move(rank);
+        n_classes_ = n_classes;
+    }
+    // For every depth that the next block can reach.
+    void set_schedules(std::vector<std::uint64_t> alpha, std::vector<std::uint64_t> beta) {
+        const auto lock = lock_.write();
+        settings_.alpha = std::move(alpha);
+        settings_.beta = std::move(beta);
+    }
+    void set_space(Space space) {
+        const auto lock = lock_.write();
+        space_ = std::move(space);
+    }
+
+    // R11, for up to a block of points: sums over the trees, in their order, then one division.
+    // `make(n_classes)` gives room for one row a point; the columns are in the public order.
+    template <class Make>
+    void predict_proba(const Batch& batch, Voting voting, std::size_t workers, Make&& make) {
+        const auto lock = lock_.read();
+        const std::size_t n_classes = n_classes_;
+        double* out = make(n_classes);
+        const std::size_t tiles = (batch.size() + tile - 1) / tile;
+        workers = worthwhile(workers, batch.size() * trees_.size());
+        parallel(workers, tiles, [&](std::size_t, std::size_t i) {
+            const std::size_t first = i * tile;
+            predict_tile(batch, first, std::min(tile, batch.size() - first), voting,
+                         out + first * n_classes);
+        });
+    }
+
+    // The class of each tree in the public order, -1 where the tree abstains; a row a point.
+    void predict_trees(const Batch& batch, std::int64_t* out) {
+        const auto lock = lock_.read();
+        for_each_leaf(batch, [&](std::size_t point, std::size_t tree, std::uint32_t node) {
+            const auto& histogram = trees_[tree]->histogram_at(node);
+            out[point * trees_.size() + tree] =
+                histogram.total() ? std::int64_t{rank_[histogram.argmax(rank_)]} : -1;
+        });
+    }
+
+    // The node number of each point's leaf in each tree; a row a point.
+    void apply(const Batch& batch, std::int64_t* out) {
+        const auto lock = lock_.read();
+        for_each_leaf(batch, [&](std::size_t point, std::size_t tree, std::uint32_t node) {
+            out[point * trees_.size() + tree] = node;
+        });
+    }
+
+    std::vector<TreeStats> stats() {
+        const auto lock = lock_.read();
+        std::vector<TreeStats> all;
+        for (const auto& tree : trees_) all.push_back(tree->stats());
+        return all;
+    }
+
+    // visitor(tree), while nobody learns.
+    template <class Visitor>
+    decltype(auto) with_tree(std::size_t i, Visitor&& visitor) {
+        const auto lock = lock_.read();
+        return visitor(*trees_.at(i));
+    }
+
+    std::uint64_t depth() {
+        const auto lock = lock_.read();
+        std::uint64_t deepest = 0;
+        for (const auto& tree : trees_) deepest = std::max(deepest, tree->depth());
+        return deepest;
+    }
+    std::uint64_t points() {
+        const auto lock = lock_.read();
+        return points_;
+    }
+    std::size_t n_trees() const { return trees_.size(); }
+    std::size_t n_classes() {
+        const auto lock = lock_.read();
+        return n_classes_;
+    }
+    std::size_t n_arrived() {
+        const auto lock = lock_.read();
+        return rank_.size();
+    }
+
+private:
+    static constexpr std::size_t tile = 256;  // points whose sums and rows stay in the cache
+
+    // A thread costs about as much as two thousand points through one tree.
+    static std::size_t worthwhile(std::size_t workers, std::size_t work) {
+        return std::min(workers, work / 2048 + 1);
+    }
+
+    template <class Visitor>
+    void for_each_leaf(const Batch& batch, Visitor&& visitor) const {
+        std::array<std::uint32_t, Tree<Space>::lanes> at;
+        for (std::size_t first = 0; first < batch.size(); first += at.size()) {
+            const std::size_t count = std::min(at.size(), batch.size() - first);
+            for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
+                trees_[tree]->route(batch, first, count, at);
+                for (std::size_t i = 0; i < count; ++i) visitor(first + i, tree, at[i]);
+            }
+        }
+    }
+
+    void predict_tile(const Batch& batch, std::size_t first, std::size_t count, Voting voting,
+                      double* out) const {
+        const std::size_t n_arrived = rank_.size();
+        std::array<std::uint32_t, tile> voters{};
+        std::vector<double> sums(count * n_arrived);  // by class in order of arrival
+        std::array<std::uint32_t, Tree<Space>::lanes> at;
+        for (const auto& tree : trees_) {
+            for (std::size_t base = 0; base < count; base += at.size()) {
+                const std::size_t some = std::min(at.size(), count - base);
+                tree->route(batch, first + base, some, at);
+                for (std::size_t i = 0; i < some; ++i) {
+                    const auto& histogram = tree->histogram_at(at[i]);
+                    if (histogram.total() == 0) continue;
+                    ++voters[base + i];
+                    double* row = sums.data() + (base + i) * n_arrived;
+                    if (voting == Voting::average)
+                        histogram.add_shares(row);
+                    else
+                        row[histogram.argmax(rank_)] += 1.0;
+                }
+            }
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            double* row = out + i * n_classes_;
+            const double nobody = 1.0 / static_cast<double>(n_classes_);
+            std::fill_n(row, n_classes_, voters[i] ? 0.0 : nobody);
+            if (voters[i] == 0) continue;
+            for (std::size_t k = 0; k < n_arrived; ++k)
+                row[rank_[k]] = sums[i * n_arrived + k] / voters[i];
+        }
+    }
+
+    FairLock lock_;
+    Settings settings_;
+    Space space_;
+    std::uint64_t points_ = 0;          // t: points of positive weight received
+    std::vector<std::uint32_t> rank_;   // of each class that has arrived, in the public order
+    std::size_t n_classes_ = 0;         // in the public order
+    std::vector<std::unique_ptr<Tree<Space>>> trees_;
+    std::vector<std::unique_ptr<Scratch<Space>>> scratch_;  // one a thread
+};
+
+}  // namespace riparian

@@ -1,0 +1,124 @@
+// Who waits for a place in the fringe (R12): the inactive leaves of one tree in a heap by ŝ.
+//
+// ŝ(A) = errors / (E - E0) sinks by itself as E grows, and rises only when an estimation point
+// arrives in A that its prediction gets wrong. So a key may be stale, but never too low: it is
+// raised in place when ŝ rises, and when the top turns out to be stale it gets its fresh value and
+// another look. Nobody scans all leaves.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+
+namespace riparian {
+
+// A ratio of integers, compared exactly.
+struct Ratio {
+    std::uint64_t over = 0;
+    std::uint64_t under = 1;
+
+    friend bool operator<(const Ratio& a, const Ratio& b) {
+#if defined(_MSC_VER)
+        std::uint64_t left_high, right_high;
+        const std::uint64_t left = _umul128(a.over, b.under, &left_high);
+        const std::uint64_t right = _umul128(b.over, a.under, &right_high);
+        return left_high != right_high ? left_high < right_high : left < right;
+#else
+        __extension__ using Wide = unsigned __int128;
+        return static_cast<Wide>(a.over) * b.under < static_cast<Wide>(b.over) * a.under;
+#endif
+    }
+};
+
+class Fringe {
+public:
+    struct Entry {
+        Ratio key;           // at least ŝ
+        std::uint32_t node;  // ties go to the leaf created first
+        std::uint32_t leaf;
+    };
+
+    bool empty() const { return heap_.empty(); }
+    std::size_t size() const { return heap_.size(); }
+    std::size_t bytes() const { return heap_.capacity() * sizeof(Entry); }
+    std::uint64_t activations() const { return activations_; }
+    std::uint64_t refreshes() const { return refreshes_; }
+
+    // `moved(leaf, place)` is told where a leaf lies now.
+    template <class Moved>
+    void push(const Entry& entry, Moved&& moved) {
+        heap_.push_back(entry);
+        rise(heap_.size() - 1, moved);
+    }
+
+    // ŝ of the leaf at this place rose; a key that is higher still stays.
+    template <class Moved>
+    void raise(std::size_t place, const Ratio& fresh, Moved&& moved) {
+        if (!(heap_[place].key < fresh)) return;
+        heap_[place].key = fresh;
+        rise(place, moved);
+    }
+
+    // Take the leaf with the largest ŝ; `fresh(leaf)` tells what it is now.
+    template <class Fresh, class Moved>
+    std::uint32_t take(Fresh&& fresh, Moved&& moved) {
+        ++activations_;
+        for (;; ++refreshes_) {
+            const Ratio now = fresh(heap_[0].leaf);
+            if (!(now < heap_[0].key)) break;
+            heap_[0].key = now;
+            sink(0, moved);
+        }
+        const std::uint32_t leaf = heap_[0].leaf;
+        heap_[0] = heap_.back();
+        heap_.pop_back();
+        if (!heap_.empty()) sink(0, moved);
+        return leaf;
+    }
+
+private:
+    static bool before(const Entry& a, const Entry& b) {
+        if (b.key < a.key) return true;
+        if (a.key < b.key) return false;
+        return a.node < b.node;
+    }
+
+    template <class Moved>
+    void rise(std::size_t place, Moved&& moved) {
+        const Entry entry = heap_[place];
+        while (place > 0) {
+            const std::size_t parent = (place - 1) / 2;
+            if (!before(entry, heap_[parent])) break;
+            heap_[place] = heap_[parent];
+            moved(heap_[place].leaf, place);
+            place = parent;
+        }
+        heap_[place] = entry;
+        moved(entry.leaf, place);
+    }
+
+    template <class Moved>
+    void sink(std::size_t place, Moved&& moved) {
+        const Entry entry = heap_[place];
+        for (;;) {
+            std::size_t child = 2 * place + 1;
+            if (child >= heap_.size()) break;
+            if (child + 1 < heap_.size() && before(heap_[child + 1], heap_[child])) ++child;
+            if (!before(heap_[child], entry)) break;
+            heap_[place] = heap_[child];
+            moved(heap_[place].leaf, place);
+            place = child;
+        }
+        heap_[place] = entry;
+        moved(entry.leaf, place);
+    }
+
+    std::vector<Entry> heap_;
+    std::uint64_t activations_ = 0;
+    std::uint64_t refreshes_ = 0;
+};
+
+}  // namespace riparian

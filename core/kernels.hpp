@@ -1,0 +1,60 @@
+// The loops over the candidates of a leaf, compiled once for each instruction set; the best that
+// the machine has is picked when the module is loaded. All of them give the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace riparian {
+
+struct Kernels {
+    const char* name;
+
+    // Bit d*m+j of `bits` says whether value d is <= threshold d*m+j, for d < dims and j < m.
+    // Thresholds are readable for 16 floats more than there are; bits past the last are zero.
+    void (*left_bits)(const float* values, std::size_t dims, std::size_t m, const float* thresholds,
+                      std::uint64_t* bits);
+
+    // counters[i] += weight where bit i is set, i < n, n a multiple of 8. No counter overflows.
+    void (*add8)(std::uint8_t* counters, const std::uint64_t* bits, std::size_t n,
+                 std::uint64_t weight);
+    void (*add16)(std::uint16_t* counters, const std::uint64_t* bits, std::size_t n,
+                  std::uint64_t weight);
+    void (*add32)(std::uint32_t* counters, const std::uint64_t* bits, std::size_t n,
+                  std::uint64_t weight);
+    void (*add64)(std::uint64_t* counters, const std::uint64_t* bits, std::size_t n,
+                  std::uint64_t weight);
+
+    // sums[k] += counts[k] / total, k < n.
+    void (*shares8)(double* sums, const std::uint8_t* counts, std::size_t n, double total);
+    void (*shares16)(double* sums, const std::uint16_t* counts, std::size_t n, double total);
+    void (*shares32)(double* sums, const std::uint32_t* counts, std::size_t n, double total);
+    void (*shares64)(double* sums, const std::uint64_t* counts, std::size_t n, double total);
+};
+
+extern const Kernels baseline_kernels;
+#ifdef RIPARIAN_X86
+extern const Kernels avx2_kernels;
+extern const Kernels avx512_kernels;
+#endif
+
+namespace detail {
+
+inline const Kernels* best_kernels() {
+#ifdef RIPARIAN_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+        return &avx512_kernels;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &avx2_kernels;
+#endif
+    return &baseline_kernels;
+}
+
+inline const Kernels* chosen_kernels = best_kernels();
+
+}  // namespace detail
+
+inline const Kernels& kernels() { return *detail::chosen_kernels; }
+
+}  // namespace riparian

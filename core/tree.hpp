@@ -1,0 +1,310 @@
+// BuildTree of Appendix A, with the bounded fringe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include "fringe.hpp"
+#include "leaf.hpp"
+
+namespace riparian {
+
+// The parameters of a forest as its trees need them; all of them were checked at the Python door.
+struct Settings {
+    std::uint64_t seed = 0;
+    std::uint32_t split_points = 0;   // m
+    double min_gain = 0;              // τ
+    std::uint64_t structure_cut = 0;  // a uniform's 53 bits below this: structure stream (R1)
+    std::uint64_t ignore_cut = 0;     // below this: ignored
+    std::uint64_t fringe_size = 0;    // active leaves per tree; the largest number: no bound
+    std::vector<std::uint64_t> alpha; // α(d), for every depth that the next block can reach
+    std::vector<std::uint64_t> beta;  // β(d)
+};
+
+inline constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
+
+struct TreeStats {
+    std::uint64_t structure_points = 0, estimation_points = 0, ignored_points = 0;
+    std::uint64_t should_splits = 0, must_splits = 0;
+    std::uint64_t leaves = 0, active = 0, pure = 0, stuck = 0, depth = 0;
+    std::uint64_t activations = 0, refreshes = 0;
+    std::uint64_t node_bytes = 0, leaf_bytes = 0, fringe_bytes = 0;
+};
+
+template <FeatureSpace Space>
+class Tree {
+public:
+    using Feature = typename Space::Feature;
+    using Point = typename Space::Point;
+    using Batch = typename Space::Batch;
+
+    // A node that is a leaf is its own child, and both ways lead there: a descent may overshoot.
+    struct Node {
+        Feature feature;
+        float threshold;
+        std::uint32_t child;  // the left one; the right one lies beside it
+        std::uint32_t leaf;   // no_leaf for an inner node
+
+        bool inner() const { return leaf == no_leaf; }
+    };
+    static constexpr std::uint32_t no_leaf = std::numeric_limits<std::uint32_t>::max();
+
+    Tree(std::uint64_t number, const Settings& settings, const Space& space,
+         Scratch<Space>& scratch)
+        : number_(number) {
+        nodes_.push_back({Feature{}, 0.0f, 0, 0});
+        leaves_.emplace_back();
+        activate(0, 0, settings, space, scratch);
+    }
+
+    Tree(const Tree&) = delete;
+    Tree& operator=(const Tree&) = delete;
+
+    ~Tree() {  // the blocks go with the pool
+        for (auto& leaf : leaves_)
+            if (leaf.active()) leaf.candidates->~Candidates<Space>();
+    }
+
+    // Learn a batch whose first point is the t-th of the stream. `weights` may be null: all one.
+    void learn(const Batch& batch, const Class* labels, const double* weights, std::uint64_t t,
+               const Settings& settings, const Space& space, Scratch<Space>& scratch) {
+        for (std::size_t first = 0; first < batch.size(); first += lanes) {
+            const std::size_t count = std::min(lanes, batch.size() - first);
+            learn_lanes(batch, first, count, labels, weights, t + first, settings, space, scratch);
+        }
+    }
+
+    // The node number of the leaf of each of up to `lanes` points, side by side to hide latency.
+    static constexpr std::size_t lanes = 32;
+    void route(const Batch& batch, std::size_t first, std::size_t count,
+               std::array<std::uint32_t, lanes>& at) const {
+        at.fill(0);
+        const Node* nodes = nodes_.data();
+        std::uint32_t moving;
+        do {
+            moving = 0;
+            for (std::size_t i = 0; i < count; ++i) {
+                const std::uint32_t next = step(nodes[at[i]], batch.point(first + i));
+                moving |= next ^ at[i];
+                at[i] = next;
+            }
+        } while (moving);
+    }
+
+    const EstimationHistogram& histogram_at(std::uint32_t node) const {
+        return leaves_[nodes_[node].leaf].estimation;
+    }
+
+    const std::vector<Node>& nodes() const { return nodes_; }
+    const std::vector<Leaf<Space>>& leaves() const { return leaves_; }
+    std::uint64_t depth() const { return depth_; }
+
+    TreeStats stats() const {
+        TreeStats stats = counters_;
+        stats.leaves = leaves_.size();
+        stats.active = active_;
+        stats.depth = depth_;
+        stats.activations = fringe_.activations();
+        stats.refreshes = fringe_.refreshes();
+        stats.node_bytes = nodes_.capacity() * sizeof(Node);
+        stats.leaf_bytes = leaves_.capacity() * sizeof(Leaf<Space>);
+        for (const auto& leaf : leaves_) {
+            stats.leaf_bytes += leaf.estimation.bytes();
+            stats.fringe_bytes -= leaf.estimation.bytes();
+            if (!leaf.active()) continue;
+            stats.pure += leaf.estimation.total() > 0 && leaf.estimation.errors() == 0;
+            stats.stuck += leaf.candidates->attempt() > 0;
+        }
+        stats.fringe_bytes += pool_.live() + fringe_.bytes();
+        return stats;
+    }
+
+private:
+    enum class Stream : std::uint8_t { structure, estimation, ignored };
+
+    static std::uint32_t step(const Node& node, Point x) {
+        const std::uint32_t right = !(Space::value(node.feature, x) <= node.threshold);  // R4
+        return node.child + (right & static_cast<std::uint32_t>(node.inner()));
+    }
+
+    void learn_lanes(const Batch& batch, std::size_t first, std::size_t count, const Class* labels,
+                     const double* weights, std::uint64_t t, const Settings& settings,
+                     const Space& space, Scratch<Space>& scratch) {
+        std::array<std::uint32_t, lanes> at;
+        route(batch, first, count, at);
+        for (std::size_t i = 0; i < count; ++i) prefetch(at[i]);
+        for (std::size_t i = 0; i < count; ++i) {
+            // Counted before anything else, so that batches and weights do not matter.
+            n_classes_ = std::max(n_classes_, labels[first + i] + 1);
+            const Weight n =
+                weights ? round_weight(weights[first + i], t + i, settings) : Weight{1};
+            if (n == 0) continue;
+            const Stream stream = stream_of(t + i, settings);
+            if (stream == Stream::ignored) {
+                counters_.ignored_points += n;
+                continue;
+            }
+            const Point x = batch.point(first + i);
+            std::uint32_t node = at[i];
+            while (nodes_[node].inner()) node = step(nodes_[node], x);  // it has split meanwhile
+            const std::uint32_t leaf = nodes_[node].leaf;
+            if (stream == Stream::estimation)
+                learn_estimation(leaf, x, labels[first + i], n, scratch);
+            else
+                learn_structure(leaf, x, labels[first + i], n, settings, space, scratch);
+        }
+    }
+
+    void prefetch(std::uint32_t node) const {
+#if defined(__GNUC__)
+        __builtin_prefetch(&leaves_[nodes_[node].leaf]);
+#else
+        (void)node;
+#endif
+    }
+
+    // R1: one uniform a point and tree.
+    Stream stream_of(std::uint64_t t, const Settings& settings) const {
+        const std::uint64_t u = key(settings.seed, number_, stream_draw, t) >> 11;
+        if (u < settings.structure_cut) return Stream::structure;
+        return u < settings.ignore_cut ? Stream::ignored : Stream::estimation;
+    }
+
+    // R17: up with the probability of the fraction.
+    Weight round_weight(double weight, std::uint64_t t, const Settings& settings) const {
+        const auto whole = static_cast<Weight>(weight);
+        const double u = uniform(key(settings.seed, number_, weight_draw, t));
+        return whole + (u < weight - static_cast<double>(whole));
+    }
+
+    void learn_estimation(std::uint32_t index, Point x, Class y, Weight n,
+                          Scratch<Space>& scratch) {
+        counters_.estimation_points += n;
+        Leaf<Space>& leaf = leaves_[index];
+        const std::uint64_t errors = leaf.estimation.errors();
+        leaf.estimation.add(pool_, y, n);
+        if (leaf.active())
+            leaf.candidates->observe_estimation(pool_, x, y, n, n_classes_, scratch);
+        else if (leaf.estimation.errors() > errors)
+            fringe_.raise(leaf.place, s_hat(index), moved());
+    }
+
+    void learn_structure(std::uint32_t index, Point x, Class y, Weight n,
+                         const Settings& settings, const Space& space, Scratch<Space>& scratch) {
+        counters_.structure_points += n;
+        Leaf<Space>& leaf = leaves_[index];
+        if (!leaf.active()) return;  // R6
+        Candidates<Space>& candidates = *leaf.candidates;
+        candidates.observe_structure(pool_, x, y, n, n_classes_,
+                                     counters_.estimation_points, scratch);
+        const std::uint64_t beta = settings.beta[leaf.depth];
+        if (const auto best = candidates.best(settings.alpha[leaf.depth], scratch)) {
+            if (best->gain > settings.min_gain) {
+                ++counters_.should_splits;
+                split(index, best->candidate, settings, space, scratch);
+            } else if (leaf.estimation.total() >= beta) {
+                ++counters_.must_splits;
+                split(index, best->candidate, settings, space, scratch);
+            } else {
+                candidates.keep_sums(pool_, n_classes_, scratch);
+            }
+        } else if (candidates.received() / 2 >= beta) {  // R8: ties, most likely; look elsewhere
+            const std::uint32_t attempt = candidates.attempt() + 1;
+            deactivate(leaf);
+            activate(index, attempt, settings, space, scratch);
+        }
+    }
+
+    // R10; the left child takes the parent's place among the leaves.
+    void split(std::uint32_t index, std::uint32_t candidate, const Settings& settings,
+               const Space& space, Scratch<Space>& scratch) {
+        const auto first = static_cast<std::uint32_t>(nodes_.size());
+        if (first >= no_leaf / 2) throw std::length_error("a tree holds at most 2^31 nodes");
+        const auto right_index = static_cast<std::uint32_t>(leaves_.size());
+        leaves_.emplace_back();
+        Leaf<Space>& parent = leaves_[index];
+        const Candidates<Space>& candidates = *parent.candidates;
+        Leaf<Space> left, right;
+        candidates.fill_children(pool_, candidate, left.estimation, right.estimation);
+        left.node = first;
+        right.node = first + 1;
+        left.depth = right.depth = parent.depth + 1;
+        left.born = right.born = candidates.born(candidate);
+        depth_ = std::max<std::uint64_t>(depth_, left.depth);
+
+        nodes_.push_back({Feature{}, 0.0f, first, index});
+        nodes_.push_back({Feature{}, 0.0f, first + 1, right_index});
+        nodes_[parent.node] = {candidates.feature(candidate), candidates.threshold(candidate),
+                               first, no_leaf};
+        deactivate(parent);
+        parent.estimation.release(pool_);
+        leaves_[index] = left;
+        leaves_[right_index] = right;
+        fill_fringe(index, right_index, settings, space, scratch);
+    }
+
+    // R12: the two new leaves wait with the others, and while there is room, the one with the
+    // largest ŝ enters. Without a bound both enter at once, and nobody ever waits.
+    void fill_fringe(std::uint32_t left, std::uint32_t right, const Settings& settings,
+                     const Space& space, Scratch<Space>& scratch) {
+        if (settings.fringe_size == unbounded) {
+            activate(left, 0, settings, space, scratch);
+            activate(right, 0, settings, space, scratch);
+            return;
+        }
+        for (const std::uint32_t leaf : {left, right})
+            fringe_.push({s_hat(leaf), leaves_[leaf].node, leaf}, moved());
+        while (active_ < settings.fringe_size && !fringe_.empty()) {
+            const auto fresh = [this](std::uint32_t leaf) { return s_hat(leaf); };
+            activate(fringe_.take(fresh, moved()), 0, settings, space, scratch);
+        }
+    }
+
+    // SelectCandidateSplitDimensions; the draws are the node's own (R13).
+    void activate(std::uint32_t index, std::uint32_t attempt, const Settings& settings,
+                  const Space& space, Scratch<Space>& scratch) {
+        Leaf<Space>& leaf = leaves_[index];
+        Draws draws(key(settings.seed, number_, leaf_draw, leaf.node, attempt));
+        space.draw(draws, scratch.drawn);
+        void* block = pool_.allocate(sizeof(Candidates<Space>));
+        leaf.candidates = new (block)
+            Candidates<Space>(pool_, scratch.drawn, settings.split_points, attempt);
+        ++active_;
+    }
+
+    void deactivate(Leaf<Space>& leaf) {
+        leaf.candidates->release(pool_);
+        leaf.candidates->~Candidates<Space>();
+        pool_.release(leaf.candidates, sizeof(Candidates<Space>));
+        leaf.candidates = nullptr;
+        --active_;
+    }
+
+    Ratio s_hat(std::uint32_t index) const {
+        const Leaf<Space>& leaf = leaves_[index];
+        const std::uint64_t lifetime = counters_.estimation_points - leaf.born;
+        return lifetime == 0 ? Ratio{0, 1} : Ratio{leaf.estimation.errors(), lifetime};
+    }
+
+    auto moved() {
+        return [this](std::uint32_t leaf, std::size_t place) {
+            leaves_[leaf].place = static_cast<std::uint32_t>(place);
+        };
+    }
+
+    std::uint64_t number_;
+    Pool pool_;
+    std::vector<Node> nodes_;          // in order of creation; siblings side by side
+    std::vector<Leaf<Space>> leaves_;  // in no order
+    Fringe fringe_;                    // who waits
+    std::uint64_t active_ = 0;
+    std::uint64_t depth_ = 0;          // of the deepest leaf
+    Class n_classes_ = 0;              // that have arrived
+    TreeStats counters_;               // points and splits so far
+};
+
+}  // namespace riparian

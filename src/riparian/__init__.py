@@ -1,0 +1,15 @@
+"""Online random forests that provably learn.
+
+A riparian forest grows along a stream; this one grows on a stream of data: nothing is stored, memory
+is bounded, and the answer converges to the best possible one (Denil, Matheson and de Freitas,
+*Consistency of Online Random Forests*, ICML 2013).
+"""
+
+from importlib.metadata import version
+
+from riparian.forest import OnlineForestClassifier
+from riparian.schedule import ConsistencyWarning, Geometric, Polynomial
+
+__version__ = version("riparian")
+
+__all__ = ["OnlineForestClassifier", "Geometric", "Polynomial", "ConsistencyWarning"]

@@ -1,0 +1,345 @@
+"""`OnlineForestClassifier`: the door between the user and the engine.
+
+Input is hostile until checked, once, here: a batch is checked whole before its first point is learned.
+"""
+
+from __future__ import annotations
+
+import threading
+from numbers import Integral
+from typing import Any, Literal, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from riparian import native
+from riparian.labels import Labels
+from riparian.parameters import check_parameters, whole
+from riparian.reference import GOLDEN, SHUFFLE_DRAW, WORD, key
+from riparian.schedule import Geometric, Schedule
+
+MAX_WEIGHT = 2.0**32  # of one point: counts are exact far beyond what a stream of these can reach
+
+
+class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
+    """A random forest that learns a stream point by point and converges to the best classifier.
+
+    Each tree sends every point to one of two streams at random: structure points decide where the
+    tree splits, estimation points what it predicts. The forest is that of Denil, Matheson and
+    de Freitas, *Consistency of Online Random Forests* (ICML 2013); the symbols are theirs.
+
+    Parameters
+    ----------
+    n_estimators : int
+        The number of trees.
+    candidate_dims : float or "sqrt"
+        λ: a leaf looks for its split in `1 + Poisson(λ)` dimensions; "sqrt" is the square root of
+        the number of features.
+    split_points : int
+        m: a leaf takes the thresholds it will choose from from its first m structure points.
+    min_gain : float
+        τ: a leaf splits when a valid candidate has gained more than this, in bits.
+    alpha : Geometric or Polynomial
+        α(d): estimation points that each child of a leaf at depth d must hold.
+    beta : float, Geometric or Polynomial
+        β(d): a leaf that holds this many estimation points splits as soon as it can, whatever the
+        gain. A number is a multiple of α.
+    structure_fraction, ignore_fraction : float
+        The share of points that a tree uses as structure points, and that it leaves out.
+    fringe_size : int or None
+        How many leaves of a tree may collect split statistics at the same time; this bounds the
+        memory. None: all of them.
+    voting : "average" or "majority"
+        How trees are combined: by the mean of their class shares, or by one vote each, as in the
+        paper.
+    passes : int
+        How often `fit` goes through the data. `partial_fit` learns what it is given, once.
+    shuffle : bool
+        Whether `fit` shuffles each pass: data sorted by class would ruin it. `partial_fit` keeps
+        the order.
+    random_state : int, RandomState or None
+        The same seed and the same stream give the same forest, to the last bit, whatever the
+        batches and the number of threads.
+    n_jobs : int or None
+        Threads: None is 1, -1 is all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels, sorted. A label that appears later joins them, unless `classes` was given.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : ndarray of str
+        Their names, where X came with names.
+
+    Examples
+    --------
+    >>> from riparian import OnlineForestClassifier
+    >>> from riparian.streams import GaussianMixture
+    >>> mixture = GaussianMixture.paper()
+    >>> forest = OnlineForestClassifier(n_estimators=10, random_state=0)
+    >>> for batch in range(10):
+    ...     X, y = mixture.sample(500, random_state=batch)
+    ...     forest = forest.partial_fit(X, y)
+    >>> forest.predict([[2.0, 2.0], [8.0, 0.0]])
+    array([0, 3])
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        candidate_dims: float | Literal["sqrt"] = "sqrt",
+        split_points: int = 10,
+        min_gain: float = 0.01,
+        alpha: Schedule = Geometric(1, 1.05),  # noqa: B008, frozen
+        beta: float | Schedule = 100.0,
+        structure_fraction: float = 0.5,
+        ignore_fraction: float = 0.0,
+        fringe_size: int | None = None,
+        voting: Literal["average", "majority"] = "average",
+        passes: int = 1,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.candidate_dims = candidate_dims
+        self.split_points = split_points
+        self.min_gain = min_gain
+        self.alpha = alpha
+        self.beta = beta
+        self.structure_fraction = structure_fraction
+        self.ignore_fraction = ignore_fraction
+        self.fringe_size = fringe_size
+        self.voting = voting
+        self.passes = passes
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # -- learning ---------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn a finite data set from nothing, in `passes` shuffled passes."""
+        passes = whole("passes", self.passes, at_least=1, at_most=2**31)
+        X, y = self._checked_batch(X, y, first=True, at_least=1)
+        weights = _checked_weights(sample_weight, len(X))
+        self._start(X.shape[1], classes=np.unique(y))
+        for n in range(passes):
+            order = self._order_of_pass(n, len(X))
+            self._learn(X[order], y[order], None if weights is None else weights[order])
+        return self
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the next points of the stream, in their order.
+
+        `classes` names all labels there will ever be: any other is an error from then on. Without
+        it, a label never seen before simply joins.
+        """
+        first = not self._started()
+        X, y = self._checked_batch(X, y, first=first, at_least=0)
+        weights = _checked_weights(sample_weight, len(X))
+        if first:
+            self._start(X.shape[1], classes=None if classes is None else _checked_classes(classes))
+        elif classes is not None:
+            self._labels.check_same(_checked_classes(classes))
+        self._learn(X, y, weights)
+        return self
+
+    def _started(self) -> bool:
+        return hasattr(self, "_native")
+
+    def _start(self, n_features: int, classes: NDArray[Any] | None) -> None:
+        """An empty forest. The parameters count from here; later changes wait for the next start."""
+        parameters = check_parameters(
+            n_trees=self.n_estimators,
+            seed=self._seed(),
+            candidate_dims=self.candidate_dims,
+            split_points=self.split_points,
+            min_gain=self.min_gain,
+            alpha=self.alpha,
+            beta=self.beta,
+            structure_fraction=self.structure_fraction,
+            ignore_fraction=self.ignore_fraction,
+            fringe_size=self.fringe_size,
+            voting=self.voting,
+        )
+        self._workers()
+        self._native = native.Forest(parameters, n_features)
+        self._labels = Labels(classes)
+        self._native.set_classes(self._labels.rank(), len(self._labels.classes))
+        self._learning = threading.Lock()
+
+    def _learn(
+        self, X: NDArray[np.float32], y: NDArray[Any], weights: NDArray[np.float64] | None
+    ) -> None:
+        if weights is not None:  # R13: a point of no weight is no point of the stream
+            there = weights > 0
+            X, y, weights = X[there], y[there], weights[there]
+        with self._learning:
+            before = len(self._labels.arrived)
+            arrivals = self._labels.join(y)
+            if len(self._labels.arrived) > before:
+                self._native.set_classes(self._labels.rank(), len(self._labels.classes))
+            self._native.learn(np.ascontiguousarray(X), arrivals, weights, self._workers())
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    def _workers(self) -> int:
+        if self.n_jobs is not None:
+            whole("n_jobs", self.n_jobs, at_least=-(2**15), at_most=2**15)
+        return int(effective_n_jobs(self.n_jobs))
+
+    def _order_of_pass(self, n: int, rows: int) -> NDArray[np.intp]:
+        """R13: rows sorted by a word each, from a sequence of their own for each pass."""
+        if not self.shuffle:
+            return np.arange(rows)
+        start = np.uint64(key(self._native.parameters.seed, SHUFFLE_DRAW, n))
+        z = start + np.arange(1, rows + 1, dtype=np.uint64) * np.uint64(GOLDEN & WORD)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return np.argsort(z ^ (z >> np.uint64(31)), kind="stable")
+
+    # -- predicting -------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        if not self._started():
+            raise AttributeError("classes_: this forest has not learned anything yet")
+        return self._labels.classes
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The probability of each class, in the order of `classes_` (R11)."""
+        return self._proba(X)[0]
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class with the largest probability, the first in `classes_` among equals."""
+        proba, classes = self._proba(X)
+        return classes[np.argmax(proba, axis=1)]
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """The logarithm of `predict_proba`; -inf for a class that no tree has seen there."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict_trees(self, X: ArrayLike) -> NDArray[np.int64]:
+        """What each tree answers: an index into `classes_`, -1 where a tree abstains."""
+        return self._native.core.predict_trees(self._checked_points(X))
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int64]:
+        """The leaf of each point in each tree: the number of its node, in order of creation."""
+        return self._native.core.apply(self._checked_points(X))
+
+    def _proba(self, X: ArrayLike) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Probabilities and the classes they are of: both as of the same point of the stream."""
+        X = self._checked_points(X)
+        if len(self.classes_) == 0:
+            raise ValueError("no class is known yet: learn a point, or give classes= first")
+        proba = self._native.predict_proba(X, self._workers())
+        return proba, self._labels.classes_when(proba.shape[1])
+
+    # -- looking inside ---------------------------------------------------------------------------
+
+    def stats(self) -> dict[str, Any]:
+        """What the forest has become, in all and per tree.
+
+        `splits` that it chose (`should_splits`) and was forced to (`must_splits`); `leaves`, how
+        many of them are `active`, and of those how many are `pure` (only one class so far) or
+        `stuck` (their candidates had to be drawn again, R8); the largest `depth`; points by stream;
+        `activations` of inactive leaves and `refreshes` they cost (R12); `bytes` held, by kind.
+        """
+        check_is_fitted(self, "_native")
+        trees = [_with_sums(tree) for tree in self._native.core.stats()]
+        total: dict[str, Any] = {name: sum(tree[name] for tree in trees) for name in trees[0]}
+        total["depth"] = max(tree["depth"] for tree in trees)
+        return {"points": self._native.core.points, **total, "trees": trees}
+
+    # -- the door ---------------------------------------------------------------------------------
+
+    def _checked_batch(
+        self, X: Any, y: Any, *, first: bool, at_least: int
+    ) -> tuple[NDArray[np.float32], NDArray[Any]]:
+        X, y = validate_data(
+            self, X, y, reset=first, dtype="numeric", ensure_all_finite=False,
+            ensure_min_samples=at_least, multi_output=True,
+        )  # fmt: skip
+        y = column_or_1d(y, warn=True)
+        if len(y):
+            check_classification_targets(y)
+        return _as_float32(X), y
+
+    def _checked_points(self, X: Any) -> NDArray[np.float32]:
+        check_is_fitted(self, "_native")
+        X = validate_data(
+            self, X, reset=False, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0
+        )
+        return _as_float32(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._started()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _as_float32(X: NDArray[Any]) -> NDArray[np.float32]:
+    """R4: features are float32; NaN is a missing value, anything else must fit."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        fitted = np.ascontiguousarray(X, dtype=np.float32)
+    bad = np.isinf(fitted)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise ValueError(
+            "Input X contains infinity or a value too large for float32: "
+            f"X[{row}, {column}] is {X[row, column]!r}"
+        )
+    return fitted
+
+
+def _checked_classes(classes: Any) -> NDArray[Any]:
+    classes = column_or_1d(classes)
+    check_classification_targets(classes)
+    unique = np.unique(classes)
+    if len(unique) == 0:
+        raise ValueError("classes must name at least one label, got none")
+    return unique
+
+
+def _checked_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
+    if weights is None:
+        return None
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(rows, float(weights))
+    if weights.shape != (rows,):
+        raise ValueError(f"sample_weight must have shape ({rows},), got {weights.shape}")
+    bad = ~((weights >= 0) & (weights <= MAX_WEIGHT))
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ValueError(f"sample_weight must be from 0 to 2^32, got {weights[i]!r} at row {i}")
+    return weights
+
+
+def _with_sums(tree: dict[str, int]) -> dict[str, int]:
+    return {
+        **tree,
+        "splits": tree["should_splits"] + tree["must_splits"],
+        "bytes": tree["node_bytes"] + tree["leaf_bytes"] + tree["fringe_bytes"],
+    }

@@ -1,0 +1,91 @@
+"""The native engine, driven from Python: the fast twin of `riparian.reference`.
+
+Everything here is checked already (see `riparian.forest`): this module feeds the core in blocks, and
+tells it what it cannot know by itself: the classes, the schedules, λ.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian import _core
+from riparian.parameters import Parameters
+
+CACHE_BYTES = 2**18  # rows of a block, read once for every tree, should stay in the second cache
+
+
+def cut(fraction: float) -> int:
+    """The first of the 2^53 uniforms that is not below a fraction: u < fraction, in integers."""
+    return math.ceil(fraction * 2**53)
+
+
+def core_rate(rate: float) -> _core.Rate:
+    whole = math.floor(rate)
+    return _core.Rate(whole, math.exp(-1.0), math.exp(-(rate - whole)))
+
+
+class Forest:
+    """A forest over the columns of a matrix, labels being numbered in the order of their arrival."""
+
+    def __init__(self, parameters: Parameters, n_dims: int) -> None:
+        p = self.parameters = parameters
+        self.n_dims = n_dims
+        self.core = _core.ColumnForest(
+            n_trees=p.n_trees,
+            seed=p.seed,
+            split_points=p.split_points,
+            min_gain=p.min_gain,
+            structure_cut=cut(p.structure_fraction),
+            ignore_cut=cut(p.structure_fraction + p.ignore_fraction),
+            fringe_size=p.fringe_size,
+            n_dims=n_dims,
+            rate=core_rate(p.rate(n_dims)),
+        )
+        self.depths = 0  # that the core has schedules for
+
+    def set_classes(self, rank: NDArray[np.intp], n_classes: int) -> None:
+        """`rank`: the place of each class that has arrived among the `n_classes` public ones."""
+        self.core.set_classes(rank.tolist(), n_classes)
+
+    def set_dims(self, n_dims: int) -> None:
+        """Columns have joined: leaves that enter the fringe from now on may look at them (R2)."""
+        self.n_dims = n_dims
+        self.core.set_columns(n_dims, core_rate(self.parameters.rate(n_dims)))
+
+    def learn(
+        self,
+        X: NDArray[np.float32],
+        y: NDArray[np.uint32],
+        weights: NDArray[np.float64] | None,
+        workers: int,
+    ) -> None:
+        rows = self._block_rows()
+        for first in range(0, len(X), rows):
+            block = slice(first, first + rows)
+            self._reach(self.core.depth + rows + 1)
+            self.core.learn(X[block], y[block], None if weights is None else weights[block], workers)
+
+    def predict_proba(self, X: NDArray[np.float32], workers: int) -> NDArray[np.float64]:
+        return self.core.predict_proba(X, self.parameters.voting == "majority", workers)
+
+    def tree(self, i: int) -> dict[str, Any]:
+        """One tree as flat arrays."""
+        return self.core.tree(i)
+
+    def _block_rows(self) -> int:
+        return max(64, min(_core.block, CACHE_BYTES // (4 * self.n_dims)))
+
+    def _reach(self, depths: int) -> None:
+        """A point deepens a tree by one level at the most, so the schedules can stay ahead."""
+        if depths <= self.depths:
+            return
+        self.depths = 2 * depths
+        alpha, beta = (
+            schedule.integers(self.depths)
+            for schedule in (self.parameters.alpha, self.parameters.beta)
+        )
+        self.core.set_schedules(alpha.tolist(), beta.tolist())

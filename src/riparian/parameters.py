@@ -1,0 +1,111 @@
+"""What a forest is told before the first point: one frozen value, the same for both engines."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, cast
+
+from riparian.schedule import Schedule, resolve
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a forest, checked and resolved. The paper's symbol stands behind each."""
+
+    n_trees: int
+    seed: int  # of every draw (R13)
+    candidate_dims: float | Literal["sqrt"]  # λ
+    split_points: int  # m
+    min_gain: float  # τ, in bits
+    alpha: Schedule  # α(d)
+    beta: Schedule  # β(d)
+    structure_fraction: float
+    ignore_fraction: float
+    fringe_size: int | None  # active leaves per tree (R12)
+    voting: Literal["average", "majority"]
+
+    def rate(self, n_dims: int) -> float:
+        """λ, where it may depend on the number of dimensions there are by now (R2)."""
+        return math.sqrt(n_dims) if self.candidate_dims == "sqrt" else self.candidate_dims
+
+
+def check_parameters(
+    *,
+    n_trees: Any,
+    seed: Any,
+    candidate_dims: Any,
+    split_points: Any,
+    min_gain: Any,
+    alpha: Any,
+    beta: Any,
+    structure_fraction: Any,
+    ignore_fraction: Any,
+    fringe_size: Any,
+    voting: Any,
+) -> Parameters:
+    """The one place where parameters are checked: an error names the value and what was expected."""
+    alpha, beta = resolve(alpha, beta)
+    fractions = _fractions(structure_fraction, ignore_fraction)
+    return Parameters(
+        n_trees=whole("n_estimators", n_trees, at_least=1, at_most=2**20),
+        seed=whole("random_state", seed, at_least=0, at_most=2**64 - 1),
+        candidate_dims=_rate(candidate_dims),
+        split_points=whole("split_points", split_points, at_least=1, at_most=2**16),
+        min_gain=number("min_gain", min_gain, at_least=0),
+        alpha=alpha,
+        beta=beta,
+        structure_fraction=fractions[0],
+        ignore_fraction=fractions[1],
+        fringe_size=(
+            None if fringe_size is None else whole("fringe_size", fringe_size, 1, 2**63 - 1)
+        ),
+        voting=_voting(voting),
+    )
+
+
+def whole(name: str, value: Any, at_least: int, at_most: int) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if not at_least <= int(value) <= at_most:
+        raise ValueError(f"{name} must be from {at_least} to {at_most}, got {value!r}")
+    return int(value)
+
+
+def number(name: str, value: Any, at_least: float) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not (math.isfinite(value) and value >= at_least):
+        raise ValueError(f"{name} must be finite and >= {at_least}, got {value!r}")
+    return float(value)
+
+
+def _rate(value: Any) -> float | Literal["sqrt"]:
+    if isinstance(value, str) and value == "sqrt":
+        return "sqrt"
+    if isinstance(value, str):
+        raise ValueError(f"candidate_dims must be a number or 'sqrt', got {value!r}")
+    rate = number("candidate_dims", value, at_least=0)
+    if rate > 1e6:  # a leaf makes this many draws
+        raise ValueError(f"candidate_dims must be at most 1000000, got {value!r}")
+    return rate
+
+
+def _fractions(structure: Any, ignore: Any) -> tuple[float, float]:
+    structure = number("structure_fraction", structure, at_least=0)
+    ignore = number("ignore_fraction", ignore, at_least=0)
+    if structure == 0:
+        raise ValueError("structure_fraction must be > 0, or no leaf ever splits, got 0.0")
+    if structure + ignore >= 1:
+        raise ValueError(
+            "structure_fraction + ignore_fraction must be < 1, or no point is left to predict "
+            f"with, got {structure!r} + {ignore!r}"
+        )
+    return structure, ignore
+
+
+def _voting(value: Any) -> Literal["average", "majority"]:
+    if value not in ("average", "majority"):
+        raise ValueError(f"voting must be 'average' or 'majority', got {value!r}")
+    return cast(Literal["average", "majority"], value)

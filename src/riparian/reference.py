@@ -1,0 +1,449 @@
+"""The forest of the paper in plain Python: documentation that runs.
+
+Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013), Appendix A and
+the bounded fringe, in the paper's order and words. A number such as R7 is a rule of DESIGN.md, which
+settles what the paper leaves open. The native engine must equal this file to the last bit; nothing
+here is fast, and nothing here is clever.
+
+From top to bottom: the draws, the two kinds of counts, a candidate split, a leaf, a tree, the forest.
+
+>>> import numpy as np
+>>> from riparian.parameters import Parameters
+>>> from riparian.schedule import Geometric
+>>> one_tree = Parameters(
+...     n_trees=1, seed=0, candidate_dims=1.0, split_points=10, min_gain=0.001,
+...     alpha=Geometric(1, 1.1), beta=Geometric(1000, 1.1), structure_fraction=0.5,
+...     ignore_fraction=0.0, fringe_size=None, voting="average")
+>>> forest = Forest(one_tree, Columns(n_dims=1, rate=1.0))
+>>> forest.learn([np.float32([v]) for v in (1, 2, 3, 4, 1, 2, 3, 4)], list("aabbaabb"))
+>>> forest.predict_proba(np.float32([1]))
+{'a': 1.0, 'b': 0.0}
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, Protocol
+
+from riparian._core import entropy_term as F
+from riparian.parameters import Parameters
+
+Label = Any  # any labels that can be sorted
+Point = Any  # what the feature space takes: a row of numbers, or a pixel of an image
+Feature = Hashable  # what it measures on a point: a dimension, or a pair of offsets
+
+# ---------------------------------------------------------------------------------------------
+# Randomness is a value (R13): a draw is a pure function of where it is made.
+# ---------------------------------------------------------------------------------------------
+
+WORD = 2**64 - 1
+GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio, SplitMix64's increment
+
+STREAM_DRAW, LEAF_DRAW, WEIGHT_DRAW, SHUFFLE_DRAW = 0, 1, 2, 3
+
+
+def mix(z: int) -> int:
+    """The finaliser of SplitMix64."""
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & WORD
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & WORD
+    return z ^ (z >> 31)
+
+
+def key(*words: int) -> int:
+    """Fold the words, in order, into one."""
+    folded = 0
+    for word in words:
+        folded = mix((folded ^ word) + GOLDEN & WORD)
+    return folded
+
+
+def uniform(bits: int) -> float:
+    """A number in [0, 1) from the top 53 bits of a word."""
+    return (bits >> 11) * 2.0**-53
+
+
+class Draws:
+    """A SplitMix64 sequence: the draws of one leaf, one after the other."""
+
+    def __init__(self, start: int) -> None:
+        self.state = start
+
+    def uniform(self) -> float:
+        self.state = self.state + GOLDEN & WORD
+        return uniform(mix(self.state))
+
+    def below(self, n: int) -> int:
+        """A whole number from 0 to n-1."""
+        return int(self.uniform() * n)
+
+    def poisson(self, rate: float) -> int:
+        """R2: exp(-rate) underflows for a large rate, so add up draws at rate 1 and one at the rest."""
+        whole = math.floor(rate)
+        return sum(self._knuth(1.0) for _ in range(whole)) + self._knuth(rate - whole)
+
+    def _knuth(self, rate: float) -> int:
+        limit = math.exp(-rate)
+        count, product = 0, self.uniform()
+        while product > limit:
+            count, product = count + 1, product * self.uniform()
+        return count
+
+
+# ---------------------------------------------------------------------------------------------
+# The feature space: what can be measured on a point, and how a leaf draws what it will look at.
+# ---------------------------------------------------------------------------------------------
+
+
+class FeatureSpace(Protocol):
+    def draw(self, draws: Draws) -> Sequence[Feature]:
+        """The candidate dimensions of a leaf that enters the fringe."""
+
+    def value(self, feature: Any, x: Any) -> float:
+        """The projection of a point onto one dimension, a float32."""
+
+
+class Columns:
+    """Axis-aligned: dimension d of a point is its d-th coordinate."""
+
+    def __init__(self, n_dims: int, rate: float) -> None:
+        self.n_dims = n_dims  # D, as of now
+        self.rate = rate  # λ
+
+    def draw(self, draws: Draws) -> list[int]:
+        """R2: min(1 + Poisson(λ), D) distinct dimensions, by a partial Fisher-Yates shuffle."""
+        count = min(1 + draws.poisson(self.rate), self.n_dims)
+        dims = list(range(self.n_dims))
+        for i in range(count):
+            j = i + draws.below(self.n_dims - i)
+            dims[i], dims[j] = dims[j], dims[i]
+        return dims[:count]
+
+    def value(self, dim: int, x: Sequence[float]) -> float:
+        return float(x[dim])
+
+
+# ---------------------------------------------------------------------------------------------
+# Two kinds of counts. A structure point may choose a split and never speaks in a prediction; an
+# estimation point speaks in a prediction, and all that a split may know of it is that it came.
+# ---------------------------------------------------------------------------------------------
+
+
+class StructureCounts(Counter[Label]):
+    """Y^s(A): the labels of the structure points in a cell."""
+
+
+class EstimationCounts(Counter[Label]):
+    """Y^e(A): the labels of the estimation points in a cell."""
+
+
+def information_gain(left: StructureCounts, right: StructureCounts) -> float:
+    """R7 in the arithmetic of R14: the mutual information of side and label, in bits."""
+    both = left + right
+    scaled = (
+        F(both.total())
+        - sum(F(n) for n in both.values())
+        - F(left.total())
+        + sum(F(n) for n in left.values())
+        - F(right.total())
+        + sum(F(n) for n in right.values())
+    )
+    return float(scaled) / float(both.total() * 2**20)
+
+
+def split_is_valid(left_points: int, right_points: int, alpha: int) -> bool:
+    """R6: enough estimation points in both children. Their labels are not asked for."""
+    return left_points >= alpha and right_points >= alpha
+
+
+# ---------------------------------------------------------------------------------------------
+# A candidate split, and a leaf with its candidates.
+# ---------------------------------------------------------------------------------------------
+
+
+class CandidateSplit:
+    """A dimension and a threshold, with what its two children have counted since (R5)."""
+
+    def __init__(self, feature: Feature, threshold: float, born: int) -> None:
+        self.feature = feature
+        self.threshold = threshold
+        self.born = born  # estimation points the tree had received when this was created
+        self.structure = StructureCounts(), StructureCounts()  # left and right child
+        self.estimation = EstimationCounts(), EstimationCounts()
+
+    def is_valid(self, alpha: int) -> bool:
+        left, right = self.estimation
+        return split_is_valid(left.total(), right.total(), alpha)
+
+    def gain(self) -> float:
+        return information_gain(*self.structure)
+
+
+def goes_right(value: float, threshold: float) -> bool:
+    """R4: `<=` goes left, all else right, so a missing value (NaN) goes right everywhere."""
+    return not value <= threshold
+
+
+class Leaf:
+    def __init__(self, number: int, depth: int, estimation: EstimationCounts, born: int) -> None:
+        self.number = number  # of its node, in order of creation
+        self.depth = depth
+        self.estimation = estimation
+        self.born = born  # E0: estimation points the tree had received when its lifetime began
+        self.active = False
+
+    def enter_fringe(self, space: FeatureSpace, seed: int, tree: int, attempt: int) -> None:
+        """SelectCandidateSplitDimensions. `attempt` counts the times candidates were drawn (R8)."""
+        self.active = True
+        self.attempt = attempt
+        self.dims = space.draw(Draws(key(seed, tree, LEAF_DRAW, self.number, attempt)))
+        self.split_points = 0
+        self.candidates: list[CandidateSplit] = []  # by split point, then as dimensions were drawn
+        self.received = 0  # estimation points since the candidates were drawn
+
+    def s_hat(self, received: int) -> Fraction:
+        """R12: the most that splitting this leaf can save, p̂·ê; `received` is the tree's E."""
+        if received == self.born:
+            return Fraction(0)
+        errors = self.estimation.total() - max(self.estimation.values(), default=0)
+        return Fraction(errors, received - self.born)
+
+
+class Split:
+    """An inner node."""
+
+    def __init__(self, feature: Feature, threshold: float, left: Leaf, right: Leaf) -> None:
+        self.feature = feature
+        self.threshold = threshold
+        self.children: list[Split | Leaf] = [left, right]
+
+
+# ---------------------------------------------------------------------------------------------
+# BuildTree
+# ---------------------------------------------------------------------------------------------
+
+
+class Tree:
+    def __init__(self, number: int, parameters: Parameters, space: FeatureSpace) -> None:
+        self.number = number
+        self.parameters = parameters
+        self.space = space
+        self.root: Split | Leaf = Leaf(number=0, depth=0, estimation=EstimationCounts(), born=0)
+        self.n_nodes = 1
+        self.structure_points = self.estimation_points = self.ignored_points = 0
+        self.should_splits = self.must_splits = 0
+        self.fringe: list[Leaf] = []  # active leaves
+        self.inactive: list[Leaf] = [self.root]
+        self.fill_fringe()
+
+    # -- receiving a point --------------------------------------------------------------------
+
+    def receive(self, t: int, x: Point, y: Label, weight: float) -> None:
+        """Learn the t-th point of the stream."""
+        copies = self.round_weight(t, weight)
+        if copies == 0:
+            return
+        seed, p = self.parameters.seed, self.parameters
+        u = uniform(key(seed, self.number, STREAM_DRAW, t))  # R1
+        if u < p.structure_fraction:
+            self.receive_structure(x, y, copies)
+        elif u < p.structure_fraction + p.ignore_fraction:
+            self.ignored_points += copies
+        else:
+            self.receive_estimation(x, y, copies)
+
+    def round_weight(self, t: int, weight: float) -> int:
+        """R17: up with the probability of the fraction."""
+        whole = math.floor(weight)
+        u = uniform(key(self.parameters.seed, self.number, WEIGHT_DRAW, t))
+        return whole + (u < weight - whole)
+
+    def receive_estimation(self, x: Point, y: Label, copies: int) -> None:
+        self.estimation_points += copies
+        leaf = self.leaf_of(x)
+        leaf.estimation[y] += copies
+        if leaf.active:
+            leaf.received += copies
+            for split in leaf.candidates:
+                split.estimation[self.side(split, x)][y] += copies
+
+    def receive_structure(self, x: Point, y: Label, copies: int) -> None:
+        self.structure_points += copies
+        leaf = self.leaf_of(x)
+        if not leaf.active:  # R6
+            return
+        if leaf.split_points < self.parameters.split_points:
+            self.create_candidate_splits(leaf, x)
+        for split in leaf.candidates:
+            split.structure[self.side(split, x)][y] += copies
+        if self.can_split(leaf):
+            if self.should_split(leaf):
+                self.should_splits += 1
+                self.split(leaf)
+            elif self.must_split(leaf):
+                self.must_splits += 1
+                self.split(leaf)
+        elif leaf.received >= 2 * self.beta(leaf):  # R8: ties, most likely; look elsewhere
+            leaf.enter_fringe(self.space, self.parameters.seed, self.number, leaf.attempt + 1)
+
+    def create_candidate_splits(self, leaf: Leaf, x: Point) -> None:
+        """CreateCandidateSplit in every candidate dimension (R3)."""
+        leaf.split_points += 1
+        for feature in leaf.dims:
+            threshold = self.space.value(feature, x)
+            leaf.candidates.append(CandidateSplit(feature, threshold, self.estimation_points))
+
+    # -- when to split ------------------------------------------------------------------------
+
+    def alpha(self, leaf: Leaf) -> int:
+        return self.parameters.alpha.at(leaf.depth)
+
+    def beta(self, leaf: Leaf) -> int:
+        return self.parameters.beta.at(leaf.depth)
+
+    def can_split(self, leaf: Leaf) -> bool:
+        return any(split.is_valid(self.alpha(leaf)) for split in leaf.candidates)
+
+    def should_split(self, leaf: Leaf) -> bool:
+        return any(
+            split.gain() > self.parameters.min_gain and split.is_valid(self.alpha(leaf))
+            for split in leaf.candidates
+        )
+
+    def must_split(self, leaf: Leaf) -> bool:
+        return leaf.estimation.total() >= self.beta(leaf)
+
+    def best_split(self, leaf: Leaf) -> CandidateSplit:
+        """R9: the valid one with the largest gain, the last created among equals."""
+        best = None
+        for split in leaf.candidates:
+            if split.is_valid(self.alpha(leaf)) and (best is None or split.gain() >= best.gain()):
+                best = split
+        assert best is not None, "only a leaf that can_split is split"
+        return best
+
+    # -- splitting, and who takes the free place in the fringe ------------------------------------
+
+    def split(self, leaf: Leaf) -> None:
+        """R10: the children begin with what their candidate child has counted for estimation."""
+        best = self.best_split(leaf)
+        left, right = (
+            Leaf(self.n_nodes + side, leaf.depth + 1, best.estimation[side], best.born)
+            for side in (0, 1)
+        )
+        self.n_nodes += 2
+        self.replace(leaf, Split(best.feature, best.threshold, left, right))
+        self.fringe.remove(leaf)
+        self.inactive += [left, right]
+        self.fill_fringe()
+
+    def fill_fringe(self) -> None:
+        """R12: while there is room, the inactive leaf with the largest ŝ, the oldest among equals."""
+        room = self.parameters.fringe_size
+        while self.inactive and (room is None or len(self.fringe) < room):
+            leaf = max(self.inactive, key=lambda a: (a.s_hat(self.estimation_points), -a.number))
+            self.inactive.remove(leaf)
+            self.fringe.append(leaf)
+            leaf.enter_fringe(self.space, self.parameters.seed, self.number, attempt=0)
+
+    # -- finding one's way ------------------------------------------------------------------------
+
+    def side(self, split: CandidateSplit | Split, x: Point) -> int:
+        return int(goes_right(self.space.value(split.feature, x), split.threshold))
+
+    def leaf_of(self, x: Point) -> Leaf:
+        node = self.root
+        while isinstance(node, Split):
+            node = node.children[self.side(node, x)]
+        return node
+
+    def replace(self, leaf: Leaf, split: Split) -> None:
+        if self.root is leaf:
+            self.root = split
+            return
+        for node in self.nodes():
+            if isinstance(node, Split) and leaf in node.children:
+                node.children[node.children.index(leaf)] = split
+
+    def nodes(self) -> Iterator[Split | Leaf]:
+        stack = [self.root]
+        while stack:
+            node = stack.pop()
+            yield node
+            if isinstance(node, Split):
+                stack += node.children
+
+    # -- prediction (R11) -------------------------------------------------------------------------
+
+    def posterior(self, x: Point, classes: Sequence[Label]) -> list[float] | None:
+        """η^k(x) for each class, from estimation counts alone; None where there are none."""
+        counts = self.leaf_of(x).estimation
+        if counts.total() == 0:
+            return None
+        return [counts[k] / counts.total() for k in classes]
+
+
+# ---------------------------------------------------------------------------------------------
+# The forest
+# ---------------------------------------------------------------------------------------------
+
+
+class Forest:
+    """Trees built in parallel, each in isolation from the others.
+
+    The labels met so far are `classes`, sorted; labels known beforehand can be given.
+    """
+
+    def __init__(
+        self, parameters: Parameters, space: FeatureSpace, classes: Iterable[Label] = ()
+    ) -> None:
+        self.parameters = parameters
+        self.space = space
+        self.classes = sorted(classes)
+        self.points = 0  # t: points of positive weight received
+        self.trees = [Tree(i, parameters, space) for i in range(parameters.n_trees)]
+
+    def learn(
+        self,
+        points: Iterable[Point],
+        labels: Iterable[Label],
+        weights: Iterable[float] | None = None,
+    ) -> None:
+        if weights is None:
+            weights = [1.0 for _ in labels]  # type: ignore[has-type]
+        for x, y, weight in zip(points, labels, weights, strict=True):
+            if weight > 0:
+                self.learn_one(x, y, weight)
+
+    def learn_one(self, x: Point, y: Label, weight: float = 1.0) -> None:
+        if y not in self.classes:
+            self.classes = sorted([*self.classes, y])
+        for tree in self.trees:
+            tree.receive(self.points, x, y, weight)
+        self.points += 1
+
+    def predict_proba(self, x: Point) -> dict[Label, float]:
+        total = [0.0 for _ in self.classes]
+        voters = 0
+        for tree in self.trees:
+            eta = tree.posterior(x, self.classes)
+            if eta is None:
+                continue
+            voters += 1
+            if self.parameters.voting == "majority":
+                eta = vote(eta)
+            total = [a + b for a, b in zip(total, eta, strict=True)]
+        if voters == 0:
+            return {k: 1.0 / len(self.classes) for k in self.classes}
+        return {k: share / voters for k, share in zip(self.classes, total, strict=True)}
+
+    def predict(self, x: Point) -> Label:
+        proba = self.predict_proba(x)
+        return max(self.classes, key=lambda k: proba[k])  # the first, so the smallest, of equals
+
+
+def vote(eta: list[float]) -> list[float]:
+    """g(x) = argmax_k η^k(x) as a vote, ties to the smallest index."""
+    return [float(k == eta.index(max(eta))) for k in range(len(eta))]
