@@ -42,6 +42,8 @@ public:
         }
     }
 
+    void prefetch() const { riparian::prefetch(data_); }
+
     void allocate(Pool& pool, std::size_t n) {
         size_ = narrow(n);
         width_ = 1;
@@ -134,6 +136,7 @@ private:
 // costs nothing until one of its points arrives here.
 class EstimationHistogram {
 public:
+    void prefetch() const { counts_.prefetch(); }
     void release(Pool& pool) { counts_.release(pool); }
 
     void add(Pool& pool, Class y, Weight n) {
@@ -205,6 +208,7 @@ struct CandidateShape {
 // N^e of every candidate's left child: enough to say which candidates are valid (R6).
 class EstimationTotals {
 public:
+    void prefetch() const { left_.prefetch(); }
     void allocate(Pool& pool, const CandidateShape& shape) {
         left_.allocate(pool, shape.counters());
     }
@@ -226,12 +230,16 @@ public:
                std::vector<std::uint32_t>& found) const {
         found.clear();
         left_.visit([&](const auto* left) {
+            using Count = std::remove_cvref_t<decltype(left[0])>;
+            if constexpr (sizeof(Count) == 1)
+                if (alpha > std::numeric_limits<Count>::max()) return;
             const auto* everyone = left + shape.candidates();
-            std::size_t i = 0;
-            for (std::uint32_t d = 0; d < shape.dims; ++d)
-                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i)
-                    if (left[i] >= alpha && std::uint64_t{everyone[j]} - left[i] >= alpha)
-                        found.push_back(static_cast<std::uint32_t>(i));
+            for (std::uint32_t d = 0; d < shape.dims; ++d) {
+                const auto* row = left + std::size_t{d} * shape.split_points;
+                for (std::uint32_t j = 0; j < shape.split_points; ++j)
+                    if (row[j] >= alpha && std::uint64_t{everyone[j]} - row[j] >= alpha)
+                        found.push_back(d * shape.split_points + j);
+            }
         });
     }
 
@@ -259,7 +267,7 @@ public:
     void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Class y, Weight n,
              Class n_classes) {
         if (!counted()) {
-            if (kept_ + n <= most_kept(shape, n_classes)) return keep(pool, shape, bits, y, n);
+            if (may_keep(shape, kept_ + n, n_classes)) return keep(pool, shape, bits, y, n);
             count(pool, shape, n_classes);
         }
         add_to_row(pool, shape, bits, y, n);
@@ -313,31 +321,35 @@ public:
 
 private:
     // As many points as take the room of counters of one byte, and a few where that is not many.
-    static std::uint64_t most_kept(const CandidateShape& shape, Class n_classes) {
-        const std::uint64_t point = 8 * shape.words() + sizeof(Class);
-        return std::max<std::uint64_t>(n_classes * shape.counters() / point, 16);
+    static bool may_keep(const CandidateShape& shape, std::uint64_t points, Class n_classes) {
+        return points <= 16 || points <= std::numeric_limits<std::uint32_t>::max() &&
+                                   points * point_bytes(shape) <= n_classes * shape.counters();
+    }
+
+    static std::size_t point_bytes(const CandidateShape& shape) {
+        return shape.words() * sizeof(std::uint64_t) + sizeof(Class);
     }
 
     void keep(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Class y,
               Weight n) {
         const std::size_t words = shape.words();
-        while (kept_ + n > room_) grow(pool, words);
+        while (kept_ + n > room_) grow(pool, shape);
         for (Weight copy = 0; copy < n; ++copy, ++kept_) {
-            std::copy_n(bits, words, bits_ + kept_ * words);
+            for (std::size_t w = 0; w < words; ++w) bits_[kept_ * words + w] = bits[w];
             labels_[kept_] = y;
         }
     }
 
-    void grow(Pool& pool, std::size_t words) {
+    void grow(Pool& pool, const CandidateShape& shape) {
         const std::uint32_t room = room_ == 0 ? 8 : 2 * room_;
-        auto* bits = pool.allocate_array<std::uint64_t>(room * words);
-        auto* labels = pool.allocate_array<Class>(room);
-        if (room_) {
-            std::copy_n(bits_, kept_ * words, bits);
+        auto* block = static_cast<std::byte*>(pool.allocate(room * point_bytes(shape)));
+        auto* bits = reinterpret_cast<std::uint64_t*>(block);
+        auto* labels = reinterpret_cast<Class*>(bits + room * shape.words());
+        if (kept_) {
+            std::copy_n(bits_, kept_ * shape.words(), bits);
             std::copy_n(labels_, kept_, labels);
-            pool.release_array(bits_, room_ * words);
-            pool.release_array(labels_, room_);
         }
+        if (room_) pool.release(bits_, room_ * point_bytes(shape));
         bits_ = bits;
         labels_ = labels;
         room_ = room;
@@ -345,8 +357,7 @@ private:
 
     void release_points(Pool& pool, const CandidateShape& shape) {
         if (!room_) return;
-        pool.release_array(bits_, room_ * shape.words());
-        pool.release_array(labels_, room_);
+        pool.release(bits_, room_ * point_bytes(shape));
         bits_ = nullptr;
         labels_ = nullptr;
         kept_ = room_ = 0;

@@ -84,6 +84,9 @@ public:
                std::size_t workers) {
         if (batch.size() > block) throw std::logic_error("a block holds at most 4096 points");
         const auto lock = lock_.write();
+        // A branch gains a level by a split that was due, and one more for every four points.
+        if (settings_.beta.size() < deepest() + batch.size() / 4 + 2)
+            throw std::logic_error("the schedules must reach as deep as the block can");
         workers = worthwhile(workers, batch.size() * trees_.size());
         while (scratch_.size() < workers) scratch_.push_back(std::make_unique<Scratch<Space>>());
         parallel(workers, trees_.size(), [&](std::size_t worker, std::size_t i) {
@@ -118,11 +121,12 @@ public:
         const auto lock = lock_.read();
         const std::size_t n_classes = n_classes_;
         double* out = make(n_classes);
-        const std::size_t tiles = (batch.size() + tile - 1) / tile;
         workers = worthwhile(workers, batch.size() * trees_.size());
+        const std::size_t points = std::min(tile(), (batch.size() + workers - 1) / workers);
+        const std::size_t tiles = points ? (batch.size() + points - 1) / points : 0;
         parallel(workers, tiles, [&](std::size_t, std::size_t i) {
-            const std::size_t first = i * tile;
-            predict_tile(batch, first, std::min(tile, batch.size() - first), voting,
+            const std::size_t first = i * points;
+            predict_tile(batch, first, std::min(points, batch.size() - first), voting,
                          out + first * n_classes);
         });
     }
@@ -161,9 +165,7 @@ public:
 
     std::uint64_t depth() {
         const auto lock = lock_.read();
-        std::uint64_t deepest = 0;
-        for (const auto& tree : trees_) deepest = std::max(deepest, tree->depth());
-        return deepest;
+        return deepest();
     }
     std::uint64_t points() {
         const auto lock = lock_.read();
@@ -180,7 +182,16 @@ public:
     }
 
 private:
-    static constexpr std::size_t tile = 256;  // points whose sums and rows stay in the cache
+    // Points whose sums stay in the cache while tree after tree adds to them.
+    std::size_t tile() const {
+        return std::clamp<std::size_t>((1 << 18) / (8 * (rank_.size() + 1)), 64, block);
+    }
+
+    std::uint64_t deepest() const {
+        std::uint64_t depth = 0;
+        for (const auto& tree : trees_) depth = std::max(depth, tree->depth());
+        return depth;
+    }
 
     // A thread costs about as much as two thousand points through one tree.
     static std::size_t worthwhile(std::size_t workers, std::size_t work) {
@@ -189,7 +200,7 @@ private:
 
     template <class Visitor>
     void for_each_leaf(const Batch& batch, Visitor&& visitor) const {
-        std::array<std::uint32_t, Tree<Space>::lanes> at;
+        typename Tree<Space>::Lanes at;
         for (std::size_t first = 0; first < batch.size(); first += at.size()) {
             const std::size_t count = std::min(at.size(), batch.size() - first);
             for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
@@ -202,13 +213,15 @@ private:
     void predict_tile(const Batch& batch, std::size_t first, std::size_t count, Voting voting,
                       double* out) const {
         const std::size_t n_arrived = rank_.size();
-        std::array<std::uint32_t, tile> voters{};
+        std::vector<std::uint32_t> voters(count);
         std::vector<double> sums(count * n_arrived);  // by class in order of arrival
-        std::array<std::uint32_t, Tree<Space>::lanes> at;
+        typename Tree<Space>::Lanes at;
         for (const auto& tree : trees_) {
             for (std::size_t base = 0; base < count; base += at.size()) {
                 const std::size_t some = std::min(at.size(), count - base);
                 tree->route(batch, first + base, some, at);
+                for (std::size_t i = 0; i < some; ++i) prefetch(&tree->histogram_at(at[i]));
+                for (std::size_t i = 0; i < some; ++i) tree->histogram_at(at[i]).prefetch();
                 for (std::size_t i = 0; i < some; ++i) {
                     const auto& histogram = tree->histogram_at(at[i]);
                     if (histogram.total() == 0) continue;

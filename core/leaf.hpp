@@ -2,9 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <memory>
+#include <new>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "candidates.hpp"
@@ -20,6 +25,7 @@ struct Scratch {
     std::vector<float> values;                    // the point, projected on the candidate dimensions
     std::vector<std::uint64_t> bits;              // left of which candidates it goes
     std::vector<typename Space::Feature> drawn;   // dimensions just drawn
+    std::vector<std::uint64_t> labels;            // a histogram in the making
     CheckScratch check;
 };
 
@@ -31,26 +37,26 @@ public:
     using Feature = typename Space::Feature;
     using Point = typename Space::Point;
 
-    Candidates(Pool& pool, const std::vector<Feature>& features, std::uint32_t split_points,
-               std::uint32_t attempt)
-        : shape_{static_cast<std::uint32_t>(features.size()), split_points}, attempt_(attempt) {
-        features_ = pool.allocate_array<Feature>(shape_.dims);
-        std::copy(features.begin(), features.end(), features_);
-        thresholds_ = pool.allocate_array<float>(thresholds_room());
-        // Nothing is <= NaN: a split point that is not there yet counts nothing.
-        std::fill_n(thresholds_, thresholds_room(), std::numeric_limits<float>::quiet_NaN());
-        born_ = pool.allocate_array<std::uint64_t>(split_points);
-        totals_.allocate(pool, shape_);
+    void prefetch() const {
+        riparian::prefetch(this, std::min<std::size_t>(bytes(shape_), 512));
+        totals_.prefetch();
+    }
+
+    // One block holds the object itself and all that there is once a split point or a dimension.
+    static Candidates* make(Pool& pool, const std::vector<Feature>& features,
+                            std::uint32_t split_points, std::uint32_t attempt) {
+        const CandidateShape shape{static_cast<std::uint32_t>(features.size()), split_points};
+        return new (pool.allocate(bytes(shape))) Candidates(pool, shape, features, attempt);
     }
 
     void release(Pool& pool) {
-        pool.release_array(features_, shape_.dims);
-        pool.release_array(thresholds_, thresholds_room());
-        pool.release_array(born_, shape_.split_points);
         totals_.release(pool);
         structure_.release(pool, shape_);
         estimation_.release(pool, shape_);
         sums_.release(pool, shape_);
+        const std::size_t size = bytes(shape_);
+        static_assert(std::is_trivially_destructible_v<Candidates>);
+        pool.release(this, size);
     }
 
     // `tree_received`: estimation points of the tree, where the lifetime of candidates begins.
@@ -94,8 +100,9 @@ public:
 
     // The children of a candidate start with its estimation counts (R10).
     void fill_children(Pool& pool, std::uint32_t candidate, EstimationHistogram& left,
-                       EstimationHistogram& right) const {
-        std::vector<std::uint64_t> everyone;
+                       EstimationHistogram& right, Scratch<Space>& scratch) const {
+        std::vector<std::uint64_t>& everyone = scratch.labels;
+        everyone.clear();
         estimation_.labels_at(shape_, shape_.everyone(candidate % shape_.split_points),
                               [&](Class y, std::uint64_t n) {
                                   if (y >= everyone.size()) everyone.resize(y + 1);
@@ -110,34 +117,74 @@ public:
     }
 
     Feature feature(std::uint32_t candidate) const {
-        return features_[candidate / shape_.split_points];
+        return features()[candidate / shape_.split_points];
     }
-    float threshold(std::uint32_t candidate) const { return thresholds_[candidate]; }
+    float threshold(std::uint32_t candidate) const { return thresholds()[candidate]; }
     std::uint64_t born(std::uint32_t candidate) const {
-        return born_[candidate % shape_.split_points];
+        return born()[candidate % shape_.split_points];
     }
     std::uint64_t received() const { return received_; }
     std::uint32_t attempt() const { return attempt_; }
     std::uint32_t split_points() const { return split_points_; }
     const CandidateShape& shape() const { return shape_; }
-    const Feature* features() const { return features_; }
+    const Feature* features() const {
+        return reinterpret_cast<const Feature*>(block() + features_at(shape_));
+    }
     const StructureCounts& structure() const { return structure_; }
     const EstimationCounts& estimation() const { return estimation_; }
 
 private:
-    std::size_t thresholds_room() const { return shape_.candidates() + 16; }  // kernels read on
+    Candidates(Pool& pool, const CandidateShape& shape, const std::vector<Feature>& features,
+               std::uint32_t attempt)
+        : shape_(shape), attempt_(attempt) {
+        std::uninitialized_fill_n(born(), shape.split_points, 0);
+        // Nothing is <= NaN: a split point that is not there yet counts nothing.
+        std::uninitialized_fill_n(thresholds(), shape.candidates(),
+                                  std::numeric_limits<float>::quiet_NaN());
+        std::memset(block() + features_at(shape), 0, bytes(shape) - features_at(shape));
+        std::uninitialized_copy_n(features.data(), shape.dims,
+                                  reinterpret_cast<Feature*>(block() + features_at(shape)));
+        totals_.allocate(pool, shape_);
+    }
+
+    // Where things lie in the block: the object, split point's births, thresholds, features. A
+    // kernel reads up to 16 floats past the last threshold; where the features do not reach so
+    // far, the block does.
+    static constexpr std::size_t overread = 16 * sizeof(float);
+    static std::size_t thresholds_at(const CandidateShape& shape) {
+        static_assert(sizeof(Candidates) % alignof(std::uint64_t) == 0);
+        return sizeof(Candidates) + shape.split_points * sizeof(std::uint64_t);
+    }
+    static std::size_t features_at(const CandidateShape& shape) {
+        const std::size_t end = thresholds_at(shape) + shape.candidates() * sizeof(float);
+        return (end + alignof(Feature) - 1) / alignof(Feature) * alignof(Feature);
+    }
+    static std::size_t bytes(const CandidateShape& shape) {
+        return features_at(shape) + std::max(shape.dims * sizeof(Feature), overread);
+    }
+    std::byte* block() { return reinterpret_cast<std::byte*>(this); }
+    const std::byte* block() const { return reinterpret_cast<const std::byte*>(this); }
+
+    // Per split point: estimation points of the tree before it.
+    std::uint64_t* born() { return reinterpret_cast<std::uint64_t*>(block() + sizeof(Candidates)); }
+    const std::uint64_t* born() const { return const_cast<Candidates*>(this)->born(); }
+    // Of candidate d*m+j.
+    float* thresholds() { return reinterpret_cast<float*>(block() + thresholds_at(shape_)); }
+    const float* thresholds() const { return const_cast<Candidates*>(this)->thresholds(); }
 
     void project(Point x, Scratch<Space>& scratch) const {
         if (scratch.values.size() < shape_.dims) scratch.values.resize(shape_.dims);
-        for (std::uint32_t d = 0; d < shape_.dims; ++d)
-            scratch.values[d] = Space::value(features_[d], x);
+        const Feature* feature = features();
+        float* values = scratch.values.data();
+        for (std::uint32_t d = 0; d < shape_.dims; ++d) values[d] = Space::value(feature[d], x);
     }
 
     // CreateCandidateSplit in every dimension (R3).
     void create_candidate_splits(std::uint64_t tree_received, const Scratch<Space>& scratch) {
+        float* threshold = thresholds() + split_points_;
         for (std::uint32_t d = 0; d < shape_.dims; ++d)
-            thresholds_[d * shape_.split_points + split_points_] = scratch.values[d];
-        born_[split_points_++] = tree_received;
+            threshold[std::size_t{d} * shape_.split_points] = scratch.values[d];
+        born()[split_points_++] = tree_received;
     }
 
     // The bits of the projected point, with everyone's.
@@ -146,11 +193,17 @@ private:
         if (scratch.bits.size() < words) scratch.bits.resize(words);
         std::uint64_t* bits = scratch.bits.data();
         std::fill(bits + shape_.candidates() / 64, bits + words, 0);
-        kernels().left_bits(scratch.values.data(), shape_.dims, shape_.split_points, thresholds_,
+        kernels().left_bits(scratch.values.data(), shape_.dims, shape_.split_points, thresholds(),
                             bits);
-        for (std::uint32_t j = 0; j < split_points_; ++j) {
-            const std::size_t i = shape_.everyone(j);
-            bits[i / 64] |= std::uint64_t{1} << (i % 64);
+        set_bits(bits, shape_.everyone(0), split_points_);
+    }
+
+    static void set_bits(std::uint64_t* bits, std::size_t first, std::size_t count) {
+        while (count) {
+            const std::size_t at = first % 64, some = std::min(count, 64 - at);
+            bits[first / 64] |= (~std::uint64_t{0} >> (64 - some)) << at;
+            first += some;
+            count -= some;
         }
     }
 
@@ -159,9 +212,6 @@ private:
     std::uint32_t split_points_ = 0;   // how many of the m are there by now
     bool none_valid_ = false;          // since the last estimation point
     std::uint64_t received_ = 0;       // estimation points since the candidates were drawn
-    Feature* features_;                // the candidate dimensions, as drawn
-    float* thresholds_;                // of candidate d*m+j
-    std::uint64_t* born_;              // per split point: estimation points of the tree before it
     EstimationTotals totals_;
     StructureCounts structure_;
     EstimationCounts estimation_;
@@ -169,7 +219,7 @@ private:
 };
 
 template <class Space>
-struct Leaf {
+struct alignas(64) Leaf {  // a cache line
     EstimationHistogram estimation;           // Y^e(A) over the lifetime of the cell
     std::uint64_t born = 0;                   // E0: estimation points of the tree when it began
     std::uint32_t node = 0;                   // its number, in order of creation

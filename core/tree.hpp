@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <new>
 #include <stdexcept>
 #include <vector>
 
@@ -64,11 +63,6 @@ public:
     Tree(const Tree&) = delete;
     Tree& operator=(const Tree&) = delete;
 
-    ~Tree() {  // the blocks go with the pool
-        for (auto& leaf : leaves_)
-            if (leaf.active()) leaf.candidates->~Candidates<Space>();
-    }
-
     // Learn a batch whose first point is the t-th of the stream. `weights` may be null: all one.
     void learn(const Batch& batch, const Class* labels, const double* weights, std::uint64_t t,
                const Settings& settings, const Space& space, Scratch<Space>& scratch) {
@@ -78,23 +72,16 @@ public:
         }
     }
 
-    // The node number of the leaf of each of up to `lanes` points, side by side to hide latency.
+    // The node number of the leaf of each of up to `lanes` points.
     static constexpr std::size_t lanes = 32;
-    void route(const Batch& batch, std::size_t first, std::size_t count,
-               std::array<std::uint32_t, lanes>& at) const {
-        at.fill(0);
-        const Node* nodes = nodes_.data();
-        std::uint32_t moving;
-        do {
-            moving = 0;
-            for (std::size_t i = 0; i < count; ++i) {
-                const std::uint32_t next = step(nodes[at[i]], batch.point(first + i));
-                moving |= next ^ at[i];
-                at[i] = next;
-            }
-        } while (moving);
+    using Lanes = std::array<std::uint32_t, lanes>;
+    void route(const Batch& batch, std::size_t first, std::size_t count, Lanes& at) const {
+        std::size_t i = 0;
+        for (; i + 8 <= count; i += 8) route_together<8>(batch, first + i, at.data() + i);
+        for (; i < count; ++i) route_together<1>(batch, first + i, at.data() + i);
     }
 
+    // All that predicting may see of a leaf.
     const EstimationHistogram& histogram_at(std::uint32_t node) const {
         return leaves_[nodes_[node].leaf].estimation;
     }
@@ -128,22 +115,49 @@ private:
 
     static std::uint32_t step(const Node& node, Point x) {
         const std::uint32_t right = !(Space::value(node.feature, x) <= node.threshold);  // R4
-        return node.child + (right & static_cast<std::uint32_t>(node.inner()));
+        return node.child + (right & node.leaf >> 31);  // only no_leaf has the top bit
+    }
+
+    // Several points descend side by side, without a branch, so that one waits for memory while
+    // another computes; a point that has arrived stays. Two steps a look: looking costs too.
+    template <std::size_t N>
+    void route_together(const Batch& batch, std::size_t first, std::uint32_t* out) const {
+        const Node* nodes = nodes_.data();
+        std::array<Point, N> x;
+        std::array<std::uint32_t, N> at{};
+        for (std::size_t i = 0; i < N; ++i) x[i] = batch.point(first + i);
+        std::uint32_t moving;
+        do {
+            moving = 0;
+            for (std::size_t i = 0; i < N; ++i) at[i] = step(nodes[at[i]], x[i]);
+            for (std::size_t i = 0; i < N; ++i) {
+                const std::uint32_t next = step(nodes[at[i]], x[i]);
+                moving |= next ^ at[i];
+                at[i] = next;
+            }
+        } while (moving);
+        std::copy_n(at.begin(), N, out);
     }
 
     void learn_lanes(const Batch& batch, std::size_t first, std::size_t count, const Class* labels,
                      const double* weights, std::uint64_t t, const Settings& settings,
                      const Space& space, Scratch<Space>& scratch) {
-        std::array<std::uint32_t, lanes> at;
+        Lanes at;
         route(batch, first, count, at);
-        for (std::size_t i = 0; i < count; ++i) prefetch(at[i]);
+        const std::uint64_t stream_key = key(settings.seed, number_, stream_draw);
+        for (std::size_t i = 0; i < count; ++i) prefetch(&leaves_[nodes_[at[i]].leaf]);
+        for (std::size_t i = 0; i < count; ++i) {
+            const Leaf<Space>& leaf = leaves_[nodes_[at[i]].leaf];
+            leaf.estimation.prefetch();
+            if (leaf.active()) leaf.candidates->prefetch();
+        }
         for (std::size_t i = 0; i < count; ++i) {
             // Counted before anything else, so that batches and weights do not matter.
             n_classes_ = std::max(n_classes_, labels[first + i] + 1);
             const Weight n =
                 weights ? round_weight(weights[first + i], t + i, settings) : Weight{1};
             if (n == 0) continue;
-            const Stream stream = stream_of(t + i, settings);
+            const Stream stream = stream_of(fold(stream_key, t + i), settings);
             if (stream == Stream::ignored) {
                 counters_.ignored_points += n;
                 continue;
@@ -159,17 +173,9 @@ private:
         }
     }
 
-    void prefetch(std::uint32_t node) const {
-#if defined(__GNUC__)
-        __builtin_prefetch(&leaves_[nodes_[node].leaf]);
-#else
-        (void)node;
-#endif
-    }
-
     // R1: one uniform a point and tree.
-    Stream stream_of(std::uint64_t t, const Settings& settings) const {
-        const std::uint64_t u = key(settings.seed, number_, stream_draw, t) >> 11;
+    static Stream stream_of(std::uint64_t word, const Settings& settings) {
+        const std::uint64_t u = word >> 11;
         if (u < settings.structure_cut) return Stream::structure;
         return u < settings.ignore_cut ? Stream::ignored : Stream::estimation;
     }
@@ -229,7 +235,7 @@ private:
         Leaf<Space>& parent = leaves_[index];
         const Candidates<Space>& candidates = *parent.candidates;
         Leaf<Space> left, right;
-        candidates.fill_children(pool_, candidate, left.estimation, right.estimation);
+        candidates.fill_children(pool_, candidate, left.estimation, right.estimation, scratch);
         left.node = first;
         right.node = first + 1;
         left.depth = right.depth = parent.depth + 1;
@@ -270,16 +276,13 @@ private:
         Leaf<Space>& leaf = leaves_[index];
         Draws draws(key(settings.seed, number_, leaf_draw, leaf.node, attempt));
         space.draw(draws, scratch.drawn);
-        void* block = pool_.allocate(sizeof(Candidates<Space>));
-        leaf.candidates = new (block)
-            Candidates<Space>(pool_, scratch.drawn, settings.split_points, attempt);
+        leaf.candidates =
+            Candidates<Space>::make(pool_, scratch.drawn, settings.split_points, attempt);
         ++active_;
     }
 
     void deactivate(Leaf<Space>& leaf) {
         leaf.candidates->release(pool_);
-        leaf.candidates->~Candidates<Space>();
-        pool_.release(leaf.candidates, sizeof(Candidates<Space>));
         leaf.candidates = nullptr;
         --active_;
     }

@@ -17,6 +17,10 @@ from riparian.parameters import Parameters
 
 CACHE_BYTES = 2**18  # rows of a block, read once for every tree, should stay in the second cache
 
+# For each level that a branch gains there must come a structure point (a candidate), an estimation
+# point for either child, and another structure point.
+POINTS_PER_LEVEL = 4
+
 
 def cut(fraction: float) -> int:
     """The first of the 2^53 uniforms that is not below a fraction: u < fraction, in integers."""
@@ -66,7 +70,7 @@ class Forest:
         rows = self._block_rows()
         for first in range(0, len(X), rows):
             block = slice(first, first + rows)
-            self._reach(self.core.depth + rows + 1)
+            self._reach(self.core.depth + rows // POINTS_PER_LEVEL + 2)
             self.core.learn(X[block], y[block], None if weights is None else weights[block], workers)
 
     def predict_proba(self, X: NDArray[np.float32], workers: int) -> NDArray[np.float64]:
@@ -80,10 +84,10 @@ class Forest:
         return max(64, min(_core.block, CACHE_BYTES // (4 * self.n_dims)))
 
     def _reach(self, depths: int) -> None:
-        """A point deepens a tree by one level at the most, so the schedules can stay ahead."""
+        """Keep the schedules ahead of the trees."""
         if depths <= self.depths:
             return
-        self.depths = 2 * depths
+        self.depths = depths + depths // 2
         alpha, beta = (
             schedule.integers(self.depths)
             for schedule in (self.parameters.alpha, self.parameters.beta)

@@ -214,7 +214,10 @@ class Leaf:
 class Split:
     """An inner node."""
 
-    def __init__(self, feature: Feature, threshold: float, left: Leaf, right: Leaf) -> None:
+    def __init__(
+        self, number: int, feature: Feature, threshold: float, left: Leaf, right: Leaf
+    ) -> None:
+        self.number = number
         self.feature = feature
         self.threshold = threshold
         self.children: list[Split | Leaf] = [left, right]
@@ -334,7 +337,7 @@ class Tree:
             for side in (0, 1)
         )
         self.n_nodes += 2
-        self.replace(leaf, Split(best.feature, best.threshold, left, right))
+        self.replace(leaf, Split(leaf.number, best.feature, best.threshold, left, right))
         self.fringe.remove(leaf)
         self.inactive += [left, right]
         self.fill_fringe()
@@ -407,12 +410,12 @@ class Forest:
 
     def learn(
         self,
-        points: Iterable[Point],
-        labels: Iterable[Label],
-        weights: Iterable[float] | None = None,
+        points: Sequence[Point],
+        labels: Sequence[Label],
+        weights: Sequence[float] | None = None,
     ) -> None:
         if weights is None:
-            weights = [1.0 for _ in labels]  # type: ignore[has-type]
+            weights = [1.0] * len(labels)
         for x, y, weight in zip(points, labels, weights, strict=True):
             if weight > 0:
                 self.learn_one(x, y, weight)
