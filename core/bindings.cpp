@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "arrays.hpp"
 #include "forest.hpp"
 
 namespace nb = nanobind;
@@ -70,26 +69,57 @@ nb::dict to_dict(const TreeStats& stats) {
     return d;
 }
 
-nb::dict to_dict(TreeArrays<Columns>&& tree) {
-    nb::dict d;
-    d["feature"] = owned(std::move(tree.feature));
-    d["threshold"] = owned(std::move(tree.threshold));
-    d["child"] = owned(std::move(tree.child));
-    d["leaf_node"] = owned(std::move(tree.leaf_node));
-    d["leaf_depth"] = owned(std::move(tree.leaf_depth));
-    d["leaf_born"] = owned(std::move(tree.leaf_born));
-    d["leaf_active"] = owned(std::move(tree.leaf_active));
-    d["histogram"] = owned(std::move(tree.histogram));
-    d["attempt"] = owned(std::move(tree.attempt));
-    d["dims"] = owned(std::move(tree.dims));
-    d["split_points"] = owned(std::move(tree.split_points));
-    d["received"] = owned(std::move(tree.received));
-    d["candidate_dims"] = owned(std::move(tree.candidate_dims));
-    d["split_point_born"] = owned(std::move(tree.split_point_born));
-    d["split_threshold"] = owned(std::move(tree.split_threshold));
-    d["structure"] = owned(std::move(tree.structure));
-    d["estimation"] = owned(std::move(tree.estimation));
-    return d;
+// The arrays of a tree by name: one list for both directions.
+template <class Visitor>
+void for_each_array(CountsState& counts, const std::string& stream, Visitor&& visit) {
+    visit(stream + "_counted", counts.counted);
+    visit(stream + "_length", counts.length);
+    visit(stream + "_label", counts.label);
+    visit(stream + "_bits", counts.bits);
+    visit(stream + "_count", counts.count);
+}
+
+template <class Visitor>
+void for_each_array(TreeState<Columns>& tree, Visitor&& visit) {
+    visit("totals", tree.totals);
+    visit("importance", tree.importance);
+    visit("feature", tree.feature);
+    visit("threshold", tree.threshold);
+    visit("child", tree.child);
+    visit("leaf_node", tree.leaf_node);
+    visit("leaf_depth", tree.leaf_depth);
+    visit("leaf_born", tree.leaf_born);
+    visit("leaf_active", tree.leaf_active);
+    visit("leaf_classes", tree.leaf_classes);
+    visit("histogram", tree.histogram);
+    visit("attempt", tree.attempt);
+    visit("dims", tree.dims);
+    visit("split_points", tree.split_points);
+    visit("received", tree.received);
+    visit("summed", tree.summed);
+    visit("candidate_dims", tree.candidate_dims);
+    visit("split_point_born", tree.split_point_born);
+    visit("split_threshold", tree.split_threshold);
+    for_each_array(tree.structure, "structure", visit);
+    for_each_array(tree.estimation, "estimation", visit);
+}
+
+nb::dict to_dict(TreeState<Columns>&& tree) {
+    nb::dict arrays;
+    for_each_array(tree, [&](const std::string& name, auto& values) {
+        arrays[name.c_str()] = owned(std::move(values));
+    });
+    return arrays;
+}
+
+TreeState<Columns> from_dict(const nb::dict& arrays) {
+    TreeState<Columns> tree;
+    for_each_array(tree, [&](const std::string& name, auto& values) {
+        using T = typename std::remove_cvref_t<decltype(values)>::value_type;
+        const auto array = nb::cast<Array1<T>>(arrays[name.c_str()]);
+        values.assign(array.data(), array.data() + array.shape(0));
+    });
+    return tree;
 }
 
 class ColumnForest {
@@ -149,10 +179,46 @@ public:
         return all;
     }
 
+    // Σ G of each column over all trees; shorter than the columns where the last never split.
+    nb::object importance() {
+        std::vector<std::int64_t> sum;
+        forest_.visit([&](std::uint64_t, const auto& trees) {
+            for (const auto& tree : trees) {
+                const auto& mine = tree->importance();
+                if (mine.size() > sum.size()) sum.resize(mine.size());
+                for (std::size_t d = 0; d < mine.size(); ++d) sum[d] += mine[d];
+            }
+        });
+        return owned(std::move(sum));
+    }
+
+    // The points received and every tree as arrays, all after the same point.
+    nb::tuple save() {
+        std::uint64_t points = 0;
+        std::vector<TreeState<Columns>> trees;
+        {
+            const nb::gil_scoped_release released;
+            forest_.visit([&](std::uint64_t received, const auto& all) {
+                points = received;
+                for (const auto& tree : all) trees.push_back(tree->save());
+            });
+        }
+        nb::list arrays;
+        for (auto& tree : trees) arrays.append(to_dict(std::move(tree)));
+        return nb::make_tuple(points, arrays);
+    }
+
+    void restore(std::uint64_t points, const nb::list& arrays) {
+        std::vector<TreeState<Columns>> trees;
+        for (const nb::handle tree : arrays) trees.push_back(from_dict(nb::cast<nb::dict>(tree)));
+        const nb::gil_scoped_release released;
+        forest_.restore(points, trees);
+    }
+
     nb::dict tree(std::size_t i) {
-        const std::size_t n_classes = forest_.n_arrived();
-        return to_dict(forest_.with_tree(
-            i, [&](const Tree<Columns>& tree) { return to_arrays(tree, n_classes); }));
+        std::optional<TreeState<Columns>> state;
+        forest_.visit([&](std::uint64_t, const auto& trees) { state = trees.at(i)->save(); });
+        return to_dict(std::move(*state));
     }
 
     void set_classes(std::vector<std::uint32_t> rank, std::size_t n_classes) {
@@ -259,7 +325,10 @@ NB_MODULE(_core, m) {
         .def("predict_trees", &ColumnForest::predict_trees, "X"_a)
         .def("apply", &ColumnForest::apply, "X"_a)
         .def("stats", &ColumnForest::stats)
+        .def("importance", &ColumnForest::importance)
         .def("tree", &ColumnForest::tree, "i"_a)
+        .def("save", &ColumnForest::save)
+        .def("restore", &ColumnForest::restore, "points"_a, "trees"_a)
         .def("set_classes", &ColumnForest::set_classes, "rank"_a, "n_classes"_a)
         .def("set_schedules", &ColumnForest::set_schedules, "alpha"_a, "beta"_a)
         .def("set_columns", &ColumnForest::set_columns, "n_dims"_a, "rate"_a)

@@ -14,6 +14,7 @@ namespace riparian {
 
 struct Choice {
     std::uint32_t candidate;
+    std::uint64_t g;  // G (R14)
     double gain;
 };
 
@@ -147,7 +148,7 @@ inline std::optional<Choice> best_split(const CandidateShape& shape,
             F(points) - check.every_sum[j] - F(left) - F(points - left) + check.sums[v];
         const double this_gain = gain(g, points);
         if (!best || this_gain > best->gain || (this_gain == best->gain && j >= best_point)) {
-            best = Choice{i, this_gain};
+            best = Choice{i, g, this_gain};
             best_point = j;
         }
     }

@@ -22,6 +22,9 @@
 
 namespace riparian {
 
+struct CountsState;   // see state.hpp
+struct CountsReader;
+
 using Class = std::uint32_t;   // in order of arrival (R17)
 using Weight = std::uint64_t;  // copies of a point
 
@@ -148,6 +151,12 @@ public:
         top_ = std::max(top_, count);
     }
 
+    void restore(Pool& pool, const std::uint64_t* counts, std::size_t n) {
+        if (n) make_room(pool, static_cast<Class>(n - 1));
+        for (Class y = 0; y < n; ++y)
+            if (counts[y]) add(pool, y, counts[y]);
+    }
+
     std::uint64_t total() const { return total_; }            // N^e(A)
     std::uint64_t errors() const { return total_ - top_; }    // those not of the commonest class
     std::size_t size() const { return counts_.size(); }
@@ -205,6 +214,11 @@ struct CandidateShape {
     std::size_t words() const { return (counters() + 63) / 64; }  // of bits, one a counter
 };
 
+struct Structure {};
+struct Estimation {};
+template <class Stream>
+class Counts;
+
 // N^e of every candidate's left child: enough to say which candidates are valid (R6).
 class EstimationTotals {
 public:
@@ -219,6 +233,10 @@ public:
         left_.fit(pool, bound);
         left_.add_bits(0, bits, left_.size(), n);
     }
+
+    // From the counts that it follows from.
+    void restore(Pool& pool, const CandidateShape& shape, const Counts<Estimation>& estimation,
+                 std::uint64_t received, Pool& scratch);
 
     // What the first split point has seen: no candidate has seen more.
     std::uint64_t oldest(const CandidateShape& shape) const { return left_[shape.everyone(0)]; }
@@ -246,9 +264,6 @@ public:
 private:
     Counters left_;
 };
-
-struct Structure {};
-struct Estimation {};
 
 // The labels that each candidate's left child has counted in one stream. A young leaf holds its
 // points, each as a label and a bit a candidate; once that would take more than counting, it counts,
@@ -313,6 +328,10 @@ public:
         }
     }
 
+    void save(const CandidateShape& shape, std::uint32_t split_points, CountsState& out) const;
+    void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
+                 CountsReader& in);
+
     // The counters of one label, once points are counted and the label was met.
     template <class Visitor>
     void with_row(const CandidateShape& shape, Class y, Visitor&& visitor) const {
@@ -322,8 +341,9 @@ public:
 private:
     // As many points as take the room of counters of one byte, and a few where that is not many.
     static bool may_keep(const CandidateShape& shape, std::uint64_t points, Class n_classes) {
-        return points <= 16 || points <= std::numeric_limits<std::uint32_t>::max() &&
-                                   points * point_bytes(shape) <= n_classes * shape.counters();
+        if (points <= 16) return true;
+        return points <= std::numeric_limits<std::uint32_t>::max() / 2 &&
+               points * point_bytes(shape) <= n_classes * shape.counters();
     }
 
     static std::size_t point_bytes(const CandidateShape& shape) {

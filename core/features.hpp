@@ -20,6 +20,7 @@ concept FeatureSpace = requires(const Space& space, const typename Space::Batch&
                                 Draws& draws, std::vector<typename Space::Feature>& drawn) {
     { batch.point(std::size_t{}) } -> std::same_as<typename Space::Point>;
     { batch.size() } -> std::same_as<std::size_t>;
+    { Space::columns } -> std::convertible_to<bool>;
     { Space::value(feature, point) } -> std::same_as<float>;
     { space.draw(draws, drawn) };  // replaces `drawn` with the features of a new leaf (R2)
 };
@@ -46,6 +47,7 @@ private:
 // Axis-aligned: feature d of a point is its d-th coordinate.
 class Columns {
 public:
+    static constexpr bool columns = true;  // a feature is one of finitely many, and has a number
     using Feature = std::uint32_t;
     using Point = const float*;
     using Batch = Matrix;

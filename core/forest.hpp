@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "tree.hpp"
+#include "state.hpp"
 
 namespace riparian {
 
@@ -156,11 +156,18 @@ public:
         return all;
     }
 
-    // visitor(tree), while nobody learns.
+    // visitor(points, trees): all of them after the same point.
     template <class Visitor>
-    decltype(auto) with_tree(std::size_t i, Visitor&& visitor) {
+    void visit(Visitor&& visitor) {
         const auto lock = lock_.read();
-        return visitor(*trees_.at(i));
+        visitor(points_, trees_);
+    }
+
+    void restore(std::uint64_t points, const std::vector<TreeState<Space>>& trees) {
+        const auto lock = lock_.write();
+        points_ = points;
+        for (std::size_t i = 0; i < trees_.size(); ++i)
+            trees_[i]->restore(trees.at(i), settings_, *scratch_.front());
     }
 
     std::uint64_t depth() {
@@ -175,10 +182,6 @@ public:
     std::size_t n_classes() {
         const auto lock = lock_.read();
         return n_classes_;
-    }
-    std::size_t n_arrived() {
-        const auto lock = lock_.read();
-        return rank_.size();
     }
 
 private:

@@ -43,9 +43,15 @@ public:
 
     bool empty() const { return heap_.empty(); }
     std::size_t size() const { return heap_.size(); }
-    std::size_t bytes() const { return heap_.capacity() * sizeof(Entry); }
+    std::size_t bytes() const { return heap_.size() * sizeof(Entry); }
     std::uint64_t activations() const { return activations_; }
     std::uint64_t refreshes() const { return refreshes_; }
+
+    void restore(std::uint64_t activations, std::uint64_t refreshes) {
+        heap_.clear();
+        activations_ = activations;
+        refreshes_ = refreshes;
+    }
 
     // `moved(leaf, place)` is told where a leaf lies now.
     template <class Moved>

@@ -19,6 +19,9 @@
 
 namespace riparian {
 
+template <class Space>
+struct TreeState;  // see state.hpp
+
 // What a thread needs to learn one point: nothing of it outlives the point.
 template <class Space>
 struct Scratch {
@@ -116,6 +119,11 @@ public:
             if (everyone[y]) right.add(pool, y, everyone[y]);
     }
 
+    void save(TreeState<Space>& out) const;
+    void restore(Pool& pool, std::uint32_t split_points, std::uint64_t received, bool summed,
+                 const std::uint64_t* born_then, const float* thresholds_then,
+                 CountsReader& structure, CountsReader& estimation, Pool& scratch);
+
     Feature feature(std::uint32_t candidate) const {
         return features()[candidate / shape_.split_points];
     }
@@ -125,13 +133,9 @@ public:
     }
     std::uint64_t received() const { return received_; }
     std::uint32_t attempt() const { return attempt_; }
-    std::uint32_t split_points() const { return split_points_; }
-    const CandidateShape& shape() const { return shape_; }
     const Feature* features() const {
         return reinterpret_cast<const Feature*>(block() + features_at(shape_));
     }
-    const StructureCounts& structure() const { return structure_; }
-    const EstimationCounts& estimation() const { return estimation_; }
 
 private:
     Candidates(Pool& pool, const CandidateShape& shape, const std::vector<Feature>& features,

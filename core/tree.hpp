@@ -86,8 +86,12 @@ public:
         return leaves_[nodes_[node].leaf].estimation;
     }
 
-    const std::vector<Node>& nodes() const { return nodes_; }
-    const std::vector<Leaf<Space>>& leaves() const { return leaves_; }
+    // The tree as arrays, and back (see state.hpp).
+    TreeState<Space> save() const;
+    void restore(const TreeState<Space>& in, const Settings& settings, Scratch<Space>& scratch);
+
+    // Σ G over the splits in each column (R14): gain times structure points.
+    const std::vector<std::int64_t>& importance() const { return importance_; }
     std::uint64_t depth() const { return depth_; }
 
     TreeStats stats() const {
@@ -211,10 +215,10 @@ private:
         if (const auto best = candidates.best(settings.alpha[leaf.depth], scratch)) {
             if (best->gain > settings.min_gain) {
                 ++counters_.should_splits;
-                split(index, best->candidate, settings, space, scratch);
+                split(index, *best, settings, space, scratch);
             } else if (leaf.estimation.total() >= beta) {
                 ++counters_.must_splits;
-                split(index, best->candidate, settings, space, scratch);
+                split(index, *best, settings, space, scratch);
             } else {
                 candidates.keep_sums(pool_, n_classes_, scratch);
             }
@@ -226,8 +230,9 @@ private:
     }
 
     // R10; the left child takes the parent's place among the leaves.
-    void split(std::uint32_t index, std::uint32_t candidate, const Settings& settings,
+    void split(std::uint32_t index, const Choice& choice, const Settings& settings,
                const Space& space, Scratch<Space>& scratch) {
+        const std::uint32_t candidate = choice.candidate;
         const auto first = static_cast<std::uint32_t>(nodes_.size());
         if (first >= no_leaf / 2) throw std::length_error("a tree holds at most 2^31 nodes");
         const auto right_index = static_cast<std::uint32_t>(leaves_.size());
@@ -241,6 +246,7 @@ private:
         left.depth = right.depth = parent.depth + 1;
         left.born = right.born = candidates.born(candidate);
         depth_ = std::max<std::uint64_t>(depth_, left.depth);
+        if constexpr (Space::columns) add_importance(candidates.feature(candidate), choice.g);
 
         nodes_.push_back({Feature{}, 0.0f, first, index});
         nodes_.push_back({Feature{}, 0.0f, first + 1, right_index});
@@ -251,6 +257,21 @@ private:
         leaves_[index] = left;
         leaves_[right_index] = right;
         fill_fringe(index, right_index, settings, space, scratch);
+    }
+
+    void add_importance(std::size_t column, std::uint64_t g) {
+        if (column >= importance_.size()) importance_.resize(column + 1);
+        importance_[column] += static_cast<std::int64_t>(g);
+    }
+
+    void clear() {
+        for (Leaf<Space>& leaf : leaves_) {
+            if (leaf.active()) deactivate(leaf);
+            leaf.estimation.release(pool_);
+        }
+        leaves_.clear();
+        nodes_.clear();
+        depth_ = 0;
     }
 
     // R12: the two new leaves wait with the others, and while there is room, the one with the
@@ -308,6 +329,7 @@ private:
     std::uint64_t depth_ = 0;          // of the deepest leaf
     Class n_classes_ = 0;              // that have arrived
     TreeStats counters_;               // points and splits so far
+    std::vector<std::int64_t> importance_;
 };
 
 }  // namespace riparian

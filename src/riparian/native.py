@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from riparian import _core
 from riparian.parameters import Parameters
 
+Arrays = dict[str, NDArray[Any]]
+
 CACHE_BYTES = 2**18  # rows of a block, read once for every tree, should stay in the second cache
 
 # For each level that a branch gains there must come a structure point (a candidate), an estimation
@@ -76,9 +78,16 @@ class Forest:
     def predict_proba(self, X: NDArray[np.float32], workers: int) -> NDArray[np.float64]:
         return self.core.predict_proba(X, self.parameters.voting == "majority", workers)
 
-    def tree(self, i: int) -> dict[str, Any]:
-        """One tree as flat arrays."""
+    def tree(self, i: int) -> Arrays:
+        """One tree as flat arrays (named in core/state.hpp)."""
         return self.core.tree(i)
+
+    def save(self) -> tuple[int, list[Arrays]]:
+        """The points received, and every tree as flat arrays."""
+        return self.core.save()
+
+    def restore(self, points: int, trees: list[Arrays]) -> None:
+        self.core.restore(points, trees)
 
     def _block_rows(self) -> int:
         return max(64, min(_core.block, CACHE_BYTES // (4 * self.n_dims)))

@@ -139,10 +139,10 @@ class EstimationCounts(Counter[Label]):
     """Y^e(A): the labels of the estimation points in a cell."""
 
 
-def information_gain(left: StructureCounts, right: StructureCounts) -> float:
-    """R7 in the arithmetic of R14: the mutual information of side and label, in bits."""
+def scaled_gain(left: StructureCounts, right: StructureCounts) -> int:
+    """G of R14: the gain times the structure points it is from, in units of 2^-20 bits."""
     both = left + right
-    scaled = (
+    return (
         F(both.total())
         - sum(F(n) for n in both.values())
         - F(left.total())
@@ -150,7 +150,12 @@ def information_gain(left: StructureCounts, right: StructureCounts) -> float:
         - F(right.total())
         + sum(F(n) for n in right.values())
     )
-    return float(scaled) / float(both.total() * 2**20)
+
+
+def information_gain(left: StructureCounts, right: StructureCounts) -> float:
+    """R7: the mutual information of side and label, in bits."""
+    points = left.total() + right.total()
+    return float(scaled_gain(left, right)) / float(points * 2**20)
 
 
 def split_is_valid(left_points: int, right_points: int, alpha: int) -> bool:
@@ -237,6 +242,7 @@ class Tree:
         self.n_nodes = 1
         self.structure_points = self.estimation_points = self.ignored_points = 0
         self.should_splits = self.must_splits = 0
+        self.importance: Counter[Feature] = Counter()  # Σ G over the splits in a dimension
         self.fringe: list[Leaf] = []  # active leaves
         self.inactive: list[Leaf] = [self.root]
         self.fill_fringe()
@@ -332,6 +338,7 @@ class Tree:
     def split(self, leaf: Leaf) -> None:
         """R10: the children begin with what their candidate child has counted for estimation."""
         best = self.best_split(leaf)
+        self.importance[best.feature] += scaled_gain(*best.structure)
         left, right = (
             Leaf(self.n_nodes + side, leaf.depth + 1, best.estimation[side], best.born)
             for side in (0, 1)

@@ -1,0 +1,216 @@
+"""Both engines on the same stream, and their trees as values that can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian import native, reference
+from riparian.labels import Labels
+from riparian.parameters import Parameters
+from riparian.reference import Leaf, Split
+
+
+def learn_reference(
+    parameters: Parameters,
+    X: NDArray[np.float32],
+    y: NDArray[Any],
+    weights: NDArray[np.float64] | None = None,
+) -> reference.Forest:
+    space = reference.Columns(X.shape[1], parameters.rate(X.shape[1]))
+    forest = reference.Forest(parameters, space)
+    forest.learn(X, y.tolist(), None if weights is None else weights.tolist())
+    return forest
+
+
+class Native:
+    """The native engine with labels, fed in any batches."""
+
+    def __init__(self, parameters: Parameters, n_dims: int) -> None:
+        self.forest = native.Forest(parameters, n_dims)
+        self.labels = Labels(None)
+
+    def learn(
+        self,
+        X: NDArray[np.float32],
+        y: NDArray[Any],
+        weights: NDArray[np.float64] | None = None,
+        workers: int = 1,
+    ) -> None:
+        if weights is not None:
+            there = weights > 0
+            X, y, weights = X[there], y[there], weights[there]
+        arrivals = self.labels.join(y)
+        self.forest.set_classes(self.labels.rank(), len(self.labels.classes))
+        self.forest.learn(np.ascontiguousarray(X), arrivals, weights, workers)
+
+    def tree(self, i: int) -> dict[int, Any]:
+        return native_tree(
+            self.forest.tree(i), self.labels.arrived, self.forest.parameters.split_points
+        )
+
+    def stats(self) -> list[dict[str, int]]:
+        return self.forest.core.stats()
+
+    def bytes(self) -> list[tuple[int, ...]]:
+        kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
+        return [tuple(tree[kind] for kind in kinds) for tree in self.stats()]
+
+    def importance(self, i: int) -> dict[int, int]:
+        return counts(dict(enumerate(self.forest.tree(i)["importance"].tolist())))
+
+    def reborn(self) -> Native:
+        """The same forest, gone through its arrays."""
+        other = Native(self.forest.parameters, self.forest.n_dims)
+        other.labels = self.labels
+        other.forest.restore(*self.forest.save())
+        other.forest.set_classes(self.labels.rank(), len(self.labels.classes))
+        return other
+
+
+def bits(value: float) -> int:
+    """A float32 as its bits, all NaN being one."""
+    return int(np.float32(value).view(np.uint32)) if value == value else -1
+
+
+def reference_tree(tree: reference.Tree) -> dict[int, Any]:
+    """Every node by its number: a split as (dimension, threshold, left child), a leaf in full."""
+    return {
+        node.number: reference_leaf(node) if isinstance(node, Leaf) else reference_split(node)
+        for node in tree.nodes()
+    }
+
+
+def reference_split(split: Split) -> Any:
+    left, right = split.children
+    assert right.number == left.number + 1
+    return ("split", split.feature, bits(split.threshold), left.number)
+
+
+def reference_leaf(leaf: Leaf) -> Any:
+    shared = (leaf.depth, leaf.born, counts(leaf.estimation), leaf.active)
+    if not leaf.active:
+        return ("leaf", *shared)
+    candidates = [
+        (
+            c.feature,
+            bits(c.threshold),
+            c.born,
+            [counts(side) for side in c.structure],
+            [counts(side) for side in c.estimation],
+        )
+        for c in leaf.candidates
+    ]
+    return ("leaf", *shared, leaf.attempt, leaf.received, list(leaf.dims), candidates)
+
+
+def counts(counter: Any) -> dict[Any, int]:
+    return {label: int(n) for label, n in sorted(counter.items()) if n}
+
+
+def native_tree(
+    arrays: dict[str, NDArray[Any]], labels: list[Any], most_split_points: int
+) -> dict[int, Any]:
+    nodes: dict[int, Any] = {
+        number: ("split", int(arrays["feature"][number]), bits(arrays["threshold"][number]), child)
+        for number, child in enumerate(arrays["child"].tolist())
+        if child
+    }
+    histogram = Reader(arrays["histogram"])
+    active = native_candidates(arrays, labels, most_split_points)
+    for i, number in enumerate(arrays["leaf_node"].tolist()):
+        found = histogram.take(int(arrays["leaf_classes"][i]))
+        shared = (
+            int(arrays["leaf_depth"][i]),
+            int(arrays["leaf_born"][i]),
+            labelled(found, labels),
+            bool(arrays["leaf_active"][i]),
+        )
+        nodes[number] = ("leaf", *shared, *(next(active) if shared[-1] else ()))
+    return nodes
+
+
+class Reader:
+    """Takes what lies end to end in an array, piece by piece."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array, self.at = array, 0
+
+    def take(self, n: int) -> NDArray[Any]:
+        self.at += n
+        return self.array[self.at - n : self.at]
+
+
+def labelled(found: NDArray[Any], labels: list[Any]) -> dict[Any, int]:
+    return counts(dict(zip(labels, found.tolist(), strict=False)))
+
+
+def native_candidates(
+    arrays: dict[str, NDArray[Any]], labels: list[Any], most_split_points: int
+) -> Iterator[Any]:
+    """For each active leaf, what `reference_leaf` tells of its candidates, in the same order."""
+    read = {name: Reader(array) for name, array in arrays.items()}
+    for i in range(len(arrays["dims"])):
+        dims, points = int(arrays["dims"][i]), int(arrays["split_points"][i])
+        drawn = read["candidate_dims"].take(dims).tolist()
+        born = read["split_point_born"].take(points).tolist()
+        thresholds = read["split_threshold"].take(dims * points)
+        left = {
+            stream: native_counts(stream, read, dims, points, most_split_points, len(labels))
+            for stream in ("structure", "estimation")
+        }
+        candidates = [
+            (
+                drawn[d],
+                bits(thresholds[d * points + j]),
+                born[j],
+                *(
+                    [
+                        labelled(mine[:, d, j], labels),
+                        labelled(mine[:, -1, j] - mine[:, d, j], labels),
+                    ]
+                    for mine in (left["structure"], left["estimation"])
+                ),
+            )
+            for j in range(points)
+            for d in range(dims)
+        ]
+        yield int(arrays["attempt"][i]), int(arrays["received"][i]), drawn, candidates
+
+
+def native_counts(
+    stream: str, read: dict[str, Reader], dims: int, points: int, most: int, n_classes: int
+) -> NDArray[Any]:
+    """Counts by class, dimension (the last: everyone) and split point, from either form."""
+    counted = read[f"{stream}_counted"].take(1)[0]
+    length = int(read[f"{stream}_length"].take(1)[0])
+    out = np.zeros((n_classes, dims + 1, points), dtype=np.int64)
+    if counted:
+        rows = read[f"{stream}_count"].take(length * (dims + 1) * points)
+        out[:length] = rows.reshape(length, dims + 1, points)[:n_classes]
+        return out
+    counters = (dims + 1) * most
+    words = (-(-counters // 8) * 8 + 63) // 64
+    for label in read[f"{stream}_label"].take(length):
+        point = read[f"{stream}_bits"].take(words).astype("<u8").view(np.uint8)
+        side = np.unpackbits(point, bitorder="little")[:counters].reshape(dims + 1, most)
+        out[label] += side[:, :points]
+    return out
+
+
+def assert_same(forest: reference.Forest, engine: Native, X: NDArray[np.float32]) -> None:
+    """Same nodes, thresholds, histograms, fringe, counters and predictions, to the last bit."""
+    for tree, stats in zip(forest.trees, engine.stats(), strict=True):
+        assert engine.tree(tree.number) == reference_tree(tree)
+        assert engine.importance(tree.number) == counts(tree.importance)
+        for name in ("structure_points", "estimation_points", "ignored_points",
+                     "should_splits", "must_splits"):  # fmt: skip
+            assert stats[name] == getattr(tree, name), name
+        assert stats["active"] == len(tree.fringe)
+    if forest.classes:
+        expected = [[forest.predict_proba(x)[k] for k in forest.classes] for x in X]
+        found = engine.forest.predict_proba(X, workers=1)
+        assert found.tolist() == expected
