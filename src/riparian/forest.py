@@ -5,6 +5,7 @@ Input is hostile until checked, once, here: a batch is checked whole before its 
 
 from __future__ import annotations
 
+import copy
 import threading
 from numbers import Integral
 from typing import Any, Literal, Self
@@ -255,6 +256,20 @@ class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
 
     # -- looking inside ---------------------------------------------------------------------------
 
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Gain times structure points of all splits in a feature, as a share of all splits'.
+
+        It is learned from the structure stream alone and follows the stream as it grows. Zeros
+        before the first split.
+        """
+        check_is_fitted(self, "_native")
+        gains = self._native.core.importance().astype(np.float64)
+        importances = np.zeros(self._native.n_dims)
+        importances[: len(gains)] = np.maximum(gains, 0)  # R14 may leave a few units below zero
+        total = importances.sum()
+        return importances / total if total > 0 else importances
+
     def stats(self) -> dict[str, Any]:
         """What the forest has become, in all and per tree.
 
@@ -289,6 +304,30 @@ class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
             self, X, reset=False, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0
         )
         return _as_float32(X)
+
+    # -- copies -----------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds arrays and parameters; what the engine derives from them is made again."""
+        state = dict(super().__getstate__())
+        if self._started():
+            del state["_learning"]
+            with self._learning:
+                engine = state.pop("_native")
+                state["_labels"] = copy.copy(self._labels)
+                state["_saved"] = (engine.parameters, engine.n_dims, *engine.save())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        saved = state.pop("_saved", None)
+        super().__setstate__(state)
+        if saved is None:
+            return
+        parameters, n_dims, points, trees = saved
+        self._native = native.Forest(parameters, n_dims)
+        self._native.restore(points, trees)
+        self._native.set_classes(self._labels.rank(), len(self._labels.classes))
+        self._learning = threading.Lock()
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._started()

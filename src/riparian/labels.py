@@ -21,6 +21,11 @@ class Labels:
         self._number: dict[Any, int] = {}  # of each in that order
         self._family = family(self.classes) if self.closed else None
 
+    def __copy__(self) -> Labels:
+        other = object.__new__(Labels)
+        other.__dict__ = {**self.__dict__, "arrived": [*self.arrived], "_number": {**self._number}}
+        return other
+
     def join(self, y: NDArray[Any]) -> NDArray[np.uint32]:
         """The number of each label in order of arrival; all of them are checked before any joins."""
         if len(y) == 0:
