@@ -92,6 +92,8 @@ void for_each_array(TreeState<Columns>& tree, Visitor&& visit) {
     visit("leaf_active", tree.leaf_active);
     visit("leaf_classes", tree.leaf_classes);
     visit("histogram", tree.histogram);
+    visit("key_over", tree.key_over);
+    visit("key_under", tree.key_under);
     visit("attempt", tree.attempt);
     visit("dims", tree.dims);
     visit("split_points", tree.split_points);

@@ -44,6 +44,7 @@ public:
     bool empty() const { return heap_.empty(); }
     std::size_t size() const { return heap_.size(); }
     std::size_t bytes() const { return heap_.size() * sizeof(Entry); }
+    const Ratio& key(std::size_t place) const { return heap_[place].key; }
     std::uint64_t activations() const { return activations_; }
     std::uint64_t refreshes() const { return refreshes_; }
 

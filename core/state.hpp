@@ -1,6 +1,6 @@
 // A tree as flat arrays, and back: what snapshots, pickles and Python's own looks at a tree are made
-// of. What has varying length lies end to end. All that can be derived (sums, widths, the heap) is
-// left out and made again, so that a forest that comes back is the same in every bit and byte.
+// of. What has varying length lies end to end. All that can be derived (sums, widths, the order of
+// the heap) is left out and made again, so that a forest that comes back is the same in every bit and byte.
 #pragma once
 
 #include <algorithm>
@@ -38,6 +38,9 @@ struct TreeState {
     std::vector<std::uint8_t> leaf_active;
     std::vector<std::uint32_t> leaf_classes;  // the length of its histogram
     std::vector<std::uint64_t> histogram;     // times that length
+
+    // Per inactive leaf, in the order of the leaves: its key in the fringe, at least its ŝ (R12).
+    std::vector<std::uint64_t> key_over, key_under;
 
     // Per active leaf, in the order of the leaves.
     std::vector<std::uint32_t> attempt, dims, split_points;
@@ -179,7 +182,12 @@ TreeState<Space> Tree<Space>::save() const {
         out.leaf_classes.push_back(static_cast<std::uint32_t>(leaf.estimation.size()));
         for (Class y = 0; y < leaf.estimation.size(); ++y)
             out.histogram.push_back(leaf.estimation[y]);
-        if (leaf.active()) leaf.candidates->save(out);
+        if (leaf.active()) {
+            leaf.candidates->save(out);
+        } else {
+            out.key_over.push_back(fringe_.key(leaf.place).over);
+            out.key_under.push_back(fringe_.key(leaf.place).under);
+        }
     }
     return out;
 }
@@ -230,9 +238,10 @@ void Tree<Space>::restore(const TreeState<Space>& in, const Settings& settings,
                                  estimation, scratch.check.pool);
         ++active_;
     }
-    if (settings.fringe_size == unbounded) return;
+    Reader over(in.key_over), under(in.key_under);
     for (std::uint32_t i = 0; i < leaves_.size(); ++i)
-        if (!leaves_[i].active()) fringe_.push({s_hat(i), leaves_[i].node, i}, moved());
+        if (!leaves_[i].active())
+            fringe_.push({{over.one(), under.one()}, leaves_[i].node, i}, moved());
 }
 
 }  // namespace riparian

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import threading
+from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any, Literal, Self
 
@@ -21,13 +22,16 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from riparian import native
 from riparian.labels import Labels
 from riparian.parameters import check_parameters, whole
-from riparian.reference import GOLDEN, SHUFFLE_DRAW, WORD, key
+from riparian.progress import Callback, CallbackSupportMixin, Progress, with_callbacks
+from riparian.reference import GOLDEN, SHUFFLE_DRAW, key
+from riparian.rows import Rows, as_rows, blocks
 from riparian.schedule import Geometric, Schedule
+from riparian.weights import ClassWeights, Weights, checked_weights, product
 
-MAX_WEIGHT = 2.0**32  # of one point: counts are exact far beyond what a stream of these can reach
+STEP_ROWS = 4096  # `fit` tells of its progress after this many rows, or a hundredth of them
 
 
-class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
+class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A random forest that learns a stream point by point and converges to the best classifier.
 
     Each tree sends every point to one of two streams at random: structure points decide where the
@@ -63,6 +67,9 @@ class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
     shuffle : bool
         Whether `fit` shuffles each pass: data sorted by class would ruin it. `partial_fit` keeps
         the order.
+    class_weight : dict, "balanced" or None
+        Weights by label; a label that is not named has weight 1. "balanced" gives every class the
+        same weight in all, by the frequencies seen so far.
     random_state : int, RandomState or None
         The same seed and the same stream give the same forest, to the last bit, whatever the
         batches and the number of threads.
@@ -106,6 +113,7 @@ class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
         voting: Literal["average", "majority"] = "average",
         passes: int = 1,
         shuffle: bool = True,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -121,20 +129,45 @@ class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
         self.voting = voting
         self.passes = passes
         self.shuffle = shuffle
+        self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     # -- learning ---------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn a finite data set from nothing, in `passes` shuffled passes."""
+    @with_callbacks
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Learn a finite data set from nothing, in `passes` shuffled passes.
+
+        `callback(rows learned, rows in all)` is called now and then; if it returns something true,
+        learning stops there.
+        """
         passes = whole("passes", self.passes, at_least=1, at_most=2**31)
-        X, y = self._checked_batch(X, y, first=True, at_least=1)
-        weights = _checked_weights(sample_weight, len(X))
-        self._start(X.shape[1], classes=np.unique(y))
-        for n in range(passes):
-            order = self._order_of_pass(n, len(X))
-            self._learn(X[order], y[order], None if weights is None else weights[order])
+        rows, labels = self._checked_batch(X, y, first=True, at_least=1)
+        weights = checked_weights(sample_weight, len(labels))
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight must not be zero for all rows")
+        self._start(rows.shape[1], classes=np.unique(labels))
+
+        n = len(labels)
+        step = max(STEP_ROWS, -(-n * passes // 100))
+        told = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
+        progress = Progress(self, passes * -(-n // step), n * passes, callback, told)
+        for order in self._orders(passes, n):
+            for first in range(0, n, step):
+                some = order[first : first + step]
+                self._learn(rows[some], labels[some], None if weights is None else weights[some])
+                if progress.step(len(some)):
+                    progress.end()
+                    return self
+        progress.end()
         return self
 
     def partial_fit(
@@ -150,13 +183,14 @@ class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
         it, a label never seen before simply joins.
         """
         first = not self._started()
-        X, y = self._checked_batch(X, y, first=first, at_least=0)
-        weights = _checked_weights(sample_weight, len(X))
+        rows, labels = self._checked_batch(X, y, first=first, at_least=0)
+        weights = checked_weights(sample_weight, len(labels))
         if first:
-            self._start(X.shape[1], classes=None if classes is None else _checked_classes(classes))
+            known = None if classes is None else _checked_classes(classes)
+            self._start(rows.shape[1], classes=known)
         elif classes is not None:
             self._labels.check_same(_checked_classes(classes))
-        self._learn(X, y, weights)
+        self._learn(rows, labels, weights)
         return self
 
     def _started(self) -> bool:
@@ -178,23 +212,27 @@ class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
             voting=self.voting,
         )
         self._workers()
+        class_weights = ClassWeights(self.class_weight)
         self._native = native.Forest(parameters, n_features)
+        self._class_weights = class_weights
         self._labels = Labels(classes)
         self._native.set_classes(self._labels.rank(), len(self._labels.classes))
         self._learning = threading.Lock()
 
-    def _learn(
-        self, X: NDArray[np.float32], y: NDArray[Any], weights: NDArray[np.float64] | None
-    ) -> None:
-        if weights is not None:  # R13: a point of no weight is no point of the stream
-            there = weights > 0
-            X, y, weights = X[there], y[there], weights[there]
+    def _learn(self, X: Rows, y: NDArray[Any], weights: Weights | None) -> None:
+        if weights is not None:
+            X, y, weights = _of_weight(X, y, weights)
         with self._learning:
             before = len(self._labels.arrived)
             arrivals = self._labels.join(y)
             if len(self._labels.arrived) > before:
                 self._native.set_classes(self._labels.rank(), len(self._labels.classes))
-            self._native.learn(np.ascontiguousarray(X), arrivals, weights, self._workers())
+            weights = product(weights, self._class_weights.of(arrivals, self._labels.arrived))
+            if weights is not None:
+                X, arrivals, weights = _of_weight(X, arrivals, weights)
+            for some, block in blocks(X):
+                weight = None if weights is None else weights[some]
+                self._native.learn(block, arrivals[some], weight, self._workers())
 
     def _seed(self) -> int:
         if isinstance(self.random_state, Integral):
@@ -206,15 +244,9 @@ class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
             whole("n_jobs", self.n_jobs, at_least=-(2**15), at_most=2**15)
         return int(effective_n_jobs(self.n_jobs))
 
-    def _order_of_pass(self, n: int, rows: int) -> NDArray[np.intp]:
-        """R13: rows sorted by a word each, from a sequence of their own for each pass."""
-        if not self.shuffle:
-            return np.arange(rows)
-        start = np.uint64(key(self._native.parameters.seed, SHUFFLE_DRAW, n))
-        z = start + np.arange(1, rows + 1, dtype=np.uint64) * np.uint64(GOLDEN & WORD)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return np.argsort(z ^ (z >> np.uint64(31)), kind="stable")
+    def _orders(self, passes: int, rows: int) -> Iterator[NDArray[np.intp]]:
+        for n in range(passes):
+            yield shuffled(self._native.parameters.seed, n, rows) if self.shuffle else np.arange(rows)
 
     # -- predicting -------------------------------------------------------------------------------
 
@@ -240,18 +272,19 @@ class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_trees(self, X: ArrayLike) -> NDArray[np.int64]:
         """What each tree answers: an index into `classes_`, -1 where a tree abstains."""
-        return self._native.core.predict_trees(self._checked_points(X))
+        return _stack(self._checked_points(X), self._native.core.predict_trees)
 
     def apply(self, X: ArrayLike) -> NDArray[np.int64]:
         """The leaf of each point in each tree: the number of its node, in order of creation."""
-        return self._native.core.apply(self._checked_points(X))
+        return _stack(self._checked_points(X), self._native.core.apply)
 
     def _proba(self, X: ArrayLike) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Probabilities and the classes they are of: both as of the same point of the stream."""
-        X = self._checked_points(X)
+        rows = self._checked_points(X)
         if len(self.classes_) == 0:
             raise ValueError("no class is known yet: learn a point, or give classes= first")
-        proba = self._native.predict_proba(X, self._workers())
+        workers = self._workers()
+        proba = _stack(rows, lambda block: self._native.predict_proba(block, workers))
         return proba, self._labels.classes_when(proba.shape[1])
 
     # -- looking inside ---------------------------------------------------------------------------
@@ -288,22 +321,23 @@ class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
 
     def _checked_batch(
         self, X: Any, y: Any, *, first: bool, at_least: int
-    ) -> tuple[NDArray[np.float32], NDArray[Any]]:
+    ) -> tuple[Rows, NDArray[Any]]:
         X, y = validate_data(
-            self, X, y, reset=first, dtype="numeric", ensure_all_finite=False,
+            self, X, y, reset=first, dtype="numeric", ensure_all_finite=False, accept_sparse="csr",
             ensure_min_samples=at_least, multi_output=True,
         )  # fmt: skip
         y = column_or_1d(y, warn=True)
         if len(y):
             check_classification_targets(y)
-        return _as_float32(X), y
+        return as_rows(X), y
 
-    def _checked_points(self, X: Any) -> NDArray[np.float32]:
+    def _checked_points(self, X: Any) -> Rows:
         check_is_fitted(self, "_native")
         X = validate_data(
-            self, X, reset=False, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0
-        )
-        return _as_float32(X)
+            self, X, reset=False, dtype="numeric", ensure_all_finite=False, accept_sparse="csr",
+            ensure_min_samples=0,
+        )  # fmt: skip
+        return as_rows(X)
 
     # -- copies -----------------------------------------------------------------------------------
 
@@ -335,21 +369,28 @@ class OnlineForestClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
 
-def _as_float32(X: NDArray[Any]) -> NDArray[np.float32]:
-    """R4: features are float32; NaN is a missing value, anything else must fit."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        fitted = np.ascontiguousarray(X, dtype=np.float32)
-    bad = np.isinf(fitted)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise ValueError(
-            "Input X contains infinity or a value too large for float32: "
-            f"X[{row}, {column}] is {X[row, column]!r}"
-        )
-    return fitted
+def shuffled(seed: int, n: int, rows: int) -> NDArray[np.intp]:
+    """R13: the order of the n-th pass, rows sorted by a word each from a sequence of its own."""
+    start = np.uint64(key(seed, SHUFFLE_DRAW, n))
+    z = start + np.arange(1, rows + 1, dtype=np.uint64) * np.uint64(GOLDEN)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.argsort(z ^ (z >> np.uint64(31)), kind="stable")
+
+
+def _of_weight(X: Rows, y: NDArray[Any], weights: Weights) -> tuple[Rows, NDArray[Any], Weights]:
+    """R13: a point of no weight is no point of the stream."""
+    there = weights > 0
+    return (X, y, weights) if there.all() else (X[there], y[there], weights[there])
+
+
+def _stack(X: Rows, answer: Callable[[NDArray[np.float32]], NDArray[Any]]) -> NDArray[Any]:
+    answers = [answer(block) for _, block in blocks(X)]
+    return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
 
 def _checked_classes(classes: Any) -> NDArray[Any]:
@@ -359,21 +400,6 @@ def _checked_classes(classes: Any) -> NDArray[Any]:
     if len(unique) == 0:
         raise ValueError("classes must name at least one label, got none")
     return unique
-
-
-def _checked_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
-    if weights is None:
-        return None
-    weights = np.ascontiguousarray(weights, dtype=np.float64)
-    if weights.ndim == 0:
-        weights = np.full(rows, float(weights))
-    if weights.shape != (rows,):
-        raise ValueError(f"sample_weight must have shape ({rows},), got {weights.shape}")
-    bad = ~((weights >= 0) & (weights <= MAX_WEIGHT))
-    if bad.any():
-        i = int(np.argmax(bad))
-        raise ValueError(f"sample_weight must be from 0 to 2^32, got {weights[i]!r} at row {i}")
-    return weights
 
 
 def _with_sums(tree: dict[str, int]) -> dict[str, int]:

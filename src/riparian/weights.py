@@ -1,0 +1,91 @@
+"""How much a point counts: its own weight times that of its class (R17)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAX_WEIGHT = 2.0**32  # of one point: counts are exact far beyond what a stream of these can reach
+
+Weights = NDArray[np.float64]
+
+
+class ClassWeights:
+    """The weight of each class: given, or "balanced", which follows the stream.
+
+    As in scikit-learn, balanced is n / (classes · n_k); here n, the classes and n_k are those seen up
+    to the row in question, itself included, so that batches do not matter. Rows of no weight of
+    their own are not seen.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.balanced = isinstance(given, str) and given == "balanced"
+        self.given = None if given is None or self.balanced else _checked_mapping(given)
+        self.seen: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # by label, in order of arrival
+
+    def of(self, arrivals: NDArray[np.uint32], arrived: list[Any]) -> Weights | None:
+        """The weights of a batch of labels, numbered in order of arrival; None: all one."""
+        if self.balanced:
+            return self._follow(arrivals)
+        if self.given is None:
+            return None
+        by_label = np.array([self.given.get(label, 1.0) for label in arrived])
+        return by_label[arrivals]
+
+    def _follow(self, arrivals: NDArray[np.uint32]) -> Weights:
+        before = np.zeros(max(len(self.seen), int(arrivals.max(initial=0)) + 1), dtype=np.int64)
+        before[: len(self.seen)] = self.seen
+        points = before.sum() + np.arange(1, len(arrivals) + 1)
+        of_class = before[arrivals] + _occurrence(arrivals)
+        classes = (before > 0).sum() + np.cumsum(of_class == 1)  # its first point brings a class
+        self.seen = before + np.bincount(arrivals, minlength=len(before))
+        return np.asarray(points / (classes * of_class), dtype=np.float64)
+
+
+def _occurrence(labels: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """1 for the first row of each label, 2 for the second, and so on."""
+    order = np.argsort(labels, kind="stable")
+    ranked = labels[order]
+    first = np.concatenate([[True], ranked[1:] != ranked[:-1]]) if len(ranked) else ranked == 0
+    starts = np.flatnonzero(first)
+    within = np.arange(len(ranked)) - np.repeat(starts, np.diff([*starts, len(ranked)]))
+    occurrence = np.empty(len(labels), dtype=np.int64)
+    occurrence[order] = within + 1
+    return occurrence
+
+
+def _checked_mapping(given: Any) -> dict[Any, float]:
+    if not isinstance(given, Mapping):
+        raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {given!r}")
+    for label, weight in given.items():
+        if not (isinstance(weight, int | float | np.number) and 0 <= weight <= MAX_WEIGHT):
+            raise ValueError(
+                f"class_weight must hold numbers from 0 to 2^32, got {weight!r} for {label!r}"
+            )
+    return {label: float(weight) for label, weight in given.items()}
+
+
+def checked_weights(weights: Any, rows: int) -> Weights | None:
+    if weights is None:
+        return None
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(rows, float(weights))
+    if weights.shape != (rows,):
+        raise ValueError(
+            f"sample_weight must have shape ({rows},), sample_weight.shape == {weights.shape}"
+        )
+    bad = ~((weights >= 0) & (weights <= MAX_WEIGHT))
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ValueError(f"sample_weight must be from 0 to 2^32, got {weights[i]} at row {i}")
+    return weights
+
+
+def product(a: Weights | None, b: Weights | None) -> Weights | None:
+    if a is None or b is None:
+        return a if b is None else b
+    return np.minimum(a * b, MAX_WEIGHT)
