@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equivalence import Native, assert_same, learn_reference
 from riparian import _core
 from riparian.parameters import Parameters
 from riparian.schedule import Geometric, Polynomial
 
+from equivalence import Native, assert_same, learn_reference
+
 pytestmark = pytest.mark.engine
 
-thorough = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+thorough = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
 def schedules(draw):
     start = draw(st.sampled_from([1, 1.5, 2, 4]))
-    alpha = draw(st.sampled_from([Geometric(start, 1.1), Geometric(start, 2.0), Polynomial(start, 1.5)]))
+    forms = [Geometric(start, 1.1), Geometric(start, 2.0), Polynomial(start, 1.5)]
+    alpha = draw(st.sampled_from(forms))
     return alpha, alpha.times(draw(st.sampled_from([1, 2, 8, 1000])))
 
 
@@ -68,7 +70,7 @@ def streams(draw):
 def cuts(draw, rows):
     places = draw(st.lists(st.integers(0, rows), max_size=4))
     edges = [0, *sorted(places), rows]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 @thorough

@@ -22,7 +22,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from riparian import Geometric, OnlineForestClassifier, Polynomial, rows
 
-
 # scikit-learn's own forests declare the same, for the same reason: a point that counts twice is drawn
 # once, so the forest is another one than with the point twice.
 EXPECTED_TO_FAIL = {
@@ -52,9 +51,12 @@ def small(**parameters):
 
 
 def same_forest(a, b):
-    return a._native.core.points == b._native.core.points and all(
-        all(np.array_equal(x, y, equal_nan=x.dtype.kind == "f") for x, y in zip(s.values(), t.values(), strict=True))
-        for s, t in zip(a._native.save()[1], b._native.save()[1], strict=True)
+    """Every array of every tree, to the bit."""
+    (points_a, trees_a), (points_b, trees_b) = a._native.save(), b._native.save()
+    return points_a == points_b and all(
+        one[name].tobytes() == other[name].tobytes()
+        for one, other in zip(trees_a, trees_b, strict=True)
+        for name in one
     )
 
 
@@ -222,9 +224,7 @@ def test_balanced_weights_survive_a_pickle(digits):
     X, y = digits[0], np.where(digits[1] < 7, 0, digits[1])
     forest = small(class_weight="balanced").partial_fit(X[:300], y[:300])
     other = pickle.loads(pickle.dumps(forest))
-    assert same_forest(
-        other.partial_fit(X[300:], y[300:]), forest.partial_fit(X[300:], y[300:])
-    )
+    assert same_forest(other.partial_fit(X[300:], y[300:]), forest.partial_fit(X[300:], y[300:]))
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,9 @@ def test_bad_class_weights_are_named(digits, class_weight, message):
 # -- copies ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("copier", [lambda f: pickle.loads(pickle.dumps(f)), copy.deepcopy, copy.copy])
+@pytest.mark.parametrize(
+    "copier", [lambda f: pickle.loads(pickle.dumps(f)), copy.deepcopy, copy.copy]
+)
 def test_a_copy_goes_on_as_the_original_would_and_leaves_it_alone(digits, copier):
     X, y = digits
     forest = small(fringe_size=5).partial_fit(X[:300], y[:300])

@@ -135,7 +135,7 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     # -- learning ---------------------------------------------------------------------------------
 
-    @with_callbacks
+    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(
         self,
         X: ArrayLike,
@@ -246,7 +246,9 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     def _orders(self, passes: int, rows: int) -> Iterator[NDArray[np.intp]]:
         for n in range(passes):
-            yield shuffled(self._native.parameters.seed, n, rows) if self.shuffle else np.arange(rows)
+            yield (
+                shuffled(self._native.parameters.seed, n, rows) if self.shuffle else np.arange(rows)
+            )
 
     # -- predicting -------------------------------------------------------------------------------
 
@@ -263,7 +265,8 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class with the largest probability, the first in `classes_` among equals."""
         proba, classes = self._proba(X)
-        return classes[np.argmax(proba, axis=1)]
+        labels: NDArray[Any] = classes[np.argmax(proba, axis=1)]
+        return labels
 
     def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The logarithm of `predict_proba`; -inf for a class that no tree has seen there."""

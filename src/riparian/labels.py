@@ -93,6 +93,4 @@ def family(labels: NDArray[Any]) -> str:
     try:
         return FAMILIES[labels.dtype.kind]
     except KeyError:
-        raise ValueError(
-            f"labels must be numbers, strings or bools, got {labels.dtype}"
-        ) from None
+        raise ValueError(f"labels must be numbers, strings or bools, got {labels.dtype}") from None

@@ -73,7 +73,9 @@ class Forest:
         for first in range(0, len(X), rows):
             block = slice(first, first + rows)
             self._reach(self.core.depth + rows // POINTS_PER_LEVEL + 2)
-            self.core.learn(X[block], y[block], None if weights is None else weights[block], workers)
+            self.core.learn(
+                X[block], y[block], None if weights is None else weights[block], workers
+            )
 
     def predict_proba(self, X: NDArray[np.float32], workers: int) -> NDArray[np.float64]:
         return self.core.predict_proba(X, self.parameters.voting == "majority", workers)

@@ -76,7 +76,7 @@ def whole(name: str, value: Any, at_least: int, at_most: int) -> int:
 def number(name: str, value: Any, at_least: float) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    if not (math.isfinite(value) and value >= at_least):
+    if not (math.isfinite(value) and float(value) >= at_least):
         raise ValueError(f"{name} must be finite and >= {at_least}, got {value!r}")
     return float(value)
 

@@ -68,10 +68,10 @@ def _checked_mapping(given: Any) -> dict[Any, float]:
     return {label: float(weight) for label, weight in given.items()}
 
 
-def checked_weights(weights: Any, rows: int) -> Weights | None:
-    if weights is None:
+def checked_weights(given: Any, rows: int) -> Weights | None:
+    if given is None:
         return None
-    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    weights: Weights = np.ascontiguousarray(given, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.shape != (rows,):
