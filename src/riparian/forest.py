@@ -24,9 +24,12 @@ from riparian.labels import Labels
 from riparian.parameters import check_parameters, whole
 from riparian.progress import Callback, CallbackSupportMixin, Progress, with_callbacks
 from riparian.reference import GOLDEN, SHUFFLE_DRAW, key
-from riparian.rows import Rows, as_rows, blocks
+from riparian.rows import Rows, as_rows, blocks, with_names
 from riparian.schedule import Geometric, Schedule
 from riparian.weights import ClassWeights, Weights, checked_weights, product
+
+# What `as_rows` checks better than scikit-learn would: NaN is welcome, and sparse rows stay sparse.
+OURS = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse": "csr"}
 
 STEP_ROWS = 4096  # `fit` tells of its progress after this many rows, or a hundredth of them
 
@@ -326,9 +329,8 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         self, X: Any, y: Any, *, first: bool, at_least: int
     ) -> tuple[Rows, NDArray[Any]]:
         X, y = validate_data(
-            self, X, y, reset=first, dtype="numeric", ensure_all_finite=False, accept_sparse="csr",
-            ensure_min_samples=at_least, multi_output=True,
-        )  # fmt: skip
+            self, with_names(X), y, reset=first, ensure_min_samples=at_least, multi_output=True, **OURS
+        )
         y = column_or_1d(y, warn=True)
         if len(y):
             check_classification_targets(y)
@@ -336,10 +338,7 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     def _checked_points(self, X: Any) -> Rows:
         check_is_fitted(self, "_native")
-        X = validate_data(
-            self, X, reset=False, dtype="numeric", ensure_all_finite=False, accept_sparse="csr",
-            ensure_min_samples=0,
-        )  # fmt: skip
+        X = validate_data(self, with_names(X), reset=False, ensure_min_samples=0, **OURS)
         return as_rows(X)
 
     # -- copies -----------------------------------------------------------------------------------

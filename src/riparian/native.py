@@ -52,10 +52,16 @@ class Forest:
             rate=core_rate(p.rate(n_dims)),
         )
         self.depths = 0  # that the core has schedules for
+        self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is made from the arrays of the trees; what the core derives, it derives again."""
+        return _restored, (self.parameters, self.n_dims, self.classes, *self.save())
 
     def set_classes(self, rank: NDArray[np.intp], n_classes: int) -> None:
         """`rank`: the place of each class that has arrived among the `n_classes` public ones."""
-        self.core.set_classes(rank.tolist(), n_classes)
+        self.classes = (rank.tolist(), n_classes)
+        self.core.set_classes(*self.classes)
 
     def set_dims(self, n_dims: int) -> None:
         """Columns have joined: leaves that enter the fringe from now on may look at them (R2)."""
@@ -76,6 +82,12 @@ class Forest:
             self.core.learn(
                 X[block], y[block], None if weights is None else weights[block], workers
             )
+
+    def learn_one(self, row: NDArray[np.float32], y: int, weight: float = 1.0) -> None:
+        """`learn` for a single row, without what only a block needs; the same to the last bit."""
+        self._reach(self.core.depth + 2)
+        weights = None if weight == 1.0 else np.array([weight])
+        self.core.learn(row, np.array([y], dtype=np.uint32), weights, 1)
 
     def predict_proba(self, X: NDArray[np.float32], workers: int) -> NDArray[np.float64]:
         return self.core.predict_proba(X, self.parameters.voting == "majority", workers)
@@ -104,3 +116,16 @@ class Forest:
             for schedule in (self.parameters.alpha, self.parameters.beta)
         )
         self.core.set_schedules(alpha.tolist(), beta.tolist())
+
+
+def _restored(
+    parameters: Parameters,
+    n_dims: int,
+    classes: tuple[list[int], int],
+    points: int,
+    trees: list[Arrays],
+) -> Forest:
+    forest = Forest(parameters, n_dims)
+    forest.restore(points, trees)
+    forest.set_classes(np.array(classes[0], dtype=np.intp), classes[1])
+    return forest

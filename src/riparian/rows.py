@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn import __version__ as sklearn_version
+from sklearn.utils.fixes import parse_version
 
 Rows = Any  # an array of float32, or a CSR matrix of float32
+
+SKLEARN_BEFORE_NARWHALS = parse_version(sklearn_version) < parse_version("1.9")
 
 DENSE_BYTES = 2**24  # at most this much of a sparse matrix is dense at a time
 
@@ -22,6 +26,34 @@ def as_rows(X: Any) -> Rows:
     if bad.any():
         raise ValueError(_too_large(X, bad))
     return rows
+
+
+class NamedRows:
+    """A polars frame for scikit-learn before 1.9, which asks for names in a protocol polars dropped."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        self.shape = frame.shape
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.frame.to_numpy(), dtype=dtype)
+
+    def __dataframe__(self) -> NamedRows:
+        return self
+
+    def column_names(self) -> list[str]:
+        return list(self.frame.columns)
+
+
+def with_names(X: Any) -> Any:
+    """X as scikit-learn can read its feature names."""
+    polars = type(X).__module__.startswith("polars") and hasattr(X, "columns")
+    if polars and not hasattr(X, "__dataframe__") and SKLEARN_BEFORE_NARWHALS:
+        return NamedRows(X)
+    return X
 
 
 def blocks(X: Rows) -> Iterator[tuple[slice, NDArray[np.float32]]]:

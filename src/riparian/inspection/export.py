@@ -1,0 +1,158 @@
+"""A tree as text: to read, or for Graphviz to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riparian.forest import OnlineForestClassifier
+from riparian.inspection.colours import hexadecimal, shades, shares_of
+from riparian.inspection.view import TreeView
+from riparian.inspection.words import Words
+
+
+def export_text(
+    forest: OnlineForestClassifier,
+    tree: int = 0,
+    *,
+    feature_names: Sequence[Any] | None = None,
+    class_names: Sequence[Any] | None = None,
+    max_depth: int | None = 10,
+    decimals: int = 2,
+    show_counts: bool = False,
+) -> str:
+    """One tree as indented text, like scikit-learn's `export_text`.
+
+    A leaf says which class it answers, from how many estimation points (N^e), and whether it is
+    active: only an active leaf collects what it needs to split. A missing value follows `>`.
+
+    Parameters
+    ----------
+    forest : OnlineForestClassifier
+        A fitted forest.
+    tree : int
+        Which tree.
+    feature_names, class_names : sequence or None
+        What to call the features, and the classes in the order of `classes_`. None: the names that
+        came with the data, else x[0], x[1], ...; the labels themselves.
+    max_depth : int or None
+        The depth of the deepest nodes shown; branches that go on are summed up. None: show all.
+    decimals : int
+        Of the thresholds.
+    show_counts : bool
+        Whether leaves show their estimation points class by class.
+
+    Examples
+    --------
+    >>> from riparian import OnlineForestClassifier
+    >>> forest = OnlineForestClassifier(n_estimators=1, random_state=0)
+    >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
+    >>> print(export_text(forest, feature_names=["height"]), end="")
+    |--- height <= 1.00
+    |   |--- class: ash, 5 estimation points, active
+    |--- height >  1.00
+    |   |--- height <= 2.00
+    |   |   |--- class: ash, 5 estimation points, active
+    |   |--- height >  2.00
+    |   |   |--- class: oak, 4 estimation points, active
+    """
+    words = Words(forest, tree, feature_names, class_names, max_depth, decimals)
+    view = words.view
+    lines = []
+    for node in words.shown():
+        indent = "|   " * int(view.depth[node])
+        if node > 0:
+            parent = int(view.parent[node])
+            sign = "<=" if node == view.left[parent] else "> "
+            lines.append(f"{indent[4:]}|--- {words.condition(parent, sign)}")
+        if words.cut(node):
+            lines.append(f"{indent}|--- truncated: {words.leaves(node)}, {_summary(words, node)}")
+        elif view.is_leaf[node]:
+            counts = f"counts: {words.counts(node)} " if show_counts else ""
+            lines.append(f"{indent}|--- {counts}{_summary(words, node)}, {words.state(node)}")
+    return "\n".join(lines) + "\n"
+
+
+def _summary(words: Words, node: int) -> str:
+    return f"{words.best(node, ': ')}, {words.points(node, 'estimation point')}"
+
+
+def export_graphviz(
+    forest: OnlineForestClassifier,
+    tree: int = 0,
+    *,
+    feature_names: Sequence[Any] | None = None,
+    class_names: Sequence[Any] | None = None,
+    max_depth: int | None = None,
+    decimals: int = 2,
+    show_counts: bool = False,
+) -> str:
+    """One tree in the DOT language, for Graphviz to draw.
+
+    A box is coloured by its class, the fuller the purer; that of an inactive leaf is dashed. The
+    points in it are estimation points, of an inner node those of the leaves below it. Graphviz
+    itself is not needed here.
+
+    Parameters
+    ----------
+    forest : OnlineForestClassifier
+        A fitted forest.
+    tree : int
+        Which tree.
+    feature_names, class_names : sequence or None
+        What to call the features, and the classes in the order of `classes_`. None: the names that
+        came with the data, else x[0], x[1], ...; the labels themselves.
+    max_depth : int or None
+        The depth of the deepest nodes shown; one that goes on says how many leaves it has below.
+        None: show all.
+    decimals : int
+        Of the thresholds.
+    show_counts : bool
+        Whether boxes show their estimation points class by class.
+
+    Examples
+    --------
+    >>> from riparian import OnlineForestClassifier
+    >>> forest = OnlineForestClassifier(n_estimators=1, random_state=1)
+    >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
+    >>> print(export_graphviz(forest, feature_names=["height"]), end="")
+    digraph tree {
+    node [shape=box, style="filled,rounded", fontname="helvetica"];
+    edge [fontname="helvetica"];
+    0 [label="height <= 2.00\n21 points\nclass ash", fillcolor="#c3d3e4"];
+    1 [label="active\n14 points\nclass ash", fillcolor="#789dc2"];
+    0 -> 1 [labeldistance=2.5, labelangle=45, headlabel="True"];
+    2 [label="active\n7 points\nclass oak", fillcolor="#f39d6c"];
+    0 -> 2 [labeldistance=2.5, labelangle=-45, headlabel="False"];
+    }
+    """
+    words = Words(forest, tree, feature_names, class_names, max_depth, decimals)
+    view = words.view
+    colours = shades(shares_of(view.counts))
+    lines = [
+        "digraph tree {",
+        'node [shape=box, style="filled,rounded", fontname="helvetica"];',
+        'edge [fontname="helvetica"];',
+    ]
+    for node in words.shown():
+        label = "\\n".join(_escaped(line) for line in words.box(node, "<=", show_counts))
+        inactive = view.is_leaf[node] and not view.active[node]
+        style = ', style="filled,rounded,dashed"' if inactive else ""
+        lines.append(f'{node} [label="{label}", fillcolor="{hexadecimal(colours[node])}"{style}];')
+        if node > 0:
+            parent = int(view.parent[node])
+            lines.append(f"{parent} -> {node}{_answer(view, parent, node)};")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _answer(view: TreeView, parent: int, node: int) -> str:
+    """The edges of the root say which side is which."""
+    if parent != 0:
+        return ""
+    angle, answer = (45, "True") if node == view.left[parent] else (-45, "False")
+    return f' [labeldistance=2.5, labelangle={angle}, headlabel="{answer}"]'
+
+
+def _escaped(text: str) -> str:
+    """As it must stand between the quotes of DOT."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,0 +1,156 @@
+"""One tree as arrays that are easy to ask: what every other look at a tree starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from riparian.forest import OnlineForestClassifier
+from riparian.native import Arrays
+from riparian.parameters import whole
+
+NONE = -1  # where there is no child, no parent, no feature or no class
+
+
+@dataclass(frozen=True, eq=False)
+class TreeView:
+    """A tree as it was when it was looked at, an entry for each node in the order of creation.
+
+    The root is node 0, a child comes after its parent, and the numbers are those of `apply`.
+    """
+
+    classes: NDArray[np.generic]  # the labels, sorted: the columns of `counts`
+    feature: NDArray[np.int64]  # that a node splits in; -1 at a leaf
+    threshold: NDArray[np.float32]  # `x[feature] <= threshold` goes left; NaN at a leaf
+    left: NDArray[np.int64]  # child; -1 at a leaf
+    right: NDArray[np.int64]  # child; -1 at a leaf
+    parent: NDArray[np.int64]  # -1 at the root
+    depth: NDArray[np.int64]  # 0 at the root
+    counts: NDArray[np.int64]  # (nodes, classes): estimation points of the leaves at or below
+    active: NDArray[np.bool_]  # a leaf that is in the fringe
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            getattr(self, field.name).setflags(write=False)
+
+    @property
+    def node_count(self) -> int:
+        return len(self.feature)
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        return self.left == NONE
+
+    @property
+    def points(self) -> NDArray[np.int64]:
+        """N^e: the estimation points of the leaves at or below each node."""
+        return np.asarray(self.counts.sum(axis=1), dtype=np.int64)
+
+    @property
+    def best(self) -> NDArray[np.int64]:
+        """The class with the most of them, the first in `classes` among equals; -1: no point yet."""
+        if len(self.classes) == 0:
+            return np.full(self.node_count, NONE)
+        return np.where(self.points > 0, self.counts.argmax(axis=1), NONE)
+
+    @property
+    def leaves(self) -> NDArray[np.int64]:
+        """How many leaves there are at or below each node."""
+        return summed_up(self.is_leaf.astype(np.int64), self.left, self.right, self.depth)
+
+    def preorder(self, max_depth: int | None = None) -> Iterator[int]:
+        """Every node before those below it, left before right, none deeper than `max_depth`."""
+        waiting = [0]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            if self.left[node] != NONE and (max_depth is None or self.depth[node] < max_depth):
+                waiting += (int(self.right[node]), int(self.left[node]))
+
+
+def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
+    """One tree of a fitted forest as arrays, an entry a node (`TreeView` says which).
+
+    >>> from riparian import OnlineForestClassifier
+    >>> forest = OnlineForestClassifier(n_estimators=1, random_state=1)
+    >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
+    >>> tree = tree_view(forest, 0)
+    >>> tree.node_count, tree.left.tolist(), tree.right.tolist()
+    (3, [1, -1, -1], [2, -1, -1])
+    >>> tree.classes[tree.best[tree.is_leaf]].tolist()
+    ['ash', 'oak']
+    """
+    check_is_fitted(forest, "_native")
+    n_trees = forest._native.parameters.n_trees
+    arrays = forest._native.tree(whole("tree", tree, at_least=0, at_most=n_trees - 1))
+    left = np.where(arrays["child"] > 0, arrays["child"].astype(np.int64), NONE)
+    right = np.where(left != NONE, left + 1, NONE)
+    depth, parent = _depths_and_parents(left, right)
+    active = np.zeros(len(left), dtype=np.bool_)
+    active[arrays["leaf_node"]] = arrays["leaf_active"] > 0
+    classes, of_leaves = _leaf_counts(forest, arrays)
+    return TreeView(
+        classes=classes,
+        feature=np.where(left != NONE, arrays["feature"].astype(np.int64), NONE),
+        threshold=np.where(left != NONE, arrays["threshold"], np.float32("nan")),
+        left=left,
+        right=right,
+        parent=parent,
+        depth=depth,
+        counts=summed_up(of_leaves, left, right, depth),
+        active=active,
+    )
+
+
+def _depths_and_parents(
+    left: NDArray[np.int64], right: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    depth = np.zeros(len(left), dtype=np.int64)
+    parent = np.full(len(left), NONE)
+    level = np.flatnonzero(left[:1] != NONE)
+    while len(level):
+        for children in (left[level], right[level]):
+            parent[children] = level
+            depth[children] = depth[level] + 1
+        below = np.concatenate([left[level], right[level]])
+        level = below[left[below] != NONE]
+    return depth, parent
+
+
+def _leaf_counts(
+    forest: OnlineForestClassifier, arrays: Arrays
+) -> tuple[NDArray[np.generic], NDArray[np.int64]]:
+    """The classes, and a row a node of the estimation points of each: only leaves have any.
+
+    The arrays number classes by arrival (R17). Others may be joining right now, in another thread;
+    those that the arrays speak of have joined.
+    """
+    lengths = arrays["leaf_classes"]
+    arrived = forest._labels.arrived[: int(lengths.max())]
+    classes = forest._labels.classes.copy()
+    public = np.searchsorted(classes, np.array(arrived, dtype=classes.dtype))
+    ends = np.cumsum(lengths, dtype=np.int64)
+    by_arrival = np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
+    counts = np.zeros((len(arrays["child"]), len(classes)), dtype=np.int64)
+    counts[np.repeat(arrays["leaf_node"], lengths), public[by_arrival]] = arrays["histogram"]
+    return classes, counts
+
+
+def summed_up(
+    values: NDArray[np.int64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    depth: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """The values of the leaves, and at each inner node the sum over the leaves below it."""
+    sums = values.copy()
+    inner = np.flatnonzero(left != NONE)
+    inner = inner[np.argsort(depth[inner], kind="stable")]
+    levels = np.split(inner, np.flatnonzero(np.diff(depth[inner])) + 1)
+    for level in reversed(levels):
+        sums[level] = sums[left[level]] + sums[right[level]]
+    return sums

@@ -1,0 +1,108 @@
+"""What text and figures say: of a node, and of features and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from riparian.forest import OnlineForestClassifier
+from riparian.inspection.view import NONE, TreeView, tree_view
+from riparian.parameters import whole
+
+
+class Words:
+    """What a figure or a text says about the nodes of one tree."""
+
+    def __init__(
+        self,
+        forest: OnlineForestClassifier,
+        tree: int,
+        feature_names: Sequence[Any] | None,
+        class_names: Sequence[Any] | None,
+        max_depth: int | None,
+        decimals: int,
+    ) -> None:
+        self.view: TreeView = tree_view(forest, tree)
+        self.max_depth = None if max_depth is None else whole("max_depth", max_depth, 0, 2**31)
+        self._features = names_of_features(forest, feature_names)
+        self._classes = names_of_classes(self.view.classes, class_names)
+        self._decimals = whole("decimals", decimals, at_least=0, at_most=20)
+        self._best, self._points, self._leaves = self.view.best, self.view.points, self.view.leaves
+
+    def shown(self) -> list[int]:
+        return list(self.view.preorder(self.max_depth))
+
+    def cut(self, node: int) -> bool:
+        """Whether the nodes below this one are left out."""
+        return not self.view.is_leaf[node] and self.view.depth[node] == self.max_depth
+
+    def condition(self, node: int, sign: str = "<=") -> str:
+        feature = self._features[self.view.feature[node]]
+        return f"{feature} {sign} {self.view.threshold[node]:.{self._decimals}f}"
+
+    def best(self, node: int, joint: str = " ") -> str:
+        best = self._best[node]
+        return "no class yet" if best == NONE else f"class{joint}{self._classes[best]}"
+
+    def points(self, node: int, kind: str = "point") -> str:
+        return counted(int(self._points[node]), kind)
+
+    def leaves(self, node: int) -> str:
+        return counted(int(self._leaves[node]), "leaf")
+
+    def counts(self, node: int) -> str:
+        return str(self.view.counts[node].tolist())
+
+    def state(self, node: int) -> str:
+        return "active" if self.view.active[node] else "inactive"
+
+    def box(self, node: int, sign: str, show_counts: bool) -> list[str]:
+        """The lines in the box of a node."""
+        if self.cut(node):
+            first = f"({self.leaves(node)})"
+        else:
+            first = self.state(node) if self.view.is_leaf[node] else self.condition(node, sign)
+        counts = [self.counts(node)] if show_counts else []
+        return [first, self.points(node), *counts, self.best(node)]
+
+
+def names_of_features(forest: OnlineForestClassifier, given: Sequence[Any] | None) -> list[str]:
+    """The names given; else those that came with the data; else x[0], x[1], ..."""
+    n = forest._native.n_dims
+    if given is None:
+        given = getattr(forest, "feature_names_in_", None)
+    if given is None:
+        return [f"x[{i}]" for i in range(n)]
+    if len(given) != n:
+        raise ValueError(f"feature_names must name {n} features, got {len(given)}")
+    return [str(name) for name in given]
+
+
+def names_of_classes(classes: Sequence[Any], given: Sequence[Any] | None) -> list[str]:
+    """The names given, in the order of `classes_`; else the labels themselves."""
+    if given is None:
+        given = classes
+    if len(given) != len(classes):
+        raise ValueError(f"class_names must name {len(classes)} classes, got {len(given)}")
+    return [str(name) for name in given]
+
+
+def number_of_feature(feature: int | str, names: Sequence[str]) -> int:
+    """The column of a feature that was named, or numbered, by the user."""
+    if not isinstance(feature, str):
+        return whole("feature", feature, at_least=0, at_most=len(names) - 1)
+    if feature not in names:
+        raise ValueError(f"feature must be one of {_shortened(names)}, got {feature!r}")
+    return list(names).index(feature)
+
+
+def counted(n: int, thing: str) -> str:
+    """1 point, 2 points; 1 leaf, 2 leaves."""
+    if n == 1:
+        return f"1 {thing}"
+    return f"{n} {thing}s" if thing != "leaf" else f"{n} leaves"
+
+
+def _shortened(names: Sequence[str]) -> str:
+    shown = [repr(name) for name in names[:8]]
+    return ", ".join([*shown, "..."] if len(names) > 8 else shown)
