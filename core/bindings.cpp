@@ -63,9 +63,12 @@ nb::dict to_dict(const TreeStats& stats) {
     d["depth"] = stats.depth;
     d["activations"] = stats.activations;
     d["refreshes"] = stats.refreshes;
+    d["evictions"] = stats.evictions;
+    d["stopped_at"] = stats.stopped_at;
     d["node_bytes"] = stats.node_bytes;
     d["leaf_bytes"] = stats.leaf_bytes;
     d["fringe_bytes"] = stats.fringe_bytes;
+    d["held_bytes"] = stats.held_bytes;
     return d;
 }
 
@@ -98,6 +101,7 @@ void for_each_array(TreeState<Columns>& tree, Visitor&& visit) {
     visit("dims", tree.dims);
     visit("split_points", tree.split_points);
     visit("received", tree.received);
+    visit("planned", tree.planned);
     visit("summed", tree.summed);
     visit("candidate_dims", tree.candidate_dims);
     visit("split_point_born", tree.split_point_born);
@@ -128,8 +132,8 @@ class ColumnForest {
 public:
     ColumnForest(std::size_t n_trees, std::uint64_t seed, std::uint32_t split_points,
                  double min_gain, std::uint64_t structure_cut, std::uint64_t ignore_cut,
-                 std::optional<std::uint64_t> fringe_size, std::uint32_t n_dims,
-                 const Rate& rate)
+                 std::optional<std::uint64_t> fringe_size,
+                 std::optional<std::uint64_t> budget, std::uint32_t n_dims, const Rate& rate)
         : forest_(n_trees,
                   Settings{.seed = seed,
                            .split_points = split_points,
@@ -137,6 +141,7 @@ public:
                            .structure_cut = structure_cut,
                            .ignore_cut = ignore_cut,
                            .fringe_size = fringe_size.value_or(unbounded),
+                           .budget = budget.value_or(unbounded),
                            .alpha = {},
                            .beta = {}},
                   Columns(n_dims, rate)) {}
@@ -310,6 +315,7 @@ NB_MODULE(_core, m) {
     m.attr("sanitized") = false;
 #endif
     m.attr("block") = riparian::Forest<riparian::Columns>::block;
+    m.attr("tree_bytes") = sizeof(riparian::Tree<riparian::Columns>);
     m.def("entropy_term", &riparian::entropy_term_exact, "n"_a);
     m.def("kernel_names", &riparian::kernel_names);
     m.def("use_kernels", &riparian::use_kernels, "name"_a);
@@ -319,9 +325,10 @@ NB_MODULE(_core, m) {
 
     nb::class_<ColumnForest>(m, "ColumnForest")
         .def(nb::init<std::size_t, std::uint64_t, std::uint32_t, double, std::uint64_t,
-                      std::uint64_t, std::optional<std::uint64_t>, std::uint32_t, const Rate&>(),
+                      std::uint64_t, std::optional<std::uint64_t>, std::optional<std::uint64_t>, std::uint32_t,
+                      const Rate&>(),
              "n_trees"_a, "seed"_a, "split_points"_a, "min_gain"_a, "structure_cut"_a,
-             "ignore_cut"_a, "fringe_size"_a.none(), "n_dims"_a, "rate"_a)
+             "ignore_cut"_a, "fringe_size"_a.none(), "budget"_a.none(), "n_dims"_a, "rate"_a)
         .def("learn", &ColumnForest::learn, "X"_a, "y"_a, "weights"_a.none(), "workers"_a)
         .def("predict_proba", &ColumnForest::predict_proba, "X"_a, "majority"_a, "workers"_a)
         .def("predict_trees", &ColumnForest::predict_trees, "X"_a)

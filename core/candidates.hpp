@@ -57,6 +57,14 @@ public:
         });
     }
 
+    void move_to(Pool& pool, const CandidateShape& shape) {
+        if (!kept()) return;
+        auto* moved = pool.allocate_array<std::uint64_t>(shape.counters());
+        std::copy_n(sums_, shape.counters(), moved);
+        sums_ = moved;
+        left_.move_to(pool);
+    }
+
     void release(Pool& pool, const CandidateShape& shape) {
         if (!kept()) return;
         pool.release_array(sums_, shape.counters());

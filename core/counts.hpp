@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -57,6 +58,14 @@ public:
     void release(Pool& pool) {
         if (data_) pool.release(data_, bytes());
         *this = {};
+    }
+
+    // Take up residence in another pool; the first one is about to go.
+    void move_to(Pool& pool) {
+        if (!data_) return;
+        void* moved = pool.allocate(bytes());
+        std::memcpy(moved, data_, bytes());
+        data_ = moved;
     }
 
     // Make room for counters up to `bound`.
@@ -139,6 +148,7 @@ private:
 // costs nothing until one of its points arrives here.
 class EstimationHistogram {
 public:
+    void move_to(Pool& pool) { counts_.move_to(pool); }
     void prefetch() const { counts_.prefetch(); }
     void release(Pool& pool) { counts_.release(pool); }
 
@@ -222,6 +232,7 @@ class Counts;
 // N^e of every candidate's left child: enough to say which candidates are valid (R6).
 class EstimationTotals {
 public:
+    void move_to(Pool& pool) { left_.move_to(pool); }
     void prefetch() const { left_.prefetch(); }
     void allocate(Pool& pool, const CandidateShape& shape) {
         left_.allocate(pool, shape.counters());
@@ -277,7 +288,26 @@ public:
         *this = {};
     }
 
+    void move_to(Pool& pool, const CandidateShape& shape) {
+        rows_.move_to(pool);
+        if (!room_) return;
+        const std::size_t bytes = room_ * point_bytes(shape);
+        void* moved = pool.allocate(bytes);
+        std::memcpy(moved, bits_, bytes);
+        bits_ = static_cast<std::uint64_t*>(moved);
+        labels_ = reinterpret_cast<Class*>(bits_ + room_ * shape.words());
+    }
+
     bool counted() const { return rows_.size() != 0; }
+
+    // The bytes of so many kept points, or of counters of one byte for so many classes if those are
+    // fewer.
+    static std::size_t bytes_for(const CandidateShape& shape, std::uint64_t points,
+                                 Class n_classes) {
+        const std::size_t kept = std::bit_ceil(std::max<std::uint64_t>(points, 8));
+        return std::min(Pool::block_size(kept * point_bytes(shape)),
+                        Pool::block_size(std::max<std::size_t>(n_classes, 1) * shape.counters()));
+    }
 
     void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Class y, Weight n,
              Class n_classes) {

@@ -7,7 +7,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "array.hpp"
 
 #if defined(_MSC_VER)
 #include <intrin.h>
@@ -43,7 +44,8 @@ public:
 
     bool empty() const { return heap_.empty(); }
     std::size_t size() const { return heap_.size(); }
-    std::size_t bytes() const { return heap_.size() * sizeof(Entry); }
+    std::size_t bytes() const { return heap_.bytes(); }
+    static std::size_t bytes(std::size_t waiting) { return Array<Entry>::bytes(waiting); }
     const Ratio& key(std::size_t place) const { return heap_[place].key; }
     std::uint64_t activations() const { return activations_; }
     std::uint64_t refreshes() const { return refreshes_; }
@@ -123,7 +125,7 @@ private:
         moved(entry.leaf, place);
     }
 
-    std::vector<Entry> heap_;
+    Array<Entry> heap_;
     std::uint64_t activations_ = 0;
     std::uint64_t refreshes_ = 0;
 };

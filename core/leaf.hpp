@@ -52,6 +52,28 @@ public:
         return new (pool.allocate(bytes(shape))) Candidates(pool, shape, features, attempt);
     }
 
+    // The same candidates in another pool; the first one is about to go.
+    Candidates* moved_to(Pool& pool) const {
+        static_assert(std::is_trivially_copyable_v<Candidates>);
+        void* block = pool.allocate(bytes(shape_));
+        std::memcpy(block, static_cast<const void*>(this), bytes(shape_));
+        auto* moved = std::launder(static_cast<Candidates*>(block));
+        moved->totals_.move_to(pool);
+        moved->structure_.move_to(pool, shape_);
+        moved->estimation_.move_to(pool, shape_);
+        moved->sums_.move_to(pool, shape_);
+        return moved;
+    }
+
+    // The bytes to expect of a leaf at a depth with this α: most split by the time they have seen
+    // eight times α points of each stream, or sixteen where that is more.
+    void plan(std::uint64_t alpha, Class n_classes) {
+        const std::uint64_t points = std::clamp<std::uint64_t>(alpha, 2, 1 << 17) * 8;
+        planned_ = Pool::block_size(bytes(shape_)) + Pool::block_size(shape_.counters()) +
+                   2 * StructureCounts::bytes_for(shape_, points, n_classes);
+    }
+    std::uint64_t planned() const { return planned_; }
+
     void release(Pool& pool) {
         totals_.release(pool);
         structure_.release(pool, shape_);
@@ -120,7 +142,8 @@ public:
     }
 
     void save(TreeState<Space>& out) const;
-    void restore(Pool& pool, std::uint32_t split_points, std::uint64_t received, bool summed,
+    void restore(Pool& pool, std::uint32_t split_points, std::uint64_t received,
+                 std::uint64_t planned, bool summed,
                  const std::uint64_t* born_then, const float* thresholds_then,
                  CountsReader& structure, CountsReader& estimation, Pool& scratch);
 
@@ -216,6 +239,7 @@ private:
     std::uint32_t split_points_ = 0;   // how many of the m are there by now
     bool none_valid_ = false;          // since the last estimation point
     std::uint64_t received_ = 0;       // estimation points since the candidates were drawn
+    std::uint64_t planned_ = 0;        // bytes that the budget of the tree sets aside
     EstimationTotals totals_;
     StructureCounts structure_;
     EstimationCounts estimation_;
@@ -223,13 +247,13 @@ private:
 };
 
 template <class Space>
-struct alignas(64) Leaf {  // a cache line
+struct Leaf {
     EstimationHistogram estimation;           // Y^e(A) over the lifetime of the cell
+    Candidates<Space>* candidates = nullptr;  // while active
     std::uint64_t born = 0;                   // E0: estimation points of the tree when it began
     std::uint32_t node = 0;                   // its number, in order of creation
     std::uint32_t depth = 0;
     std::uint32_t place = 0;                  // in the heap of inactive leaves
-    Candidates<Space>* candidates = nullptr;  // while active
 
     bool active() const { return candidates != nullptr; }
 };

@@ -2,12 +2,14 @@
 // so that the hot path asks the system for nothing. A tree is worked on by one thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
-#include <memory>
-#include <new>
+#include <utility>
 #include <vector>
+
+#include "blocks.hpp"
 
 namespace riparian {
 
@@ -27,7 +29,19 @@ public:
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
     ~Pool() {
-        for (auto& block : large_) ::operator delete(block);
+        for (const auto& [chunk, bytes] : chunks_) give_back(chunk, bytes);
+        for (std::byte* block : large_) give_back(block, large_size(block));
+    }
+
+    void swap(Pool& other) {
+        std::swap(chunks_, other.chunks_);
+        std::swap(large_, other.large_);
+        std::swap(large_bytes_, other.large_bytes_);
+        std::swap(free_, other.free_);
+        std::swap(next_, other.next_);
+        std::swap(left_, other.left_);
+        std::swap(cut_, other.cut_);
+        std::swap(live_, other.live_);
     }
 
     void* allocate(std::size_t bytes) {
@@ -47,7 +61,7 @@ public:
         if (!block) return;
         const std::size_t size = block_size(bytes);
         live_ -= size;
-        if (size > largest_pooled) return release_large(block);
+        if (size > largest_pooled) return release_large(block, size);
         auto& free = free_[size_class(size)];
         std::memcpy(block, &free, sizeof free);
         free = block;
@@ -66,6 +80,9 @@ public:
     // Bytes in blocks that are in use, a function of what the tree holds.
     std::size_t live() const { return live_; }
 
+    // Bytes taken from the system: blocks that wait to be used again count too.
+    std::size_t held() const { return cut_ + large_bytes_; }
+
     // A block of at least this many bytes: multiples of 16 up to 256, then four steps a doubling.
     static constexpr std::size_t block_size(std::size_t bytes) {
         if (bytes <= 256) return bytes == 0 ? 16 : (bytes + 15) / 16 * 16;
@@ -79,7 +96,8 @@ private:
 #else
     static constexpr std::size_t largest_pooled = 32768;
 #endif
-    static constexpr std::size_t chunk_bytes = 1 << 17;
+    // What is not cut yet costs nothing, but each chunk does.
+    std::size_t chunk_bytes() const { return std::clamp<std::size_t>(cut_, 1 << 16, 1 << 24); }
 
     static constexpr std::size_t size_class(std::size_t size) {
         if (size <= 256) return size / 16;
@@ -89,42 +107,59 @@ private:
 
     void* cut(std::size_t size) {
         if (left_ < size) {
-            chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_bytes));
-            next_ = chunks_.back().get();
-            left_ = chunk_bytes;
+            const std::size_t bytes = chunk_bytes();
+            chunks_.reserve(chunks_.size() + 1);
+            next_ = static_cast<std::byte*>(take_block(bytes));
+            chunks_.emplace_back(next_, bytes);
+            left_ = bytes;
         }
         void* block = next_;
         next_ += size;
         left_ -= size;
+        cut_ += size;
         return block;
     }
 
     void* allocate_large(std::size_t size) {
-        large_.reserve(large_.size() + 1);
-        // The address of a large block's place in the list lies before it: 16 bytes keep alignment.
-        auto* base = static_cast<std::byte*>(::operator new(size + 16));
-        const std::size_t place = large_.size();
-        std::memcpy(base, &place, sizeof place);
-        large_.push_back(base);
-        return base + 16;
+        // Its place in the list and its size are written before a large block.
+        const std::size_t header[2] = {large_.size(), size};
+        large_.push_back(nullptr);
+        try {
+            large_.back() = static_cast<std::byte*>(take_block(size + sizeof header));
+        } catch (...) {
+            large_.pop_back();
+            throw;
+        }
+        std::memcpy(large_.back(), header, sizeof header);
+        large_bytes_ += size;
+        return large_.back() + sizeof header;
     }
 
-    void release_large(void* block) {
-        auto* base = static_cast<std::byte*>(block) - 16;
+    void release_large(void* block, std::size_t size) {
+        auto* base = static_cast<std::byte*>(block) - 2 * sizeof(std::size_t);
         std::size_t place;
         std::memcpy(&place, base, sizeof place);
         large_[place] = large_.back();
         std::memcpy(large_[place], &place, sizeof place);
         large_.pop_back();
-        ::operator delete(base);
+        large_bytes_ -= size;
+        give_back(base, size + 2 * sizeof(std::size_t));
     }
 
-    std::vector<std::unique_ptr<std::byte[]>> chunks_;
+    static std::size_t large_size(const std::byte* base) {
+        std::size_t size;
+        std::memcpy(&size, base + sizeof size, sizeof size);
+        return size + 2 * sizeof size;
+    }
+
+    std::vector<std::pair<std::byte*, std::size_t>> chunks_;
+    std::size_t large_bytes_ = 0;
     std::vector<std::byte*> large_;  // blocks too large for a chunk, each knowing its place here
     void* free_[64] = {};            // per size class: a list through the blocks themselves
     std::byte* next_ = nullptr;      // what is left of the newest chunk
     std::size_t left_ = 0;
-    std::size_t live_ = 0;
+    std::size_t cut_ = 0;   // bytes of all blocks cut so far
+    std::size_t live_ = 0;  // bytes of blocks in use
 };
 
 }  // namespace riparian

@@ -23,7 +23,7 @@ struct CountsState {
 template <class Space>
 struct TreeState {
     // The tree: points by stream (structure, estimation, ignored), splits (should, must), classes,
-    // activations and refreshes.
+    // activations, refreshes, evictions and the point after which it stopped to grow (0: it grows).
     std::vector<std::uint64_t> totals;
     std::vector<std::int64_t> importance;  // per column: Σ G over its splits (R14)
 
@@ -45,6 +45,7 @@ struct TreeState {
     // Per active leaf, in the order of the leaves.
     std::vector<std::uint32_t> attempt, dims, split_points;
     std::vector<std::uint64_t> received;
+    std::vector<std::uint64_t> planned;                   // bytes set aside for it
     std::vector<std::uint8_t> summed;                     // keeps its entropy sums up to date
     std::vector<typename Space::Feature> candidate_dims;  // times dims
     std::vector<std::uint64_t> split_point_born;          // times split points
@@ -122,6 +123,7 @@ void Candidates<Space>::save(TreeState<Space>& out) const {
     out.dims.push_back(shape_.dims);
     out.split_points.push_back(split_points_);
     out.received.push_back(received_);
+    out.planned.push_back(planned_);
     out.summed.push_back(sums_.kept());
     out.candidate_dims.insert(out.candidate_dims.end(), features(), features() + shape_.dims);
     out.split_point_born.insert(out.split_point_born.end(), born(), born() + split_points_);
@@ -135,11 +137,12 @@ void Candidates<Space>::save(TreeState<Space>& out) const {
 
 template <class Space>
 void Candidates<Space>::restore(Pool& pool, std::uint32_t split_points, std::uint64_t received,
-                                bool summed, const std::uint64_t* born_then,
+                                std::uint64_t planned, bool summed, const std::uint64_t* born_then,
                                 const float* thresholds_then, CountsReader& structure,
                                 CountsReader& estimation, Pool& scratch) {
     split_points_ = split_points;
     received_ = received;
+    planned_ = planned;
     std::copy_n(born_then, split_points, born());
     for (std::uint32_t d = 0; d < shape_.dims; ++d)
         std::copy_n(thresholds_then + std::size_t{d} * split_points, split_points,
@@ -165,8 +168,9 @@ TreeState<Space> Tree<Space>::save() const {
     out.totals = {counters_.structure_points, counters_.estimation_points,
                   counters_.ignored_points,   counters_.should_splits,
                   counters_.must_splits,      n_classes_,
-                  fringe_.activations(),      fringe_.refreshes()};
-    out.importance = importance_;
+                  fringe_.activations(),      fringe_.refreshes(),
+                  counters_.evictions,        counters_.stopped_at};
+    out.importance.assign(importance_.begin(), importance_.end());
     for (const Node& node : nodes_) {
         out.feature.push_back(node.feature);
         out.threshold.push_back(node.threshold);
@@ -204,16 +208,19 @@ void Tree<Space>::restore(const TreeState<Space>& in, const Settings& settings,
     counters_.must_splits = in.totals[4];
     n_classes_ = static_cast<Class>(in.totals[5]);
     fringe_.restore(in.totals[6], in.totals[7]);
-    importance_ = in.importance;
+    counters_.evictions = in.totals[8];
+    counters_.stopped_at = in.totals[9];
+    importance_.resize(in.importance.size());
+    std::copy(in.importance.begin(), in.importance.end(), importance_.begin());
 
-    nodes_.reserve(std::bit_ceil(in.child.size()));
+    nodes_.resize(in.child.size());
     for (std::size_t i = 0; i < in.child.size(); ++i)
-        nodes_.push_back({in.feature[i], in.threshold[i], in.child[i], no_leaf});
-    leaves_.reserve(std::bit_ceil(in.leaf_node.size()));
+        nodes_[i] = {in.feature[i], in.threshold[i], in.child[i], no_leaf};
     leaves_.resize(in.leaf_node.size());
 
     Reader histogram(in.histogram), received(in.received), born(in.split_point_born);
     Reader attempt(in.attempt), dims(in.dims), split_points(in.split_points);
+    Reader planned(in.planned);
     Reader summed(in.summed);
     Reader candidate_dims(in.candidate_dims);
     Reader thresholds(in.split_threshold);
@@ -226,16 +233,17 @@ void Tree<Space>::restore(const TreeState<Space>& in, const Settings& settings,
         depth_ = std::max<std::uint64_t>(depth_, leaf.depth);
         nodes_[leaf.node].child = leaf.node;
         nodes_[leaf.node].leaf = i;
-        leaf.estimation.restore(pool_, histogram.some(in.leaf_classes[i]), in.leaf_classes[i]);
+        leaf.estimation.restore(histograms_, histogram.some(in.leaf_classes[i]), in.leaf_classes[i]);
         if (!in.leaf_active[i]) continue;
         const std::uint32_t n_dims = dims.one(), points = split_points.one();
         const auto* drawn = candidate_dims.some(n_dims);
         scratch.drawn.assign(drawn, drawn + n_dims);
         leaf.candidates = Candidates<Space>::make(pool_, scratch.drawn, settings.split_points,
                                                   attempt.one());
-        leaf.candidates->restore(pool_, points, received.one(), summed.one(), born.some(points),
-                                 thresholds.some(std::size_t{n_dims} * points), structure,
+        leaf.candidates->restore(pool_, points, received.one(), planned.one(), summed.one(),
+                                 born.some(points), thresholds.some(std::size_t{n_dims} * points), structure,
                                  estimation, scratch.check.pool);
+        planned_ += leaf.candidates->planned();
         ++active_;
     }
     Reader over(in.key_over), under(in.key_under);

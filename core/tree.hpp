@@ -1,16 +1,20 @@
 // BuildTree of Appendix A, with the bounded fringe.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
 #include <vector>
 
+#include "array.hpp"
 #include "fringe.hpp"
 #include "leaf.hpp"
 
 namespace riparian {
+
+inline constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
 
 // The parameters of a forest as its trees need them; all of them were checked at the Python door.
 struct Settings {
@@ -20,18 +24,21 @@ struct Settings {
     std::uint64_t structure_cut = 0;  // a uniform's 53 bits below this: structure stream (R1)
     std::uint64_t ignore_cut = 0;     // below this: ignored
     std::uint64_t fringe_size = 0;    // active leaves per tree; the largest number: no bound
+    std::uint64_t budget = 0;         // bytes of a tree; the largest number: no bound
     std::vector<std::uint64_t> alpha; // α(d), for every depth that the next block can reach
     std::vector<std::uint64_t> beta;  // β(d)
-};
 
-inline constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
+    bool bounded() const { return fringe_size != unbounded || budget != unbounded; }
+};
 
 struct TreeStats {
     std::uint64_t structure_points = 0, estimation_points = 0, ignored_points = 0;
     std::uint64_t should_splits = 0, must_splits = 0;
     std::uint64_t leaves = 0, active = 0, pure = 0, stuck = 0, depth = 0;
-    std::uint64_t activations = 0, refreshes = 0;
+    std::uint64_t activations = 0, refreshes = 0, evictions = 0;
+    std::uint64_t stopped_at = 0;  // the point after which it stopped to grow for want of memory
     std::uint64_t node_bytes = 0, leaf_bytes = 0, fringe_bytes = 0;
+    std::uint64_t held_bytes = 0;  // by the pools, with blocks that wait to be used again
 };
 
 template <FeatureSpace Space>
@@ -56,7 +63,7 @@ public:
          Scratch<Space>& scratch)
         : number_(number) {
         nodes_.push_back({Feature{}, 0.0f, 0, 0});
-        leaves_.emplace_back();
+        leaves_.push_back({});
         activate(0, 0, settings, space, scratch);
     }
 
@@ -70,6 +77,7 @@ public:
             const std::size_t count = std::min(lanes, batch.size() - first);
             learn_lanes(batch, first, count, labels, weights, t + first, settings, space, scratch);
         }
+        if (settings.budget != unbounded) tidy(settings);
     }
 
     // The node number of the leaf of each of up to `lanes` points.
@@ -91,7 +99,7 @@ public:
     void restore(const TreeState<Space>& in, const Settings& settings, Scratch<Space>& scratch);
 
     // Σ G over the splits in each column (R14): gain times structure points.
-    const std::vector<std::int64_t>& importance() const { return importance_; }
+    const Array<std::int64_t>& importance() const { return importance_; }
     std::uint64_t depth() const { return depth_; }
 
     TreeStats stats() const {
@@ -101,16 +109,15 @@ public:
         stats.depth = depth_;
         stats.activations = fringe_.activations();
         stats.refreshes = fringe_.refreshes();
-        stats.node_bytes = nodes_.capacity() * sizeof(Node);
-        stats.leaf_bytes = leaves_.capacity() * sizeof(Leaf<Space>);
+        stats.node_bytes = nodes_.bytes() + importance_.bytes();
+        stats.leaf_bytes = leaves_.bytes() + histograms_.live();
+        stats.fringe_bytes = fringe_.bytes() + pool_.live();
+        stats.held_bytes = histograms_.held() + pool_.held();
         for (const auto& leaf : leaves_) {
-            stats.leaf_bytes += leaf.estimation.bytes();
-            stats.fringe_bytes -= leaf.estimation.bytes();
             if (!leaf.active()) continue;
             stats.pure += leaf.estimation.total() > 0 && leaf.estimation.errors() == 0;
             stats.stuck += leaf.candidates->attempt() > 0;
         }
-        stats.fringe_bytes += pool_.live() + fringe_.bytes();
         return stats;
     }
 
@@ -174,6 +181,7 @@ private:
                 learn_estimation(leaf, x, labels[first + i], n, scratch);
             else
                 learn_structure(leaf, x, labels[first + i], n, settings, space, scratch);
+            if (crowded(settings)) [[unlikely]] make_room(t + i, settings, space, scratch);
         }
     }
 
@@ -196,7 +204,7 @@ private:
         counters_.estimation_points += n;
         Leaf<Space>& leaf = leaves_[index];
         const std::uint64_t errors = leaf.estimation.errors();
-        leaf.estimation.add(pool_, y, n);
+        leaf.estimation.add(histograms_, y, n);
         if (leaf.active())
             leaf.candidates->observe_estimation(pool_, x, y, n, n_classes_, scratch);
         else if (leaf.estimation.errors() > errors)
@@ -236,11 +244,11 @@ private:
         const auto first = static_cast<std::uint32_t>(nodes_.size());
         if (first >= no_leaf / 2) throw std::length_error("a tree holds at most 2^31 nodes");
         const auto right_index = static_cast<std::uint32_t>(leaves_.size());
-        leaves_.emplace_back();
+        leaves_.push_back({});
         Leaf<Space>& parent = leaves_[index];
         const Candidates<Space>& candidates = *parent.candidates;
         Leaf<Space> left, right;
-        candidates.fill_children(pool_, candidate, left.estimation, right.estimation, scratch);
+        candidates.fill_children(histograms_, candidate, left.estimation, right.estimation, scratch);
         left.node = first;
         right.node = first + 1;
         left.depth = right.depth = parent.depth + 1;
@@ -253,7 +261,7 @@ private:
         nodes_[parent.node] = {candidates.feature(candidate), candidates.threshold(candidate),
                                first, no_leaf};
         deactivate(parent);
-        parent.estimation.release(pool_);
+        parent.estimation.release(histograms_);
         leaves_[index] = left;
         leaves_[right_index] = right;
         fill_fringe(index, right_index, settings, space, scratch);
@@ -267,7 +275,7 @@ private:
     void clear() {
         for (Leaf<Space>& leaf : leaves_) {
             if (leaf.active()) deactivate(leaf);
-            leaf.estimation.release(pool_);
+            leaf.estimation.release(histograms_);
         }
         leaves_.clear();
         nodes_.clear();
@@ -278,16 +286,104 @@ private:
     // largest ŝ enters. Without a bound both enter at once, and nobody ever waits.
     void fill_fringe(std::uint32_t left, std::uint32_t right, const Settings& settings,
                      const Space& space, Scratch<Space>& scratch) {
-        if (settings.fringe_size == unbounded) {
+        if (!settings.bounded()) {
             activate(left, 0, settings, space, scratch);
             activate(right, 0, settings, space, scratch);
             return;
         }
-        for (const std::uint32_t leaf : {left, right})
-            fringe_.push({s_hat(leaf), leaves_[leaf].node, leaf}, moved());
-        while (active_ < settings.fringe_size && !fringe_.empty()) {
-            const auto fresh = [this](std::uint32_t leaf) { return s_hat(leaf); };
-            activate(fringe_.take(fresh, moved()), 0, settings, space, scratch);
+        for (const std::uint32_t leaf : {left, right}) wait(leaf);
+        while (active_ < settings.fringe_size && !fringe_.empty() && has_room(settings))
+            activate(take(), 0, settings, space, scratch);
+    }
+
+    std::uint32_t take() {
+        return fringe_.take([this](std::uint32_t leaf) { return s_hat(leaf); }, moved());
+    }
+
+    void wait(std::uint32_t leaf) {
+        fringe_.push({s_hat(leaf), leaves_[leaf].node, leaf}, moved());
+    }
+
+    // -- a budget of memory -----------------------------------------------------------------------
+    //
+    // What a tree is charged: its arrays, a histogram of four bytes a class for every leaf, so that
+    // counts can widen and classes arrive late, and what its active leaves hold.
+
+    std::uint64_t charge() const {
+        return charge_of_leaves(leaves_.size(), fringe_.size()) + pool_.live();
+    }
+
+    std::uint64_t charge_of_leaves(std::size_t leaves, std::size_t waiting) const {
+        return Array<Node>::bytes(2 * leaves - 1) + Array<Leaf<Space>>::bytes(leaves) +
+               leaves * Pool::block_size(4 * std::size_t{n_classes_}) + Fringe::bytes(waiting) +
+               importance_.bytes();
+    }
+
+    // One more active leaf, of the size planned on average, fits with what is planned for all.
+    bool has_room(const Settings& settings) const {
+        if (settings.budget == unbounded) return true;
+        const std::uint64_t one = active_ ? planned_ / active_ : 0;
+        return charge_of_leaves(leaves_.size(), fringe_.size()) +
+                   std::max<std::uint64_t>(planned_, pool_.live()) + one <=
+               settings.budget;
+    }
+
+    bool crowded(const Settings& settings) const {
+        return settings.budget != unbounded && counters_.stopped_at == 0 &&
+               (charge() > settings.budget || active_ == 0);
+    }
+
+    // The active leaves with the smallest ŝ, the youngest first among equals, become inactive until
+    // a sixteenth of what the fringe may have is free.
+    void make_room(std::uint64_t t, const Settings& settings, const Space& space,
+                   Scratch<Space>& scratch) {
+        std::vector<std::uint32_t> active;
+        for (std::uint32_t i = 0; i < leaves_.size(); ++i)
+            if (leaves_[i].active()) active.push_back(i);
+        std::sort(active.begin(), active.end(), [this](std::uint32_t a, std::uint32_t b) {
+            const Ratio s_a = s_hat(a), s_b = s_hat(b);
+            if (s_a < s_b || s_b < s_a) return s_a < s_b;
+            return leaves_[a].node > leaves_[b].node;
+        });
+        const std::uint64_t leaves = charge_of_leaves(leaves_.size(), fringe_.size());
+        const std::uint64_t spare =
+            settings.budget > leaves ? (settings.budget - leaves) / 16 : std::uint64_t{0};
+        for (const std::uint32_t leaf : active) {
+            if (charge() + spare <= settings.budget) break;
+            deactivate(leaves_[leaf]);
+            wait(leaf);
+            ++counters_.evictions;
+        }
+        if (active_ == 0) start_again_or_stop(t, settings, space, scratch);
+    }
+
+    // A tree in which not even one leaf can be active has stopped to grow: it goes on learning in
+    // its leaves.
+    void start_again_or_stop(std::uint64_t t, const Settings& settings, const Space& space,
+                             Scratch<Space>& scratch) {
+        const std::uint32_t leaf = take();
+        activate(leaf, 0, settings, space, scratch);
+        if (charge() <= settings.budget) return;
+        deactivate(leaves_[leaf]);
+        wait(leaf);
+        counters_.stopped_at = t + 1;
+    }
+
+    // Blocks of sizes that are not asked for any more pile up as the fringe makes way for leaves:
+    // when they are more than a thirty-second of the budget, everybody moves to a new pool. It
+    // changes nothing but where things lie.
+    void tidy(const Settings& settings) {
+        const std::size_t waste = settings.budget / 32 + 4096;
+        if (histograms_.held() > histograms_.live() + waste) {
+            Pool fresh;
+            for (Leaf<Space>& leaf : leaves_) leaf.estimation.move_to(fresh);
+            histograms_.swap(fresh);
+        }
+        if (pool_.held() > pool_.live() + waste) {
+            Pool fresh;
+            for (Leaf<Space>& leaf : leaves_)
+                if (leaf.active()) leaf.candidates = leaf.candidates->moved_to(fresh);
+            pool_.swap(fresh);
         }
     }
 
@@ -299,10 +395,13 @@ private:
         space.draw(draws, scratch.drawn);
         leaf.candidates =
             Candidates<Space>::make(pool_, scratch.drawn, settings.split_points, attempt);
+        leaf.candidates->plan(settings.alpha.empty() ? 1 : settings.alpha[leaf.depth], n_classes_);
+        planned_ += leaf.candidates->planned();
         ++active_;
     }
 
     void deactivate(Leaf<Space>& leaf) {
+        planned_ -= leaf.candidates->planned();
         leaf.candidates->release(pool_);
         leaf.candidates = nullptr;
         --active_;
@@ -321,15 +420,17 @@ private:
     }
 
     std::uint64_t number_;
-    Pool pool_;
-    std::vector<Node> nodes_;          // in order of creation; siblings side by side
-    std::vector<Leaf<Space>> leaves_;  // in no order
+    Pool histograms_;                  // what inactive leaves have too
+    Pool pool_;                        // what only active leaves have
+    Array<Node> nodes_;                // in order of creation; siblings side by side
+    Array<Leaf<Space>> leaves_;        // in no order
     Fringe fringe_;                    // who waits
     std::uint64_t active_ = 0;
+    std::uint64_t planned_ = 0;        // bytes set aside for the active leaves, with a budget
     std::uint64_t depth_ = 0;          // of the deepest leaf
     Class n_classes_ = 0;              // that have arrived
     TreeStats counters_;               // points and splits so far
-    std::vector<std::int64_t> importance_;
+    Array<std::int64_t> importance_;
 };
 
 }  // namespace riparian

@@ -17,9 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
-from riparian import native
+from riparian import _core, native
 from riparian.labels import Labels
 from riparian.parameters import check_parameters, whole
 from riparian.progress import Callback, CallbackSupportMixin, Progress, with_callbacks
@@ -62,6 +68,10 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
     fringe_size : int or None
         How many leaves of a tree may collect split statistics at the same time; this bounds the
         memory. None: all of them.
+    max_memory : int, str or None
+        A bound on the bytes that the forest holds, such as "500MB". Each tree has its equal part.
+        It limits the fringe first; when even the leaves' histograms fill it, trees stop to grow and
+        go on learning in the leaves they have (`stats()` says since when).
     voting : "average" or "majority"
         How trees are combined: by the mean of their class shares, or by one vote each, as in the
         paper.
@@ -113,6 +123,7 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         structure_fraction: float = 0.5,
         ignore_fraction: float = 0.0,
         fringe_size: int | None = None,
+        max_memory: int | str | None = None,
         voting: Literal["average", "majority"] = "average",
         passes: int = 1,
         shuffle: bool = True,
@@ -129,6 +140,7 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         self.structure_fraction = structure_fraction
         self.ignore_fraction = ignore_fraction
         self.fringe_size = fringe_size
+        self.max_memory = max_memory
         self.voting = voting
         self.passes = passes
         self.shuffle = shuffle
@@ -213,6 +225,7 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
             ignore_fraction=self.ignore_fraction,
             fringe_size=self.fringe_size,
             voting=self.voting,
+            max_memory=self.max_memory,
         )
         self._workers()
         class_weights = ClassWeights(self.class_weight)
@@ -315,25 +328,38 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         `splits` that it chose (`should_splits`) and was forced to (`must_splits`); `leaves`, how
         many of them are `active`, and of those how many are `pure` (only one class so far) or
         `stuck` (their candidates had to be drawn again, R8); the largest `depth`; points by stream;
-        `activations` of inactive leaves and `refreshes` they cost (R12); `bytes` held, by kind.
+        `activations` of inactive leaves and `refreshes` they cost (R12); with `max_memory`,
+        `evictions` from the fringe and, for each tree, `stopped_at`: the number of points after
+        which it stopped to grow, 0 while it grows; in all, how many have. `bytes` held, by kind.
         """
         check_is_fitted(self, "_native")
         trees = [_with_sums(tree) for tree in self._native.core.stats()]
         total: dict[str, Any] = {name: sum(tree[name] for tree in trees) for name in trees[0]}
         total["depth"] = max(tree["depth"] for tree in trees)
+        total["stopped"] = sum(tree["stopped_at"] > 0 for tree in trees)
+        del total["stopped_at"]
         return {"points": self._native.core.points, **total, "trees": trees}
+
+    def memory(self) -> dict[str, int]:
+        """The bytes that the forest holds, by kind, and their sum.
+
+        By a formula that depends on the forest alone (see DESIGN.md): `nodes`, the leaves with
+        their `histograms`, and the `fringe`, which is what active leaves collect.
+        """
+        stats = self.stats()
+        kinds = {"nodes": "node_bytes", "histograms": "leaf_bytes", "fringe": "fringe_bytes"}
+        held = {name: int(stats[kind]) for name, kind in kinds.items()}
+        held["nodes"] += len(stats["trees"]) * (_core.tree_bytes + native.TREE_BYTES)
+        return {**held, "total": sum(held.values())}
 
     # -- the door ---------------------------------------------------------------------------------
 
     def _checked_batch(
         self, X: Any, y: Any, *, first: bool, at_least: int
     ) -> tuple[Rows, NDArray[Any]]:
-        X, y = validate_data(
-            self, with_names(X), y, reset=first, ensure_min_samples=at_least, multi_output=True, **OURS
-        )
-        y = column_or_1d(y, warn=True)
-        if len(y):
-            check_classification_targets(y)
+        X = validate_data(self, with_names(X), reset=first, ensure_min_samples=at_least, **OURS)
+        y = _checked_labels(y, name=type(self).__name__)
+        check_consistent_length(X, y)
         return as_rows(X), y
 
     def _checked_points(self, X: Any) -> Rows:
@@ -393,6 +419,17 @@ def _of_weight(X: Rows, y: NDArray[Any], weights: Weights) -> tuple[Rows, NDArra
 def _stack(X: Rows, answer: Callable[[NDArray[np.float32]], NDArray[Any]]) -> NDArray[Any]:
     answers = [answer(block) for _, block in blocks(X)]
     return answers[0] if len(answers) == 1 else np.concatenate(answers)
+
+
+def _checked_labels(y: Any, name: str) -> NDArray[Any]:
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None")
+    y = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
+    y = column_or_1d(y, warn=True)
+    if len(y):
+        check_classification_targets(y)
+    labels: NDArray[Any] = y
+    return labels
 
 
 def _checked_classes(classes: Any) -> NDArray[Any]:

@@ -19,6 +19,8 @@ Arrays = dict[str, NDArray[Any]]
 
 CACHE_BYTES = 2**18  # rows of a block, read once for every tree, should stay in the second cache
 
+TREE_BYTES = 512  # of a tree: what the system adds to its few blocks
+
 # For each level that a branch gains there must come a structure point (a candidate), an estimation
 # point for either child, and another structure point.
 POINTS_PER_LEVEL = 4
@@ -48,15 +50,39 @@ class Forest:
             structure_cut=cut(p.structure_fraction),
             ignore_cut=cut(p.structure_fraction + p.ignore_fraction),
             fringe_size=p.fringe_size,
+            budget=self.budget(),
             n_dims=n_dims,
             rate=core_rate(p.rate(n_dims)),
         )
         self.depths = 0  # that the core has schedules for
+        self._check_budget()
         self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy is made from the arrays of the trees; what the core derives, it derives again."""
         return _restored, (self.parameters, self.n_dims, self.classes, *self.save())
+
+    def budget(self) -> int | None:
+        """The equal part of each tree, less what the tree is before it holds anything."""
+        p = self.parameters
+        if p.max_memory is None:
+            return None
+        return max(0, p.max_memory // p.n_trees - _core.tree_bytes - TREE_BYTES)
+
+    def _check_budget(self) -> None:
+        budget = self.budget()
+        if budget is None:
+            return
+        p = self.parameters
+        kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
+        needed = max(sum(tree[kind] for kind in kinds) for tree in self.core.stats())
+        if needed > budget:
+            # Twice what the root needs: it has to keep something, too.
+            least = p.n_trees * (2 * needed + _core.tree_bytes + TREE_BYTES)
+            raise ValueError(
+                f"max_memory must be at least {least} bytes for {p.n_trees} trees "
+                f"of {self.n_dims} dimensions, got {p.max_memory}"
+            )
 
     def set_classes(self, rank: NDArray[np.intp], n_classes: int) -> None:
         """`rank`: the place of each class that has arrived among the `n_classes` public ones."""
@@ -104,7 +130,7 @@ class Forest:
         self.core.restore(points, trees)
 
     def _block_rows(self) -> int:
-        return max(64, min(_core.block, CACHE_BYTES // (4 * self.n_dims)))
+        return max(64, min(_core.block, CACHE_BYTES // (4 * max(1, self.n_dims))))
 
     def _reach(self, depths: int) -> None:
         """Keep the schedules ahead of the trees."""

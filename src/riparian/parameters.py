@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, cast
@@ -25,6 +26,7 @@ class Parameters:
     ignore_fraction: float
     fringe_size: int | None  # active leaves per tree (R12)
     voting: Literal["average", "majority"]
+    max_memory: int | None = None  # bytes, of all trees together
 
     def rate(self, n_dims: int) -> float:
         """λ, where it may depend on the number of dimensions there are by now (R2)."""
@@ -44,6 +46,7 @@ def check_parameters(
     ignore_fraction: Any,
     fringe_size: Any,
     voting: Any,
+    max_memory: Any = None,
 ) -> Parameters:
     """The one place where parameters are checked: an error names the value and what was expected."""
     alpha, beta = resolve(alpha, beta)
@@ -62,6 +65,7 @@ def check_parameters(
             None if fringe_size is None else whole("fringe_size", fringe_size, 1, 2**63 - 1)
         ),
         voting=_voting(voting),
+        max_memory=None if max_memory is None else _memory(max_memory),
     )
 
 
@@ -103,6 +107,26 @@ def _fractions(structure: Any, ignore: Any) -> tuple[float, float]:
             f"with, got {structure!r} + {ignore!r}"
         )
     return structure, ignore
+
+
+UNITS = {
+    unit: base**power
+    for power, letter in enumerate("KMGT", start=1)
+    for unit, base in ((f"{letter}B", 1000), (f"{letter}IB", 1024))
+} | {"B": 1, "": 1}
+
+
+def _memory(value: Any) -> int:
+    """Bytes, as a number or as text such as "500MB" or "1.5 GiB"."""
+    if not isinstance(value, str):
+        return whole("max_memory", value, at_least=1, at_most=2**60)
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", value)
+    unit = UNITS.get(found[2].upper()) if found else None
+    if found is None or unit is None:
+        raise ValueError(
+            f"max_memory must be a number of bytes or like '500MB' or '2GiB', got {value!r}"
+        )
+    return whole("max_memory", int(float(found[1]) * unit), at_least=1, at_most=2**60)
 
 
 def _voting(value: Any) -> Literal["average", "majority"]:

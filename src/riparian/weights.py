@@ -69,20 +69,21 @@ def _checked_mapping(given: Any) -> dict[Any, float]:
 
 
 def checked_weights(given: Any, rows: int) -> Weights | None:
-    if given is None:
-        return None
-    weights: Weights = np.ascontiguousarray(given, dtype=np.float64)
+    return None if given is None else as_weights("sample_weight", given, rows)
+
+
+def as_weights(name: str, given: Any, rows: int) -> Weights:
+    """One weight for each row; a single number is that of all of them."""
+    weights: Weights = np.asarray(given, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.shape != (rows,):
-        raise ValueError(
-            f"sample_weight must have shape ({rows},), sample_weight.shape == {weights.shape}"
-        )
+        raise ValueError(f"{name} must have shape ({rows},), {name}.shape == {weights.shape}")
     bad = ~((weights >= 0) & (weights <= MAX_WEIGHT))
     if bad.any():
         i = int(np.argmax(bad))
-        raise ValueError(f"sample_weight must be from 0 to 2^32, got {weights[i]} at row {i}")
-    return weights
+        raise ValueError(f"{name} must be from 0 to 2^32, got {weights[i]} at row {i}")
+    return np.ascontiguousarray(weights)
 
 
 def product(a: Weights | None, b: Weights | None) -> Weights | None:

@@ -1,0 +1,74 @@
+// An array of plain data that grows, by a sixteenth and in place (see blocks.hpp), so that a bound on
+// memory holds while it grows too. Its room is a function of its size alone.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "blocks.hpp"
+
+namespace riparian {
+
+template <class T>
+class Array {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignof(std::max_align_t));
+
+public:
+    Array() = default;
+    Array(const Array&) = delete;
+    Array& operator=(const Array&) = delete;
+    ~Array() { clear(); }
+
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    T& operator[](std::size_t i) { return data_[i]; }
+    const T& operator[](std::size_t i) const { return data_[i]; }
+    T* begin() { return data_; }
+    T* end() { return data_ + size_; }
+    const T* begin() const { return data_; }
+    const T* end() const { return data_ + size_; }
+    T& back() { return data_[size_ - 1]; }
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+
+    void push_back(const T& value) {
+        const T kept = value;  // it may lie in this array
+        resize(size_ + 1);
+        data_[size_ - 1] = kept;
+    }
+    void pop_back() { resize(size_ - 1); }
+    void clear() { resize(0); }
+
+    // New places hold a T made of nothing.
+    void resize(std::size_t n) {
+        if (room(n) != room(size_)) fit(bytes(n));
+        for (std::size_t i = size_; i < n; ++i) new (data_ + i) T{};
+        size_ = n;
+    }
+
+    // Bytes for n elements: sixteen steps a doubling, so a sixteenth may be left over.
+    static constexpr std::size_t bytes(std::size_t n) { return room(n) * sizeof(T); }
+    std::size_t bytes() const { return bytes(size_); }
+
+private:
+    static constexpr std::size_t room(std::size_t n) {
+        if (n <= 16) return n == 0 ? 0 : std::bit_ceil(n);
+        const std::size_t step = std::bit_ceil(n) / 32;
+        return (n + step - 1) / step * step;
+    }
+
+    void fit(std::size_t after) {
+        if (after == 0)
+            give_back(std::exchange(data_, nullptr), bytes());
+        else
+            data_ = static_cast<T*>(data_ ? resize_block(data_, bytes(), after) : take_block(after));
+    }
+
+    T* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+}  // namespace riparian

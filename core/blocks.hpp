@@ -1,0 +1,77 @@
+// Memory from the system. A large block is made of pages of its own: it goes back when it is not
+// needed, grows without a second copy beside it, and its untouched part costs nothing; so a bound on
+// memory means what the process really holds. Small ones come from malloc.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#if defined(__linux__) && !defined(RIPARIAN_SANITIZE)
+#include <sys/mman.h>
+#define RIPARIAN_PAGES 1
+#endif
+
+namespace riparian {
+
+#ifdef RIPARIAN_PAGES
+namespace detail {
+
+inline constexpr std::size_t page = 4096, large = std::size_t{1} << 16;
+
+inline std::size_t in_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+
+}  // namespace detail
+
+inline void* take_block(std::size_t bytes) {
+    void* block = nullptr;
+    if (bytes < detail::large) {
+        block = std::malloc(bytes);
+    } else {
+        block = mmap(nullptr, detail::in_pages(bytes), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block == MAP_FAILED) block = nullptr;
+    }
+    if (!block) throw std::bad_alloc();
+    return block;
+}
+
+inline void give_back(void* block, std::size_t bytes) {
+    if (bytes < detail::large)
+        std::free(block);
+    else
+        munmap(block, detail::in_pages(bytes));
+}
+
+// The same block with another size, wherever it lies then.
+inline void* resize_block(void* block, std::size_t before, std::size_t after) {
+    if (before >= detail::large && after >= detail::large) {
+        void* moved = mremap(block, detail::in_pages(before), detail::in_pages(after),
+                             MREMAP_MAYMOVE);
+        if (moved == MAP_FAILED) throw std::bad_alloc();
+        return moved;
+    }
+    void* moved = take_block(after);
+    std::memcpy(moved, block, std::min(before, after));
+    give_back(block, before);
+    return moved;
+}
+#else
+inline void* take_block(std::size_t bytes) {
+    void* block = std::malloc(bytes);
+    if (!block) throw std::bad_alloc();
+    return block;
+}
+
+inline void give_back(void* block, std::size_t) { std::free(block); }
+
+inline void* resize_block(void* block, std::size_t, std::size_t after) {
+    void* moved = std::realloc(block, after);
+    if (!moved) throw std::bad_alloc();
+    return moved;
+}
+#endif
+
+}  // namespace riparian

@@ -1,0 +1,405 @@
+"""`riparian.river.OnlineForestClassifier`: the forest as a River classifier.
+
+A point is a dict here, and its features come and go. The engine wants rows of a matrix, so this
+module gives every feature a column when it is first learned, and keeps it.
+"""
+
+from __future__ import annotations
+
+import copy
+import secrets
+import threading
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from joblib import effective_n_jobs
+from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
+from numpy.typing import NDArray
+from river import base
+
+from riparian import native
+from riparian.defaults import DEFAULT
+from riparian.labels import FAMILIES, Labels
+from riparian.parameters import Parameters, check_parameters, whole
+from riparian.schedule import Schedule
+from riparian.weights import as_weights
+
+Key = Any  # the name of a feature: anything that can be a key of a dict
+Label = Any  # bool, int, float or str
+Frame = nw.DataFrame[Any]
+Columns = Mapping[Key, int]  # the column of each feature, in the order in which they joined
+
+
+class OnlineForestClassifier(base.MiniBatchClassifier):
+    """A random forest that learns a stream point by point and converges to the best classifier.
+
+    The forest of Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013):
+    `riparian.OnlineForestClassifier` with River's manners. Fed the same points, the two are the same
+    forest, to the last bit.
+
+    A feature that appears later becomes a column for the leaves that start to look for a split from
+    then on; several that appear at once join in sorted order. A feature that a point does not have,
+    or that is None or NaN, is missing: at a split it goes right. In a prediction, features never
+    learned play no part. A label never seen before simply joins.
+
+    Features must be numbers (bools are): put `preprocessing.OneHotEncoder` or the like before the
+    forest where they are not.
+
+    Parameters
+    ----------
+    n_estimators
+        The number of trees.
+    candidate_dims
+        λ: a leaf looks for its split in `1 + Poisson(λ)` dimensions; "sqrt" is the square root of
+        the number of features known by then.
+    split_points
+        m: a leaf takes the thresholds it will choose from from its first m structure points.
+    min_gain
+        τ: a leaf splits when a valid candidate has gained more than this, in bits.
+    alpha
+        α(d): estimation points that each child of a leaf at depth d must hold, a `Geometric` or a
+        `Polynomial`. None is the default of `riparian.OnlineForestClassifier`.
+    beta
+        β(d): a leaf that holds this many estimation points splits as soon as it can, whatever the
+        gain. A number is a multiple of α.
+    structure_fraction
+        The share of points that a tree uses as structure points.
+    ignore_fraction
+        The share of points that a tree leaves out.
+    fringe_size
+        How many leaves of a tree may collect split statistics at the same time; this bounds the
+        memory. None: all of them.
+    max_memory
+        A bound on the bytes that the trees hold, such as "500MB".
+    voting
+        How trees are combined: "average" is the mean of their class shares, "majority" one vote
+        each, as in the paper.
+    seed
+        The same seed and the same stream give the same forest, to the last bit.
+    n_jobs
+        Threads for mini-batches: None is 1, -1 is all processors.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from riparian.river import OnlineForestClassifier
+    >>> model = OnlineForestClassifier(n_estimators=10, seed=1)
+    >>> model.predict_one({"x": 1.0}) is None  # nothing was learned yet
+    True
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    Accuracy: 8...%
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = DEFAULT["n_estimators"],
+        *,
+        candidate_dims: float | Literal["sqrt"] = DEFAULT["candidate_dims"],
+        split_points: int = DEFAULT["split_points"],
+        min_gain: float = DEFAULT["min_gain"],
+        alpha: Schedule | None = None,  # River wants defaults that are plain values
+        beta: float | Schedule = DEFAULT["beta"],
+        structure_fraction: float = DEFAULT["structure_fraction"],
+        ignore_fraction: float = DEFAULT["ignore_fraction"],
+        fringe_size: int | None = DEFAULT["fringe_size"],
+        max_memory: int | str | None = DEFAULT["max_memory"],
+        voting: Literal["average", "majority"] = DEFAULT["voting"],
+        seed: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.candidate_dims = candidate_dims
+        self.split_points = split_points
+        self.min_gain = min_gain
+        self.alpha = alpha
+        self.beta = beta
+        self.structure_fraction = structure_fraction
+        self.ignore_fraction = ignore_fraction
+        self.fringe_size = fringe_size
+        self.max_memory = max_memory
+        self.voting = voting
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self._parameters = check_parameters(
+            n_trees=n_estimators,
+            seed=secrets.randbits(64) if seed is None else whole("seed", seed, 0, 2**64 - 1),
+            candidate_dims=candidate_dims,
+            split_points=split_points,
+            min_gain=min_gain,
+            alpha=DEFAULT["alpha"] if alpha is None else alpha,
+            beta=beta,
+            structure_fraction=structure_fraction,
+            ignore_fraction=ignore_fraction,
+            fringe_size=fringe_size,
+            voting=voting,
+            max_memory=max_memory,
+        )
+        if n_jobs is not None:
+            whole("n_jobs", n_jobs, at_least=-(2**15), at_most=2**15)
+        self._workers = int(effective_n_jobs(n_jobs))
+        self._forest: NamedForest | None = None  # until a first point tells the features
+
+    # -- learning ---------------------------------------------------------------------------------
+
+    def learn_one(self, x: dict[Key, Any], y: Label, w: float = 1.0) -> None:
+        """Learn a point: its features, its label and its weight.
+
+        A weight is rounded to a whole number for each tree, up with the probability of its
+        fraction. A point of no weight is not learned at all.
+        """
+        if w != 1.0:
+            w = float(as_weights("w", w, rows=1)[0])
+            if w == 0.0:
+                return
+        learning = self._forest or NamedForest(self._parameters, x)
+        learning.learn_one(x, y, w)
+        self._forest = learning
+
+    def learn_many(self, X: IntoDataFrame, y: IntoSeries, w: float | IntoSeries = 1.0) -> None:
+        """Learn the rows of a frame, in their order.
+
+        It is the same, to the last bit, as `learn_one` with one row after the other: a column of
+        the frame is a feature of every row, an empty cell a missing value. Any frame that narwhals
+        knows will do: pandas, polars, pyarrow. There may be one weight for all rows, or one each.
+        """
+        frame, labels = _frame(X), nw.from_native(y, series_only=True).to_list()
+        if len(labels) != len(frame):
+            raise ValueError(f"y must have {len(frame)} labels, one a row, got {len(labels)}")
+        weights = as_weights("w", w, len(frame))
+        if not weights.all():
+            there = np.flatnonzero(weights)
+            frame, weights = frame[there], weights[there]
+            labels = [labels[i] for i in there]
+        if len(frame) == 0:
+            return
+        learning = self._forest or NamedForest(self._parameters, frame.columns)
+        learning.learn_many(frame, labels, weights, self._workers)
+        self._forest = learning
+
+    # -- predicting -------------------------------------------------------------------------------
+
+    def predict_proba_one(self, x: dict[Key, Any]) -> dict[Label, float]:  # type: ignore[override]
+        """The probability of each label met so far, in sorted order; none before the first point."""
+        if self._forest is None:
+            return {}
+        proba, classes = self._forest.predict_proba_one(x)
+        return dict(zip(classes, proba, strict=True))
+
+    def predict_one(self, x: dict[Key, Any]) -> Label | None:  # type: ignore[override]
+        """The likeliest label, the smallest among equals; None before the first point."""
+        if self._forest is None:
+            return None
+        proba, classes = self._forest.predict_proba_one(x)
+        return classes[proba.index(max(proba))]
+
+    def predict_proba_many(self, X: IntoDataFrame) -> Any:
+        """`predict_proba_one` for each row: a column for each label.
+
+        Column names are the labels where the frame is a pandas one; other frames want strings.
+        """
+        frame = _frame(X)
+        proba, classes = self._predict_proba_many(frame)
+        names = classes if frame.implementation.is_pandas_like() else map(str, classes)
+        columns = dict(zip(names, proba.T, strict=True))
+        return _like(frame, nw.from_dict(columns, backend=frame.implementation))
+
+    def predict_many(self, X: IntoDataFrame) -> Any:
+        """`predict_one` for each row, as a series."""
+        frame = _frame(X)
+        proba, classes = self._predict_proba_many(frame)
+        chosen = [classes[i] for i in proba.argmax(axis=1)] if classes else [None] * len(frame)
+        series = nw.new_series(None, chosen, backend=frame.implementation)  # type: ignore[arg-type]
+        return _like(frame, series)
+
+    def _predict_proba_many(self, frame: Frame) -> tuple[NDArray[np.float64], list[Label]]:
+        if self._forest is None:
+            return np.empty((len(frame), 0)), []
+        return self._forest.predict_proba_many(frame, self._workers)
+
+    # -- River's questions ------------------------------------------------------------------------
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        """River counts what Python holds; the trees are not among it."""
+        held = int(super()._raw_memory_usage)
+        return held if self._forest is None else held + self._forest.bytes_of_trees()
+
+
+class NamedForest:
+    """The engine, with names for its columns and labels for its classes.
+
+    Other threads may predict while one learns.
+    """
+
+    def __init__(self, parameters: Parameters, keys: Iterable[Key]) -> None:
+        self.columns: Columns = {key: column for column, key in enumerate(in_order(keys))}
+        self.engine = native.Forest(parameters, len(self.columns))
+        self.labels = Labels(None)
+        self.classes: list[Label] = []  # the labels in the public order
+        # Of each label, in order of arrival. To a dict True and 1 are one key: with their types,
+        # they are two, and `Labels` can object.
+        self.numbers: dict[tuple[type, Label], int] = {}
+        # Rows must be as wide as the trees know of columns, and all must agree on the classes.
+        self.lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.lock = threading.Lock()
+
+    # All that can fail comes before the first change.
+
+    def learn_one(self, x: Mapping[Key, Any], y: Label, weight: float) -> None:
+        with self.lock:
+            columns = self.columns_with(x.keys())
+            row = row_of(x, columns)
+            number = self.numbers.get((type(y), y))
+            if number is None:
+                number = self.join([y])[0]
+            self.widen(columns)
+            self.engine.learn_one(row, number, weight)
+
+    def learn_many(
+        self,
+        frame: Frame,
+        labels: list[Label],
+        weights: NDArray[np.float64],
+        workers: int,
+    ) -> None:
+        with self.lock:
+            columns = self.columns_with(set(frame.columns))
+            rows = rows_of(frame, columns)
+            numbers = np.array(self.join(labels), dtype=np.uint32)
+            self.widen(columns)
+            self.engine.learn(rows, numbers, weights, workers)
+
+    def predict_proba_one(self, x: Mapping[Key, Any]) -> tuple[list[float], list[Label]]:
+        with self.lock:
+            proba = self.engine.predict_proba(row_of(x, self.columns), 1)
+            return proba[0].tolist(), self.classes
+
+    def predict_proba_many(
+        self, frame: Frame, workers: int
+    ) -> tuple[NDArray[np.float64], list[Label]]:
+        with self.lock:
+            proba = self.engine.predict_proba(rows_of(frame, self.columns), workers)
+            return proba, self.classes
+
+    def columns_with(self, keys: Set[Key]) -> Columns:
+        """The columns, with those that new keys are to have."""
+        if keys <= self.columns.keys():
+            return self.columns
+        new = in_order(keys - self.columns.keys())
+        return {**self.columns, **{key: len(self.columns) + i for i, key in enumerate(new)}}
+
+    def widen(self, columns: Columns) -> None:
+        if len(columns) > len(self.columns):
+            self.columns = columns
+            self.engine.set_dims(len(columns))
+
+    def join(self, labels: list[Label]) -> list[int]:
+        """The number of each label; new ones join, all of them or, if one is bad, none."""
+        pairs = [(type(label), label) for label in labels]
+        new = dict.fromkeys(pair for pair in pairs if pair not in self.numbers)
+        if new:
+            joined = copy.copy(self.labels)
+            self.numbers |= {pair: int(joined.join(_as_array(pair[1]))[0]) for pair in new}
+            self.labels, self.classes = joined, joined.classes.tolist()
+            self.engine.set_classes(joined.rank(), len(joined.classes))
+        return [self.numbers[pair] for pair in pairs]
+
+    def bytes_of_trees(self) -> int:
+        kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
+        return sum(tree[kind] for tree in self.engine.core.stats() for kind in kinds)
+
+
+def in_order(keys: Iterable[Key]) -> list[Key]:
+    """Sorted; where keys of several types cannot be, by type and by what they look like."""
+    keys = list(keys)
+    try:
+        return sorted(keys)
+    except TypeError:
+        return sorted(keys, key=lambda key: (type(key).__name__, repr(key)))
+
+
+def row_of(x: Mapping[Key, Any], columns: Columns) -> NDArray[np.float32]:
+    """A point as the engine takes it. Features without a column are left out."""
+    row = np.empty(len(columns), dtype=np.float32)
+    row.fill(np.nan)
+    cells = row.data  # takes nothing but numbers, where numpy would read "1.5" as one
+    key = value = None
+    try:
+        for key, value in x.items():
+            if value is not None and key in columns:
+                cells[columns[key]] = value
+    except TypeError:
+        raise TypeError(f"feature {key!r} must be a number or None, got {value!r}") from None
+    except (ValueError, OverflowError):
+        raise _does_not_fit(key, value) from None
+    if np.count_nonzero(np.isinf(row)):  # R4
+        raise _does_not_fit(*next((k, x[k]) for k, i in columns.items() if np.isinf(row[i])))
+    return row[np.newaxis]
+
+
+def rows_of(frame: Frame, columns: Columns) -> NDArray[np.float32]:
+    """The rows of a frame as the engine takes them: for each, what `row_of` would give."""
+    rows = np.full((len(frame), len(columns)), np.nan, dtype=np.float32)
+    for series in frame.iter_columns():
+        if series.name in columns:
+            rows[:, columns[series.name]] = _column_of(series)
+    return rows
+
+
+def _column_of(series: Any) -> NDArray[np.float32]:
+    if series.dtype == nw.Boolean:  # as numbers, or pandas would have its own idea of missing
+        return _numbers_of(series.cast(nw.Int8))
+    return _numbers_of(series) if series.dtype.is_numeric() else _cells_of(series)
+
+
+def _numbers_of(series: Any) -> NDArray[np.float32]:
+    # By way of float64, as every Python number goes: large integers would be rounded otherwise.
+    numbers: NDArray[np.float64] = np.asarray(series.to_numpy(), dtype=np.float64)
+    with np.errstate(over="ignore"):
+        cells: NDArray[np.float32] = numbers.astype(np.float32)
+    if np.isinf(cells).any():
+        raise _does_not_fit(series.name, float(numbers[np.isinf(cells)][0]))
+    return cells
+
+
+def _cells_of(series: Any) -> NDArray[np.float32]:
+    """A column that may hold anything, one cell after the other."""
+    key = series.name
+    cells = [row_of({key: value}, {key: 0})[0] for value in series.to_list()]
+    return np.concatenate(cells)
+
+
+def _does_not_fit(key: Key, value: Any) -> ValueError:
+    return ValueError(f"feature {key!r} must be finite and fit float32, got {value!r}")
+
+
+def _as_array(label: Label) -> NDArray[Any]:
+    array = np.array([label.item() if isinstance(label, np.generic) else label])
+    if array.shape != (1,) or array.dtype.kind not in FAMILIES or label != label:
+        raise ValueError(f"y must be a bool, an int, a float or a str, got {label!r}")
+    return array
+
+
+def _frame(X: IntoDataFrame) -> Frame:
+    return nw.from_native(X, eager_only=True)
+
+
+def _like(frame: Frame, answer: Any) -> Any:
+    """The answer as its user has frames, with the same index where they have one."""
+    native_answer = answer.to_native()
+    index = nw.maybe_get_index(frame)
+    if index is not None:
+        native_answer.index = index
+    return native_answer
