@@ -1,0 +1,203 @@
+"""At home in CapyMOA: beside MOA's own learners, and the same forest as ever.
+
+CapyMOA starts Java when it is imported, so the tests that need it do that, and not this file.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+import riparian
+from riparian import Geometric
+
+from engines import mixture
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("java") is None and "JAVA_HOME" not in os.environ,
+    reason="CapyMOA runs on Java, and there is none here",
+)
+
+X, Y = mixture(1000)
+
+
+@pytest.fixture
+def stream():
+    from capymoa.stream import NumpyStream
+
+    return NumpyStream(X, Y)
+
+
+@pytest.fixture
+def schema(stream):
+    return stream.get_schema()
+
+
+@pytest.fixture
+def learner_of():
+    from riparian.capymoa import OnlineForestClassifier
+
+    return lambda schema, **changes: OnlineForestClassifier(
+        schema, **({"n_estimators": 5} | changes)
+    )
+
+
+def labeled(schema, x, y):
+    from capymoa.core import LabeledInstance
+
+    return LabeledInstance.from_array(schema, np.array(x, dtype=float), y)
+
+
+# -- the same forest as ever ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"voting": "majority", "fringe_size": 3, "alpha": Geometric(2, 1.2)}]
+)
+def test_it_equals_the_scikit_learn_estimator_to_the_last_bit(stream, learner_of, changes):
+    learner = learner_of(stream.get_schema(), random_seed=7, **changes)
+    instances = list(stream)
+    for instance in instances:
+        learner.train(instance)
+    twin = riparian.OnlineForestClassifier(5, random_state=7, **changes)
+    twin.partial_fit(X, Y, classes=range(5))
+    answers = np.array([learner.predict_proba(instance) for instance in instances])
+    np.testing.assert_array_equal(answers, twin.predict_proba(X))
+    assert [learner.predict(instance) for instance in instances] == twin.predict(X).tolist()
+
+
+def test_its_parameters_and_defaults_are_those_of_the_scikit_learn_estimator(learner_of):
+    from riparian.capymoa import OnlineForestClassifier
+
+    ours = dict(inspect.signature(OnlineForestClassifier).parameters)
+    theirs = dict(inspect.signature(riparian.OnlineForestClassifier).parameters)
+    for name in ("schema", "random_seed"):
+        del ours[name]
+    for name in ("random_state", "passes", "shuffle", "class_weight", "n_jobs"):
+        del theirs[name]
+    assert {name: p.default for name, p in ours.items()} == {
+        name: p.default for name, p in theirs.items()
+    }
+
+
+def test_a_model_saved_and_loaded_goes_on_as_the_original_would_have(stream, learner_of):
+    from capymoa.core.io import load_model, save_model
+
+    learner, instances = learner_of(stream.get_schema()), list(stream)
+    for instance in instances[:500]:
+        learner.train(instance)
+    file = io.BytesIO()
+    save_model(learner, file)
+    file.seek(0)
+    other = load_model(file)
+    for instance in instances[500:]:
+        learner.train(instance)
+        other.train(instance)
+        assert other.predict_proba(instance).tolist() == learner.predict_proba(instance).tolist()
+
+
+def test_a_learner_can_be_made_again_from_its_parameters(schema, learner_of):
+    learner = learner_of(schema, min_gain=0.2, voting="majority")
+    told = learner.get_params()
+    assert (told["n_estimators"], told["min_gain"], told["voting"]) == (5, 0.2, "majority")
+    assert type(learner).from_params(schema, told).get_params() == told
+
+
+# -- in CapyMOA -----------------------------------------------------------------------------------
+
+
+def test_it_runs_in_a_prequential_evaluation_beside_the_learners_of_moa(stream, learner_of):
+    from capymoa.classifier import HoeffdingTree
+    from capymoa.evaluation import prequential_evaluation
+
+    learner, tree = learner_of(stream.get_schema()), HoeffdingTree(stream.get_schema())
+    ours, theirs = (
+        prequential_evaluation(stream, each, window_size=250, store_predictions=True)
+        for each in (learner, tree)
+    )
+    assert ours.learner == str(learner) == "OnlineForestClassifier"
+    assert ours.accuracy() > 50  # the commonest class is a third, the best possible two
+    assert len(ours.windowed.accuracy()) == len(theirs.windowed.accuracy()) == 4
+    assert len(ours.predictions()) == len(theirs.predictions()) == 1000
+
+
+def test_it_runs_beside_others_on_a_stream_that_java_generates(learner_of):
+    from capymoa.classifier import NaiveBayes
+    from capymoa.evaluation import prequential_evaluation_multiple_learners
+    from capymoa.stream.generator import SEA
+
+    stream = SEA()
+    learners = {"forest": learner_of(stream.get_schema()), "bayes": NaiveBayes(stream.get_schema())}
+    results = prequential_evaluation_multiple_learners(stream, learners, max_instances=1000)
+    assert results["forest"].cumulative.accuracy() > 75  # the commoner class is two thirds
+
+
+def test_nothing_is_predicted_before_the_first_instance(schema, learner_of):
+    instance = labeled(schema, X[0], 0)
+    assert learner_of(schema).predict(instance) is None
+    assert learner_of(schema).predict_proba(instance) is None
+
+
+def test_every_class_of_the_schema_has_a_probability_arrived_or_not(schema, learner_of):
+    learner = learner_of(schema)
+    for y in (3, 1, 3, 3):
+        learner.train(labeled(schema, X[0], y))
+    proba = learner.predict_proba(labeled(schema, X[0], 0))
+    assert proba.shape == (5,) and proba.sum() == pytest.approx(1)
+    assert proba[[0, 2, 4]].tolist() == [0, 0, 0]
+    assert learner.predict(labeled(schema, X[0], 0)) == 3
+
+
+def test_nominal_attributes_are_learned_by_their_index(learner_of):
+    from capymoa.core import LabeledInstance
+    from capymoa.stream import Schema
+
+    schema = Schema.from_custom(
+        ["colour", "size", "class"], "class", {"colour": ["red", "blue"], "class": ["no", "yes"]}
+    )
+    rows = [["red", "1.5", "no"], ["blue", "?", "yes"]] * 100
+    learner = learner_of(schema)
+    for row in rows:
+        learner.train(LabeledInstance.from_csv_row(schema, row))
+    assert learner.predict(labeled(schema, [0, 1.5], 0)) == 0
+    assert learner.predict(labeled(schema, [1, np.nan], 0)) == 1
+
+
+# -- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ([1, 2], -1, "y_index must be from 0 to 4, got -1, which stands for a missing class"),
+        ([1, 2], 5, "y_index must be from 0 to 4, got 5"),
+        ([1, 2, 3], 0, r"x must have shape \(2,\), got \(3,\)"),
+        ([1, np.inf], 0, r"too large for float32: X\[0, 1\] is inf"),
+        ([1e39, 1], 0, r"too large for float32: X\[0, 0\] is 1e\+39"),
+    ],
+)
+def test_a_bad_instance_is_refused_and_leaves_no_trace(schema, learner_of, x, y, message):
+    learner = learner_of(schema)
+    with pytest.raises(ValueError, match=message):
+        learner.train(labeled(schema, x, y))
+    assert learner.predict(labeled(schema, [1, 2], 0)) is None
+
+
+def test_a_regression_is_refused(learner_of):
+    from capymoa.stream import Schema
+
+    with pytest.raises(ValueError, match="schema must be of a classification task"):
+        learner_of(Schema.from_custom(["x", "y"], "y"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_estimators", 0), ("random_seed", -1), ("voting", "loud")]
+)
+def test_bad_parameters_are_refused_by_name(schema, learner_of, name, value):
+    with pytest.raises(ValueError, match=f"^{name} must be"):
+        learner_of(schema, **{name: value})

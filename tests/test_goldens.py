@@ -1,0 +1,119 @@
+"""Seeded trees as text: a change of any rule, draw or rounding shows up in a diff that can be read.
+
+The files under `goldens` are what the reference says; `python tests/test_goldens.py` writes them
+anew. A golden that changes is a forest that users will not get again: say so in the changelog.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riparian.reference import Draws, key
+from riparian.schedule import Geometric
+
+from engines import Reference, both_engines, learned, parameters
+
+pytestmark = pytest.mark.engine
+
+GOLDENS = Path(__file__).parent / "goldens"
+
+
+MEANS = ((2, 2), (6, 2), (4, 0), (8, 0), (5, 2))
+
+
+def mixture(n, seed=0):
+    """Five overlapping classes, from our own draws: numpy's may change with its version."""
+    draws = Draws(key(seed))
+    y = [draws.below(5) for _ in range(n)]
+    X = [[mean + 1.5 * nearly_normal(draws) for mean in MEANS[label]] for label in y]
+    return np.array(X, dtype=np.float32), np.array(y)
+
+
+def nearly_normal(draws):
+    return sum(draws.uniform() for _ in range(12)) - 6.0
+
+
+def mixture_with_a_fringe_of_three():
+    X, y = mixture(400)
+    return parameters(seed=1, fringe_size=3, alpha=Geometric(2, 1.2)), X, y
+
+
+def ties_and_missing_values():
+    X, y = mixture(300, seed=1)
+    X = np.round(X / 4)  # many ties, so that candidates are drawn again (R8)
+    X[::7, 0] = np.nan
+    return parameters(seed=2, candidate_dims=0.0, min_gain=0.5, beta=4), X, y
+
+
+def names_that_come_late():
+    X, y = mixture(300, seed=2)
+    y = np.array(["oak", "ash", "elm", "fir", "yew"])[np.where(np.arange(300) < 150, y % 2, y)]
+    return parameters(seed=3, fringe_size=2, alpha=Geometric(4, 1.2), ignore_fraction=0.2), X, y
+
+
+CASES = {
+    case.__name__: case
+    for case in (mixture_with_a_fringe_of_three, ties_and_missing_values, names_that_come_late)
+}
+
+
+def render(tree):
+    """A tree on paper: a line a node, children indented below their parent, left before right."""
+    lines = []
+
+    def visit(number, indent):
+        node = tree[number]
+        lines.append("  " * indent + f"{number}: " + describe(node))
+        if node[0] == "split":
+            visit(node[3], indent + 1)
+            visit(node[3] + 1, indent + 1)
+
+    visit(0, 0)
+    return "\n".join(lines) + "\n"
+
+
+def describe(node):
+    if node[0] == "split":
+        _, dim, threshold, _ = node
+        return f"x[{dim}] <= {as_float(threshold)}"
+    _, _, born, counts, active, *fringe = node
+    told = " ".join(f"{label}:{n}" for label, n in counts.items()) + f", born {born}"
+    if not active:
+        return told + ", inactive"
+    attempt, received, dims, candidates = fringe
+    drawn = f"attempt {attempt}, received {received}, dims {dims}, candidates {len(candidates)}"
+    return f"{told}, {drawn}"
+
+
+def as_float(bits):
+    return "nan" if bits == -1 else repr(float(np.uint32(bits).view(np.float32)))
+
+
+def golden(name):
+    return GOLDENS / f"{name}.txt"
+
+
+@both_engines
+@pytest.mark.parametrize("name", CASES)
+def test_a_seeded_tree_is_as_it_was_written_down(Engine, name):
+    assert render(learned(Engine, *CASES[name]()).tree()) == golden(name).read_text("utf-8")
+
+
+def test_every_golden_is_of_a_case():
+    assert {path.stem for path in GOLDENS.iterdir()} == set(CASES)
+
+
+def test_the_goldens_show_what_they_are_for():
+    full, ties, late = (golden(name).read_text("utf-8") for name in CASES)
+    assert full.count("attempt") == 3
+    assert full.count("inactive") > 3
+    assert "attempt 1" in ties
+    assert "yew" in late
+
+
+if __name__ == "__main__":
+    for name, case in CASES.items():
+        golden(name).write_text(render(learned(Reference, *case()).tree()), "utf-8")

@@ -1,0 +1,148 @@
+"""Labels in two orders: that of arrival, which the engine counts in, and the public, sorted one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riparian.labels import Labels, family
+
+
+def test_labels_are_numbered_in_order_of_arrival_and_shown_sorted():
+    labels = Labels(None)
+    assert labels.join(np.array(["oak", "ash", "oak", "elm"])).tolist() == [0, 1, 0, 2]
+    assert labels.arrived == ["oak", "ash", "elm"]
+    assert labels.classes.tolist() == ["ash", "elm", "oak"]
+    assert labels.rank().tolist() == [2, 0, 1]
+
+
+def test_a_number_once_given_stays():
+    labels = Labels(None)
+    labels.join(np.array([5, 3]))
+    assert labels.join(np.array([4, 3, 5])).tolist() == [2, 1, 0]
+    assert labels.classes.tolist() == [3, 4, 5]
+    assert labels.rank().tolist() == [2, 0, 1]
+
+
+batches = st.lists(st.lists(st.integers(-9, 9), max_size=6), max_size=6)
+
+
+@given(batches)
+def test_batches_make_no_difference(batches):
+    whole, pieces = Labels(None), Labels(None)
+    stream = [label for batch in batches for label in batch]
+    numbers = whole.join(np.array(stream, dtype=int)).tolist()
+    assert [n for b in batches for n in pieces.join(np.array(b, dtype=int)).tolist()] == numbers
+    assert pieces.arrived == whole.arrived == list(dict.fromkeys(stream))
+    assert pieces.classes.tolist() == whole.classes.tolist() == sorted(set(stream))
+
+
+@given(batches)
+def test_the_rank_of_a_label_is_its_place_among_the_classes(batches):
+    labels = Labels(None)
+    for batch in batches:
+        labels.join(np.array(batch, dtype=int))
+    assert [labels.classes[place] for place in labels.rank()] == labels.arrived
+
+
+def test_classes_given_are_there_before_they_arrive():
+    labels = Labels(np.array([1, 2, 3]))
+    assert labels.classes.tolist() == [1, 2, 3]
+    assert labels.rank().tolist() == []
+    assert labels.join(np.array([3, 1])).tolist() == [0, 1]
+    assert labels.rank().tolist() == [2, 0]
+    assert labels.classes.tolist() == [1, 2, 3]
+
+
+def test_a_label_beside_the_classes_given_is_refused_and_so_is_its_whole_batch():
+    labels = Labels(np.array([1, 2, 3]))
+    labels.join(np.array([2]))
+    with pytest.raises(ValueError, match=r"classes that were given, \[1, 2, 3\], got \[4, 5\]"):
+        labels.join(np.array([1, 5, 4]))
+    assert labels.arrived == [2]
+
+
+def test_a_label_of_another_type_is_refused():
+    labels = Labels(None)
+    labels.join(np.array([1, 2]))
+    with pytest.raises(ValueError, match="labels of type int, got str"):
+        labels.join(np.array(["1"]))
+    assert labels.arrived == [1, 2]
+    assert labels.classes.tolist() == [1, 2]
+
+
+def test_an_empty_batch_settles_no_type():
+    labels = Labels(None)
+    assert labels.join(np.array([])).tolist() == []
+    assert labels.join(np.array(["a"])).tolist() == [0]
+
+
+def test_longer_words_fit_among_shorter_ones():
+    labels = Labels(None)
+    labels.join(np.array(["fir"]))
+    labels.join(np.array(["hornbeam", "fi"]))
+    assert labels.classes.tolist() == ["fi", "fir", "hornbeam"]
+    assert labels.rank().tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (np.array([1], dtype=np.int8), np.array([1000])),
+        (np.array([2**62]), np.array([2**62 + 1], dtype=np.uint64)),
+        (np.array([-1]), np.array([2**63 + 1], dtype=np.uint64)),
+    ],
+    ids=["int8 and int64", "int64 and uint64", "a negative and a huge one"],
+)
+def test_whole_numbers_of_any_width_are_told_apart(first, second):
+    labels = Labels(None)
+    labels.join(first)
+    try:
+        labels.join(second)
+    except ValueError:
+        assert labels.classes.tolist() == first.tolist()  # refused is fine, mixed up is not
+    else:
+        assert labels.classes.tolist() == [first[0], second[0]]
+        assert [labels.classes[place] for place in labels.rank()] == labels.arrived
+
+
+def test_the_classes_of_an_earlier_moment_can_be_told():
+    labels = Labels(None)
+    labels.join(np.array(["b", "c"]))
+    labels.join(np.array(["a"]))
+    assert labels.classes_when(2).tolist() == ["b", "c"]
+    assert labels.classes_when(3).tolist() == ["a", "b", "c"]
+
+
+def test_the_same_classes_in_a_later_call_are_fine_and_others_are_not():
+    labels = Labels(np.array([1, 2]))
+    labels.check_same(np.array([1, 2]))
+    with pytest.raises(ValueError, match=r"must stay as in the first call, \[1, 2\], got \[1, 3\]"):
+        labels.check_same(np.array([1, 3]))
+    with pytest.raises(ValueError, match="in the first call or not at all"):
+        Labels(None).check_same(np.array([1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("labels", "name"),
+    [
+        (np.array([1]), "int"),
+        (np.array([1], dtype=np.uint8), "int"),
+        (np.array([1.0]), "float"),
+        (np.array([True]), "bool"),
+        (np.array(["a"]), "str"),
+        (np.array(["a"], dtype=object), "str"),
+        (np.array([7], dtype=object), "int"),
+    ],
+)
+def test_labels_that_can_be_sorted_among_each_other_are_a_family(labels, name):
+    assert family(labels) == name
+
+
+def test_labels_of_two_families_are_refused():
+    with pytest.raises(ValueError, match="labels must all be of one type, got int, str"):
+        family(np.array(["a", 1], dtype=object))
+    with pytest.raises(ValueError, match="must be numbers, strings or bools, got datetime64"):
+        family(np.array(["2020-01-01"], dtype="M8[D]"))
