@@ -5,16 +5,18 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace riparian {
 
 inline constexpr double entropy_scale = 0x1p20;
 
 // F(n) = n·log2(n)·2^20, rounded half to even; the one implementation for both engines. It fits 64
-// bits up to n = 2^37, more structure points than any leaf can see between two draws in practice;
-// sums are unsigned, so that beyond it they wrap instead of being undefined.
+// bits up to n = 2^37, more structure points than a leaf sees between two draws in practice. Beyond,
+// F stays at the largest value, and sums, being unsigned here, wrap: in both engines alike.
 inline std::int64_t entropy_term_exact(std::uint64_t n) {
     if (n < 2) return 0;
+    if (n > std::uint64_t{1} << 37) return std::numeric_limits<std::int64_t>::max();
     const double x = static_cast<double>(n);
     return static_cast<std::int64_t>(std::nearbyint(x * std::log2(x) * entropy_scale));
 }

@@ -181,7 +181,7 @@ private:
                 learn_estimation(leaf, x, labels[first + i], n, scratch);
             else
                 learn_structure(leaf, x, labels[first + i], n, settings, space, scratch);
-            if (crowded(settings)) [[unlikely]] make_room(t + i, settings, space, scratch);
+            if (crowded(settings)) [[unlikely]] make_room(t + i, settings);
         }
     }
 
@@ -335,8 +335,7 @@ private:
 
     // The active leaves with the smallest ŝ, the youngest first among equals, become inactive until
     // a sixteenth of what the fringe may have is free.
-    void make_room(std::uint64_t t, const Settings& settings, const Space& space,
-                   Scratch<Space>& scratch) {
+    void make_room(std::uint64_t t, const Settings& settings) {
         std::vector<std::uint32_t> active;
         for (std::uint32_t i = 0; i < leaves_.size(); ++i)
             if (leaves_[i].active()) active.push_back(i);
@@ -349,24 +348,14 @@ private:
         const std::uint64_t spare =
             settings.budget > leaves ? (settings.budget - leaves) / 16 : std::uint64_t{0};
         for (const std::uint32_t leaf : active) {
-            if (charge() + spare <= settings.budget) break;
+            if (charge() + (active_ > 1 ? spare : 0) <= settings.budget) break;
             deactivate(leaves_[leaf]);
             wait(leaf);
             ++counters_.evictions;
         }
-        if (active_ == 0) start_again_or_stop(t, settings, space, scratch);
-    }
-
-    // A tree in which not even one leaf can be active has stopped to grow: it goes on learning in
-    // its leaves.
-    void start_again_or_stop(std::uint64_t t, const Settings& settings, const Space& space,
-                             Scratch<Space>& scratch) {
-        const std::uint32_t leaf = take();
-        activate(leaf, 0, settings, space, scratch);
-        if (charge() <= settings.budget) return;
-        deactivate(leaves_[leaf]);
-        wait(leaf);
-        counters_.stopped_at = t + 1;
+        // Not even one leaf can collect what it takes to split: the tree has stopped to grow, and
+        // goes on learning in its leaves.
+        if (active_ == 0) counters_.stopped_at = t + 1;
     }
 
     // Blocks of sizes that are not asked for any more pile up as the fringe makes way for leaves:

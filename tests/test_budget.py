@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ def test_a_forest_with_a_budget_does_not_depend_on_batches_threads_or_rebirths(
     expected.learn(X, y)
     pieces = Native(parameters, 2)
     edges = [0, *sorted(cuts), len(X)]
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges):
         pieces.learn(X[first:last], y[first:last], workers=data.draw(st.integers(1, 4)))
         if data.draw(st.booleans()):
             pieces = pieces.reborn()

@@ -62,15 +62,19 @@ BAD_X = [
     ("no features", np.ones((60, 0)), r"0 feature\(s\) .* while a minimum of 1 is required"),
     ("words", np.full((60, 2), "oak"), "not compatible with arrays of bytes/strings"),
     ("words among objects", np.full((60, 2), "oak", dtype=object), "could not convert string"),
-    ("dates", np.zeros((60, 2), dtype="M8[D]"), "numeric"),
-    ("durations", np.zeros((60, 2), dtype="m8[s]"), "numeric"),
+    ("dates", np.zeros((60, 2), dtype="M8[D]"), "must hold numbers, got values of type datetime64"),
+    (
+        "durations",
+        np.zeros((60, 2), dtype="m8[s]"),
+        "must hold numbers, got values of type timedelta64",
+    ),
     ("complex numbers", put(1j), "Complex data not supported"),
     ("infinity", put(np.inf), r"infinity or a value too large for float32: X\[7, 1\] is .*inf"),
     ("minus infinity", put(-np.inf), r"too large for float32: X\[7, 1\] is .*-inf"),
     ("beyond float32", put(1e39), r"too large for float32: X\[7, 1\] is .*1e\+39"),
     ("far below float32", put(-1e300), r"too large for float32: X\[7, 1\] is .*-1e\+300"),
     ("just beyond float32", put(3.4028236e38), "too large for float32"),
-    ("beyond float64", [[10**400, 1]] * 60, "too large"),
+    ("beyond float64", [[10**400, 1]] * 60, "X must hold numbers"),
 ]
 bad_x = pytest.mark.parametrize(
     ("bad", "message"), [row[1:] for row in BAD_X], ids=[row[0] for row in BAD_X]
@@ -125,8 +129,12 @@ BAD_Y = [
     ("words after numbers", Y.astype(str), "labels of type int, got str"),
     ("bools after numbers", Y > 1, "labels of type int, got bool"),
     ("floats after numbers", Y.astype(float), "labels of type int, got float"),
-    ("words and numbers", np.array([1, "oak"] * 30, dtype=object), "label type"),
-    ("words and nothing", np.array([None, "oak"] * 30, dtype=object), "label type"),
+    ("words and numbers", np.array([1, "oak"] * 30, dtype=object), "one type, got int, str"),
+    (
+        "words and nothing",
+        np.array([None, "oak"] * 30, dtype=object),
+        "one type, got NoneType, str",
+    ),
 ]
 
 

@@ -191,7 +191,8 @@ def test_scikit_learns_callbacks_see_the_batches_and_a_forest_that_predicts(digi
     forest = small().set_callbacks(listener).fit(X, y)
     batch = ["begin batch", "end batch"]
     assert listener.events == ["setup", "begin fit", *batch, *batch, "end fit", "teardown"]
-    assert listener.scores[-1] == forest.score(X, y) > listener.scores[0]
+    assert listener.scores[-1] == forest.score(X, y)
+    assert len(listener.scores) == 3
 
 
 # -- weights --------------------------------------------------------------------------------------
@@ -231,7 +232,7 @@ def test_balanced_weights_survive_a_pickle(digits):
     ("class_weight", "message"),
     [
         ("balance", "class_weight must be a dict, 'balanced' or None, got 'balance'"),
-        ({0: -1.0}, r"class_weight must hold numbers from 0 to 2\^32, got -1.0 for 0"),
+        ({0: -1.0}, r"class_weight must hold numbers from 0 to 2\^20, got -1.0 for 0"),
         ({0: float("nan")}, "got nan for 0"),
         ({0: "heavy"}, "got 'heavy' for 0"),
     ],

@@ -5,12 +5,10 @@ A schema tells beforehand what there will be: so many attributes, and these clas
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from capymoa.base import Classifier
-from capymoa.core import Instance, LabeledInstance
-from capymoa.stream import Schema
 from numpy.typing import NDArray
 
 from riparian import native
@@ -19,6 +17,10 @@ from riparian.labels import Labels
 from riparian.parameters import check_parameters, whole
 from riparian.rows import as_rows
 from riparian.schedule import Schedule
+
+if TYPE_CHECKING:
+    from capymoa.core import Instance, LabeledInstance
+    from capymoa.stream import Schema
 
 
 class OnlineForestClassifier(Classifier):

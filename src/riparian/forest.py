@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Iterator
-from numbers import Integral
+from contextlib import contextmanager
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,7 +16,6 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
@@ -26,7 +25,7 @@ from sklearn.utils.validation import (
 )
 
 from riparian import _core, native
-from riparian.labels import Labels
+from riparian.labels import Labels, family
 from riparian.parameters import check_parameters, whole
 from riparian.progress import Callback, CallbackSupportMixin, Progress, with_callbacks
 from riparian.reference import GOLDEN, SHUFFLE_DRAW, key
@@ -117,9 +116,9 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         *,
         candidate_dims: float | Literal["sqrt"] = "sqrt",
         split_points: int = 10,
-        min_gain: float = 0.01,
+        min_gain: float = 0.5,
         alpha: Schedule = Geometric(1, 1.05),  # noqa: B008, frozen
-        beta: float | Schedule = 100.0,
+        beta: float | Schedule = 20.0,
         structure_fraction: float = 0.5,
         ignore_fraction: float = 0.0,
         fringe_size: int | None = None,
@@ -165,11 +164,14 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         learning stops there.
         """
         passes = whole("passes", self.passes, at_least=1, at_most=2**31)
-        rows, labels = self._checked_batch(X, y, first=True, at_least=1)
-        weights = checked_weights(sample_weight, len(labels))
-        if weights is not None and not weights.any():
-            raise ValueError("sample_weight must not be zero for all rows")
-        self._start(rows.shape[1], classes=np.unique(labels))
+        if not isinstance(self.shuffle, bool | np.bool_):
+            raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}")
+        with _unchanged_if_refused(self):
+            rows, labels = self._checked_batch(X, y, first=True, at_least=1)
+            weights = checked_weights(sample_weight, len(labels))
+            if weights is not None and not weights.any():
+                raise ValueError("sample_weight must not be zero for all rows")
+            self._start(rows.shape[1], Labels(np.unique(labels), open=True))
 
         n = len(labels)
         step = max(STEP_ROWS, -(-n * passes // 100))
@@ -198,20 +200,23 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         it, a label never seen before simply joins.
         """
         first = not self._started()
-        rows, labels = self._checked_batch(X, y, first=first, at_least=0)
-        weights = checked_weights(sample_weight, len(labels))
-        if first:
-            known = None if classes is None else _checked_classes(classes)
-            self._start(rows.shape[1], classes=known)
-        elif classes is not None:
-            self._labels.check_same(_checked_classes(classes))
+        with _unchanged_if_refused(self):
+            rows, labels = self._checked_batch(X, y, first=first, at_least=0)
+            weights = checked_weights(sample_weight, len(labels))
+            if first:
+                known = None if classes is None else _checked_classes(classes)
+                self._start(rows.shape[1], Labels(known))
+            elif classes is not None:
+                self._labels.check_same(_checked_classes(classes))
+            self._labels.check(labels)
+            self._workers()
         self._learn(rows, labels, weights)
         return self
 
     def _started(self) -> bool:
-        return hasattr(self, "_native")
+        return hasattr(self, "_grown")
 
-    def _start(self, n_features: int, classes: NDArray[Any] | None) -> None:
+    def _start(self, n_features: int, labels: Labels) -> None:
         """An empty forest. The parameters count from here; later changes wait for the next start."""
         parameters = check_parameters(
             n_trees=self.n_estimators,
@@ -228,12 +233,22 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
             max_memory=self.max_memory,
         )
         self._workers()
-        class_weights = ClassWeights(self.class_weight)
-        self._native = native.Forest(parameters, n_features)
-        self._class_weights = class_weights
-        self._labels = Labels(classes)
-        self._native.set_classes(self._labels.rank(), len(self._labels.classes))
+        self._class_weights = ClassWeights(self.class_weight)
         self._learning = threading.Lock()
+        self._grow(native.Forest(parameters, n_features), labels)
+
+    def _grow(self, engine: native.Forest, labels: Labels) -> None:
+        """Take an engine and its labels for our own, both at once: another thread may read."""
+        engine.set_classes(labels.rank(), len(labels.classes))
+        self._grown = (engine, labels)
+
+    @property
+    def _native(self) -> native.Forest:
+        return self._grown[0]
+
+    @property
+    def _labels(self) -> Labels:
+        return self._grown[1]
 
     def _learn(self, X: Rows, y: NDArray[Any], weights: Weights | None) -> None:
         if weights is not None:
@@ -251,9 +266,11 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
                 self._native.learn(block, arrivals[some], weight, self._workers())
 
     def _seed(self) -> int:
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31))
+        given: Any = self.random_state
+        # scikit-learn takes the module np.random for its own state.
+        if given is None or given is np.random or isinstance(given, np.random.RandomState):
+            return int(check_random_state(given).randint(2**31))
+        return whole("random_state", given, at_least=0, at_most=2**64 - 1)
 
     def _workers(self) -> int:
         if self.n_jobs is not None:
@@ -300,11 +317,11 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
     def _proba(self, X: ArrayLike) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Probabilities and the classes they are of: both as of the same point of the stream."""
         rows = self._checked_points(X)
-        if len(self.classes_) == 0:
+        (engine, labels), workers = self._grown, self._workers()
+        if len(labels.classes) == 0:
             raise ValueError("no class is known yet: learn a point, or give classes= first")
-        workers = self._workers()
-        proba = _stack(rows, lambda block: self._native.predict_proba(block, workers))
-        return proba, self._labels.classes_when(proba.shape[1])
+        proba = _stack(rows, lambda block: engine.predict_proba(block, workers))
+        return proba, labels.classes_when(proba.shape[1])
 
     # -- looking inside ---------------------------------------------------------------------------
 
@@ -313,9 +330,10 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         """Gain times structure points of all splits in a feature, as a share of all splits'.
 
         It is learned from the structure stream alone and follows the stream as it grows. Zeros
-        before the first split.
+        before the first split. A gain among a handful of points is biased upward, so with a small
+        α features of pure noise get a share too.
         """
-        check_is_fitted(self, "_native")
+        check_is_fitted(self)
         gains = self._native.core.importance().astype(np.float64)
         importances = np.zeros(self._native.n_dims)
         importances[: len(gains)] = np.maximum(gains, 0)  # R14 may leave a few units below zero
@@ -332,7 +350,7 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         `evictions` from the fringe and, for each tree, `stopped_at`: the number of points after
         which it stopped to grow, 0 while it grows; in all, how many have. `bytes` held, by kind.
         """
-        check_is_fitted(self, "_native")
+        check_is_fitted(self)
         trees = [_with_sums(tree) for tree in self._native.core.stats()]
         total: dict[str, Any] = {name: sum(tree[name] for tree in trees) for name in trees[0]}
         total["depth"] = max(tree["depth"] for tree in trees)
@@ -357,15 +375,31 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
     def _checked_batch(
         self, X: Any, y: Any, *, first: bool, at_least: int
     ) -> tuple[Rows, NDArray[Any]]:
-        X = validate_data(self, with_names(X), reset=first, ensure_min_samples=at_least, **OURS)
+        X = self._checked_rows(X, reset=first, at_least=at_least)
         y = _checked_labels(y, name=type(self).__name__)
         check_consistent_length(X, y)
-        return as_rows(X), y
+        return X, y
 
     def _checked_points(self, X: Any) -> Rows:
-        check_is_fitted(self, "_native")
-        X = validate_data(self, with_names(X), reset=False, ensure_min_samples=0, **OURS)
-        return as_rows(X)
+        check_is_fitted(self)
+        return self._checked_rows(X, reset=False, at_least=0)
+
+    def _checked_rows(self, X: Any, *, reset: bool, at_least: int) -> Rows:
+        try:
+            rows = validate_data(
+                self, with_names(X), reset=reset, ensure_min_samples=at_least, **OURS
+            )
+        except OverflowError:
+            raise ValueError(
+                "X must hold numbers that fit float32, got one beyond float64"
+            ) from None
+        return as_rows(rows)
+
+    def decision_path(self, X: ArrayLike) -> tuple[Any, NDArray[np.int64]]:
+        """The nodes that each point passes, in all trees: see `riparian.inspection`."""
+        from riparian.inspection import decision_path  # which needs this module
+
+        return decision_path(self, X)
 
     # -- copies -----------------------------------------------------------------------------------
 
@@ -375,9 +409,10 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         if self._started():
             del state["_learning"]
             with self._learning:
-                engine = state.pop("_native")
-                state["_labels"] = copy.copy(self._labels)
-                state["_saved"] = (engine.parameters, engine.n_dims, *engine.save())
+                engine, labels = state.pop("_grown")
+                state["_saved"] = (
+                    engine.parameters, engine.n_dims, copy.copy(labels), *engine.save()
+                )  # fmt: skip
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -385,11 +420,11 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         super().__setstate__(state)
         if saved is None:
             return
-        parameters, n_dims, points, trees = saved
-        self._native = native.Forest(parameters, n_dims)
-        self._native.restore(points, trees)
-        self._native.set_classes(self._labels.rank(), len(self._labels.classes))
+        parameters, n_dims, labels, points, trees = saved
+        engine = native.Forest(parameters, n_dims)
+        engine.restore(points, trees)
         self._learning = threading.Lock()
+        self._grow(engine, labels)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._started()
@@ -399,6 +434,17 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+@contextmanager
+def _unchanged_if_refused(forest: OnlineForestClassifier) -> Iterator[None]:
+    """What the door refuses leaves no trace: not even the number of features it would have had."""
+    before = dict(forest.__dict__)
+    try:
+        yield
+    except BaseException:
+        forest.__dict__ = before
+        raise
 
 
 def shuffled(seed: int, n: int, rows: int) -> NDArray[np.intp]:
@@ -417,25 +463,28 @@ def _of_weight(X: Rows, y: NDArray[Any], weights: Weights) -> tuple[Rows, NDArra
 
 
 def _stack(X: Rows, answer: Callable[[NDArray[np.float32]], NDArray[Any]]) -> NDArray[Any]:
-    answers = [answer(block) for _, block in blocks(X)]
-    return answers[0] if len(answers) == 1 else np.concatenate(answers)
+    while True:
+        answers = [answer(block) for _, block in blocks(X)]
+        if len({part.shape[1] for part in answers}) == 1:  # no class joined meanwhile
+            return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
 
 def _checked_labels(y: Any, name: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None")
+    if getattr(getattr(y, "dtype", None), "kind", None) == "O":
+        family(np.ravel(y))
     y = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
-    y = column_or_1d(y, warn=True)
-    if len(y):
-        check_classification_targets(y)
-    labels: NDArray[Any] = y
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    # scikit-learn's own check of targets warns of many classes in few rows, as batches have them.
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        strange = labels[labels != np.floor(labels)][0]
+        raise ValueError(f"Unknown label type: continuous. y must hold classes, got {strange}")
     return labels
 
 
 def _checked_classes(classes: Any) -> NDArray[Any]:
-    classes = column_or_1d(classes)
-    check_classification_targets(classes)
-    unique = np.unique(classes)
+    unique = np.unique(_checked_labels(classes, name="classes"))
     if len(unique) == 0:
         raise ValueError("classes must name at least one label, got none")
     return unique

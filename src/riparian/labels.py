@@ -12,18 +12,28 @@ FAMILIES = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": 
 
 
 class Labels:
-    """The labels of a stream. Given beforehand they are all there is; otherwise new ones join."""
+    """The labels of a stream.
 
-    def __init__(self, classes: NDArray[Any] | None) -> None:
-        self.closed = classes is not None
+    Labels given beforehand are all there is, unless it is left `open`; otherwise new ones join.
+    """
+
+    def __init__(self, classes: NDArray[Any] | None, *, open: bool = False) -> None:
+        self.closed = classes is not None and not open
         self.classes: NDArray[Any] = np.array([]) if classes is None else classes
-        self.arrived: list[Any] = []  # in order of arrival; never shrinks
+        self.known = self.classes  # before anything arrived
+        self.joined: list[Any] = []  # those that were not, in order of arrival
+        self.arrived: list[Any] = []  # all that have arrived, in order; never shrinks
         self._number: dict[Any, int] = {}  # of each in that order
-        self._family = family(self.classes) if self.closed else None
+        self._family = None if classes is None else family(classes)
 
     def __copy__(self) -> Labels:
         other = object.__new__(Labels)
-        other.__dict__ = {**self.__dict__, "arrived": [*self.arrived], "_number": {**self._number}}
+        other.__dict__ = {
+            **self.__dict__,
+            "joined": [*self.joined],
+            "arrived": [*self.arrived],
+            "_number": {**self._number},
+        }
         return other
 
     def join(self, y: NDArray[Any]) -> NDArray[np.uint32]:
@@ -32,14 +42,16 @@ class Labels:
             return np.empty(0, dtype=np.uint32)
         unique, first, inverse = np.unique(y, return_index=True, return_inverse=True)
         labels = unique.tolist()
-        self._check(unique, labels)
+        self._family = self._checked_family(unique, labels)
         new = [i for i in np.argsort(first) if labels[i] not in self._number]
+        known = set(self.classes.tolist()) if new else set()
+        strangers = [i for i in new if labels[i] not in known]
+        if strangers:
+            self.classes = merge(self.classes, unique[np.sort(strangers)])
         for i in new:
             self._number[labels[i]] = len(self.arrived)
             self.arrived.append(labels[i])
-        if new and not self.closed:
-            known = unique[np.sort(new)]
-            self.classes = np.union1d(self.classes, known) if len(self.classes) else known
+        self.joined += [labels[i] for i in strangers]
         numbers = np.array([self._number[label] for label in labels], dtype=np.uint32)
         return numbers[inverse]
 
@@ -54,7 +66,8 @@ class Labels:
         classes = self.classes
         if len(classes) == n_classes:
             return classes
-        return np.sort(np.array(self.arrived[:n_classes], dtype=classes.dtype))
+        joined = np.array(self.joined[: n_classes - len(self.known)], dtype=classes.dtype)
+        return merge(self.known, np.sort(joined))
 
     def check_same(self, classes: NDArray[Any]) -> None:
         if not self.closed:
@@ -68,11 +81,15 @@ class Labels:
                 f"got {classes.tolist()!r}"
             )
 
-    def _check(self, unique: NDArray[Any], labels: list[Any]) -> None:
+    def check(self, y: NDArray[Any]) -> None:
+        """Whether these labels may join; nothing changes."""
+        if len(y):
+            unique = np.unique(y)
+            self._checked_family(unique, unique.tolist())
+
+    def _checked_family(self, unique: NDArray[Any], labels: list[Any]) -> str:
         kind = family(unique)
-        if self._family is None:
-            self._family = kind
-        elif kind != self._family:
+        if self._family is not None and kind != self._family:
             raise ValueError(f"y must hold labels of type {self._family}, got {kind}")
         if self.closed:
             known = set(self.classes.tolist())
@@ -82,6 +99,19 @@ class Labels:
                     f"y must hold only the classes that were given, {self.classes.tolist()!r}, "
                     f"got {unknown!r}"
                 )
+        return kind
+
+
+def merge(known: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+    """Both, sorted. Whole numbers of any width stay whole numbers."""
+    if len(known) == 0 or len(new) == 0:
+        return new if len(known) == 0 else known
+    if known.dtype.kind in "iu" and new.dtype.kind in "iu" and known.dtype != new.dtype:
+        exact = sorted({*known.tolist(), *new.tolist()})
+        if exact[0] < 0 and exact[-1] >= 2**63:
+            raise ValueError(f"labels must fit int64 or uint64, got {exact[0]} and {exact[-1]}")
+        return np.array(exact, dtype=np.uint64 if exact[-1] >= 2**63 else np.int64)
+    return np.union1d(known, new)
 
 
 def family(labels: NDArray[Any]) -> str:

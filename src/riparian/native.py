@@ -57,6 +57,7 @@ class Forest:
         self.depths = 0  # that the core has schedules for
         self._check_budget()
         self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
+        self._label = np.zeros(1, dtype=np.uint32)  # of the one point of `learn_one`
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy is made from the arrays of the trees; what the core derives, it derives again."""
@@ -110,10 +111,14 @@ class Forest:
             )
 
     def learn_one(self, row: NDArray[np.float32], y: int, weight: float = 1.0) -> None:
-        """`learn` for a single row, without what only a block needs; the same to the last bit."""
+        """`learn` for a single row, without what only a block needs; the same to the last bit.
+
+        One thread at a time.
+        """
         self._reach(self.core.depth + 2)
+        self._label[0] = y
         weights = None if weight == 1.0 else np.array([weight])
-        self.core.learn(row, np.array([y], dtype=np.uint32), weights, 1)
+        self.core.learn(row, self._label, weights, 1)
 
     def predict_proba(self, X: NDArray[np.float32], workers: int) -> NDArray[np.float64]:
         return self.core.predict_proba(X, self.parameters.voting == "majority", workers)

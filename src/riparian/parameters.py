@@ -130,6 +130,6 @@ def _memory(value: Any) -> int:
 
 
 def _voting(value: Any) -> Literal["average", "majority"]:
-    if value not in ("average", "majority"):
+    if not isinstance(value, str) or value not in ("average", "majority"):
         raise ValueError(f"voting must be 'average' or 'majority', got {value!r}")
     return cast(Literal["average", "majority"], value)

@@ -15,7 +15,7 @@ From top to bottom: the draws, the two kinds of counts, a candidate split, a lea
 ...     alpha=Geometric(1, 1.1), beta=Geometric(1000, 1.1), structure_fraction=0.5,
 ...     ignore_fraction=0.0, fringe_size=None, voting="average")
 >>> forest = Forest(one_tree, Columns(n_dims=1, rate=1.0))
->>> forest.learn([np.float32([v]) for v in (1, 2, 3, 4, 1, 2, 3, 4)], list("aabbaabb"))
+>>> forest.learn([np.float32([v]) for v in (1, 2, 3, 4) * 10], list("aabb") * 10)
 >>> forest.predict_proba(np.float32([1]))
 {'a': 1.0, 'b': 0.0}
 """
@@ -142,7 +142,7 @@ class EstimationCounts(Counter[Label]):
 def scaled_gain(left: StructureCounts, right: StructureCounts) -> int:
     """G of R14: the gain times the structure points it is from, in units of 2^-20 bits."""
     both = left + right
-    return (
+    return in_64_bits(
         F(both.total())
         - sum(F(n) for n in both.values())
         - F(left.total())
@@ -150,6 +150,11 @@ def scaled_gain(left: StructureCounts, right: StructureCounts) -> int:
         - F(right.total())
         + sum(F(n) for n in right.values())
     )
+
+
+def in_64_bits(n: int) -> int:
+    """What a signed integer of 64 bits holds of n: all of it, short of 2^37 points in a leaf."""
+    return (n + 2**63) % 2**64 - 2**63
 
 
 def information_gain(left: StructureCounts, right: StructureCounts) -> float:

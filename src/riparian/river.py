@@ -7,6 +7,7 @@ module gives every feature a column when it is first learned, and keeps it.
 from __future__ import annotations
 
 import copy
+import math
 import secrets
 import threading
 from collections.abc import Iterable, Mapping, Set
@@ -239,6 +240,7 @@ class NamedForest:
 
     def __init__(self, parameters: Parameters, keys: Iterable[Key]) -> None:
         self.columns: Columns = {key: column for column, key in enumerate(in_order(keys))}
+        self.row = Row(self.columns)
         self.engine = native.Forest(parameters, len(self.columns))
         self.labels = Labels(None)
         self.classes: list[Label] = []  # the labels in the public order
@@ -260,12 +262,13 @@ class NamedForest:
     def learn_one(self, x: Mapping[Key, Any], y: Label, weight: float) -> None:
         with self.lock:
             columns = self.columns_with(x.keys())
-            row = row_of(x, columns)
+            row = self.row if columns is self.columns else Row(columns)
+            point = row.write(x)
             number = self.numbers.get((type(y), y))
             if number is None:
                 number = self.join([y])[0]
             self.widen(columns)
-            self.engine.learn_one(row, number, weight)
+            self.engine.learn_one(point, number, weight)
 
     def learn_many(
         self,
@@ -283,7 +286,7 @@ class NamedForest:
 
     def predict_proba_one(self, x: Mapping[Key, Any]) -> tuple[list[float], list[Label]]:
         with self.lock:
-            proba = self.engine.predict_proba(row_of(x, self.columns), 1)
+            proba = self.engine.predict_proba(self.row.write(x), 1)
             return proba[0].tolist(), self.classes
 
     def predict_proba_many(
@@ -302,7 +305,7 @@ class NamedForest:
 
     def widen(self, columns: Columns) -> None:
         if len(columns) > len(self.columns):
-            self.columns = columns
+            self.columns, self.row = columns, Row(columns)
             self.engine.set_dims(len(columns))
 
     def join(self, labels: list[Label]) -> list[int]:
@@ -330,27 +333,41 @@ def in_order(keys: Iterable[Key]) -> list[Key]:
         return sorted(keys, key=lambda key: (type(key).__name__, repr(key)))
 
 
-def row_of(x: Mapping[Key, Any], columns: Columns) -> NDArray[np.float32]:
-    """A point as the engine takes it. Features without a column are left out."""
-    row = np.empty(len(columns), dtype=np.float32)
-    row.fill(np.nan)
-    cells = row.data  # takes nothing but numbers, where numpy would read "1.5" as one
-    key = value = None
-    try:
-        for key, value in x.items():
-            if value is not None and key in columns:
-                cells[columns[key]] = value
-    except TypeError:
-        raise TypeError(f"feature {key!r} must be a number or None, got {value!r}") from None
-    except (ValueError, OverflowError):
-        raise _does_not_fit(key, value) from None
-    if np.count_nonzero(np.isinf(row)):  # R4
-        raise _does_not_fit(*next((k, x[k]) for k, i in columns.items() if np.isinf(row[i])))
-    return row[np.newaxis]
+class Row:
+    """A point as the engine takes it: one row, written over by the next point.
+
+    To make a new array takes as long as a tree takes to learn the point.
+    """
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.matrix = np.empty((1, len(columns)), dtype=np.float32)
+        self.cells = self.matrix[0].data  # takes numbers only, where numpy would read "1.5" as one
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Row, (self.columns,)
+
+    def write(self, x: Mapping[Key, Any]) -> NDArray[np.float32]:
+        """Features without a column are left out; columns without a feature are missing."""
+        columns, cells = self.columns, self.cells
+        self.matrix.fill(np.nan)
+        key = value = None
+        try:
+            for key, value in x.items():
+                if value is not None and key in columns:
+                    cells[columns[key]] = value
+        except TypeError:
+            raise TypeError(f"feature {key!r} must be a number or None, got {value!r}") from None
+        except (ValueError, OverflowError):
+            raise _does_not_fit(key, value) from None
+        if True in np.isinf(self.matrix).tobytes():  # R4; .any() would take twice as long
+            key = next(key for key, column in columns.items() if math.isinf(cells[column]))
+            raise _does_not_fit(key, x[key])
+        return self.matrix
 
 
 def rows_of(frame: Frame, columns: Columns) -> NDArray[np.float32]:
-    """The rows of a frame as the engine takes them: for each, what `row_of` would give."""
+    """The rows of a frame as the engine takes them: for each, what `Row` would hold."""
     rows = np.full((len(frame), len(columns)), np.nan, dtype=np.float32)
     for series in frame.iter_columns():
         if series.name in columns:
@@ -376,9 +393,9 @@ def _numbers_of(series: Any) -> NDArray[np.float32]:
 
 def _cells_of(series: Any) -> NDArray[np.float32]:
     """A column that may hold anything, one cell after the other."""
-    key = series.name
-    cells = [row_of({key: value}, {key: 0})[0] for value in series.to_list()]
-    return np.concatenate(cells)
+    cell = Row({series.name: 0})
+    cells = [cell.write({series.name: value})[0, 0] for value in series.to_list()]
+    return np.array(cells, dtype=np.float32)
 
 
 def _does_not_fit(key: Key, value: Any) -> ValueError:

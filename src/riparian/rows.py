@@ -20,6 +20,8 @@ DENSE_BYTES = 2**24  # at most this much of a sparse matrix is dense at a time
 
 def as_rows(X: Any) -> Rows:
     """R4: features are float32; NaN is a missing value, anything else must fit."""
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"X must hold numbers, got values of type {X.dtype}")
     with np.errstate(over="ignore", invalid="ignore"):
         rows = X.astype(np.float32) if issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
     bad = np.isinf(rows.data if issparse(rows) else rows)

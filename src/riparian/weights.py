@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_WEIGHT = 2.0**32  # of one point: counts are exact far beyond what a stream of these can reach
+MAX_WEIGHT = 2.0**20  # of one point
 
 Weights = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def _checked_mapping(given: Any) -> dict[Any, float]:
     for label, weight in given.items():
         if not (isinstance(weight, int | float | np.number) and 0 <= weight <= MAX_WEIGHT):
             raise ValueError(
-                f"class_weight must hold numbers from 0 to 2^32, got {weight!r} for {label!r}"
+                f"class_weight must hold numbers from 0 to 2^20, got {weight!r} for {label!r}"
             )
     return {label: float(weight) for label, weight in given.items()}
 
@@ -74,7 +74,10 @@ def checked_weights(given: Any, rows: int) -> Weights | None:
 
 def as_weights(name: str, given: Any, rows: int) -> Weights:
     """One weight for each row; a single number is that of all of them."""
-    weights: Weights = np.asarray(given, dtype=np.float64)
+    numbers = np.asarray(given)
+    if numbers.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold numbers, got {numbers.ravel()[:1].tolist()}")
+    weights: Weights = numbers.astype(np.float64)
     if weights.ndim == 0:
         weights = np.full(rows, float(weights))
     if weights.shape != (rows,):
@@ -82,7 +85,7 @@ def as_weights(name: str, given: Any, rows: int) -> Weights:
     bad = ~((weights >= 0) & (weights <= MAX_WEIGHT))
     if bad.any():
         i = int(np.argmax(bad))
-        raise ValueError(f"{name} must be from 0 to 2^32, got {weights[i]} at row {i}")
+        raise ValueError(f"{name} must be from 0 to 2^20, got {weights[i]} at row {i}")
     return np.ascontiguousarray(weights)
 
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.colours import hexadecimal, shades, shares_of
 from riparian.inspection.view import TreeView
-from riparian.inspection.words import Words
+from riparian.inspection.words import Names, Words
 
 
 def export_text(
     forest: OnlineForestClassifier,
     tree: int = 0,
     *,
-    feature_names: Sequence[Any] | None = None,
-    class_names: Sequence[Any] | None = None,
+    feature_names: Names = None,
+    class_names: Names = None,
     max_depth: int | None = 10,
     decimals: int = 2,
     show_counts: bool = False,
@@ -81,13 +78,13 @@ def export_graphviz(
     forest: OnlineForestClassifier,
     tree: int = 0,
     *,
-    feature_names: Sequence[Any] | None = None,
-    class_names: Sequence[Any] | None = None,
+    feature_names: Names = None,
+    class_names: Names = None,
     max_depth: int | None = None,
     decimals: int = 2,
     show_counts: bool = False,
 ) -> str:
-    """One tree in the DOT language, for Graphviz to draw.
+    r"""One tree in the DOT language, for Graphviz to draw.
 
     A box is coloured by its class, the fuller the purer; that of an inactive leaf is dashed. The
     points in it are estimation points, of an inner node those of the leaves below it. Graphviz

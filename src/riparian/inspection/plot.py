@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from numpy.typing import NDArray
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.colours import shades, shares_of
 from riparian.inspection.figure import matplotlib
-from riparian.inspection.view import NONE, TreeView
-from riparian.inspection.words import Words
+from riparian.inspection.view import TreeView
+from riparian.inspection.words import Names, Words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,14 +23,17 @@ FONT_SIZE = 9.0  # points
 LARGEST = 60.0  # inches that a figure is made wide or high without being asked
 INK = "0.35"  # of borders and edges: a grey
 
+# Where the levels from a node downwards begin, and where they end, seen from the node.
+Outline = tuple[list[float], list[float]]
+
 
 def plot_tree(
     forest: OnlineForestClassifier,
     tree: int = 0,
     *,
     ax: Axes | None = None,
-    feature_names: Sequence[Any] | None = None,
-    class_names: Sequence[Any] | None = None,
+    feature_names: Names = None,
+    class_names: Names = None,
     max_depth: int | None = None,
     decimals: int = 2,
     show_counts: bool = False,
@@ -92,18 +94,18 @@ def plot_tree(
     if font_size is None:
         _shrink(ax, texts)
     _draw_boxes(ax, words.view, nodes, places)
-    _draw_edges(ax, words.view, nodes, places, texts[0].get_fontsize())
+    _draw_edges(ax, words.view, nodes, places)
+    _draw_answers(ax, words.view, nodes, places, texts[0])
     return texts
 
 
 def _places(view: TreeView, nodes: list[int]) -> NDArray[np.float64]:
-    """The middle of each box, after Reingold and Tilford: subtrees as close as they can get, their
-    parent in the middle above them."""
+    """The middle of each box, after Reingold and Tilford: two branches stand as close as their boxes
+    allow, and their parent in the middle above them.
+    """
     shown = set(nodes)
     offset = {0: 0.0}  # of a node from its parent
-    outline: dict[
-        int, tuple[list[float], list[float]]
-    ] = {}  # the ends of each level from a node on
+    outline: dict[int, Outline] = {}
     for node in reversed(nodes):
         left, right = int(view.left[node]), int(view.right[node])
         if left not in shown:
@@ -123,7 +125,7 @@ def _places(view: TreeView, nodes: list[int]) -> NDArray[np.float64]:
 
 
 def _shifted(near: list[float], far: list[float], by: float) -> list[float]:
-    """One end of the levels of two subtrees: the nearer one's, below it the other's."""
+    """One side of two branches together: that of the branch on this side, below it the other's."""
     return [v + by for v in near] + [v - by for v in far[len(near) :]]
 
 
@@ -162,7 +164,7 @@ def _draw_boxes(ax: Axes, view: TreeView, nodes: list[int], places: NDArray[np.f
     across, down = _pixels_per_unit(ax)
     colours = shades(shares_of(view.counts))
     for node, (x, y) in zip(nodes, places, strict=True):
-        inactive = view.left[node] == NONE and not view.active[node]
+        inactive = view.is_leaf[node] and not view.active[node]
         ax.add_patch(
             FancyBboxPatch(
                 (x - WIDTH / 2, y - HEIGHT / 2), WIDTH, HEIGHT,
@@ -173,24 +175,24 @@ def _draw_boxes(ax: Axes, view: TreeView, nodes: list[int], places: NDArray[np.f
         )  # fmt: skip
 
 
-def _draw_edges(
-    ax: Axes,
-    view: TreeView,
-    nodes: list[int],
-    places: NDArray[np.float64],
-    font_size: float,
-) -> None:
+def _draw_edges(ax: Axes, view: TreeView, nodes: list[int], places: NDArray[np.float64]) -> None:
     place = dict(zip(nodes, places, strict=True))
     lines = [
         (place[int(view.parent[node])] - (0, HEIGHT / 2), place[node] + (0, HEIGHT / 2))
         for node in nodes[1:]
     ]
     ax.add_collection(matplotlib("collections").LineCollection(lines, color=INK, linewidth=0.9))
-    for node in nodes[1:]:
-        if view.parent[node] != 0:
-            continue
-        ax.text(
-            *(place[0] + place[node]) / 2, "True" if node == view.left[0] else "False",
-            ha="center", va="center", fontsize=font_size, color=INK,
-            bbox={"facecolor": ax.figure.get_facecolor(), "edgecolor": "none", "pad": 1.5},
-        )  # fmt: skip
+
+
+def _draw_answers(
+    ax: Axes, view: TreeView, nodes: list[int], places: NDArray[np.float64], like: Text
+) -> None:
+    """The edges of the root say which side is which."""
+    for node, place in zip(nodes, places, strict=True):
+        if view.parent[node] == 0:
+            x, y = (places[0] + place) / 2
+            ax.text(
+                x, y, "True" if node == view.left[0] else "False",
+                ha="center", va="center", fontsize=like.get_fontsize(), color=INK,
+                bbox={"facecolor": ax.figure.get_facecolor(), "edgecolor": "none", "pad": 1.5},
+            )  # fmt: skip

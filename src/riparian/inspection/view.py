@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,12 @@ class TreeView:
     """A tree as it was when it was looked at, an entry for each node in the order of creation.
 
     The root is node 0, a child comes after its parent, and the numbers are those of `apply`.
+
+    More points have passed an inner node than it counts: a leaf starts with those that its candidate
+    split had seen by then (R10), not with those from before.
     """
 
-    classes: NDArray[np.generic]  # the labels, sorted: the columns of `counts`
+    classes: NDArray[Any]  # the labels, sorted: the columns of `counts`
     feature: NDArray[np.int64]  # that a node splits in; -1 at a leaf
     threshold: NDArray[np.float32]  # `x[feature] <= threshold` goes left; NaN at a leaf
     left: NDArray[np.int64]  # child; -1 at a leaf
@@ -31,6 +35,7 @@ class TreeView:
     parent: NDArray[np.int64]  # -1 at the root
     depth: NDArray[np.int64]  # 0 at the root
     counts: NDArray[np.int64]  # (nodes, classes): estimation points of the leaves at or below
+    is_leaf: NDArray[np.bool_]
     active: NDArray[np.bool_]  # a leaf that is in the fringe
 
     def __post_init__(self) -> None:
@@ -40,10 +45,6 @@ class TreeView:
     @property
     def node_count(self) -> int:
         return len(self.feature)
-
-    @property
-    def is_leaf(self) -> NDArray[np.bool_]:
-        return self.left == NONE
 
     @property
     def points(self) -> NDArray[np.int64]:
@@ -68,7 +69,7 @@ class TreeView:
         while waiting:
             node = waiting.pop()
             yield node
-            if self.left[node] != NONE and (max_depth is None or self.depth[node] < max_depth):
+            if not self.is_leaf[node] and (max_depth is None or self.depth[node] < max_depth):
                 waiting += (int(self.right[node]), int(self.left[node]))
 
 
@@ -87,21 +88,23 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
     check_is_fitted(forest, "_native")
     n_trees = forest._native.parameters.n_trees
     arrays = forest._native.tree(whole("tree", tree, at_least=0, at_most=n_trees - 1))
-    left = np.where(arrays["child"] > 0, arrays["child"].astype(np.int64), NONE)
-    right = np.where(left != NONE, left + 1, NONE)
+    is_leaf = arrays["child"] == 0
+    left = np.where(is_leaf, NONE, arrays["child"].astype(np.int64))
+    right = np.where(is_leaf, NONE, left + 1)
     depth, parent = _depths_and_parents(left, right)
     active = np.zeros(len(left), dtype=np.bool_)
     active[arrays["leaf_node"]] = arrays["leaf_active"] > 0
     classes, of_leaves = _leaf_counts(forest, arrays)
     return TreeView(
         classes=classes,
-        feature=np.where(left != NONE, arrays["feature"].astype(np.int64), NONE),
-        threshold=np.where(left != NONE, arrays["threshold"], np.float32("nan")),
+        feature=np.where(is_leaf, NONE, arrays["feature"].astype(np.int64)),
+        threshold=np.where(is_leaf, np.float32("nan"), arrays["threshold"]),
         left=left,
         right=right,
         parent=parent,
         depth=depth,
         counts=summed_up(of_leaves, left, right, depth),
+        is_leaf=is_leaf,
         active=active,
     )
 
@@ -123,7 +126,7 @@ def _depths_and_parents(
 
 def _leaf_counts(
     forest: OnlineForestClassifier, arrays: Arrays
-) -> tuple[NDArray[np.generic], NDArray[np.int64]]:
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The classes, and a row a node of the estimation points of each: only leaves have any.
 
     The arrays number classes by arrival (R17). Others may be joining right now, in another thread;

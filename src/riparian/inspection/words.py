@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy.typing import NDArray
+
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.view import NONE, TreeView, tree_view
 from riparian.parameters import whole
+
+Names = Sequence[Any] | NDArray[Any] | None
 
 
 class Words:
@@ -17,8 +21,8 @@ class Words:
         self,
         forest: OnlineForestClassifier,
         tree: int,
-        feature_names: Sequence[Any] | None,
-        class_names: Sequence[Any] | None,
+        feature_names: Names,
+        class_names: Names,
         max_depth: int | None,
         decimals: int,
     ) -> None:
@@ -34,7 +38,7 @@ class Words:
 
     def cut(self, node: int) -> bool:
         """Whether the nodes below this one are left out."""
-        return not self.view.is_leaf[node] and self.view.depth[node] == self.max_depth
+        return bool(not self.view.is_leaf[node] and self.view.depth[node] == self.max_depth)
 
     def condition(self, node: int, sign: str = "<=") -> str:
         feature = self._features[self.view.feature[node]]
@@ -66,7 +70,7 @@ class Words:
         return [first, self.points(node), *counts, self.best(node)]
 
 
-def names_of_features(forest: OnlineForestClassifier, given: Sequence[Any] | None) -> list[str]:
+def names_of_features(forest: OnlineForestClassifier, given: Names) -> list[str]:
     """The names given; else those that came with the data; else x[0], x[1], ..."""
     n = forest._native.n_dims
     if given is None:
@@ -78,7 +82,7 @@ def names_of_features(forest: OnlineForestClassifier, given: Sequence[Any] | Non
     return [str(name) for name in given]
 
 
-def names_of_classes(classes: Sequence[Any], given: Sequence[Any] | None) -> list[str]:
+def names_of_classes(classes: NDArray[Any], given: Names) -> list[str]:
     """The names given, in the order of `classes_`; else the labels themselves."""
     if given is None:
         given = classes

@@ -1,0 +1,152 @@
+"""A plane cut through the space of the features: two of them vary, the others are held fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian.inspection.view import NONE, TreeView
+from riparian.inspection.words import number_of_feature
+
+Extent = tuple[float, float, float, float]  # left, right, bottom, top
+Points = NDArray[np.float32]
+
+MARGIN = 0.05  # around what is to be seen, as a share of its range
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A part of a plane."""
+
+    across: int  # the feature from left to right
+    up: int  # the feature from bottom to top
+    at: NDArray[np.float32]  # a value for each feature; those of the two are not used
+    extent: Extent
+
+
+class Cell(NamedTuple):
+    """What a cut shows of one leaf."""
+
+    leaf: int  # the number of its node
+    extent: Extent
+
+
+def cells(view: TreeView, cut: Cut) -> list[Cell]:
+    """The rectangles that the leaves of a tree are in the plane: they fill it and do not overlap."""
+    found = []
+    waiting = [(0, cut.extent)]
+    while waiting:
+        node, extent = waiting.pop()
+        feature, threshold = int(view.feature[node]), float(view.threshold[node])
+        children = int(view.left[node]), int(view.right[node])
+        if feature == NONE:
+            found.append(Cell(node, extent))
+        elif feature in (cut.across, cut.up):
+            halves = _halves(extent, threshold, axis=0 if feature == cut.across else 2)
+            waiting += [
+                (child, half)
+                for child, half in zip(children, halves, strict=True)
+                if half[0] < half[1] and half[2] < half[3]
+            ]
+        else:
+            waiting.append((children[0 if cut.at[feature] <= threshold else 1], extent))  # R4
+    return found
+
+
+def _halves(extent: Extent, threshold: float, axis: int) -> tuple[Extent, Extent]:
+    below, above = [*extent], [*extent]
+    below[axis + 1] = min(threshold, extent[axis + 1])
+    above[axis] = max(threshold, extent[axis])
+    return (below[0], below[1], below[2], below[3]), (above[0], above[1], above[2], above[3])
+
+
+# -- from what the user said ----------------------------------------------------------------------
+
+
+def two_features(features: Sequence[int | str], names: Sequence[str]) -> tuple[int, int]:
+    if isinstance(features, str) or len(features) != 2:
+        raise ValueError(f"features must be two features, got {features!r}")
+    across, up = (number_of_feature(feature, names) for feature in features)
+    if across == up:
+        raise ValueError(f"features must be two different features, got {features!r}")
+    return across, up
+
+
+def fixed_values(
+    fixed: Any, plane: tuple[int, int], points: Points | None, names: Sequence[str]
+) -> NDArray[np.float32]:
+    """A value for each feature: as given, else the median of the points."""
+    values = np.zeros(len(names))
+    open_ = np.ones(len(names), dtype=np.bool_)
+    open_[list(plane)] = False
+    if isinstance(fixed, Mapping):
+        for feature, value in fixed.items():
+            i = number_of_feature(feature, names)
+            values[i], open_[i] = value, False
+    elif fixed is not None:
+        values = np.array(fixed, dtype=np.float64)
+        open_[:] = False
+    if values.shape != (len(names),):
+        raise ValueError(f"fixed must have shape ({len(names)},), got {values.shape}")
+    if open_.any():
+        values[open_] = _medians(points, open_, names)
+    with np.errstate(over="ignore"):
+        narrow = values.astype(np.float32)
+    if np.isinf(narrow).any():
+        raise ValueError(f"fixed must hold values that fit float32, got {fixed!r}")
+    return narrow
+
+
+def _medians(
+    points: Points | None, wanted: NDArray[np.bool_], names: Sequence[str]
+) -> NDArray[np.float64]:
+    """Of the values that are there; a column without any stays missing."""
+    if points is None or len(points) == 0:
+        missing = [names[i] for i in np.flatnonzero(wanted)[:5]]
+        raise ValueError(
+            "fixed must give the values of the other features, unless X has points to take their "
+            f"medians from: {wanted.sum()} are open, {', '.join(missing)} among them"
+        )
+    columns = points[:, wanted].astype(np.float64)
+    there = ~np.isnan(columns).all(axis=0)
+    medians = np.full(columns.shape[1], np.nan)
+    medians[there] = np.nanmedian(columns[:, there], axis=0)
+    return medians
+
+
+def checked_extent(extent: Any) -> Extent:
+    values = np.array(extent, dtype=np.float64)
+    if values.shape == (4,) and np.isfinite(values).all():
+        left, right, bottom, top = values.tolist()
+        if left < right and bottom < top:
+            return left, right, bottom, top
+    raise ValueError(
+        f"extent must be finite, (left, right, bottom, top) in this order, got {extent!r}"
+    )
+
+
+def extent_of_points(points: Points, plane: tuple[int, int]) -> Extent:
+    across, up = (_range(points[:, feature]) for feature in plane)
+    return across + up
+
+
+def extent_of_splits(views: Sequence[TreeView], plane: tuple[int, int]) -> Extent:
+    across, up = (
+        _range(np.concatenate([view.threshold[view.feature == feature] for view in views]))
+        for feature in plane
+    )
+    return across + up
+
+
+def _range(values: NDArray[np.float32]) -> tuple[float, float]:
+    """From the least to the largest, and a margin."""
+    values = values[~np.isnan(values)]
+    if len(values) == 0:
+        return 0.0, 1.0
+    low, high = float(values.min()), float(values.max())
+    margin = MARGIN * (high - low) or MARGIN * abs(low) or 0.5
+    return low - margin, high + margin
