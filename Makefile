@@ -85,8 +85,18 @@ sanitize: $(SANITIZED)/.stamp ## run the tests of the engine with address and un
 	$(SANITIZED_RUN) -c 'import riparian._core as core; assert core.sanitized, core.__file__'
 	$(SANITIZED_RUN) -m pytest -m engine -p no:cacheprovider tests
 
+# The baseline kernels only: they are all the same to threads.
+build/threads: tests/core/threads.cpp $(wildcard core/*)
+	@mkdir -p build
+	$(CXX) -std=c++20 -O1 -g -Wall -Wextra -fsanitize=thread -Icore -DRIPARIAN_KERNELS=baseline \
+	    tests/core/threads.cpp core/kernels.cpp -pthread -o $@
+
+.PHONY: threads
+threads: build/threads ## run a forest under threads with ThreadSanitizer
+	TSAN_OPTIONS=halt_on_error=1 $<
+
 .PHONY: check
-check: test lint types sanitize ## the full check: what CI runs
+check: test lint types sanitize threads ## the full check: what CI runs
 
 .PHONY: clean
 clean: ## remove all that was made

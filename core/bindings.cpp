@@ -128,6 +128,14 @@ TreeState<Columns> from_dict(const nb::dict& arrays) {
     return tree;
 }
 
+// Every call that may wait for the forest's lock is made without the GIL: whoever holds the lock may
+// need it.
+template <class Work>
+decltype(auto) released(Work&& work) {
+    const nb::gil_scoped_release without_gil;
+    return work();
+}
+
 class ColumnForest {
 public:
     ColumnForest(std::size_t n_trees, std::uint64_t seed, std::uint32_t split_points,
@@ -151,8 +159,7 @@ public:
         const Matrix points = matrix(X);
         const Class* labels = y.data();
         const double* weight = weights ? weights->data() : nullptr;
-        const nb::gil_scoped_release released;
-        forest_.learn(points, labels, weight, workers);
+        released([&] { forest_.learn(points, labels, weight, workers); });
     }
 
     // Where classes join while this runs, rows of later blocks are wider: the first block decides,
@@ -162,10 +169,7 @@ public:
         const Matrix points = matrix(X);
         std::vector<double> out;
         std::size_t columns = 0;
-        {
-            const nb::gil_scoped_release released;
-            columns = predict(points, voting, workers, out);
-        }
+        released([&] { columns = predict(points, voting, workers, out); });
         return owned(std::move(out), points.size(), columns);
     }
 
@@ -182,20 +186,21 @@ public:
 
     nb::list stats() {
         nb::list all;
-        for (const auto& tree : forest_.stats()) all.append(to_dict(tree));
+        for (const auto& tree : released([&] { return forest_.stats(); })) all.append(to_dict(tree));
         return all;
     }
 
     // Σ G of each column over all trees; shorter than the columns where the last never split.
     nb::object importance() {
         std::vector<std::int64_t> sum;
-        forest_.visit([&](std::uint64_t, const auto& trees) {
+        const auto add = [&](std::uint64_t, const auto& trees) {
             for (const auto& tree : trees) {
                 const auto& mine = tree->importance();
                 if (mine.size() > sum.size()) sum.resize(mine.size());
                 for (std::size_t d = 0; d < mine.size(); ++d) sum[d] += mine[d];
             }
-        });
+        };
+        released([&] { forest_.visit(add); });
         return owned(std::move(sum));
     }
 
@@ -203,13 +208,11 @@ public:
     nb::tuple save() {
         std::uint64_t points = 0;
         std::vector<TreeState<Columns>> trees;
-        {
-            const nb::gil_scoped_release released;
-            forest_.visit([&](std::uint64_t received, const auto& all) {
-                points = received;
-                for (const auto& tree : all) trees.push_back(tree->save());
-            });
-        }
+        const auto copy = [&](std::uint64_t received, const auto& all) {
+            points = received;
+            for (const auto& tree : all) trees.push_back(tree->save());
+        };
+        released([&] { forest_.visit(copy); });
         nb::list arrays;
         for (auto& tree : trees) arrays.append(to_dict(std::move(tree)));
         return nb::make_tuple(points, arrays);
@@ -218,30 +221,36 @@ public:
     void restore(std::uint64_t points, const nb::list& arrays) {
         std::vector<TreeState<Columns>> trees;
         for (const nb::handle tree : arrays) trees.push_back(from_dict(nb::cast<nb::dict>(tree)));
-        const nb::gil_scoped_release released;
-        forest_.restore(points, trees);
+        released([&] { forest_.restore(points, trees); });
     }
 
     nb::dict tree(std::size_t i) {
         std::optional<TreeState<Columns>> state;
-        forest_.visit([&](std::uint64_t, const auto& trees) { state = trees.at(i)->save(); });
+        const auto copy = [&](std::uint64_t, const auto& trees) { state = trees.at(i)->save(); };
+        released([&] { forest_.visit(copy); });
         return to_dict(std::move(*state));
     }
 
     void set_classes(std::vector<std::uint32_t> rank, std::size_t n_classes) {
-        const nb::gil_scoped_release released;
-        forest_.set_classes(std::move(rank), n_classes);
+        released([&] { forest_.set_classes(std::move(rank), n_classes); });
     }
     void set_schedules(Words alpha, Words beta) {
-        const nb::gil_scoped_release released;
-        forest_.set_schedules(std::move(alpha), std::move(beta));
+        released([&] { forest_.set_schedules(std::move(alpha), std::move(beta)); });
     }
     void set_columns(std::uint32_t n_dims, const Rate& rate) {
-        const nb::gil_scoped_release released;
-        forest_.set_space(Columns(n_dims, rate));
+        released([&] { forest_.set_space(Columns(n_dims, rate)); });
     }
-    std::uint64_t depth() { return forest_.depth(); }
-    std::uint64_t points() { return forest_.points(); }
+    std::uint64_t depth() {
+        return released([&] { return forest_.depth(); });
+    }
+    std::uint64_t points() {
+        return released([&] { return forest_.points(); });
+    }
+    void hold() {
+        released([&] { forest_.hold(); });
+    }
+    void let_go() { forest_.let_go(); }
+    void let_go_in_child() { forest_.let_go_in_child(); }
 
 private:
     std::size_t predict(const Matrix& points, Voting voting, std::size_t workers,
@@ -271,12 +280,11 @@ private:
         const Matrix points = matrix(X);
         const std::size_t n_trees = forest_.n_trees();
         std::vector<std::int64_t> out(points.size() * n_trees);
-        {
-            const nb::gil_scoped_release released;
+        released([&] {
             in_blocks(points, [&](std::size_t first, const Matrix& rows) {
                 work(rows, out.data() + first * n_trees);
             });
-        }
+        });
         return owned(std::move(out), points.size(), n_trees);
     }
 
@@ -336,6 +344,9 @@ NB_MODULE(_core, m) {
         .def("stats", &ColumnForest::stats)
         .def("importance", &ColumnForest::importance)
         .def("tree", &ColumnForest::tree, "i"_a)
+        .def("hold", &ColumnForest::hold)
+        .def("let_go", &ColumnForest::let_go)
+        .def("let_go_in_child", &ColumnForest::let_go_in_child)
         .def("save", &ColumnForest::save)
         .def("restore", &ColumnForest::restore, "points"_a, "trees"_a)
         .def("set_classes", &ColumnForest::set_classes, "rank"_a, "n_classes"_a)

@@ -83,7 +83,7 @@ public:
     void learn(const Batch& batch, const Class* labels, const double* weights,
                std::size_t workers) {
         if (batch.size() > block) throw std::logic_error("a block holds at most 4096 points");
-        const auto lock = lock_.write();
+        const auto lock = lock_->write();
         // A branch gains a level by a split that was due, and one more for every four points.
         if (settings_.beta.size() < deepest() + batch.size() / 4 + 2)
             throw std::logic_error("the schedules must reach as deep as the block can");
@@ -99,18 +99,18 @@ public:
     // Before the first point of a class: `rank[k]`, the place of class k in the public order, which
     // may have classes that have not arrived yet.
     void set_classes(std::vector<std::uint32_t> rank, std::size_t n_classes) {
-        const auto lock = lock_.write();
+        const auto lock = lock_->write();
         rank_ = std::move(rank);
         n_classes_ = n_classes;
     }
     // For every depth that the next block can reach.
     void set_schedules(std::vector<std::uint64_t> alpha, std::vector<std::uint64_t> beta) {
-        const auto lock = lock_.write();
+        const auto lock = lock_->write();
         settings_.alpha = std::move(alpha);
         settings_.beta = std::move(beta);
     }
     void set_space(Space space) {
-        const auto lock = lock_.write();
+        const auto lock = lock_->write();
         space_ = std::move(space);
     }
 
@@ -118,7 +118,7 @@ public:
     // `make(n_classes)` gives room for one row a point; the columns are in the public order.
     template <class Make>
     void predict_proba(const Batch& batch, Voting voting, std::size_t workers, Make&& make) {
-        const auto lock = lock_.read();
+        const auto lock = lock_->read();
         const std::size_t n_classes = n_classes_;
         double* out = make(n_classes);
         workers = worthwhile(workers, batch.size() * trees_.size());
@@ -133,7 +133,7 @@ public:
 
     // The class of each tree in the public order, -1 where the tree abstains; a row a point.
     void predict_trees(const Batch& batch, std::int64_t* out) {
-        const auto lock = lock_.read();
+        const auto lock = lock_->read();
         for_each_leaf(batch, [&](std::size_t point, std::size_t tree, std::uint32_t node) {
             const auto& histogram = trees_[tree]->histogram_at(node);
             out[point * trees_.size() + tree] =
@@ -143,44 +143,54 @@ public:
 
     // The node number of each point's leaf in each tree; a row a point.
     void apply(const Batch& batch, std::int64_t* out) {
-        const auto lock = lock_.read();
+        const auto lock = lock_->read();
         for_each_leaf(batch, [&](std::size_t point, std::size_t tree, std::uint32_t node) {
             out[point * trees_.size() + tree] = node;
         });
     }
 
     std::vector<TreeStats> stats() {
-        const auto lock = lock_.read();
+        const auto lock = lock_->read();
         std::vector<TreeStats> all;
         for (const auto& tree : trees_) all.push_back(tree->stats());
         return all;
     }
 
+    // Around a fork: nobody learns or reads in between, so the child finds a whole forest. The lock
+    // knows its thread by a number that is another one in the child, which therefore takes a new one.
+    void hold() { held_ = lock_->write(); }
+    void let_go() { held_.unlock(); }
+    void let_go_in_child() {
+        held_.release();
+        static_cast<void>(lock_.release());
+        lock_ = std::make_unique<FairLock>();
+    }
+
     // visitor(points, trees): all of them after the same point.
     template <class Visitor>
     void visit(Visitor&& visitor) {
-        const auto lock = lock_.read();
+        const auto lock = lock_->read();
         visitor(points_, trees_);
     }
 
     void restore(std::uint64_t points, const std::vector<TreeState<Space>>& trees) {
-        const auto lock = lock_.write();
+        const auto lock = lock_->write();
         points_ = points;
         for (std::size_t i = 0; i < trees_.size(); ++i)
             trees_[i]->restore(trees.at(i), settings_, *scratch_.front());
     }
 
     std::uint64_t depth() {
-        const auto lock = lock_.read();
+        const auto lock = lock_->read();
         return deepest();
     }
     std::uint64_t points() {
-        const auto lock = lock_.read();
+        const auto lock = lock_->read();
         return points_;
     }
     std::size_t n_trees() const { return trees_.size(); }
     std::size_t n_classes() {
-        const auto lock = lock_.read();
+        const auto lock = lock_->read();
         return n_classes_;
     }
 
@@ -247,7 +257,8 @@ private:
         }
     }
 
-    FairLock lock_;
+    std::unique_ptr<FairLock> lock_ = std::make_unique<FairLock>();
+    std::unique_lock<std::shared_mutex> held_;  // during a fork
     Settings settings_;
     Space space_;
     std::uint64_t points_ = 0;          // t: points of positive weight received

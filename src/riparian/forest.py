@@ -6,9 +6,10 @@ Input is hostile until checked, once, here: a batch is checked whole before its 
 from __future__ import annotations
 
 import copy
-import threading
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -31,6 +32,10 @@ from riparian.progress import Callback, CallbackSupportMixin, Progress, with_cal
 from riparian.reference import GOLDEN, SHUFFLE_DRAW, key
 from riparian.rows import Rows, as_rows, blocks, with_names
 from riparian.schedule import Geometric, Schedule
+from riparian.snapshot.errors import SnapshotError
+from riparian.snapshot.files import write_whole
+from riparian.snapshot.header import Header
+from riparian.snapshot.state import encode
 from riparian.weights import ClassWeights, Weights, checked_weights, product
 
 # What `as_rows` checks better than scikit-learn would: NaN is welcome, and sparse rows stay sparse.
@@ -200,6 +205,12 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         it, a label never seen before simply joins.
         """
         first = not self._started()
+        if self._prediction_only:
+            raise SnapshotError(
+                "prediction_only",
+                "this forest was saved with prediction_only=True, so it cannot learn on; load a "
+                "snapshot saved without it, or start anew with fit",
+            )
         with _unchanged_if_refused(self):
             rows, labels = self._checked_batch(X, y, first=first, at_least=0)
             weights = checked_weights(sample_weight, len(labels))
@@ -234,7 +245,7 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         )
         self._workers()
         self._class_weights = ClassWeights(self.class_weight)
-        self._learning = threading.Lock()
+        self._prediction_only = False
         self._grow(native.Forest(parameters, n_features), labels)
 
     def _grow(self, engine: native.Forest, labels: Labels) -> None:
@@ -253,7 +264,7 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
     def _learn(self, X: Rows, y: NDArray[Any], weights: Weights | None) -> None:
         if weights is not None:
             X, y, weights = _of_weight(X, y, weights)
-        with self._learning:
+        with self._native.learning:
             before = len(self._labels.arrived)
             arrivals = self._labels.join(y)
             if len(self._labels.arrived) > before:
@@ -403,12 +414,63 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     # -- copies -----------------------------------------------------------------------------------
 
+    _prediction_only = False  # came back from a snapshot without what learning needs
+
+    def save(self, path: str | os.PathLike[str], *, prediction_only: bool = False) -> None:
+        """Save the forest to a file, from which `riparian.load` brings it back.
+
+        A crash at any moment leaves the file that was there or the new one, whole. With
+        `prediction_only` the file is much smaller, and what comes back predicts the same but
+        cannot learn.
+        """
+        write_whole(path, self.to_bytes(prediction_only=prediction_only))
+
+    def to_bytes(self, *, prediction_only: bool = False) -> bytes:
+        """What `save` writes; `riparian.from_bytes` reads it."""
+        check_is_fitted(self)
+        self._workers()
+        chosen = self.get_params(deep=False)
+        if not isinstance(self.random_state, Integral):
+            chosen["random_state"] = None  # the engine has the seed that was drawn
+        names = getattr(self, "feature_names_in_", None)
+        engine, labels = self._grown
+        with engine.learning:
+            points, trees = engine.save()
+            header = Header(
+                prediction_only=prediction_only or self._prediction_only,
+                estimator=chosen,
+                parameters=engine.parameters,
+                n_features=engine.n_dims,
+                feature_names=None if names is None else names.tolist(),
+                points=points,
+                labels=copy.copy(labels),
+                class_weights=copy.copy(self._class_weights),
+            )
+        return encode(header, trees)
+
+    @classmethod
+    def _from_snapshot(cls, header: Header, engine: native.Forest) -> Self:
+        unknown = header.estimator.keys() - cls._get_param_names()
+        if unknown:
+            raise SnapshotError("header", f"estimator has no parameters {sorted(unknown)}")
+        forest = cls(**header.estimator)
+        try:
+            forest._workers()
+        except (TypeError, ValueError) as error:
+            raise SnapshotError("header", str(error)) from None
+        forest.n_features_in_ = header.n_features
+        if header.feature_names is not None:
+            forest.feature_names_in_ = np.array(header.feature_names, dtype=object)
+        forest._class_weights = header.class_weights
+        forest._prediction_only = header.prediction_only
+        forest._grow(engine, header.labels)
+        return forest
+
     def __getstate__(self) -> dict[str, Any]:
         """A pickle holds arrays and parameters; what the engine derives from them is made again."""
         state = dict(super().__getstate__())
         if self._started():
-            del state["_learning"]
-            with self._learning:
+            with self._native.learning:
                 engine, labels = state.pop("_grown")
                 state["_saved"] = (
                     engine.parameters, engine.n_dims, copy.copy(labels), *engine.save()
@@ -423,7 +485,6 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         parameters, n_dims, labels, points, trees = saved
         engine = native.Forest(parameters, n_dims)
         engine.restore(points, trees)
-        self._learning = threading.Lock()
         self._grow(engine, labels)
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -7,6 +7,9 @@ tells it what it cannot know by itself: the classes, the schedules, λ.
 from __future__ import annotations
 
 import math
+import os
+import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,37 @@ TREE_BYTES = 512  # of a tree: what the system adds to its few blocks
 # For each level that a branch gains there must come a structure point (a candidate), an estimation
 # point for either child, and another structure point.
 POINTS_PER_LEVEL = 4
+
+
+# Every engine of this process: a fork waits until none is in the middle of a block.
+_engines: weakref.WeakSet[Forest] = weakref.WeakSet()
+_held: list[Forest] = []
+
+
+def _before_fork() -> None:
+    _held.extend(_engines)
+    for engine in _held:
+        engine.core.hold()
+
+
+def _after_fork_in_parent() -> None:
+    while _held:
+        _held.pop().core.let_go()
+
+
+def _after_fork_in_child() -> None:
+    while _held:
+        engine = _held.pop()
+        engine.learning = threading.Lock()  # whoever held it is not here
+        engine.core.let_go_in_child()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )
 
 
 def cut(fraction: float) -> int:
@@ -55,6 +89,8 @@ class Forest:
             rate=core_rate(p.rate(n_dims)),
         )
         self.depths = 0  # that the core has schedules for
+        self.learning = threading.Lock()  # for who feeds it: one batch after the other
+        _engines.add(self)
         self._check_budget()
         self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
         self._label = np.zeros(1, dtype=np.uint32)  # of the one point of `learn_one`

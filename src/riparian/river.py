@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import math
 import secrets
-import threading
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, Literal
 
@@ -247,20 +246,12 @@ class NamedForest:
         # Of each label, in order of arrival. To a dict True and 1 are one key: with their types,
         # they are two, and `Labels` can object.
         self.numbers: dict[tuple[type, Label], int] = {}
-        # Rows must be as wide as the trees know of columns, and all must agree on the classes.
-        self.lock = threading.Lock()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.lock = threading.Lock()
-
-    # All that can fail comes before the first change.
+    # Under the lock, rows are as wide as the trees know of columns, and all agree on the classes.
+    # In learning, all that can fail comes before the first change.
 
     def learn_one(self, x: Mapping[Key, Any], y: Label, weight: float) -> None:
-        with self.lock:
+        with self.engine.learning:
             columns = self.columns_with(x.keys())
             row = self.row if columns is self.columns else Row(columns)
             point = row.write(x)
@@ -277,7 +268,7 @@ class NamedForest:
         weights: NDArray[np.float64],
         workers: int,
     ) -> None:
-        with self.lock:
+        with self.engine.learning:
             columns = self.columns_with(set(frame.columns))
             rows = rows_of(frame, columns)
             numbers = np.array(self.join(labels), dtype=np.uint32)
@@ -285,14 +276,14 @@ class NamedForest:
             self.engine.learn(rows, numbers, weights, workers)
 
     def predict_proba_one(self, x: Mapping[Key, Any]) -> tuple[list[float], list[Label]]:
-        with self.lock:
+        with self.engine.learning:
             proba = self.engine.predict_proba(self.row.write(x), 1)
             return proba[0].tolist(), self.classes
 
     def predict_proba_many(
         self, frame: Frame, workers: int
     ) -> tuple[NDArray[np.float64], list[Label]]:
-        with self.lock:
+        with self.engine.learning:
             proba = self.engine.predict_proba(rows_of(frame, self.columns), workers)
             return proba, self.classes
 
@@ -341,7 +332,7 @@ class Row:
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
-        self.matrix = np.empty((1, len(columns)), dtype=np.float32)
+        self.matrix = np.empty((1, width(columns)), dtype=np.float32)
         self.cells = self.matrix[0].data  # takes numbers only, where numpy would read "1.5" as one
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -366,9 +357,14 @@ class Row:
         return self.matrix
 
 
+def width(columns: Columns) -> int:
+    """Of a row: the engine may look at its first cell even where there is no feature yet."""
+    return max(1, len(columns))
+
+
 def rows_of(frame: Frame, columns: Columns) -> NDArray[np.float32]:
     """The rows of a frame as the engine takes them: for each, what `Row` would hold."""
-    rows = np.full((len(frame), len(columns)), np.nan, dtype=np.float32)
+    rows = np.full((len(frame), width(columns)), np.nan, dtype=np.float32)
     for series in frame.iter_columns():
         if series.name in columns:
             rows[:, columns[series.name]] = _column_of(series)
