@@ -19,7 +19,7 @@ PYTHON_FILES := $(wildcard src/riparian/*.py src/riparian/*/*.py)
 
 .PHONY: help
 help: ## say what can be made
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 23
 
 .PHONY: venv
 venv: $(VENV)/.stamp ## make .venv, with the package built and installed in it
@@ -97,6 +97,10 @@ threads: build/threads ## run a forest under threads with ThreadSanitizer
 
 .PHONY: check
 check: test lint types sanitize threads ## the full check: what CI runs
+
+.PHONY: bench-engines
+bench-engines: venv ## measure what the engines cost on the workloads (RIPARIAN_DATA names more data)
+	$(BIN)/python -m benchmarks.run --out benchmarks/record/engines.json
 
 .PHONY: clean
 clean: ## remove all that was made
