@@ -1,0 +1,16 @@
+"""Snapshots: a forest as a file that can be trusted to be one, and back.
+
+    errors.py       what can be wrong
+    container.py    a text and arrays in a safetensors file, with a checksum
+    header.py       parameters, labels and names as JSON
+    arrays.py       the arrays of the trees end to end, and their lengths
+    check.py        whether the arrays are those of a forest
+    fringe.py       whether its active leaves are such that learning could have led to them
+    pieces.py       sums and places of what lies end to end
+    size.py         how much memory it will take
+    state.py        all of this in order
+    files.py        writing a file whole or not at all
+    load.py         from a file or bytes to an estimator
+
+The format is described in docs/snapshot-format.md.
+"""

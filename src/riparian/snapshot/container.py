@@ -1,0 +1,107 @@
+"""The container: one text and some flat arrays in a safetensors file, with a checksum over them all.
+
+Nothing here knows what the text and the arrays mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from riparian.snapshot.errors import SnapshotError, require
+
+Arrays = dict[str, NDArray[Any]]
+
+KEY = "riparian"  # of the text, in the metadata of the container
+CHECKSUM = "sha256"  # the array that holds it
+
+# The element types that a snapshot may have, by their names in the container.
+TYPES: dict[str, Any] = {
+    "U8": np.uint8,
+    "U16": np.uint16,
+    "U32": np.uint32,
+    "U64": np.uint64,
+    "I64": np.int64,
+    "F32": np.float32,
+}
+NAMES = {np.dtype(dtype): name for name, dtype in TYPES.items()}
+
+
+def pack(text: str, arrays: Arrays) -> bytes:
+    """The same text and arrays give the same bytes."""
+    checksum = np.frombuffer(digest(text, arrays), dtype=np.uint8)
+    data: bytes = safetensors.numpy.save({**arrays, CHECKSUM: checksum}, metadata={KEY: text})
+    return data
+
+
+def unpack(data: bytes) -> tuple[str, Arrays]:
+    """The text and the arrays, which `check_digest` has yet to see."""
+    try:
+        found = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
+    except safetensors.SafetensorError as error:
+        raise SnapshotError("container", f"not a snapshot, or a damaged one: {error}") from None
+    length = int.from_bytes(data[:8], "little")
+    metadata = (
+        read_json(data[8 : 8 + length].decode("utf-8"), "container").get("__metadata__") or {}
+    )
+    require(KEY in metadata, "foreign", "a safetensors file, but not a snapshot of riparian")
+    return metadata[KEY], {name: _array(name, **tensor) for name, tensor in found}
+
+
+def check_digest(text: str, arrays: Arrays) -> Arrays:
+    """The arrays without the checksum, if it is right."""
+    others = {name: array for name, array in arrays.items() if name != CHECKSUM}
+    require(len(others) < len(arrays), "checksum", "the snapshot has no checksum")
+    require(
+        arrays[CHECKSUM].tobytes() == digest(text, others),
+        "checksum",
+        "the checksum is wrong: the snapshot has changed since it was written",
+    )
+    return others
+
+
+def digest(text: str, arrays: Arrays) -> bytes:
+    """SHA-256 over the text and, by name, every array: each with what is needed to tell it apart."""
+    sha = hashlib.sha256()
+    content = text.encode("utf-8")
+    sha.update(f"{KEY} {len(content)}\n".encode())
+    sha.update(content)
+    for name in sorted(arrays):
+        array = arrays[name]
+        sha.update(f"{name} {NAMES[array.dtype.newbyteorder('=')]} {len(array)}\n".encode())
+        sha.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).data)
+    return sha.digest()
+
+
+def read_json(text: str, case: Any) -> dict[str, Any]:
+    """A JSON object, read strictly: a name that comes twice would mean what the reader likes."""
+    try:
+        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise SnapshotError(case, f"the header is not JSON as it should be: {error}") from None
+    require(isinstance(found, dict), case, "the header must be a JSON object")
+    return dict(found)
+
+
+def _array(name: str, dtype: str, shape: list[int], data: bytes) -> NDArray[Any]:
+    require(dtype in TYPES, "arrays", f"{name!r} must not be of type {dtype}")
+    require(len(shape) == 1, "arrays", f"{name!r} must have one dimension, has {len(shape)}")
+    little: NDArray[Any] = np.frombuffer(data, dtype=np.dtype(TYPES[dtype]).newbyteorder("<"))
+    return little.astype(TYPES[dtype], copy=False)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name comes twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")

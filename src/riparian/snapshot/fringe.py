@@ -1,0 +1,285 @@
+"""Whether the candidates of the active leaves are such that learning could have led to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian.snapshot.arrays import STREAMS, Arrays, Integers, counters, words
+from riparian.snapshot.header import Header
+from riparian.snapshot.pieces import begins, check_sum, every, places
+
+Words = NDArray[np.uint64]
+
+FEW = 16  # points that a leaf may keep in any case; see may_keep in core/counts.hpp
+
+SET_BITS = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """What is known of the leaves by now: the first three by tree, the others by leaf."""
+
+    n_classes: Words  # that have arrived at the tree
+    structure_points: Words
+    estimation_points: Words  # E
+    tree: Integers
+    points: Words  # N^e(A)
+    errors: Words  # those not of the commonest class
+    starts: Integers  # where its histogram begins
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The active leaves with the same number of dimensions and split points: all is rectangular."""
+
+    leaves: Integers  # among the active ones
+    dims: int
+    split_points: int
+    born: Words  # leaves x split points
+    unused: NDArray[np.bool_]  # leaves x dims x split points: the threshold is NaN (R4)
+
+
+class Fringe:
+    def __init__(self, arrays: Arrays, leaves: Leaves, header: Header) -> None:
+        self.arrays = arrays
+        self.most_split_points = header.parameters.split_points  # m
+        self.n_features = header.n_features
+        self.leaf = np.flatnonzero(arrays["leaf_active"])  # of each active leaf
+        self.tree = leaves.tree[self.leaf]
+        self.n_classes = leaves.n_classes[self.tree].astype(np.int64)
+        self.structure_points = leaves.structure_points[self.tree]
+        self.now = leaves.estimation_points[self.tree]  # E
+        self.points = leaves.points[self.leaf]
+        self.histogram_starts = leaves.starts[self.leaf]
+        self.dims = arrays["dims"].astype(np.int64)
+        self.split_points = arrays["split_points"].astype(np.int64)
+        self.length = {s: arrays[f"{s}_length"].astype(np.int64) for s in STREAMS}
+        self.counted = {s: arrays[f"{s}_counted"] > 0 for s in STREAMS}
+        self.starts = {s: self.begin(s) for s in STREAMS}
+
+    def begin(self, stream: str) -> dict[str, Integers]:
+        """Where the points, words and counts of each active leaf begin."""
+        kept = np.where(self.counted[stream], 0, self.length[stream])
+        rows = np.where(self.counted[stream], self.length[stream], 0)
+        return {
+            "point": begins(kept),
+            "word": begins(kept * words(self.dims, self.most_split_points)),
+            "count": begins(rows * (self.dims + 1) * self.split_points),
+        }
+
+    def check(self) -> None:
+        self.check_leaves()
+        self.check_split_points()
+        for stream in STREAMS:
+            self.check_lengths(stream)
+        for shape in self.shapes():
+            self.check_kept_structure(shape)
+            self.check_kept_estimation(shape)
+            self.check_counted_structure(shape)
+            self.check_counted_estimation(shape)
+
+    def check_leaves(self) -> None:
+        arrays, dims = self.arrays, self.dims
+        every((dims >= 1) & (dims <= self.n_features), f"dims must be from 1 to {self.n_features}")
+        every(self.split_points <= self.most_split_points, "split_points must be at most m")
+        every(arrays["received"] <= self.points, "received must be points of the leaf")
+        every(
+            arrays["summed"] <= self.counted["structure"],
+            "summed must be 0 or 1, and 0 where no structure points are counted",
+        )
+        check_sum(arrays["planned"], "planned")
+        drawn = arrays["candidate_dims"]
+        every(drawn < self.n_features, f"candidate_dims must be below {self.n_features}")
+        owner = np.repeat(np.arange(len(dims), dtype=np.uint64), dims)
+        keys = np.sort(owner * np.uint64(self.n_features) + drawn)
+        every(keys[1:] > keys[:-1], "candidate_dims must be distinct in a leaf")
+
+    def check_split_points(self) -> None:
+        arrays, born = self.arrays, self.arrays["split_point_born"]
+        owner = np.repeat(np.arange(len(self.dims)), self.split_points)
+        leaf_born = arrays["leaf_born"][self.leaf]
+        every(born >= leaf_born[owner], "split_point_born must be in the life of its leaf")
+        every(born <= self.now[owner], "split_point_born must not be later than now")
+        later = (born[1:] >= born[:-1]) | (owner[1:] != owner[:-1])
+        every(later, "split_point_born must not fall")
+        every(~np.isinf(arrays["split_threshold"]), "split_threshold must not be infinite")
+
+    def check_lengths(self, stream: str) -> None:
+        """As many points kept as the engine keeps, or a row of counts for a class that arrived."""
+        length, counted, n_classes = self.length[stream], self.counted[stream], self.n_classes
+        every((length >= 1)[counted], f"{stream}_length must not be 0 where points are counted")
+        every((length <= n_classes)[counted], f"{stream}_length: more rows than classes")
+        every((self.split_points >= 1)[counted], f"{stream}_counted without a split point")
+        some = (length > 0) & ~counted
+        every((self.split_points >= 1)[some], f"{stream}_length: points, but no split point")
+        point_bytes = 8 * words(self.dims, self.most_split_points) + 4
+        room = n_classes * counters(self.dims, self.most_split_points) // point_bytes
+        kept = length <= np.maximum(FEW, room)
+        every(kept[~counted], f"{stream}_length: more points are kept than counting would cost")
+        owner = np.repeat(np.arange(len(length)), np.where(counted, 0, length))
+        labels = self.arrays[f"{stream}_label"]
+        every(labels < n_classes[owner], f"{stream}_label must be a class that has arrived")
+
+    def shapes(self) -> Iterator[Shape]:
+        """Leaves without a split point have nothing more to check."""
+        born_at = begins(self.split_points)
+        thresholds_at = begins(self.dims * self.split_points)
+        some = np.flatnonzero(self.split_points)
+        order = some[np.lexsort((self.split_points[some], self.dims[some]))]
+        kinds = np.stack([self.dims[order], self.split_points[order]])
+        cuts = np.flatnonzero((kinds[:, 1:] != kinds[:, :-1]).any(axis=0)) + 1
+        for leaves in np.split(order, cuts) if len(order) else []:
+            dims, points = int(self.dims[leaves[0]]), int(self.split_points[leaves[0]])
+            at = thresholds_at[leaves, None] + np.arange(dims * points)
+            thresholds = self.arrays["split_threshold"][at].reshape(-1, dims, points)
+            yield Shape(
+                leaves=leaves,
+                dims=dims,
+                split_points=points,
+                born=self.arrays["split_point_born"][born_at[leaves, None] + np.arange(points)],
+                unused=np.isnan(thresholds),
+            )
+
+    # -- points that are kept ------------------------------------------------------------------------
+
+    def check_kept_structure(self, shape: Shape) -> None:
+        """R3: each of the first m points has brought a split point, and the last has met them all."""
+        kept = shape.leaves[~self.counted["structure"][shape.leaves]]
+        n = self.length["structure"][kept]
+        every(n >= 1, "structure_length: a split point, but no point that brought it")
+        _, met = self.check_bits("structure", shape)
+        first = begins(n)
+        rise = np.diff(met, prepend=0)
+        rise[first] = met[first]
+        every((rise >= 0) & (rise <= 1), "structure_bits: split points must come one by one")
+        every(met[first] == 1, "structure_bits: the first point must meet the first split point")
+        every(met[first + n - 1] == shape.split_points, "structure_bits: a split point is missing")
+
+    def check_kept_estimation(self, shape: Shape) -> None:
+        """Each point has met the split points that there were: at least one, and never fewer."""
+        inside = np.flatnonzero(~self.counted["estimation"][shape.leaves])
+        kept = shape.leaves[inside]
+        n = self.length["estimation"][kept]
+        labels, met = self.check_bits("estimation", shape)
+        every(met >= 1, "estimation_bits: a point must meet a split point")
+        owner = np.repeat(np.arange(len(kept)), n)
+        grows = (met[1:] >= met[:-1]) | (owner[1:] != owner[:-1])
+        every(grows, "estimation_bits: split points must not vanish")
+        # How many have met the newest split point of each point: all from here on.
+        left = (n + begins(n))[owner] - np.arange(len(owner))
+        age = self.now[kept][owner] - shape.born[inside[owner], met - 1]
+        every(left <= age, "estimation_bits: more points than came since split_point_born")
+        every(n <= self.arrays["received"][kept], "estimation_length: more points than received")
+        several = kept[owner] * np.int64(2**31) + labels if len(labels) else kept[:0]
+        pairs, count = np.unique(several, return_counts=True)
+        self.check_histogram(pairs // 2**31, pairs % 2**31, count.astype(np.uint64))
+
+    def check_bits(self, stream: str, shape: Shape) -> tuple[Integers, Integers]:
+        """For each kept point its label and how many split points it has met.
+
+        Everyone's bits are set for the split points it has met; a candidate's bit may be set for
+        one of these, if its threshold is a number; and no bit beyond.
+        """
+        inside = np.flatnonzero(~self.counted[stream][shape.leaves])
+        kept = shape.leaves[inside]
+        n, width = self.length[stream][kept], words(shape.dims, self.most_split_points)
+        labels = self.arrays[f"{stream}_label"][places(self.starts[stream]["point"][kept], n)]
+        where = places(self.starts[stream]["word"][kept], n * width)
+        bits = self.arrays[f"{stream}_bits"][where].reshape(-1, width)
+
+        everyone = np.zeros((1, shape.dims + 1, self.most_split_points), dtype=bool)
+        everyone[:, -1] = True
+        met = set_bits(bits & as_words(everyone))
+        every(met <= shape.split_points, f"{stream}_bits: more split points than there are")
+        numbers, which = np.unique(met, return_inverse=True)
+        allowed = np.zeros((len(numbers), *everyone.shape[1:]), dtype=bool)
+        allowed[:] = (np.arange(self.most_split_points) < numbers[:, None])[:, None, :]
+        strays = bits & ~as_words(allowed)[which]
+        every(~strays.any(axis=1), f"{stream}_bits: a bit is set where nobody counts")
+
+        nan = np.flatnonzero(shape.unused[inside].any(axis=(1, 2)))
+        if len(nan):
+            never = np.zeros((len(nan), *everyone.shape[1:]), dtype=bool)
+            never[:, :-1, : shape.split_points] = shape.unused[inside[nan]]
+            place = np.full(len(kept), -1)
+            place[nan] = np.arange(len(nan))
+            mine = np.repeat(place, n)
+            left = bits[mine >= 0] & as_words(never)[mine[mine >= 0]]
+            every(~left.any(axis=1), f"{stream}_bits: nobody goes left of NaN (R4)")
+        return labels.astype(np.int64), met
+
+    # -- points that are counted ---------------------------------------------------------------------
+
+    def check_counted_structure(self, shape: Shape) -> None:
+        leaves, _, seen = self.check_rows("structure", shape)
+        every((seen >= 1).all(axis=1), "structure_count: a split point without its own point")
+        every(
+            seen[:, 0] <= self.structure_points[leaves],
+            "structure_count: more points than the tree has received",
+        )
+
+    def check_counted_estimation(self, shape: Shape) -> None:
+        leaves, first, seen = self.check_rows("estimation", shape)
+        every(
+            seen[:, 0] <= self.arrays["received"][leaves],
+            "estimation_count: more points than received",
+        )
+        born = shape.born[self.counted["estimation"][shape.leaves]]
+        age = self.now[leaves, None] - born
+        every(
+            (seen <= age).all(axis=1), "estimation_count: more points than since split_point_born"
+        )
+        rows = self.length["estimation"][leaves]
+        label = np.arange(rows.sum()) - np.repeat(begins(rows), rows)
+        self.check_histogram(np.repeat(leaves, rows), label, first)
+
+    def check_rows(self, stream: str, shape: Shape) -> tuple[Integers, Words, Words]:
+        """The leaves that count, what the first split point has seen of each of their classes, and
+        what each split point has seen in all."""
+        inside = self.counted[stream][shape.leaves]
+        leaves = shape.leaves[inside]
+        rows, size = self.length[stream][leaves], (shape.dims + 1) * shape.split_points
+        where = places(self.starts[stream]["count"][leaves], rows * size)
+        table = self.arrays[f"{stream}_count"][where]
+        table = table.reshape(-1, shape.dims + 1, shape.split_points)
+        left, everyone = table[:, :-1], table[:, -1]
+        less = (left <= everyone[:, None]).all(axis=(1, 2))
+        every(less, f"{stream}_count: more points go left than come")
+        falls = (everyone[:, 1:] <= everyone[:, :-1]).all(axis=1)
+        every(falls, f"{stream}_count: a later split point has seen more")
+        unused = np.repeat(shape.unused[inside], rows, axis=0)
+        every(~left[unused].astype(bool), f"{stream}_count: nobody goes left of NaN (R4)")
+        check_sum(everyone[:, 0], f"{stream}_count")
+        if len(leaves) == 0:
+            return leaves, everyone[:, 0], everyone
+        return leaves, everyone[:, 0], np.add.reduceat(everyone, begins(rows), axis=0)
+
+    def check_histogram(self, leaves: Integers, labels: Integers, count: Words) -> None:
+        """No class has more points among the candidates of a leaf than in the leaf."""
+        n_classes = self.arrays["leaf_classes"][self.leaf[leaves]]
+        inside = labels < n_classes
+        held = np.zeros(len(labels), dtype=np.uint64)
+        at = self.histogram_starts[leaves] + labels
+        held[inside] = self.arrays["histogram"][at[inside]]
+        every(count <= held, "estimation counts of a leaf must be in its histogram")
+
+
+def as_words(bits: NDArray[np.bool_]) -> Words:
+    """Bits (items x dims + 1 x m) as the core packs them: 64 a word, the first one lowest."""
+    items, rest = len(bits), int(np.prod(bits.shape[1:]))
+    padded = np.zeros((items, -(-rest // 64) * 64), dtype=bool)
+    padded[:, :rest] = bits.reshape(items, rest)
+    packed = np.packbits(padded, axis=1, bitorder="little")
+    return np.ascontiguousarray(packed).view("<u8").astype(np.uint64, copy=False)
+
+
+def set_bits(rows: Words) -> Integers:
+    """How many bits of each row are set."""
+    octets: NDArray[Any] = np.ascontiguousarray(rows).view(np.uint8)
+    counts: Integers = SET_BITS[octets].sum(axis=1, dtype=np.int64)
+    return counts

@@ -1,0 +1,340 @@
+"""The header: everything about a forest that is not an array of its trees, as JSON and back.
+
+Numbers, texts, lists and objects are all there is in it. What comes in is checked field by field, so
+that what goes on is what a forest could have written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import reprlib
+import warnings
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, fields
+from importlib.metadata import version
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian.labels import FAMILIES, Labels, family
+from riparian.parameters import Parameters, check_parameters
+from riparian.schedule import ConsistencyWarning, Geometric, Polynomial, Schedule
+from riparian.snapshot.container import read_json
+from riparian.snapshot.errors import SnapshotError, require
+from riparian.weights import ClassWeights
+
+FORMAT = 1
+
+SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
+    "Geometric": Geometric,
+    "Polynomial": Polynomial,
+}
+LABELS: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str, "bytes": bytes}
+
+MOST_POINTS = 2**61 - 1  # of a stream; sums of a few such numbers still fit 64 bits
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a snapshot says beside its arrays."""
+
+    prediction_only: bool
+    estimator: dict[str, Any]  # the parameters that the estimator was made with, by name
+    parameters: Parameters  # those that the engine was started with
+    n_features: int
+    feature_names: list[str] | None
+    points: int  # received by the forest: the next one is number `points` (R13)
+    labels: Labels
+    class_weights: ClassWeights
+
+    @property
+    def arrived(self) -> int:
+        """The number of classes that have arrived."""
+        return len(self.labels.arrived)
+
+
+def write(header: Header) -> str:
+    engine = header.parameters
+    fields_ = {
+        "format": FORMAT,
+        "library": version("riparian"),
+        "prediction_only": header.prediction_only,
+        "estimator": {name: _value(name, value) for name, value in header.estimator.items()},
+        "engine": {f.name: _value(f.name, getattr(engine, f.name)) for f in fields(engine)},
+        "n_features": header.n_features,
+        "feature_names": header.feature_names,
+        "points": header.points,
+        "labels": _labels(header.labels),
+        "class_weights": _class_weights(header.class_weights),
+    }
+    try:
+        return json.dumps(fields_, allow_nan=False)
+    except ValueError as error:
+        raise SnapshotError("header", f"a parameter cannot be saved: {error}") from None
+
+
+def read(text: str, max_bytes: int) -> Header:
+    found = read_json(text, "header")
+    check_format(found)
+    labels = _read_labels(_field(found, "labels", dict), max_bytes)
+    n_features = _whole(found, "n_features", at_least=1, at_most=2**32 - 1)
+    return Header(
+        prediction_only=_field(found, "prediction_only", bool),
+        estimator={
+            name: _read_value(name, value)
+            for name, value in _field(found, "estimator", dict).items()
+        },
+        parameters=_read_engine(_field(found, "engine", dict)),
+        n_features=n_features,
+        feature_names=_read_names(found, n_features),
+        points=_whole(found, "points", at_least=0, at_most=MOST_POINTS),
+        labels=labels,
+        class_weights=_read_class_weights(_field(found, "class_weights", dict), labels),
+    )
+
+
+def check_format(found: dict[str, Any]) -> None:
+    """This comes before the checksum: a later format may have another one."""
+    number = _whole(found, "format", at_least=1, at_most=2**31)
+    require(
+        number <= FORMAT,
+        "version",
+        f"the snapshot has format {number}, written by riparian "
+        f"{_field(found, 'library', str)[:50]}; riparian {version('riparian')} "
+        f"reads formats up to {FORMAT}: install a later version",
+    )
+
+
+# -- values: numbers, texts, schedules and weights by label ------------------------------------------
+
+
+def _value(name: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, Schedule):
+        return {"kind": type(value).__name__, **asdict(value)}  # type: ignore[call-overload]
+    if isinstance(value, Mapping):
+        pairs = [[_label(name, k), _value(name, weight)] for k, weight in value.items()]
+        return {"kind": "dict", "pairs": pairs}
+    raise SnapshotError("header", f"{name}={reprlib.repr(value)} cannot be saved")
+
+
+def _read_value(name: str, value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    require(isinstance(value, dict), "header", f"{name} must be a value, not a list")
+    kind = _field(value, "kind", str)
+    if kind == "dict":
+        return _read_mapping(name, _field(value, "pairs", list))
+    require(kind in SCHEDULES, "header", f"{name} is of an unknown kind: {reprlib.repr(kind)}")
+    try:
+        return SCHEDULES[kind](**{k: v for k, v in value.items() if k != "kind"})
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _bad(f"{name}: {error}") from None
+
+
+def _read_mapping(name: str, pairs: list[Any]) -> dict[Any, Any]:
+    for pair in pairs:
+        require(
+            isinstance(pair, list) and len(pair) == 2 and not isinstance(pair[1], list | dict),
+            "header",
+            f"{name} must hold pairs of a label and a weight, got {reprlib.repr(pair)}",
+        )
+    return {_read_label(name, label): weight for label, weight in pairs}
+
+
+def _label(name: str, label: Any) -> list[Any]:
+    """A label with its type: JSON would make 1, True and 1.0 of keys into texts."""
+    label = label.item() if isinstance(label, np.generic) else label
+    kind = type(label).__name__
+    require(kind in LABELS, "header", f"{name} names {reprlib.repr(label)}, which is no label")
+    return [kind, label.decode("latin-1") if kind == "bytes" else label]
+
+
+def _read_label(name: str, pair: Any) -> Any:
+    good = isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)
+    require(good, "header", f"{name} must name labels, got {reprlib.repr(pair)}")
+    kind, label = pair
+    require(kind in LABELS, "header", f"{name} has a label of unknown type {reprlib.repr(kind)}")
+    return _read_labels_of(kind, [label])[0]
+
+
+def _read_labels_of(kind: str, found: list[Any]) -> list[Any]:
+    in_json = str if kind == "bytes" else LABELS[kind]
+    for label in found:
+        require(type(label) is in_json, "header", f"{reprlib.repr(label)} is no {kind} label")
+    if kind != "bytes":
+        return found
+    try:
+        return [label.encode("latin-1") for label in found]
+    except UnicodeEncodeError:
+        raise _bad("a bytes label holds a character beyond latin-1") from None
+
+
+# -- the parameters of the engine --------------------------------------------------------------------
+
+
+def _read_engine(found: dict[str, Any]) -> Parameters:
+    known = {f.name for f in fields(Parameters)}
+    needed = {f.name for f in fields(Parameters) if f.default is MISSING}
+    require(
+        needed <= found.keys() <= known,
+        "header",
+        f"engine must name {sorted(needed)}, got {reprlib.repr(sorted(found))}",
+    )
+    values = {name: _read_value(name, value) for name, value in found.items()}
+    try:
+        with warnings.catch_warnings():  # whoever started the forest has been warned
+            warnings.simplefilter("ignore", ConsistencyWarning)
+            return check_parameters(**values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _bad(f"engine: {error}") from None
+
+
+# -- labels and weights ------------------------------------------------------------------------------
+
+
+def _labels(labels: Labels) -> dict[str, Any]:
+    classes, dtype = labels.classes, labels.classes.dtype
+    kind = family(classes) if len(classes) else "float"
+    require(
+        kind in LABELS and not (dtype.kind == "f" and dtype.itemsize > 8),
+        "header",
+        f"labels of type {kind} ({dtype}) cannot be saved",
+    )
+    place = {label: i for i, label in enumerate(classes.tolist())}
+    return {
+        "kind": kind,
+        "dtype": dtype.str,
+        "closed": labels.closed,
+        "classes": [_label("labels", label)[1] for label in classes.tolist()],
+        "known": [place[label] for label in labels.known.tolist()],
+        "arrived": [place[label] for label in labels.arrived],
+    }
+
+
+def _read_labels(found: dict[str, Any], max_bytes: int) -> Labels:
+    classes = _read_classes(found, max_bytes)
+    closed = _field(found, "closed", bool)
+    known = _whole_list(found, "known", at_most=len(classes) - 1)
+    arrived = _whole_list(found, "arrived", at_most=len(classes) - 1)
+    for name, some in (("known", known), ("arrived", arrived)):
+        require(len(set(some)) == len(some), "header", f"{name} must name each class once")
+    require(known == sorted(known), "header", "known must name classes in their order")
+    require(
+        len({*known, *arrived}) == len(classes) and not (closed and len(known) < len(classes)),
+        "header",
+        "every class must have been known beforehand, or have arrived where that is possible",
+    )
+    require(known or not closed, "header", "where no other class may come, some must be known")
+    labels = Labels(classes[known] if known else None, open=not closed)
+    labels.join(classes[arrived])
+    return labels
+
+
+def _read_classes(found: dict[str, Any], max_bytes: int) -> NDArray[Any]:
+    kind, dtype = _field(found, "kind", str), _read_dtype(_field(found, "dtype", str))
+    require(kind in LABELS, "header", f"labels are of unknown type {reprlib.repr(kind)}")
+    values = _read_labels_of(kind, _field(found, "classes", list))
+    require(len(values) * dtype.itemsize <= max_bytes, "size", "the labels ask for too much memory")
+    require(
+        dtype.kind == "O" or FAMILIES[dtype.kind] == kind,
+        "header",
+        f"{kind} labels cannot have the dtype {dtype.str}",
+    )
+    try:
+        classes = np.array(values, dtype=dtype)
+    except (ValueError, OverflowError):
+        raise _bad(f"labels do not fit their dtype {dtype.str}") from None
+    same = classes.dtype == dtype or not values
+    require(same and classes.tolist() == values, "header", f"labels do not fit {dtype.str}")
+    ordered = all(a < b for a, b in pairwise(values))
+    require(ordered, "header", "classes must be sorted and distinct")
+    return classes
+
+
+def _read_dtype(text: str) -> np.dtype[Any]:
+    known = re.fullmatch(r"[<>|][biuUS][0-9]{1,9}|[<>]f[248]|\|O", text)
+    try:
+        require(known, "header", f"labels cannot have the dtype {reprlib.repr(text)}")
+        return np.dtype(text)
+    except TypeError:
+        raise _bad(f"labels cannot have the dtype {text}") from None
+
+
+def _class_weights(weights: ClassWeights) -> dict[str, Any]:
+    given = "balanced" if weights.balanced else weights.given
+    return {"given": _value("class_weight", given), "seen": weights.seen.tolist()}
+
+
+def _read_class_weights(found: dict[str, Any], labels: Labels) -> ClassWeights:
+    require("given" in found, "header", "class_weights must say what was given")
+    try:
+        weights = ClassWeights(_read_value("class_weights", found["given"]))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _bad(str(error)) from None
+    seen = _whole_list(found, "seen", at_most=MOST_POINTS)
+    # A batch of no rows makes room for one class.
+    most = max(1, len(labels.arrived)) if weights.balanced else 0
+    require(
+        len(seen) <= most and sum(seen) <= MOST_POINTS,
+        "header",
+        "class_weights must have seen points of the classes that have arrived, if balanced",
+    )
+    weights.seen = np.array(seen, dtype=np.int64)
+    return weights
+
+
+def _read_names(found: dict[str, Any], n_features: int) -> list[str] | None:
+    require("feature_names" in found, "header", "the header has no feature_names")
+    names = found["feature_names"]
+    if names is None:
+        return None
+    good = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    require(good and len(names) == n_features, "header", "feature_names must name every feature")
+    return list(names)
+
+
+# -- fields ------------------------------------------------------------------------------------------
+
+
+def _field(found: dict[str, Any], name: str, kind: type) -> Any:
+    require(name in found, "header", f"the header has no {name}")
+    value = found[name]
+    require(
+        type(value) is kind,
+        "header",
+        f"{name} must be of type {kind.__name__}, got {reprlib.repr(value)}",
+    )
+    return value
+
+
+def _whole(found: dict[str, Any], name: str, at_least: int, at_most: int) -> int:
+    value: int = _field(found, name, int)
+    require(
+        at_least <= value <= at_most,
+        "header",
+        f"{name} must be from {at_least} to {at_most}, got {reprlib.repr(value)}",
+    )
+    return value
+
+
+def _whole_list(found: dict[str, Any], name: str, at_most: int) -> list[int]:
+    values: list[int] = _field(found, name, list)
+    good = all(type(value) is int and 0 <= value <= at_most for value in values)
+    require(good, "header", f"{name} must hold whole numbers from 0 to {at_most}")
+    return values
+
+
+def _bad(reason: str) -> SnapshotError:
+    return SnapshotError("header", reason[:500])

@@ -1,0 +1,36 @@
+"""The way back: from a file or from bytes to a forest."""
+
+from __future__ import annotations
+
+import os
+
+from riparian.forest import OnlineForestClassifier
+from riparian.snapshot.errors import SnapshotError
+from riparian.snapshot.size import default_max_bytes
+from riparian.snapshot.state import decode
+
+
+def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> OnlineForestClassifier:
+    """The forest that was saved to a file: it goes on as if it had never been away.
+
+    Whatever is wrong with the file is told by a `SnapshotError`. Nothing in it is run. It may ask
+    for `max_bytes` of memory at most, by default half of what the machine has.
+
+    >>> import os, tempfile, riparian
+    >>> forest = riparian.OnlineForestClassifier(n_estimators=3, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "forest.riparian")
+    ...     forest.partial_fit([[0.0], [1.0]] * 50, ["no", "yes"] * 50).save(path)
+    ...     riparian.load(path).predict([[1.0]])
+    array(['yes'], dtype='<U3')
+    """
+    with open(path, "rb") as file:
+        asked, limit = os.fstat(file.fileno()).st_size, max_bytes or default_max_bytes()
+        if asked > limit:
+            raise SnapshotError("size", f"the file has {asked} bytes, more than {limit}")
+        return from_bytes(file.read(), max_bytes=max_bytes)
+
+
+def from_bytes(data: bytes, *, max_bytes: int | None = None) -> OnlineForestClassifier:
+    """The forest that `to_bytes` made into bytes; otherwise as `load`."""
+    return OnlineForestClassifier._from_snapshot(*decode(bytes(data), max_bytes))

@@ -1,0 +1,85 @@
+"""How much memory a snapshot asks for, known before any of it is taken.
+
+A few bytes can ask for a lot: a leaf has a counter for each of m split points, whether they are there
+yet or not. So what the core will hold is added up first.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian.snapshot.arrays import ARRAYS, STREAMS, Arrays, counters, words
+from riparian.snapshot.errors import require
+from riparian.snapshot.header import Header
+
+# Rough sizes in bytes of what the core holds once each; see core/tree.hpp and core/leaf.hpp.
+TREE, NODE, LEAF, CANDIDATES = 8192, 16, 160, 256
+
+POOL = 1.25  # what a pool may leave over in a block
+
+UNKNOWN_MEMORY = 2**33  # taken as the machine's where it does not tell
+
+
+def default_max_bytes() -> int:
+    """Half of the memory of the machine."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        memory = UNKNOWN_MEMORY
+    return memory // 2
+
+
+def check_arrays_size(found: Arrays, max_bytes: int) -> None:
+    """The arrays as they are, as the checks need them, and as they go to the core."""
+    held = sum(array.nbytes for array in found.values())
+    wide = sum(
+        len(array) * np.dtype(ARRAYS[name][0]).itemsize
+        for name, array in found.items()
+        if name in ARRAYS
+    )
+    _check(held + 2 * wide, max_bytes)
+
+
+def check_core_size(arrays: Arrays, header: Header, max_bytes: int) -> None:
+    wide = sum(array.nbytes for array in arrays.values())
+    _check(2 * wide + core_bytes(arrays, header), max_bytes)
+
+
+def core_bytes(arrays: Arrays, header: Header) -> float:
+    """About what the core will hold; as floats, which do not overflow."""
+    m = header.parameters.split_points
+    dims = arrays["dims"].astype(np.float64)
+    each = counters(dims, m)  # of one row
+    fixed = CANDIDATES + 8 * m + 4 * m * dims + np.maximum(4 * dims, 64)
+    totals = each * _width(arrays["received"])
+    sums = arrays["summed"] * each * (8 + _width(arrays["structure_count"]))
+    held = fixed + totals + sums
+    for stream in STREAMS:
+        length = arrays[f"{stream}_length"].astype(np.float64)
+        room = np.exp2(np.ceil(np.log2(np.maximum(length, 8))))  # points, doubled when full
+        kept = room * (8 * words(dims, m) + 4)
+        rows = length * each * _width(arrays[f"{stream}_count"])
+        held += np.where(arrays[f"{stream}_counted"], rows, kept)
+    # While it comes back, kept points are counted for a moment, in a row for every class.
+    moment = each.max(initial=0.0) * max(1, header.arrived)
+    histogram = len(arrays["histogram"]) * _width(arrays["histogram"])
+    small = len(arrays["child"]) * NODE + len(arrays["leaf_born"]) * LEAF + histogram
+    roots = header.parameters.n_trees * (TREE + 16.0 * m)
+    return float(POOL * (held.sum() + small) + roots + moment)
+
+
+def _width(counts: NDArray[Any]) -> int:
+    return np.min_scalar_type(int(counts.max(initial=0))).itemsize
+
+
+def _check(needed: float, max_bytes: int) -> None:
+    require(
+        needed <= max_bytes,
+        "size",
+        f"the snapshot asks for about {needed:.3g} bytes of memory, more than "
+        f"max_bytes={max_bytes}; if you trust it, give more",
+    )

@@ -1,0 +1,222 @@
+"""Snapshots opened, changed and sealed again with a right checksum, for the tests and the fuzzer."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian import ConsistencyWarning, Geometric, OnlineForestClassifier, Polynomial
+from riparian.snapshot import container
+from riparian.snapshot.errors import SnapshotError
+from riparian.snapshot.load import from_bytes
+
+Arrays = dict[str, NDArray[Any]]
+
+PLAIN = {"n_estimators": 3, "random_state": 7, "min_gain": 0.1, "split_points": 3}
+
+
+def mixture(n, seed=0, n_classes=3):
+    """Overlapping classes in four columns, one of them with ties and one with missing values."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n)
+    X = rng.normal(size=(n, 4)) + y[:, None] * [1.5, -1.0, 0.5, 0.0]
+    X[:, 2] = np.round(X[:, 2])
+    X[rng.random(n) < 0.2, 3] = np.nan
+    return X.astype(np.float32), y
+
+
+def learned(n=400, names=None, late=None, weights=None, fit=False, **changes):
+    """A forest that has seen `n` points, after the first `late` of them with one class more."""
+    X, y = mixture(n)
+    if late is not None:
+        y = np.where(np.arange(n) < late, y % 2, y)
+    y = y if names is None else np.array(names)[y]
+    forest = OnlineForestClassifier(**(PLAIN | changes))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConsistencyWarning)
+        if fit:
+            return forest.fit(X, y, sample_weight=weights)
+        return forest.partial_fit(X, y, sample_weight=weights)
+
+
+# Forests of every kind: what a snapshot can hold is somewhere in here.
+KINDS = {
+    "default": {},
+    "one point": {"n": 1},
+    "no points": {"n": 0},
+    "full fringe and a late class": {"fringe_size": 3, "late": 200},
+    "fringe of one": {"fringe_size": 1, "candidate_dims": 0.0},
+    "memory budget": {"n": 1500, "max_memory": 40_000},
+    "memory budget that stops trees": {"n": 3000, "max_memory": 20_000},
+    "memory budget and fringe": {"n": 1500, "max_memory": 60_000, "fringe_size": 4},
+    "names": {"names": ["oak", "ash", "elm"], "fit": True, "passes": 2},
+    "balanced": {"class_weight": "balanced", "ignore_fraction": 0.2},
+    "weights by class": {"class_weight": {0: 0.5, 1: 2.75}, "voting": "majority"},
+    "sums kept": {"min_gain": 5.0, "alpha": Geometric(1, 1.1), "beta": Geometric(150, 1.2)},
+    "drawn again": {"beta": 2, "alpha": Polynomial(4, 1.5), "candidate_dims": 0.0, "min_gain": 9.0},
+    "many candidates": {"split_points": 33, "candidate_dims": 30.0, "alpha": Geometric(8, 1.1)},
+    "constant alpha": {"alpha": Geometric(1, 1), "beta": 1},
+    "heavy points": {"weights": np.linspace(0, 300, 400)},
+}
+
+
+def opened(data: bytes) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of a snapshot, both free to be changed."""
+    text, found = container.unpack(data)
+    return json.loads(text), {
+        name: a.copy() for name, a in container.check_digest(text, found).items()
+    }
+
+
+def sealed(header: dict[str, Any], arrays: Arrays) -> bytes:
+    return container.pack(json.dumps(header), arrays)
+
+
+def same_forest(a: OnlineForestClassifier, b: OnlineForestClassifier) -> bool:
+    """Every array of every tree to the bit, and every byte that they hold."""
+    (points_a, trees_a), (points_b, trees_b) = a._native.save(), b._native.save()
+    same = points_a == points_b and all(
+        one[name].tobytes() == other[name].tobytes()
+        for one, other in zip(trees_a, trees_b, strict=True)
+        for name in one
+    )
+    return same and a.memory() == b.memory() and a.to_bytes() == b.to_bytes()
+
+
+# -- changes -----------------------------------------------------------------------------------------
+
+NUMBERS = [0, 1, 2, 3, -1, 7, 8, 255, 256, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**53, 2**61 - 1,
+           2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30]  # fmt: skip
+VALUES = [None, True, False, 0.5, 1.0, -1.5, 1e308, "", "sqrt", "balanced", "majority", "x" * 50,
+          "Geometric", "<i8", "|O", "<U2", [], {}, [0], [[0]], {"kind": "Geometric"}]  # fmt: skip
+
+
+def changed(random: Random, header: dict[str, Any], arrays: Arrays) -> bytes:
+    """The snapshot with one to four changes, and a checksum that is right."""
+    header, arrays = json.loads(json.dumps(header)), dict(arrays)
+    for _ in range(1 + random.randrange(4)):
+        if random.randrange(4) == 0:
+            change_header(random, header)
+        else:
+            change_arrays(random, arrays)
+    return sealed(header, arrays)
+
+
+def change_header(random: Random, header: dict[str, Any]) -> None:
+    holder, key = random.choice(list(places(header)))
+    what = random.randrange(4)
+    if what == 0:
+        del holder[key]
+    elif what == 1 and isinstance(holder, list):
+        holder.insert(key, random.choice(VALUES + NUMBERS))
+    elif what == 2 and isinstance(holder[key], int):
+        holder[key] += random.choice([-1, 1])
+    else:
+        holder[key] = json.loads(json.dumps(random.choice(VALUES + NUMBERS)))
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place in nested lists and objects, as the one that holds it and its key there."""
+    keys = list(value) if isinstance(value, dict) else range(len(value))
+    for key in keys:
+        yield value, key
+        if isinstance(value[key], list | dict):
+            yield from places(value[key])
+
+
+def change_arrays(random: Random, arrays: Arrays) -> None:
+    name = random.choice(sorted(arrays) or ["nodes"])
+    array = arrays.get(name, np.zeros(0, dtype=np.uint8))
+    what = random.randrange(16)
+    if what == 0:
+        arrays.pop(name, None)
+    elif what == 1:
+        with np.errstate(invalid="ignore"):
+            arrays[name] = array.astype(random.choice(list(container.TYPES.values())))
+    elif what == 2:
+        arrays[name] = array[: random.randrange(len(array) + 1)]
+    elif what == 3:
+        arrays[name] = np.concatenate([array, array[: 1 + random.randrange(3)]])
+    elif what == 4:
+        arrays[random.choice(["nodes", "more", name])] = array
+    elif len(array):
+        arrays[name] = change_elements(random, array, what)
+
+
+def change_elements(random: Random, array: NDArray[Any], what: int) -> NDArray[Any]:
+    i, j = random.randrange(len(array)), random.randrange(len(array))
+    if array.dtype.kind == "f":
+        array = array.copy()
+        array[i] = random.choice([0.0, -0.0, 1.5, np.nan, np.inf, -np.inf, 1e-45, float(array[j])])
+        return array
+    # A number that does not fit its narrow type is stored in a wider one, as a writer would.
+    wide = array.astype(object)
+    if what < 8:
+        wide[i] += random.choice([-1, 1, -2, 2])
+    elif what < 10:
+        wide[i] = random.choice(NUMBERS)
+    elif what < 12:
+        wide[i], wide[j] = wide[j], wide[i]
+    elif what < 14:
+        wide[i] ^= 1 << random.randrange(8 * array.dtype.itemsize)
+    else:
+        wide[i] = wide[j]
+    if array.dtype.kind == "i":
+        return np.clip(wide, -(2**63), 2**63 - 1).astype(np.int64)
+    wide = np.clip(wide, 0, 2**64 - 1)
+    return wide.astype(np.promote_types(array.dtype, np.min_scalar_type(int(wide.max()))))
+
+
+def scratched(random: Random, data: bytes) -> bytes:
+    """The bytes with a few of them flipped, lost or added."""
+    found = bytearray(data)
+    for _ in range(1 + random.randrange(3)):
+        at, what = random.randrange(len(found) + 1), random.randrange(5)
+        if what == 0:
+            found = found[:at]
+        elif what == 1:
+            found[at:at] = bytes(random.randrange(256) for _ in range(1 + random.randrange(9)))
+        elif what == 2:
+            del found[at : at + 1 + random.randrange(9)]
+        elif at < len(found):
+            found[at] ^= 1 << random.randrange(8)
+    return bytes(found)
+
+
+def is_large(forest: OnlineForestClassifier) -> bool:
+    """Valid, but to go on with it would take long, or lead beyond what can be counted."""
+    p, dims = forest._native.parameters, forest.n_features_in_
+    stats = forest.stats()
+    counts = (stats["points"], stats["structure_points"], stats["estimation_points"])
+    return max(dims, p.split_points, p.rate(dims)) > 1000 or max(counts) > 2**60
+
+
+def survive(data: bytes, max_bytes: int = 2**28) -> str:
+    """Load it: it is refused, or it is a forest that predicts, learns, and can be saved and loaded.
+
+    What happened is told in a word.
+    """
+    try:
+        forest = from_bytes(data, max_bytes=max_bytes)
+    except SnapshotError as error:
+        return error.case
+    if is_large(forest):
+        return "valid, but large"
+    X = np.resize(mixture(40, seed=1)[0], (40, forest.n_features_in_))
+    if len(forest.classes_):
+        assert np.isfinite(forest.predict_proba(X)).all()
+    forest.predict_trees(X)
+    assert (forest.feature_importances_ >= 0).all()
+    forest.stats()
+    if forest._prediction_only:
+        return "valid, predicting"
+    classes = forest.classes_ if len(forest.classes_) else np.array([0, 1])
+    forest.partial_fit(X, classes[np.arange(40) % len(classes)])
+    from_bytes(forest.to_bytes(), max_bytes=2**40)
+    return "valid"

@@ -1,0 +1,339 @@
+"""Snapshots: what comes back is what was saved, and a file is the old one or the new one."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pickle
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from snapshots import KINDS, learned, mixture, opened, same_forest
+
+import riparian
+from riparian import Geometric, OnlineForestClassifier
+from riparian.snapshot import arrays
+
+pytestmark = pytest.mark.engine
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def back(forest, **options):
+    return riparian.from_bytes(forest.to_bytes(**options))
+
+
+# -- there and back ----------------------------------------------------------------------------------
+
+
+@every_kind
+def test_what_comes_back_is_the_same_to_the_last_bit(kind):
+    forest = learned(**KINDS[kind])
+    assert same_forest(back(forest), forest)
+
+
+@every_kind
+def test_what_comes_back_goes_on_as_if_it_had_never_been_away(kind):
+    forest = learned(**KINDS[kind])
+    other = back(forest)
+    X, y = mixture(500, seed=1)
+    labels = y if not len(forest.classes_) else forest.classes_[y % len(forest.classes_)]
+    assert same_forest(other.partial_fit(X, labels), forest.partial_fit(X, labels))
+    assert (other.predict_proba(X) == forest.predict_proba(X)).all()
+
+
+def test_a_file_holds_what_to_bytes_gives(tmp_path):
+    forest = learned()
+    forest.save(tmp_path / "forest.riparian")
+    assert (tmp_path / "forest.riparian").read_bytes() == forest.to_bytes()
+    assert same_forest(riparian.load(str(tmp_path / "forest.riparian")), forest)
+
+
+def test_bytes_of_any_kind_can_be_read():
+    data = learned().to_bytes()
+    for kind in (bytes, bytearray, memoryview):
+        assert riparian.from_bytes(kind(data)).to_bytes() == data
+
+
+def test_the_parameters_come_back_also_those_that_wait_for_the_next_fit():
+    forest = learned(alpha=Geometric(2, 1.5), beta=7, class_weight={0: 0.5, 2: 3}, n_jobs=2)
+    forest.set_params(n_estimators=9, max_memory="5MB", voting="majority")
+    other = back(forest)
+    assert other.get_params() == forest.get_params()
+    assert same_forest(other, forest)
+    assert len(other.stats()["trees"]) == 3
+    assert same_forest(other.fit(*mixture(50)), forest.fit(*mixture(50)))
+
+
+@pytest.mark.parametrize("state", [None, np.random.RandomState(3)])
+def test_a_seed_that_was_drawn_is_kept_by_the_engine_alone(state):
+    forest = learned(random_state=state)
+    other = back(forest)
+    assert other.random_state is None
+    assert other._native.parameters == forest._native.parameters
+    assert same_forest(other, forest)
+
+
+def test_numbers_of_numpy_are_numbers():
+    forest = learned(n_estimators=np.int64(3), min_gain=np.float32(0.25), shuffle=np.True_)
+    params = back(forest).get_params()
+    assert (params["n_estimators"], params["min_gain"], params["shuffle"]) == (3, 0.25, True)
+
+
+def test_feature_names_come_back():
+    X, y = mixture(50)
+    forest = OnlineForestClassifier(n_estimators=2, random_state=0)
+    frame = pd.DataFrame(X, columns=["a", "b", "ç", "d e"])
+    other = back(forest.fit(frame, y))
+    assert other.feature_names_in_.tolist() == ["a", "b", "ç", "d e"]
+    assert other.feature_names_in_.dtype == object
+    assert (other.predict(frame) == forest.predict(frame)).all()
+    with pytest.raises(ValueError, match="feature names"):
+        other.predict(frame.rename(columns={"a": "z"}))
+
+
+LABELS = {
+    "int8": np.array([-3, 0, 5], dtype=np.int8),
+    "uint64": np.array([0, 1, 2**64 - 1], dtype=np.uint64),
+    "big-endian": np.array([1, 2, 3], dtype=">i4"),
+    "float": np.array([-1.0, 0.0, 2.0]),
+    "str": np.array(["", "oak", "Ümläut\ud800"]),
+    "object": np.array(["a", "bb", "nul\0"], dtype=object),
+    "bytes": np.array([b"a", b"\xff\x00b", b"c"]),
+    "bool": np.array([False, True, True]),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("start", ["open", "closed", "fit"])
+def test_labels_come_back_with_their_type(kind, start):
+    X, y = mixture(60)
+    classes = np.unique(LABELS[kind])
+    labels = LABELS[kind][y]
+    forest = OnlineForestClassifier(n_estimators=2, random_state=0)
+    if start == "fit":
+        forest.fit(X[:30], labels[:30]).partial_fit(X[30:], labels[30:])
+    else:
+        forest.partial_fit(X, labels, classes=classes if start == "closed" else None)
+    other = back(forest)
+    assert other.classes_.dtype == forest.classes_.dtype
+    assert other.classes_.tolist() == forest.classes_.tolist()
+    assert other._labels.arrived == forest._labels.arrived
+    assert other._labels.closed == forest._labels.closed
+    assert same_forest(other, forest)
+
+
+def test_labels_stay_closed_or_open_and_of_their_family():
+    closed = OnlineForestClassifier(1).partial_fit([[0.0]], [1], classes=[0, 1, 2])
+    other = back(closed)
+    with pytest.raises(ValueError, match="only the classes that were given"):
+        other.partial_fit([[0.0]], [3])
+    assert other.partial_fit([[0.0]], [2]).classes_.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="labels of type int, got str"):
+        back(learned()).partial_fit(mixture(1)[0], ["a"])
+    assert 9 in back(learned()).partial_fit(mixture(1)[0], [9]).classes_
+
+
+def test_weights_that_follow_the_stream_go_on_from_where_they_were():
+    forest = learned(class_weight="balanced")
+    assert back(forest)._class_weights.seen.tolist() == forest._class_weights.seen.tolist()
+
+
+def test_no_warning_is_given_twice():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        back(learned(alpha=Geometric(1, 1)))
+
+
+def test_the_same_forest_gives_the_same_bytes_and_numbers_are_as_narrow_as_may_be():
+    data = learned(fringe_size=3).to_bytes()
+    assert learned(fringe_size=3).to_bytes() == data
+    _, tensors = opened(data)
+    assert {name: tensors[name].dtype.name for name in ("child", "histogram", "planned")} == {
+        "child": "uint8", "histogram": "uint8", "planned": "uint16"}  # fmt: skip
+
+
+# -- for predicting alone ----------------------------------------------------------------------------
+
+
+@every_kind
+def test_without_the_fringe_it_predicts_the_same(kind):
+    forest = learned(**KINDS[kind])
+    other = back(forest, prediction_only=True)
+    assert other.stats()["active"] == 0
+    assert other.stats()["leaves"] == forest.stats()["leaves"]
+    if len(forest.classes_):
+        X = mixture(300, seed=2)[0]
+        assert other.predict_proba(X).tobytes() == forest.predict_proba(X).tobytes()
+        assert (other.predict_trees(X) == forest.predict_trees(X)).all()
+        assert (other.apply(X) == forest.apply(X)).all()
+    assert (other.feature_importances_ == forest.feature_importances_).all()
+
+
+def test_without_the_fringe_it_says_so_when_asked_to_learn():
+    forest = learned()
+    other = back(forest, prediction_only=True)
+    before = other.to_bytes()
+    with pytest.raises(riparian.SnapshotError, match="prediction_only=True") as caught:
+        other.partial_fit(*mixture(10))
+    assert caught.value.case == "prediction_only"
+    assert other.to_bytes() == before
+
+
+def test_without_the_fringe_it_can_start_anew():
+    X, y = mixture(300)
+    other = back(learned(), prediction_only=True).fit(X, y)
+    assert same_forest(other, learned().fit(X, y))
+    assert other.partial_fit(X, y).stats()["points"] == 600
+
+
+@pytest.mark.parametrize("again", [back, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])
+def test_what_only_predicts_stays_so(again):
+    other = again(back(learned(), prediction_only=True))
+    with pytest.raises(riparian.SnapshotError, match="prediction_only"):
+        other.partial_fit(*mixture(10))
+    assert other.to_bytes() == learned().to_bytes(prediction_only=True)
+
+
+def test_without_the_fringe_it_is_small():
+    forest = learned(3000)
+    assert len(forest.to_bytes(prediction_only=True)) < len(forest.to_bytes()) / 3
+
+
+# -- copies of other kinds ---------------------------------------------------------------------------
+
+
+@every_kind
+def test_joblib_keeps_every_bit(kind, tmp_path):
+    forest = learned(**KINDS[kind])
+    joblib.dump(forest, tmp_path / "forest.joblib", compress=3)
+    assert same_forest(joblib.load(tmp_path / "forest.joblib"), forest)
+
+
+# -- what cannot be saved ----------------------------------------------------------------------------
+
+
+def test_a_forest_that_has_not_started_cannot_be_saved(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        OnlineForestClassifier().save(tmp_path / "forest")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"alpha": lambda d: d}, {"class_weight": {(1,): 2}}, {"min_gain": float("nan")}]
+)
+def test_a_parameter_that_no_header_can_hold_is_named(wrong):
+    forest = learned().set_params(**wrong)
+    with pytest.raises(riparian.SnapshotError, match=r"cannot be saved|is no label"):
+        forest.to_bytes()
+
+
+def test_an_error_can_be_pickled_and_tells_its_case():
+    error = pickle.loads(pickle.dumps(riparian.SnapshotError("size", "too large")))
+    assert (str(error), error.case) == ("too large", "size")
+    assert isinstance(error, ValueError)
+
+
+def test_every_case_is_documented():
+    documented = set(re.findall(r'^ +"(\w+)"  ', riparian.SnapshotError.__doc__, re.MULTILINE))
+    assert documented == set(riparian.snapshot.errors.Case.__args__)
+
+
+# -- files -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", ["chmod", "fsync", "replace"])
+def test_when_writing_fails_the_old_file_is_untouched(tmp_path, monkeypatch, step):
+    path = tmp_path / "forest"
+    path.write_bytes(b"old")
+
+    def fail(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(OSError, match="no space"):
+        learned(50).save(path)
+    monkeypatch.undo()
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["forest"]
+
+
+KEEP_SAVING = """
+import sys
+import numpy as np
+from riparian import OnlineForestClassifier
+X = np.random.default_rng(0).normal(size=(2000, 4))
+forest = OnlineForestClassifier(5, random_state=0).fit(X, X[:, 0] > 0)
+while True:
+    forest.save(sys.argv[1])
+    print("saved", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
+def test_a_crash_at_any_moment_leaves_a_whole_file(tmp_path):
+    path = tmp_path / "forest"
+    for milliseconds in (0, 1, 3, 7):
+        process = subprocess.Popen(
+            [sys.executable, "-c", KEEP_SAVING, str(path)], stdout=subprocess.PIPE
+        )
+        process.stdout.readline()
+        time.sleep(milliseconds / 1000)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert riparian.load(path).stats()["points"] == 2000
+
+
+@pytest.mark.skipif(os.name == "nt", reason="other permissions")
+def test_a_new_file_has_the_usual_permissions_and_an_old_one_keeps_its_own(tmp_path):
+    path = tmp_path / "forest"
+    before = os.umask(0o027)
+    try:
+        learned(50).save(path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+        path.chmod(0o604)
+        learned(50).save(path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o604
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "link").symlink_to("real")
+    learned(50).save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert same_forest(riparian.load(tmp_path / "real"), learned(50))
+
+
+def test_a_folder_is_not_replaced_and_a_missing_one_not_made(tmp_path):
+    with pytest.raises(ValueError, match="must name a file"):
+        learned(50).save(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        learned(50).save(tmp_path / "missing" / "forest")
+    with pytest.raises(FileNotFoundError):
+        riparian.load(tmp_path / "forest")
+
+
+# -- the page about the format -----------------------------------------------------------------------
+
+
+def test_the_page_about_the_format_describes_every_array_and_field():
+    page = (os.path.dirname(__file__), "..", "docs", "snapshot-format.md")
+    with open(os.path.join(*page), encoding="utf-8") as file:
+        told = set(re.findall(r"^\| `(\w+)`", file.read(), re.MULTILINE))
+    header, tensors = opened(learned().to_bytes())
+    fields = {*header, *header["estimator"], *header["engine"], *header["labels"]}
+    assert set(tensors) == set(arrays.ARRAYS)
+    assert told >= {*tensors, *fields, *arrays.TOTALS, *header["class_weights"], "sha256"}
+    assert json.dumps(header)
