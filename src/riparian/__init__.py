@@ -9,7 +9,17 @@ from importlib.metadata import version
 
 from riparian.forest import OnlineForestClassifier
 from riparian.schedule import ConsistencyWarning, Geometric, Polynomial
+from riparian.snapshot.errors import SnapshotError
+from riparian.snapshot.load import from_bytes, load
 
 __version__ = version("riparian")
 
-__all__ = ["OnlineForestClassifier", "Geometric", "Polynomial", "ConsistencyWarning"]
+__all__ = [
+    "OnlineForestClassifier",
+    "Geometric",
+    "Polynomial",
+    "ConsistencyWarning",
+    "load",
+    "from_bytes",
+    "SnapshotError",
+]
