@@ -1,5 +1,6 @@
-// An array of plain data that grows, by a sixteenth and in place (see blocks.hpp), so that a bound on
-// memory holds while it grows too. Its room is a function of its size alone.
+// An array of plain data that grows in place (see blocks.hpp), by a quarter while it is small and by a
+// sixteenth after, so that a bound on memory holds while it grows too. Its room is a function of its
+// size alone.
 #pragma once
 
 #include <bit>
@@ -36,8 +37,8 @@ public:
 
     void push_back(const T& value) {
         const T kept = value;  // it may lie in this array
-        resize(size_ + 1);
-        data_[size_ - 1] = kept;
+        if (room(size_ + 1) != room(size_)) fit(bytes(size_ + 1));
+        data_[size_++] = kept;
     }
     void pop_back() { resize(size_ - 1); }
     void clear() { resize(0); }
@@ -49,14 +50,14 @@ public:
         size_ = n;
     }
 
-    // Bytes for n elements: sixteen steps a doubling, so a sixteenth may be left over.
+    // Bytes for n elements.
     static constexpr std::size_t bytes(std::size_t n) { return room(n) * sizeof(T); }
     std::size_t bytes() const { return bytes(size_); }
 
 private:
     static constexpr std::size_t room(std::size_t n) {
         if (n <= 16) return n == 0 ? 0 : std::bit_ceil(n);
-        const std::size_t step = std::bit_ceil(n) / 32;
+        const std::size_t step = std::bit_ceil(n) / (n <= 4096 ? 8 : 32);
         return (n + step - 1) / step * step;
     }
 

@@ -37,7 +37,7 @@ public:
 
     // visitor(counters), as a pointer to what they are now.
     template <class Visitor>
-    decltype(auto) visit(Visitor&& visitor) const {
+    RIPARIAN_HOT decltype(auto) visit(Visitor&& visitor) const {
         switch (width_) {
             case 1: return visitor(as<std::uint8_t>());
             case 2: return visitor(as<std::uint16_t>());
@@ -152,7 +152,7 @@ public:
     void prefetch() const { counts_.prefetch(); }
     void release(Pool& pool) { counts_.release(pool); }
 
-    void add(Pool& pool, Class y, Weight n) {
+    RIPARIAN_HOT void add(Pool& pool, Class y, Weight n) {
         if (y >= counts_.size()) [[unlikely]] make_room(pool, y);
         const std::uint64_t count = counts_[y] + n;
         counts_.fit(pool, count);

@@ -85,7 +85,7 @@ public:
     }
 
     // `tree_received`: estimation points of the tree, where the lifetime of candidates begins.
-    void observe_structure(Pool& pool, Point x, Class y, Weight n, Class n_classes,
+    RIPARIAN_HOT void observe_structure(Pool& pool, Point x, Class y, Weight n, Class n_classes,
                            std::uint64_t tree_received, Scratch<Space>& scratch) {
         project(x, scratch);
         if (split_points_ < shape_.split_points) create_candidate_splits(tree_received, scratch);
@@ -95,7 +95,7 @@ public:
         if (sums_.kept()) sums_.add(pool, shape_, structure_, bits, y, n, split_points_);
     }
 
-    void observe_estimation(Pool& pool, Point x, Class y, Weight n, Class n_classes,
+    RIPARIAN_HOT void observe_estimation(Pool& pool, Point x, Class y, Weight n, Class n_classes,
                             Scratch<Space>& scratch) {
         received_ += n;
         if (split_points_ == 0) return;
@@ -199,7 +199,7 @@ private:
     float* thresholds() { return reinterpret_cast<float*>(block() + thresholds_at(shape_)); }
     const float* thresholds() const { return const_cast<Candidates*>(this)->thresholds(); }
 
-    void project(Point x, Scratch<Space>& scratch) const {
+    RIPARIAN_HOT void project(Point x, Scratch<Space>& scratch) const {
         if (scratch.values.size() < shape_.dims) scratch.values.resize(shape_.dims);
         const Feature* feature = features();
         float* values = scratch.values.data();
@@ -215,7 +215,7 @@ private:
     }
 
     // The bits of the projected point, with everyone's.
-    void sides(Scratch<Space>& scratch) const {
+    RIPARIAN_HOT void sides(Scratch<Space>& scratch) const {
         const std::size_t words = shape_.words();
         if (scratch.bits.size() < words) scratch.bits.resize(words);
         std::uint64_t* bits = scratch.bits.data();

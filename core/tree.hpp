@@ -83,7 +83,7 @@ public:
     // The node number of the leaf of each of up to `lanes` points.
     static constexpr std::size_t lanes = 32;
     using Lanes = std::array<std::uint32_t, lanes>;
-    void route(const Batch& batch, std::size_t first, std::size_t count, Lanes& at) const {
+    RIPARIAN_HOT void route(const Batch& batch, std::size_t first, std::size_t count, Lanes& at) const {
         std::size_t i = 0;
         for (; i + 8 <= count; i += 8) route_together<8>(batch, first + i, at.data() + i);
         for (; i < count; ++i) route_together<1>(batch, first + i, at.data() + i);
@@ -132,7 +132,7 @@ private:
     // Several points descend side by side, without a branch, so that one waits for memory while
     // another computes; a point that has arrived stays. Two steps a look: looking costs too.
     template <std::size_t N>
-    void route_together(const Batch& batch, std::size_t first, std::uint32_t* out) const {
+    RIPARIAN_HOT void route_together(const Batch& batch, std::size_t first, std::uint32_t* out) const {
         const Node* nodes = nodes_.data();
         std::array<Point, N> x;
         std::array<std::uint32_t, N> at{};
@@ -199,7 +199,7 @@ private:
         return whole + (u < weight - static_cast<double>(whole));
     }
 
-    void learn_estimation(std::uint32_t index, Point x, Class y, Weight n,
+    RIPARIAN_HOT void learn_estimation(std::uint32_t index, Point x, Class y, Weight n,
                           Scratch<Space>& scratch) {
         counters_.estimation_points += n;
         Leaf<Space>& leaf = leaves_[index];
@@ -384,8 +384,11 @@ private:
         space.draw(draws, scratch.drawn);
         leaf.candidates =
             Candidates<Space>::make(pool_, scratch.drawn, settings.split_points, attempt);
-        leaf.candidates->plan(settings.alpha.empty() ? 1 : settings.alpha[leaf.depth], n_classes_);
-        planned_ += leaf.candidates->planned();
+        if (settings.budget != unbounded) {
+            const bool told = leaf.depth < settings.alpha.size();  // not yet of the root
+            leaf.candidates->plan(told ? settings.alpha[leaf.depth] : 1, n_classes_);
+            planned_ += leaf.candidates->planned();
+        }
         ++active_;
     }
 
