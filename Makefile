@@ -95,8 +95,12 @@ build/threads: tests/core/threads.cpp $(wildcard core/*)
 threads: build/threads ## run a forest under threads with ThreadSanitizer
 	TSAN_OPTIONS=halt_on_error=1 $<
 
+.PHONY: fuzz
+fuzz: $(SANITIZED)/.stamp ## feed broken snapshots to the sanitized build for three minutes
+	$(SANITIZED_RUN) fuzz/fuzz_snapshot.py --seconds 180
+
 .PHONY: check
-check: test lint types sanitize threads ## the full check: what CI runs
+check: test lint types sanitize threads fuzz ## the full check: what CI runs
 
 .PHONY: bench-engines
 bench-engines: venv ## measure what the engines cost on the workloads (RIPARIAN_DATA names more data)
