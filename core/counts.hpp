@@ -239,15 +239,14 @@ public:
     }
     void release(Pool& pool) { left_.release(pool); }
 
-    // `bound`: estimation points since the candidates were drawn, these included.
-    void add(Pool& pool, const std::uint64_t* bits, Weight n, std::uint64_t bound) {
-        left_.fit(pool, bound);
+    void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Weight n) {
+        left_.fit(pool, oldest(shape) + n);
         left_.add_bits(0, bits, left_.size(), n);
     }
 
     // From the counts that it follows from.
     void restore(Pool& pool, const CandidateShape& shape, const Counts<Estimation>& estimation,
-                 std::uint64_t received, Pool& scratch);
+                 Pool& scratch);
 
     // What the first split point has seen: no candidate has seen more.
     std::uint64_t oldest(const CandidateShape& shape) const { return left_[shape.everyone(0)]; }

@@ -101,7 +101,7 @@ public:
         if (split_points_ == 0) return;
         project(x, scratch);
         sides(scratch);
-        totals_.add(pool, scratch.bits.data(), n, received_);
+        totals_.add(pool, shape_, scratch.bits.data(), n);
         estimation_.add(pool, shape_, scratch.bits.data(), y, n, n_classes);
         none_valid_ = false;
     }

@@ -149,15 +149,14 @@ void Candidates<Space>::restore(Pool& pool, std::uint32_t split_points, std::uin
                     thresholds() + std::size_t{d} * shape_.split_points);
     structure_.restore(pool, shape_, split_points, structure);
     estimation_.restore(pool, shape_, split_points, estimation);
-    totals_.restore(pool, shape_, estimation_, received, scratch);
+    totals_.restore(pool, shape_, estimation_, scratch);
     if (summed) sums_.build(pool, shape_, structure_, scratch);
 }
 
 inline void EstimationTotals::restore(Pool& pool, const CandidateShape& shape,
-                                      const EstimationCounts& estimation, std::uint64_t received,
-                                      Pool& scratch) {
-    left_.fit(pool, received);
+                                      const EstimationCounts& estimation, Pool& scratch) {
     estimation.for_each_row(shape, scratch, [&](const auto* row) {
+        left_.fit(pool, oldest(shape) + row[shape.everyone(0)]);
         for (std::size_t i = 0; i < shape.counters(); ++i) left_.add(i, row[i]);
     });
 }

@@ -100,6 +100,9 @@ def test_engines_agree_on_weights(parameters, stream, data):
     engine = Native(parameters, X.shape[1])
     for first, last in data.draw(cuts(len(X))):
         engine.learn(X[first:last], y[first:last], weights[first:last])
+        bytes_before = engine.bytes()
+        engine = engine.reborn()
+        assert engine.bytes() == bytes_before
     assert_same(forest, engine, X[:20])
 
 

@@ -156,8 +156,8 @@ def test_no_warning_is_given_twice():
 
 
 def test_the_same_forest_gives_the_same_bytes_and_numbers_are_as_narrow_as_may_be():
-    data = learned(fringe_size=3).to_bytes()
-    assert learned(fringe_size=3).to_bytes() == data
+    data = learned(max_memory=10**6).to_bytes()
+    assert learned(max_memory=10**6).to_bytes() == data
     _, tensors = opened(data)
     assert {name: tensors[name].dtype.name for name in ("child", "histogram", "planned")} == {
         "child": "uint8", "histogram": "uint8", "planned": "uint16"}  # fmt: skip

@@ -388,6 +388,8 @@ ARRAY_LIES = [
                             "split_threshold": [0.1, 0.3]}, "more split points than there are"),
     (with_a_fringe_of_one, {"structure_length": [0], "structure_label": [], "structure_bits": []},
      "a split point, but no point that brought it"),
+    (with_a_fringe_of_one, {"totals": [2, 10, 0, 1, 0, 2, 0, 0, 0, 0]},
+     "structure_length: more points than the tree has received"),
     (with_a_fringe_of_one, {"structure_length": [17], "structure_label": [0] * 17,
                             "structure_bits": [17] * 17}, "more points are kept than counting"),
     # points that are counted

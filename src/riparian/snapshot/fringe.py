@@ -152,6 +152,10 @@ class Fringe:
         kept = shape.leaves[~self.counted["structure"][shape.leaves]]
         n = self.length["structure"][kept]
         every(n >= 1, "structure_length: a split point, but no point that brought it")
+        every(
+            n <= self.structure_points[kept],
+            "structure_length: more points than the tree has received",
+        )
         _, met = self.check_bits("structure", shape)
         first = begins(n)
         rise = np.diff(met, prepend=0)

@@ -25,7 +25,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Onlin
     array(['yes'], dtype='<U3')
     """
     with open(path, "rb") as file:
-        asked, limit = os.fstat(file.fileno()).st_size, max_bytes or default_max_bytes()
+        asked = os.fstat(file.fileno()).st_size
+        limit = default_max_bytes() if max_bytes is None else max_bytes
         if asked > limit:
             raise SnapshotError("size", f"the file has {asked} bytes, more than {limit}")
         return from_bytes(file.read(), max_bytes=max_bytes)
