@@ -65,7 +65,8 @@ private:
         if (after == 0)
             give_back(std::exchange(data_, nullptr), bytes());
         else
-            data_ = static_cast<T*>(data_ ? resize_block(data_, bytes(), after) : take_block(after));
+            data_ =
+                static_cast<T*>(data_ ? resize_block(data_, bytes(), after) : take_block(after));
     }
 
     T* data_ = nullptr;

@@ -140,8 +140,8 @@ class ColumnForest {
 public:
     ColumnForest(std::size_t n_trees, std::uint64_t seed, std::uint32_t split_points,
                  double min_gain, std::uint64_t structure_cut, std::uint64_t ignore_cut,
-                 std::optional<std::uint64_t> fringe_size,
-                 std::optional<std::uint64_t> budget, std::uint32_t n_dims, const Rate& rate)
+                 std::optional<std::uint64_t> fringe_size, std::optional<std::uint64_t> budget,
+                 std::uint32_t n_dims, const Rate& rate)
         : forest_(n_trees,
                   Settings{.seed = seed,
                            .split_points = split_points,
@@ -174,19 +174,19 @@ public:
     }
 
     nb::object predict_trees(const Rows& X) {
-        return per_tree(X, [this](const Matrix& rows, std::int64_t* out) {
-            forest_.predict_trees(rows, out);
-        });
+        return per_tree(
+            X, [this](const Matrix& rows, std::int64_t* out) { forest_.predict_trees(rows, out); });
     }
 
     nb::object apply(const Rows& X) {
-        return per_tree(X,
-                        [this](const Matrix& rows, std::int64_t* out) { forest_.apply(rows, out); });
+        return per_tree(
+            X, [this](const Matrix& rows, std::int64_t* out) { forest_.apply(rows, out); });
     }
 
     nb::list stats() {
         nb::list all;
-        for (const auto& tree : released([&] { return forest_.stats(); })) all.append(to_dict(tree));
+        for (const auto& tree : released([&] { return forest_.stats(); }))
+            all.append(to_dict(tree));
         return all;
     }
 
@@ -304,7 +304,8 @@ void use_kernels(const std::string& name) {
     for (const Kernels* candidate : {
              &baseline_kernels,
 #ifdef RIPARIAN_X86
-             &avx2_kernels, &avx512_kernels,
+             &avx2_kernels,
+             &avx512_kernels,
 #endif
          })
         if (name == candidate->name) detail::chosen_kernels = candidate;
@@ -333,8 +334,8 @@ NB_MODULE(_core, m) {
 
     nb::class_<ColumnForest>(m, "ColumnForest")
         .def(nb::init<std::size_t, std::uint64_t, std::uint32_t, double, std::uint64_t,
-                      std::uint64_t, std::optional<std::uint64_t>, std::optional<std::uint64_t>, std::uint32_t,
-                      const Rate&>(),
+                      std::uint64_t, std::optional<std::uint64_t>, std::optional<std::uint64_t>,
+                      std::uint32_t, const Rate&>(),
              "n_trees"_a, "seed"_a, "split_points"_a, "min_gain"_a, "structure_cut"_a,
              "ignore_cut"_a, "fringe_size"_a.none(), "budget"_a.none(), "n_dims"_a, "rate"_a)
         .def("learn", &ColumnForest::learn, "X"_a, "y"_a, "weights"_a.none(), "workers"_a)

@@ -48,8 +48,8 @@ inline void give_back(void* block, std::size_t bytes) {
 // The same block with another size, wherever it lies then.
 inline void* resize_block(void* block, std::size_t before, std::size_t after) {
     if (before >= detail::large && after >= detail::large) {
-        void* moved = mremap(block, detail::in_pages(before), detail::in_pages(after),
-                             MREMAP_MAYMOVE);
+        void* moved =
+            mremap(block, detail::in_pages(before), detail::in_pages(after), MREMAP_MAYMOVE);
         if (moved == MAP_FAILED) throw std::bad_alloc();
         return moved;
     }

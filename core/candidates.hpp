@@ -20,12 +20,12 @@ struct Choice {
 
 // What one split check needs besides the leaf: kept by a thread, so that a check allocates nothing.
 struct CheckScratch {
-    std::vector<std::uint32_t> valid;       // the valid candidates
-    std::vector<std::uint64_t> sums;        // for each of these, Σ_k F(n'_k) + F(n''_k)
-    std::vector<std::uint64_t> left;        // and n', its structure points on the left
-    std::vector<std::uint64_t> every_sum;   // for each split point, Σ_k F(n_k)
-    std::vector<std::uint64_t> every_point; // and N, the structure points it has seen
-    Pool pool;                              // counters made from kept points
+    std::vector<std::uint32_t> valid;        // the valid candidates
+    std::vector<std::uint64_t> sums;         // for each of these, Σ_k F(n'_k) + F(n''_k)
+    std::vector<std::uint64_t> left;         // and n', its structure points on the left
+    std::vector<std::uint64_t> every_sum;    // for each split point, Σ_k F(n_k)
+    std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen
+    Pool pool;                               // counters made from kept points
 };
 
 // Σ F of every candidate, brought up to date point by point. It is derived from StructureCounts; a

@@ -23,7 +23,7 @@
 
 namespace riparian {
 
-struct CountsState;   // see state.hpp
+struct CountsState;  // see state.hpp
 struct CountsReader;
 
 using Class = std::uint32_t;   // in order of arrival (R17)
@@ -39,10 +39,14 @@ public:
     template <class Visitor>
     RIPARIAN_HOT decltype(auto) visit(Visitor&& visitor) const {
         switch (width_) {
-            case 1: return visitor(as<std::uint8_t>());
-            case 2: return visitor(as<std::uint16_t>());
-            case 4: return visitor(as<std::uint32_t>());
-            default: return visitor(as<std::uint64_t>());
+            case 1:
+                return visitor(as<std::uint8_t>());
+            case 2:
+                return visitor(as<std::uint16_t>());
+            case 4:
+                return visitor(as<std::uint32_t>());
+            default:
+                return visitor(as<std::uint64_t>());
         }
     }
 
@@ -70,7 +74,8 @@ public:
 
     // Make room for counters up to `bound`.
     void fit(Pool& pool, std::uint64_t bound) {
-        if (bound > limit()) [[unlikely]] widen(pool, bound);
+        if (bound > limit()) [[unlikely]]
+            widen(pool, bound);
     }
 
     // Add counters at the end, at zero.
@@ -92,19 +97,24 @@ public:
     // The counter must fit.
     void add(std::size_t i, std::uint64_t n) {
         visit([i, n](auto* counters) {
-            counters[i] = static_cast<std::remove_reference_t<decltype(counters[i])>>(
-                counters[i] + n);
+            counters[i] =
+                static_cast<std::remove_reference_t<decltype(counters[i])>>(counters[i] + n);
         });
     }
 
     // Where bit i is set, counter first+i grows by n, i < count; count is a multiple of 8.
-    void add_bits(std::size_t first, const std::uint64_t* bits, std::size_t count, std::uint64_t n) {
+    void add_bits(std::size_t first, const std::uint64_t* bits, std::size_t count,
+                  std::uint64_t n) {
         const Kernels& kernel = kernels();
         switch (width_) {
-            case 1: return kernel.add8(as<std::uint8_t>() + first, bits, count, n);
-            case 2: return kernel.add16(as<std::uint16_t>() + first, bits, count, n);
-            case 4: return kernel.add32(as<std::uint32_t>() + first, bits, count, n);
-            default: return kernel.add64(as<std::uint64_t>() + first, bits, count, n);
+            case 1:
+                return kernel.add8(as<std::uint8_t>() + first, bits, count, n);
+            case 2:
+                return kernel.add16(as<std::uint16_t>() + first, bits, count, n);
+            case 4:
+                return kernel.add32(as<std::uint32_t>() + first, bits, count, n);
+            default:
+                return kernel.add64(as<std::uint64_t>() + first, bits, count, n);
         }
     }
 
@@ -153,7 +163,8 @@ public:
     void release(Pool& pool) { counts_.release(pool); }
 
     RIPARIAN_HOT void add(Pool& pool, Class y, Weight n) {
-        if (y >= counts_.size()) [[unlikely]] make_room(pool, y);
+        if (y >= counts_.size()) [[unlikely]]
+            make_room(pool, y);
         const std::uint64_t count = counts_[y] + n;
         counts_.fit(pool, count);
         counts_.add(y, n);
@@ -167,8 +178,8 @@ public:
             if (counts[y]) add(pool, y, counts[y]);
     }
 
-    std::uint64_t total() const { return total_; }            // N^e(A)
-    std::uint64_t errors() const { return total_ - top_; }    // those not of the commonest class
+    std::uint64_t total() const { return total_; }          // N^e(A)
+    std::uint64_t errors() const { return total_ - top_; }  // those not of the commonest class
     std::size_t size() const { return counts_.size(); }
     std::uint64_t operator[](Class y) const { return y < counts_.size() ? counts_[y] : 0; }
     std::size_t bytes() const { return Pool::block_size(counts_.bytes()); }
@@ -179,10 +190,14 @@ public:
         const auto total = static_cast<double>(total_);
         counts_.visit([&](const auto* counts) {
             using Count = std::remove_cvref_t<decltype(counts[0])>;
-            if constexpr (sizeof(Count) == 1) kernel.shares8(sums, counts, size(), total);
-            else if constexpr (sizeof(Count) == 2) kernel.shares16(sums, counts, size(), total);
-            else if constexpr (sizeof(Count) == 4) kernel.shares32(sums, counts, size(), total);
-            else kernel.shares64(sums, counts, size(), total);
+            if constexpr (sizeof(Count) == 1)
+                kernel.shares8(sums, counts, size(), total);
+            else if constexpr (sizeof(Count) == 2)
+                kernel.shares16(sums, counts, size(), total);
+            else if constexpr (sizeof(Count) == 4)
+                kernel.shares32(sums, counts, size(), total);
+            else
+                kernel.shares64(sums, counts, size(), total);
         });
     }
 
@@ -191,8 +206,7 @@ public:
         return counts_.visit([&](const auto* counts) {
             Class best = 0;
             for (Class y = 1; y < counts_.size(); ++y)
-                if (counts[y] > counts[best] ||
-                    (counts[y] == counts[best] && rank[y] < rank[best]))
+                if (counts[y] > counts[best] || (counts[y] == counts[best] && rank[y] < rank[best]))
                     best = y;
             return best;
         });
@@ -258,9 +272,6 @@ public:
                std::vector<std::uint32_t>& found) const {
         found.clear();
         left_.visit([&](const auto* left) {
-            using Count = std::remove_cvref_t<decltype(left[0])>;
-            if constexpr (sizeof(Count) == 1)
-                if (alpha > std::numeric_limits<Count>::max()) return;
             const auto* everyone = left + shape.candidates();
             for (std::uint32_t d = 0; d < shape.dims; ++d) {
                 const auto* row = left + std::size_t{d} * shape.split_points;
@@ -415,15 +426,15 @@ private:
     void add_to_row(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Class y,
                     Weight n) {
         const std::size_t stride = shape.counters();
-        if ((y + 1) * stride > rows_.size()) [[unlikely]] rows_.extend(pool, (y + 1) * stride);
+        if ((y + 1) * stride > rows_.size()) [[unlikely]]
+            rows_.extend(pool, (y + 1) * stride);
         // The first split point has seen the most.
         rows_.fit(pool, rows_[y * stride + shape.everyone(0)] + n);
         rows_.add_bits(y * stride, bits, stride, n);
     }
 
     template <class Visitor>
-    static void visit_rows(const Counters& counts, const CandidateShape& shape,
-                           Visitor&& visitor) {
+    static void visit_rows(const Counters& counts, const CandidateShape& shape, Visitor&& visitor) {
         counts.visit([&](const auto* counters) {
             const std::size_t stride = shape.counters();
             for (std::size_t y = 0; y * stride < counts.size(); ++y) {
@@ -437,7 +448,7 @@ private:
     Class* labels_ = nullptr;        // and its label
     std::uint32_t kept_ = 0;
     std::uint32_t room_ = 0;
-    Counters rows_;                  // counted points: a row of counters for each class
+    Counters rows_;  // counted points: a row of counters for each class
 };
 
 using StructureCounts = Counts<Structure>;

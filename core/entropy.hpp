@@ -24,7 +24,8 @@ inline std::int64_t entropy_term_exact(std::uint64_t n) {
 class EntropyTable {
 public:
     std::uint64_t operator()(std::uint64_t n) const {
-        if (n < terms_.size()) [[likely]] return terms_[n];
+        if (n < terms_.size()) [[likely]]
+            return terms_[n];
         return static_cast<std::uint64_t>(entropy_term_exact(n));
     }
 

@@ -90,8 +90,7 @@ public:
         workers = worthwhile(workers, batch.size() * trees_.size());
         while (scratch_.size() < workers) scratch_.push_back(std::make_unique<Scratch<Space>>());
         parallel(workers, trees_.size(), [&](std::size_t worker, std::size_t i) {
-            trees_[i]->learn(batch, labels, weights, points_, settings_, space_,
-                             *scratch_[worker]);
+            trees_[i]->learn(batch, labels, weights, points_, settings_, space_, *scratch_[worker]);
         });
         points_ += batch.size();
     }
@@ -261,9 +260,9 @@ private:
     std::unique_lock<std::shared_mutex> held_;  // during a fork
     Settings settings_;
     Space space_;
-    std::uint64_t points_ = 0;          // t: points of positive weight received
-    std::vector<std::uint32_t> rank_;   // of each class that has arrived, in the public order
-    std::size_t n_classes_ = 0;         // in the public order
+    std::uint64_t points_ = 0;         // t: points of positive weight received
+    std::vector<std::uint32_t> rank_;  // of each class that has arrived, in the public order
+    std::size_t n_classes_ = 0;        // in the public order
     std::vector<std::unique_ptr<Tree<Space>>> trees_;
     std::vector<std::unique_ptr<Scratch<Space>>> scratch_;  // one a thread
 };

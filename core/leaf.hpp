@@ -25,10 +25,10 @@ struct TreeState;  // see state.hpp
 // What a thread needs to learn one point: nothing of it outlives the point.
 template <class Space>
 struct Scratch {
-    std::vector<float> values;                    // the point, projected on the candidate dimensions
-    std::vector<std::uint64_t> bits;              // left of which candidates it goes
-    std::vector<typename Space::Feature> drawn;   // dimensions just drawn
-    std::vector<std::uint64_t> labels;            // a histogram in the making
+    std::vector<float> values;                   // the point, projected on the candidate dimensions
+    std::vector<std::uint64_t> bits;             // left of which candidates it goes
+    std::vector<typename Space::Feature> drawn;  // dimensions just drawn
+    std::vector<std::uint64_t> labels;           // a histogram in the making
     CheckScratch check;
 };
 
@@ -86,7 +86,7 @@ public:
 
     // `tree_received`: estimation points of the tree, where the lifetime of candidates begins.
     RIPARIAN_HOT void observe_structure(Pool& pool, Point x, Class y, Weight n, Class n_classes,
-                           std::uint64_t tree_received, Scratch<Space>& scratch) {
+                                        std::uint64_t tree_received, Scratch<Space>& scratch) {
         project(x, scratch);
         if (split_points_ < shape_.split_points) create_candidate_splits(tree_received, scratch);
         sides(scratch);
@@ -96,7 +96,7 @@ public:
     }
 
     RIPARIAN_HOT void observe_estimation(Pool& pool, Point x, Class y, Weight n, Class n_classes,
-                            Scratch<Space>& scratch) {
+                                         Scratch<Space>& scratch) {
         received_ += n;
         if (split_points_ == 0) return;
         project(x, scratch);
@@ -143,9 +143,9 @@ public:
 
     void save(TreeState<Space>& out) const;
     void restore(Pool& pool, std::uint32_t split_points, std::uint64_t received,
-                 std::uint64_t planned, bool summed,
-                 const std::uint64_t* born_then, const float* thresholds_then,
-                 CountsReader& structure, CountsReader& estimation, Pool& scratch);
+                 std::uint64_t planned, bool summed, const std::uint64_t* born_then,
+                 const float* thresholds_then, CountsReader& structure, CountsReader& estimation,
+                 Pool& scratch);
 
     Feature feature(std::uint32_t candidate) const {
         return features()[candidate / shape_.split_points];
@@ -235,11 +235,11 @@ private:
     }
 
     CandidateShape shape_;
-    std::uint32_t attempt_;            // times candidates were drawn here before (R8)
-    std::uint32_t split_points_ = 0;   // how many of the m are there by now
-    bool none_valid_ = false;          // since the last estimation point
-    std::uint64_t received_ = 0;       // estimation points since the candidates were drawn
-    std::uint64_t planned_ = 0;        // bytes that the budget of the tree sets aside
+    std::uint32_t attempt_;           // times candidates were drawn here before (R8)
+    std::uint32_t split_points_ = 0;  // how many of the m are there by now
+    bool none_valid_ = false;         // since the last estimation point
+    std::uint64_t received_ = 0;      // estimation points since the candidates were drawn
+    std::uint64_t planned_ = 0;       // bytes that the budget of the tree sets aside
     EstimationTotals totals_;
     StructureCounts structure_;
     EstimationCounts estimation_;
@@ -253,7 +253,7 @@ struct Leaf {
     std::uint64_t born = 0;                   // E0: estimation points of the tree when it began
     std::uint32_t node = 0;                   // its number, in order of creation
     std::uint32_t depth = 0;
-    std::uint32_t place = 0;                  // in the heap of inactive leaves
+    std::uint32_t place = 0;  // in the heap of inactive leaves
 
     bool active() const { return candidates != nullptr; }
 };

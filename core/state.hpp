@@ -13,11 +13,11 @@ namespace riparian {
 
 // What the candidates of the active leaves have counted in one stream.
 struct CountsState {
-    std::vector<std::uint8_t> counted;    // per active leaf: holds counts, not points
-    std::vector<std::uint32_t> length;    // points kept, or rows of counts
-    std::vector<std::uint32_t> label;     // times points kept
-    std::vector<std::uint64_t> bits;      // times points kept: the words of their bits
-    std::vector<std::uint64_t> count;     // times rows times (dims + 1) times split points
+    std::vector<std::uint8_t> counted;  // per active leaf: holds counts, not points
+    std::vector<std::uint32_t> length;  // points kept, or rows of counts
+    std::vector<std::uint32_t> label;   // times points kept
+    std::vector<std::uint64_t> bits;    // times points kept: the words of their bits
+    std::vector<std::uint64_t> count;   // times rows times (dims + 1) times split points
 };
 
 template <class Space>
@@ -71,7 +71,10 @@ private:
 
 struct CountsReader {
     explicit CountsReader(const CountsState& state)
-        : counted(state.counted), length(state.length), label(state.label), bits(state.bits),
+        : counted(state.counted),
+          length(state.length),
+          label(state.label),
+          bits(state.bits),
           count(state.count) {}
     Reader<std::uint8_t> counted;
     Reader<std::uint32_t> length, label;
@@ -164,11 +167,10 @@ inline void EstimationTotals::restore(Pool& pool, const CandidateShape& shape,
 template <FeatureSpace Space>
 TreeState<Space> Tree<Space>::save() const {
     TreeState<Space> out;
-    out.totals = {counters_.structure_points, counters_.estimation_points,
-                  counters_.ignored_points,   counters_.should_splits,
-                  counters_.must_splits,      n_classes_,
-                  fringe_.activations(),      fringe_.refreshes(),
-                  counters_.evictions,        counters_.stopped_at};
+    out.totals = {counters_.structure_points, counters_.estimation_points, counters_.ignored_points,
+                  counters_.should_splits,    counters_.must_splits,       n_classes_,
+                  fringe_.activations(),      fringe_.refreshes(),         counters_.evictions,
+                  counters_.stopped_at};
     out.importance.assign(importance_.begin(), importance_.end());
     for (const Node& node : nodes_) {
         out.feature.push_back(node.feature);
@@ -232,16 +234,17 @@ void Tree<Space>::restore(const TreeState<Space>& in, const Settings& settings,
         depth_ = std::max<std::uint64_t>(depth_, leaf.depth);
         nodes_[leaf.node].child = leaf.node;
         nodes_[leaf.node].leaf = i;
-        leaf.estimation.restore(histograms_, histogram.some(in.leaf_classes[i]), in.leaf_classes[i]);
+        leaf.estimation.restore(histograms_, histogram.some(in.leaf_classes[i]),
+                                in.leaf_classes[i]);
         if (!in.leaf_active[i]) continue;
         const std::uint32_t n_dims = dims.one(), points = split_points.one();
         const auto* drawn = candidate_dims.some(n_dims);
         scratch.drawn.assign(drawn, drawn + n_dims);
-        leaf.candidates = Candidates<Space>::make(pool_, scratch.drawn, settings.split_points,
-                                                  attempt.one());
+        leaf.candidates =
+            Candidates<Space>::make(pool_, scratch.drawn, settings.split_points, attempt.one());
         leaf.candidates->restore(pool_, points, received.one(), planned.one(), summed.one(),
-                                 born.some(points), thresholds.some(std::size_t{n_dims} * points), structure,
-                                 estimation, scratch.check.pool);
+                                 born.some(points), thresholds.some(std::size_t{n_dims} * points),
+                                 structure, estimation, scratch.check.pool);
         planned_ += leaf.candidates->planned();
         ++active_;
     }

@@ -19,14 +19,14 @@ inline constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::m
 // The parameters of a forest as its trees need them; all of them were checked at the Python door.
 struct Settings {
     std::uint64_t seed = 0;
-    std::uint32_t split_points = 0;   // m
-    double min_gain = 0;              // τ
-    std::uint64_t structure_cut = 0;  // a uniform's 53 bits below this: structure stream (R1)
-    std::uint64_t ignore_cut = 0;     // below this: ignored
-    std::uint64_t fringe_size = 0;    // active leaves per tree; the largest number: no bound
-    std::uint64_t budget = 0;         // bytes of a tree; the largest number: no bound
-    std::vector<std::uint64_t> alpha; // α(d), for every depth that the next block can reach
-    std::vector<std::uint64_t> beta;  // β(d)
+    std::uint32_t split_points = 0;    // m
+    double min_gain = 0;               // τ
+    std::uint64_t structure_cut = 0;   // a uniform's 53 bits below this: structure stream (R1)
+    std::uint64_t ignore_cut = 0;      // below this: ignored
+    std::uint64_t fringe_size = 0;     // active leaves per tree; the largest number: no bound
+    std::uint64_t budget = 0;          // bytes of a tree; the largest number: no bound
+    std::vector<std::uint64_t> alpha;  // α(d), for every depth that the next block can reach
+    std::vector<std::uint64_t> beta;   // β(d)
 
     bool bounded() const { return fringe_size != unbounded || budget != unbounded; }
 };
@@ -83,7 +83,8 @@ public:
     // The node number of the leaf of each of up to `lanes` points.
     static constexpr std::size_t lanes = 32;
     using Lanes = std::array<std::uint32_t, lanes>;
-    RIPARIAN_HOT void route(const Batch& batch, std::size_t first, std::size_t count, Lanes& at) const {
+    RIPARIAN_HOT void route(const Batch& batch, std::size_t first, std::size_t count,
+                            Lanes& at) const {
         std::size_t i = 0;
         for (; i + 8 <= count; i += 8) route_together<8>(batch, first + i, at.data() + i);
         for (; i < count; ++i) route_together<1>(batch, first + i, at.data() + i);
@@ -132,7 +133,8 @@ private:
     // Several points descend side by side, without a branch, so that one waits for memory while
     // another computes; a point that has arrived stays. Two steps a look: looking costs too.
     template <std::size_t N>
-    RIPARIAN_HOT void route_together(const Batch& batch, std::size_t first, std::uint32_t* out) const {
+    RIPARIAN_HOT void route_together(const Batch& batch, std::size_t first,
+                                     std::uint32_t* out) const {
         const Node* nodes = nodes_.data();
         std::array<Point, N> x;
         std::array<std::uint32_t, N> at{};
@@ -181,7 +183,8 @@ private:
                 learn_estimation(leaf, x, labels[first + i], n, scratch);
             else
                 learn_structure(leaf, x, labels[first + i], n, settings, space, scratch);
-            if (crowded(settings)) [[unlikely]] make_room(t + i, settings);
+            if (crowded(settings)) [[unlikely]]
+                make_room(t + i, settings);
         }
     }
 
@@ -200,7 +203,7 @@ private:
     }
 
     RIPARIAN_HOT void learn_estimation(std::uint32_t index, Point x, Class y, Weight n,
-                          Scratch<Space>& scratch) {
+                                       Scratch<Space>& scratch) {
         counters_.estimation_points += n;
         Leaf<Space>& leaf = leaves_[index];
         const std::uint64_t errors = leaf.estimation.errors();
@@ -211,14 +214,14 @@ private:
             fringe_.raise(leaf.place, s_hat(index), moved());
     }
 
-    void learn_structure(std::uint32_t index, Point x, Class y, Weight n,
-                         const Settings& settings, const Space& space, Scratch<Space>& scratch) {
+    void learn_structure(std::uint32_t index, Point x, Class y, Weight n, const Settings& settings,
+                         const Space& space, Scratch<Space>& scratch) {
         counters_.structure_points += n;
         Leaf<Space>& leaf = leaves_[index];
         if (!leaf.active()) return;  // R6
         Candidates<Space>& candidates = *leaf.candidates;
-        candidates.observe_structure(pool_, x, y, n, n_classes_,
-                                     counters_.estimation_points, scratch);
+        candidates.observe_structure(pool_, x, y, n, n_classes_, counters_.estimation_points,
+                                     scratch);
         const std::uint64_t beta = settings.beta[leaf.depth];
         if (const auto best = candidates.best(settings.alpha[leaf.depth], scratch)) {
             if (best->gain > settings.min_gain) {
@@ -248,7 +251,8 @@ private:
         Leaf<Space>& parent = leaves_[index];
         const Candidates<Space>& candidates = *parent.candidates;
         Leaf<Space> left, right;
-        candidates.fill_children(histograms_, candidate, left.estimation, right.estimation, scratch);
+        candidates.fill_children(histograms_, candidate, left.estimation, right.estimation,
+                                 scratch);
         left.node = first;
         right.node = first + 1;
         left.depth = right.depth = parent.depth + 1;
@@ -269,7 +273,9 @@ private:
 
     void add_importance(std::size_t column, std::uint64_t g) {
         if (column >= importance_.size()) importance_.resize(column + 1);
-        importance_[column] += static_cast<std::int64_t>(g);
+        // Unsigned, so that it may wrap like G itself.
+        importance_[column] =
+            static_cast<std::int64_t>(static_cast<std::uint64_t>(importance_[column]) + g);
     }
 
     void clear() {
@@ -412,16 +418,16 @@ private:
     }
 
     std::uint64_t number_;
-    Pool histograms_;                  // what inactive leaves have too
-    Pool pool_;                        // what only active leaves have
-    Array<Node> nodes_;                // in order of creation; siblings side by side
-    Array<Leaf<Space>> leaves_;        // in no order
-    Fringe fringe_;                    // who waits
+    Pool histograms_;            // what inactive leaves have too
+    Pool pool_;                  // what only active leaves have
+    Array<Node> nodes_;          // in order of creation; siblings side by side
+    Array<Leaf<Space>> leaves_;  // in no order
+    Fringe fringe_;              // who waits
     std::uint64_t active_ = 0;
-    std::uint64_t planned_ = 0;        // bytes set aside for the active leaves, with a budget
-    std::uint64_t depth_ = 0;          // of the deepest leaf
-    Class n_classes_ = 0;              // that have arrived
-    TreeStats counters_;               // points and splits so far
+    std::uint64_t planned_ = 0;  // bytes set aside for the active leaves, with a budget
+    std::uint64_t depth_ = 0;    // of the deepest leaf
+    Class n_classes_ = 0;        // that have arrived
+    TreeStats counters_;         // points and splits so far
     Array<std::int64_t> importance_;
 };
 

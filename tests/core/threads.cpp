@@ -37,8 +37,7 @@ bool same_point(const std::vector<TreeStats>& stats) {
 int run(std::uint64_t budget) {
     Forest<Columns> forest(trees, settings(budget), Columns(dims, Rate{2, std::exp(-1.0), 1.0}));
     forest.set_classes({0, 1, 2}, classes);
-    forest.set_schedules(std::vector<std::uint64_t>(4096, 2),
-                         std::vector<std::uint64_t>(4096, 50));
+    forest.set_schedules(std::vector<std::uint64_t>(4096, 2), std::vector<std::uint64_t>(4096, 50));
 
     std::vector<float> points(rows * dims);
     std::vector<Class> labels(rows);
@@ -68,8 +67,7 @@ int run(std::uint64_t budget) {
     };
     std::vector<std::thread> readers;
     for (int kind = 0; kind < 3; ++kind) readers.emplace_back(reader, kind);
-    for (std::size_t i = 0; i < blocks; ++i)
-        forest.learn(batch, labels.data(), nullptr, 1 + i % 3);
+    for (std::size_t i = 0; i < blocks; ++i) forest.learn(batch, labels.data(), nullptr, 1 + i % 3);
     done = true;
     for (auto& thread : readers) thread.join();
     std::printf("%d looks, %d torn\n", looks.load(), wrong.load());
