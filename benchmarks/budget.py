@@ -108,16 +108,18 @@ def draw(figures: dict[str, Any], target: Path) -> None:
         axes.axhline(free["accuracy"], color=line.get_color(), linestyle=":", linewidth=1)
         axes.annotate(
             f"no budget: {free['held'] / 1e6:.0f} MB",
-            (bounded[0]["megabytes"], free["accuracy"]),
+            (bounded[-1]["megabytes"], free["accuracy"]),
             textcoords="offset points",
-            xytext=(0, 4),
+            xytext=(0, 3),
+            ha="right",
             fontsize=8,
             color=line.get_color(),
         )
     axes.set_xlabel("memory budget of 50 trees (MB)")
     axes.set_ylabel("hold-out accuracy after one pass")
+    axes.margins(y=0.1)
     axes.grid(alpha=0.3)
-    axes.legend()
+    axes.legend(loc="center right")
     figure.savefig(target, dpi=120)
     print(f"wrote {target.name}")
 
