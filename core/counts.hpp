@@ -259,8 +259,7 @@ public:
     }
 
     // From the counts that it follows from.
-    void restore(Pool& pool, const CandidateShape& shape, const Counts<Estimation>& estimation,
-                 Pool& scratch);
+    void restore(Pool& pool, const CandidateShape& shape, const Counts<Estimation>& estimation);
 
     // What the first split point has seen: no candidate has seen more.
     std::uint64_t oldest(const CandidateShape& shape) const { return left_[shape.everyone(0)]; }
@@ -365,6 +364,22 @@ public:
         } else {
             for (std::uint32_t p = 0; p < kept_; ++p)
                 if (bits_[p * shape.words() + i / 64] >> (i % 64) & 1) visitor(labels_[p], 1);
+        }
+    }
+
+    // sums[i] += all labels together left of candidate i.
+    void add_to(Pool& pool, const CandidateShape& shape, Counters& sums) const {
+        const std::size_t first = shape.everyone(0);  // no other has more
+        if (counted()) {
+            visit_rows(rows_, shape, [&](const auto* row) {
+                sums.fit(pool, sums[first] + row[first]);
+                for (std::size_t i = 0; i < shape.counters(); ++i) sums.add(i, row[i]);
+            });
+        } else {
+            for (std::uint32_t p = 0; p < kept_; ++p) {
+                sums.fit(pool, sums[first] + 1);
+                sums.add_bits(0, bits_ + p * shape.words(), shape.counters(), 1);
+            }
         }
     }
 

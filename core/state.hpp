@@ -152,16 +152,13 @@ void Candidates<Space>::restore(Pool& pool, std::uint32_t split_points, std::uin
                     thresholds() + std::size_t{d} * shape_.split_points);
     structure_.restore(pool, shape_, split_points, structure);
     estimation_.restore(pool, shape_, split_points, estimation);
-    totals_.restore(pool, shape_, estimation_, scratch);
+    totals_.restore(pool, shape_, estimation_);
     if (summed) sums_.build(pool, shape_, structure_, scratch);
 }
 
 inline void EstimationTotals::restore(Pool& pool, const CandidateShape& shape,
-                                      const EstimationCounts& estimation, Pool& scratch) {
-    estimation.for_each_row(shape, scratch, [&](const auto* row) {
-        left_.fit(pool, oldest(shape) + row[shape.everyone(0)]);
-        for (std::size_t i = 0; i < shape.counters(); ++i) left_.add(i, row[i]);
-    });
+                                      const EstimationCounts& estimation) {
+    estimation.add_to(pool, shape, left_);
 }
 
 template <FeatureSpace Space>
