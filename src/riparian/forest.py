@@ -396,6 +396,8 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         return self._checked_rows(X, reset=False, at_least=0)
 
     def _checked_rows(self, X: Any, *, reset: bool, at_least: int) -> Rows:
+        if not reset and self._is_plain(X):
+            return as_rows(X)
         try:
             rows = validate_data(
                 self, with_names(X), reset=reset, ensure_min_samples=at_least, **OURS
@@ -411,6 +413,19 @@ class OnlineForestClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         from riparian.inspection import decision_path  # which needs this module
 
         return decision_path(self, X)
+
+    def _is_plain(self, X: Any) -> bool:
+        """An array of numbers of the right width: nothing is left for scikit-learn to check.
+
+        It is what a stream consists of, row by row, where its checks would cost most.
+        """
+        return (
+            type(X) is np.ndarray
+            and X.dtype.kind in "fiub"
+            and X.ndim == 2
+            and X.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")
+        )
 
     # -- copies -----------------------------------------------------------------------------------
 
@@ -533,6 +548,8 @@ def _stack(X: Rows, answer: Callable[[NDArray[np.float32]], NDArray[Any]]) -> ND
 def _checked_labels(y: Any, name: str) -> NDArray[Any]:
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None")
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
+        return y
     if getattr(getattr(y, "dtype", None), "kind", None) == "O":
         family(np.ravel(y))
     y = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
