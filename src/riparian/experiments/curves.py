@@ -29,7 +29,8 @@ class Panel:
     y: str = "accuracy"
     title: str = ""
     lines: Mapping[str, float] = field(default_factory=dict)  # levels that do not depend on x
-    log_y: bool = False  # x always is
+    log_x: bool = True
+    log_y: bool = False
 
 
 def curve_of(

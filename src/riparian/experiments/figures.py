@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from riparian.experiments.curves import Curve, Panel
+from riparian.experiments.tables import number
 from riparian.inspection.figure import matplotlib
 from riparian.snapshot.files import write_whole
 
@@ -64,7 +65,9 @@ def write_figure(figure: Any, folder: Path, name: str = "figure") -> None:
 
 
 def _draw_panel(ax: Any, panel: Panel) -> None:
-    ax.set_xscale("log")
+    if panel.log_x:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(lambda x, _: number(x))
     if panel.log_y:
         ax.set_yscale("log")
     ax.set_xlabel(panel.x)

@@ -32,10 +32,18 @@ def _table(panel: Panel) -> str:
     lines = [_line(header), "|" + "---:|" * len(header)]
     for place in places:
         levels = [f"{level:.4f}" for level in panel.lines.values()]
-        lines.append(_line([f"{place:g}", *(_at(c, place) for c in panel.curves), *levels]))
+        lines.append(_line([number(place), *(_at(c, place) for c in panel.curves), *levels]))
     runs = min(curve.runs for curve in panel.curves)
     over = f"mean ± one standard deviation over {runs} runs" if runs > 1 else "one run"
     return "\n".join([*lines, "", f"{panel.y}: {over}.", ""])
+
+
+def number(value: float) -> str:
+    """
+    >>> number(30000.0), number(0.25)
+    ('30,000', '0.25')
+    """
+    return f"{value:,.0f}" if value == round(value) else f"{value:g}"
 
 
 def _line(values: Sequence[str]) -> str:
