@@ -6,9 +6,9 @@ stopped. `write_all` (`results.py`) runs a study and writes the figure and the t
 """
 
 from riparian.experiments.curves import Curve, Panel, curve_of
+from riparian.experiments.errors import DataError, StudyError
 from riparian.experiments.results import write_all
 from riparian.experiments.runs import Interrupted, run
-from riparian.experiments.store import StudyError
 from riparian.experiments.study import Cell, Row, Study, Value
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "run",
     "Interrupted",
     "StudyError",
+    "DataError",
     "Curve",
     "Panel",
     "curve_of",

@@ -14,7 +14,8 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from riparian.experiments.cache import cache_folder
-from riparian.experiments.readers import DataError, Part, holds_data, read_pair
+from riparian.experiments.errors import DataError
+from riparian.experiments.readers import Part, holds_data, read_pair
 
 USPS_SHAPES = ((7291, 256), (2007, 256))
 DIGITS_TEST = 500  # of the 1797 points

@@ -20,9 +20,7 @@ from typing import IO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-
-class DataError(ValueError):
-    """A file of data is missing, or does not hold what it should; the message names it."""
+from riparian.experiments.errors import DataError
 
 
 class Part(NamedTuple):

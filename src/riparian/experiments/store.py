@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
+from riparian.experiments.errors import DataError, StudyError
 from riparian.experiments.study import Cell, Row, Study, Value
 from riparian.snapshot.files import write_whole
 
@@ -22,10 +23,6 @@ RUNS, SETTINGS = "runs.csv", "settings.json"
 PACKAGES = ("riparian", "numpy", "scikit-learn")  # whose code the rows depend on
 
 Names = tuple[str, ...]
-
-
-class StudyError(ValueError):
-    """The folder holds something that this study cannot go on from."""
 
 
 class Store:
@@ -129,11 +126,11 @@ def _read(path: Path, key: Sequence[str]) -> dict[Names, list[Row]]:
         reader = csv.reader(file)
         header = next(reader, [])
         if header[: len(key)] != list(key):
-            raise StudyError(f"{path}, line 1: expected columns {list(key)} first, got {header}")
+            raise DataError(f"{path}, line 1: expected columns {list(key)} first, got {header}")
         done: dict[Names, list[Row]] = {}
         for fields in reader:
             if len(fields) != len(header):
-                raise StudyError(
+                raise DataError(
                     f"{path}, line {reader.line_num}: expected {len(header)} values, "
                     f"got {len(fields)}"
                 )

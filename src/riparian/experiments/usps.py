@@ -7,7 +7,8 @@ them at hand. The points are a random part of the training set, the same for the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +78,17 @@ class Settings:
     seed: int = 0
 
 
-METHODS = {"online": "online (ours)", "offline": "offline"}  # and what figures call them
+class Method(StrEnum):
+    """The forests that are compared; each is a field of the settings."""
+
+    ONLINE = "online"
+    OFFLINE = "offline"
+
+
+LABELS = {Method.ONLINE: "online (ours)", Method.OFFLINE: "offline"}  # in figure and table
 
 RUNS, QUICK_RUNS = 10, 2
+QUICK, QUICK_SIZES = replace(Settings(), trees=50), 5
 
 
 @dataclass(frozen=True)
@@ -90,11 +99,15 @@ class Task:
     data: Path | None
     run: int
     size: int
-    method: str
+    method: Method
 
 
 def study(
-    settings: Settings, data: Path | None, runs: int, sizes: Sequence[int], methods: Sequence[str]
+    settings: Settings,
+    data: Path | None,
+    runs: int,
+    sizes: Sequence[int],
+    methods: Sequence[Method],
 ) -> Study:
     data_set = load(data)
     tasks = [
@@ -106,8 +119,8 @@ def study(
     return Study(
         name="usps",
         settings={"data": data_set.described(), **asdict(settings)},
-        extent={"runs": runs, "sizes": list(sizes), "methods": list(methods)},
-        cells=[Cell({"run": t.run, "size": t.size, "method": t.method}, t) for t in tasks],
+        extent={"runs": runs, "sizes": list(sizes), "methods": [str(method) for method in methods]},
+        cells=[Cell({"run": t.run, "size": t.size, "method": str(t.method)}, t) for t in tasks],
         compute=one_forest,
         panels=lambda rows: panels(rows, methods),
         title=f"Online and offline forests on {data_set.title}",
@@ -155,9 +168,9 @@ def _tree_labels(forest: Any, data: DataSet) -> NDArray[np.int64]:
     return np.where(indices < 0, -1, forest.classes_[indices])
 
 
-def panels(rows: Sequence[Row], methods: Sequence[str]) -> list[Panel]:
+def panels(rows: Sequence[Row], methods: Sequence[Method]) -> list[Panel]:
     curves = [
-        curve_of(rows, METHODS[method], x="size", y="accuracy", where={"method": method})
+        curve_of(rows, LABELS[method], x="size", y="accuracy", where={"method": method})
         for method in methods
     ]
     return [Panel(curves, x="training points", y="accuracy on the test points")]
