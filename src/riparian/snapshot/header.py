@@ -50,6 +50,7 @@ class Header:
     points: int  # received by the forest: the next one is number `points` (R13)
     labels: Labels
     class_weights: ClassWeights
+    extra: dict[str, Any] | None = None  # what a program wants to keep with it; see extra.py
 
     @property
     def arrived(self) -> int:
@@ -70,6 +71,7 @@ def write(header: Header) -> str:
         "points": header.points,
         "labels": _labels(header.labels),
         "class_weights": _class_weights(header.class_weights),
+        **({} if header.extra is None else {"extra": header.extra}),
     }
     try:
         return json.dumps(fields_, allow_nan=False)
@@ -94,6 +96,7 @@ def read(text: str, max_bytes: int) -> Header:
         points=_whole(found, "points", at_least=0, at_most=MOST_POINTS),
         labels=labels,
         class_weights=_read_class_weights(_field(found, "class_weights", dict), labels),
+        extra=_field(found, "extra", dict) if "extra" in found else None,
     )
 
 
