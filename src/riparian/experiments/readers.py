@@ -41,6 +41,7 @@ class Form:
     test: str
     parse: Callable[[str], tuple[float, list[int], list[float]]]  # label, columns from 0, values
     first_label: int
+    sparse: bool  # zeros may be left out, so that lines differ in length
 
 
 def read_pair(path: Path) -> tuple[Part, Part]:
@@ -79,19 +80,26 @@ def holds_data(folder: Path) -> bool:
 
 
 def _read_form(folder: Path, form: Form) -> tuple[Part, Part]:
-    texts = []
-    for name in _names(form):
-        path = _find(folder, name)
-        if path is None:
-            raise DataError(f"{folder} holds no {name} (nor {name}.bz2, {name}.gz)")
-        texts.append(_Text.read(path, form))
-    width = max(text.width for text in texts)
-    train, test = (text.part(width) for text in texts)
-    return train, test
+    paths = [_there(folder, name) for name in _names(form)]
+    train, test = (_Text.read(path, form) for path in paths)
+    if not form.sparse and test.width != train.width:
+        raise DataError(
+            f"{paths[1]}: expected {train.width} values a point, as in {paths[0].name}, "
+            f"got {test.width}"
+        )
+    width = max(train.width, test.width)
+    return train.part(width), test.part(width)
 
 
 def _names(form: Form) -> tuple[str, str]:
     return form.train, form.test
+
+
+def _there(folder: Path, name: str) -> Path:
+    path = _find(folder, name)
+    if path is None:
+        raise DataError(f"{folder} holds no {name} (nor {name}.bz2, {name}.gz)")
+    return path
 
 
 def _find(folder: Path, name: str) -> Path | None:
@@ -118,6 +126,8 @@ class _Text:
         for number, line in _lines(path):
             try:
                 label, columns, values = form.parse(line)
+                if text.labels and not form.sparse and len(values) != text.width:
+                    raise ValueError(f"expected {text.width} values, got {len(values)}")
                 text._add(label - form.first_label, columns, values)
             except ValueError as error:
                 raise DataError(f"{path}, line {number}: {error}") from None
@@ -186,8 +196,8 @@ def _number(text: str) -> float:
 
 
 FORMS = (
-    Form("usps", "usps.t", _libsvm, first_label=1),
-    Form("zip.train", "zip.test", _esl, first_label=0),
+    Form("usps", "usps.t", _libsvm, first_label=1, sparse=True),
+    Form("zip.train", "zip.test", _esl, first_label=0, sparse=False),
 )
 EXPECTED = (
     "LIBSVM's usps and usps.t, ESL's zip.train and zip.test (each also as .bz2 or .gz), or an .npz "
@@ -200,7 +210,7 @@ EXPECTED = (
 
 def _read_npz(path: Path) -> tuple[Part, Part]:
     try:
-        with np.load(path) as arrays:
+        with path.open("rb") as file, np.load(file) as arrays:
             parts = [_npz_part(arrays, which) for which in ("train", "test")]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"{path} cannot be read: {error}") from None
