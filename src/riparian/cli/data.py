@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from riparian.cli.errors import CommandError, reported
-from riparian.experiments import download
-from riparian.experiments.dataset import load, usps_cache
+from riparian.experiments import dataset, download
 from riparian.experiments.errors import DataError, DownloadError
 
 app = typer.Typer(
@@ -44,24 +43,29 @@ def usps(
 
     Example: `riparian data usps`
     """
-    folder = usps_cache(cache)
+    folder = dataset.usps_cache(cache)
     try:
         fetched = [remote.name for remote in download.USPS if download.fetch(remote, site, folder)]
-        data_set = load(folder)
+        data_set = dataset.load(folder)
     except DownloadError as error:
         raise CommandError(f"{error}\n{_by_hand(site, folder)}") from None
     except DataError as error:
         raise CommandError(str(error)) from None
     if not data_set.is_usps:
         raise CommandError(
-            f"{folder}: expected 7291 and 2007 points of 256 values, got shapes "
+            f"{folder}: expected {_shapes()}, got shapes "
             f"{data_set.train.X.shape} and {data_set.test.X.shape}"
         )
     if as_json:
         print(json.dumps({"folder": str(folder), "fetched": fetched, **data_set.described()}))
     else:
         done = f"fetched {' and '.join(fetched)}" if fetched else "nothing to fetch"
-        print(f"{done}: USPS, 7,291 points to learn and 2,007 to test on, is in {folder}")
+        print(f"{done}: USPS ({_shapes()}) is in {folder}")
+
+
+def _shapes() -> str:
+    (train, width), (test, _) = dataset.USPS_SHAPES
+    return f"{train} and {test} points of {width} values"
 
 
 def _by_hand(site: str, folder: Path) -> str:
