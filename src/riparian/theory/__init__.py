@@ -1,5 +1,6 @@
 """The theory of the paper, made executable."""
 
+from riparian.theory.certificate import Certificate, certificate
 from riparian.theory.conditions import Condition, ScheduleCheck, check_schedule
 from riparian.theory.counting import least_points, max_path, max_splits
 from riparian.theory.fringe import (
@@ -36,4 +37,6 @@ __all__ = [
     "fringe_wait",
     "FringeWait",
     "rounds",
+    "certificate",
+    "Certificate",
 ]
