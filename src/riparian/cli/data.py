@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from riparian.cli.errors import CommandError, reported
+from riparian.cli.options import AsJson
 from riparian.experiments import dataset, download
 from riparian.experiments.errors import DataError, DownloadError
 
@@ -37,7 +38,7 @@ def usps(
     site: Annotated[
         str, typer.Option(help="The folder on the web that holds usps.bz2 and usps.t.bz2.")
     ] = download.LIBSVM,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Fetch the handwritten digits of USPS (LIBSVM's files, 8 MB) for `riparian experiment usps`.
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from riparian.cli.errors import BadUsage, CommandError, Interrupted, reported, say
+from riparian.cli.options import AsJson
 from riparian.experiments import Interrupted as StudyInterrupted
 from riparian.experiments import Panel, Study, mixture, usps, write_all
 from riparian.experiments.dataset import load, locate
@@ -41,7 +42,6 @@ Jobs = Annotated[
 Quick = Annotated[bool, typer.Option("--quick", help="A smaller one, in less than a minute.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Forget the runs that the folder holds.")]
 Seed = Annotated[int, typer.Option(min=0, help="Where all random numbers come from.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 
 
 @app.command("mixture")
@@ -57,7 +57,7 @@ def mixture_command(
 ) -> None:
     """A forest against its trees, on a mixture of Gaussians whose best classifier is known.
 
-    Figure 1 of the paper's experiments: accuracy after 100 to 30,000 points, over 10 runs.
+    The paper's first experiment: accuracy after 100 to 30,000 points, over 10 runs.
 
     Example: `riparian experiment mixture --out mixture --quick`
     """
@@ -90,8 +90,8 @@ def usps_command(
 ) -> None:
     """Our forest, Saffari's and an offline one, on more and more of the handwritten digits of USPS.
 
-    Figure 2 of the paper's experiments: accuracy on the test set after learning 20 to 7291 points,
-    the two online forests in 15 passes, over 10 runs.
+    The paper's second experiment: accuracy on the test set after learning 20 to 7,291 points, the two
+    online forests in 15 passes, over 10 runs.
 
     Example: `riparian experiment usps --out usps --data zip.train.gz --jobs 4`
     """

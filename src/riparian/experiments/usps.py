@@ -18,6 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from riparian.experiments.curves import Panel, curve_of
 from riparian.experiments.dataset import DataSet, load
+from riparian.experiments.errors import DataError
 from riparian.experiments.study import Cell, Row, Study
 from riparian.experiments.votes import majority, tree_accuracies
 from riparian.forest import OnlineForestClassifier
@@ -134,7 +135,7 @@ def spaced_sizes(whole: int, number: int = SIZES) -> list[int]:
     [20, 39, 74, 143, 275, 530, 1021, 1966, 3786, 7291]
     """
     if whole < SMALLEST:
-        raise ValueError(f"the training set must have at least {SMALLEST} points, got {whole}")
+        raise DataError(f"the training set must have at least {SMALLEST} points, got {whole}")
     return sorted({round(size) for size in np.geomspace(SMALLEST, whole, number).tolist()})
 
 
