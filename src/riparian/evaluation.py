@@ -281,6 +281,14 @@ class Prequential:
             self.curve = self.curve[1::2]
             self._stride *= 2
 
+    def to_dict(self) -> dict[str, Any]:
+        """The scores for JSON, with the accuracy of late."""
+        return {
+            **self.scores.to_dict(),
+            "window": self.window,
+            "window_accuracy": _or_none(self.window_accuracy),
+        }
+
     def state(self) -> dict[str, Any]:
         """Everything, for JSON: `from_state` goes on exactly."""
         return {
