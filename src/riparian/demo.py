@@ -1,28 +1,77 @@
-"""`python -m riparian.demo`: a stream learned, against the best that any classifier can do.
+"""Two streams learned, for `riparian demo`: one against the best possible, one of real images.
 
-The stream is the paper's first experiment: five Gaussian classes that overlap, so that even the
-Bayes classifier, which knows the densities, is right on two points out of three only.
+The mixture is the paper's first experiment: five Gaussian classes that overlap, so that even the
+Bayes classifier, which knows the densities, is right on two points out of three only. The digits are
+those that come with scikit-learn. Every point of either is predicted before it is learned.
 """
 
-import sys
+from __future__ import annotations
+
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riparian import Geometric, OnlineForestClassifier
+from riparian.evaluation import Prequential
 from riparian.streams import GaussianMixture
 
 SIZES = (100, 188, 355, 669, 1261, 2377, 4481, 8445, 15917, 30000)
+DIGIT_SIZES = (100, 200, 400, 800, 1200, 1797)
+BLOCK = 50  # points that are predicted, then learned, at a time
 
-HEADER = "  points   forest  mean tree    Bayes  leaves/tree    points/s"
+
+@dataclass
+class Run:
+    """A forest that learns a stream, tested on each block before it learns it."""
+
+    forest: OnlineForestClassifier
+    classes: NDArray[np.int64]
+    test: Prequential = field(default_factory=lambda: Prequential(window=500))
+    learned: int = 0
+    seconds: float = 0.0  # of learning, without the tests
+
+    def learn(self, X: NDArray[Any], y: NDArray[np.int64]) -> None:
+        """Predict, and then learn, the points in their order."""
+        for first in range(0, len(y), BLOCK):
+            some = slice(first, first + BLOCK)
+            if self.learned:
+                self.test.update(y[some], self.forest.predict_proba(X[some]), self.classes)
+            start = time.perf_counter()
+            self.forest.partial_fit(X[some], y[some], classes=self.classes)
+            self.seconds += time.perf_counter() - start
+            self.learned += len(y[some])
+            if self.test.due and self.test.scores.rows:
+                self.mark()
+
+    def mark(self) -> None:
+        """A point of the curve."""
+        stats = self.forest.stats()
+        self.test.mark(
+            row=self.learned,
+            leaves=stats["leaves"],
+            active=stats["active"],
+            memory=self.forest.memory()["total"],
+            seconds=self.seconds,
+        )
+
+    @property
+    def leaves(self) -> float:
+        """Of a tree, on average."""
+        return float(self.forest.stats()["leaves"]) / self.forest.n_estimators
+
+
+# -- the mixture ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Row:
-    """What is known of the forest after some points of the stream."""
+class MixtureRow:
+    """What is known of the forest after some points of the mixture."""
+
+    HEADER: ClassVar[str] = "  points   forest  mean tree    Bayes  leaves/tree    points/s"
 
     points: int  # learned so far
     forest: float  # accuracy of the forest on the test set
@@ -38,9 +87,9 @@ class Row:
         )
 
 
-def experiment_forest(n_estimators: int = 100) -> OnlineForestClassifier:
+def mixture_run(n_estimators: int = 100) -> Run:
     """A forest with the settings of the paper's first experiment."""
-    return OnlineForestClassifier(
+    forest = OnlineForestClassifier(
         n_estimators,
         candidate_dims=1.0,
         split_points=10,
@@ -50,43 +99,28 @@ def experiment_forest(n_estimators: int = 100) -> OnlineForestClassifier:
         random_state=0,
         n_jobs=-1,
     )
+    return Run(forest, classes=np.arange(5))
 
 
-def grow(
-    forest: OnlineForestClassifier,
-    mixture: GaussianMixture,
-    sizes: Sequence[int],
-    test_points: int,
-) -> Iterator[Row]:
-    """Learn one stream, and stop at each size to measure."""
+def learn_mixture(
+    run: Run, sizes: Sequence[int] = SIZES, test_points: int = 20_000
+) -> Iterator[MixtureRow]:
+    """Learn one stream, and stop at each size to measure on held-out points."""
+    mixture = GaussianMixture.paper()
     rng = np.random.default_rng(0)
     X_test, y_test = mixture.sample(test_points, rng)
     bayes = mixture.bayes_accuracy(X_test, y_test)
-    learned = 0
     for size in sizes:
-        X, y = mixture.sample(size - learned, rng)
-        seconds = learn(forest, X, y, classes=np.arange(len(mixture.weights)))
-        yield Row(
+        points, seconds = run.learned, run.seconds
+        run.learn(*mixture.sample(size - points, rng))
+        yield MixtureRow(
             points=size,
-            forest=float(forest.score(X_test, y_test)),
-            mean_tree=mean_tree_accuracy(forest, X_test, y_test),
+            forest=float(run.forest.score(X_test, y_test)),
+            mean_tree=mean_tree_accuracy(run.forest, X_test, y_test),
             bayes=bayes,
-            leaves=forest.stats()["leaves"] / forest.n_estimators,
-            points_per_second=len(X) / seconds,
+            leaves=run.leaves,
+            points_per_second=(size - points) / (run.seconds - seconds),
         )
-        learned = size
-
-
-def learn(
-    forest: OnlineForestClassifier,
-    X: NDArray[np.float32],
-    y: NDArray[np.int64],
-    classes: NDArray[np.int64],
-) -> float:
-    """Learn the points in their order; how many seconds that took."""
-    start = time.perf_counter()
-    forest.partial_fit(X, y, classes=classes)
-    return time.perf_counter() - start
 
 
 def mean_tree_accuracy(
@@ -97,23 +131,48 @@ def mean_tree_accuracy(
     return float(np.mean(forest.predict_trees(X) == y[:, None]))
 
 
-def main(
-    sizes: Sequence[int] = SIZES, *, test_points: int = 20_000, n_estimators: int = 100
-) -> int:
-    print(
-        f"Learning a stream of five Gaussian classes with {n_estimators} trees;"
-        f" accuracy on {test_points:,} held-out points.\n"
-    )
-    print(HEADER)
-    for row in grow(experiment_forest(n_estimators), GaussianMixture.paper(), sizes, test_points):
-        print(row, flush=True)
-    print(
-        f"\nEach point was seen once: after {row.points:,} of them the forest is"
-        f" {row.bayes - row.forest:.4f} below the best any classifier can do,"
-        f" a single tree {row.bayes - row.mean_tree:.4f}."
-    )
-    return 0
+# -- the digits ----------------------------------------------------------------------------------------
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@dataclass(frozen=True)
+class DigitsRow:
+    """What is known of the forest after some of the digits."""
+
+    HEADER: ClassVar[str] = "  digits  so far   lately  leaves/tree    digits/s"
+
+    points: int  # learned so far
+    accuracy: float  # of all digits so far, each predicted before it was learned
+    lately: float  # of the last ones
+    leaves: float  # leaves of a tree, on average
+    points_per_second: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.points:8,}  {self.accuracy:6.4f}  {self.lately:7.4f}  {self.leaves:11.1f}  "
+            f"{self.points_per_second:10,.0f}"
+        )
+
+
+def digits_run(n_estimators: int = 100) -> Run:
+    """A forest with the defaults, for scikit-learn's digits."""
+    forest = OnlineForestClassifier(n_estimators, random_state=0, n_jobs=-1)
+    return Run(forest, classes=np.arange(10))
+
+
+def learn_digits(run: Run, sizes: Sequence[int] = DIGIT_SIZES) -> Iterator[DigitsRow]:
+    """Learn the digits in a shuffled order, once, and stop at each size to tell how it goes."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    for size in sizes:
+        points, seconds = run.learned, run.seconds
+        some = order[points:size]
+        run.learn(X[some], y[some])
+        yield DigitsRow(
+            points=size,
+            accuracy=run.test.scores.accuracy,
+            lately=run.test.window_accuracy,
+            leaves=run.leaves,
+            points_per_second=(size - points) / (run.seconds - seconds),
+        )

@@ -111,6 +111,9 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
         except BrokenPipeError:  # whoever read our output has had enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BAD_DATA) from None
+        except KeyboardInterrupt:
+            _tell(Interrupted("nothing was written"), bool(kwargs.get("as_json")))
+            raise typer.Exit(INTERRUPTED) from None
         except CommandError as error:
             _tell(error, bool(kwargs.get("as_json")))
             raise typer.Exit(error.exit_code) from None

@@ -130,9 +130,10 @@ def learn(
 
     Examples:
 
-        riparian learn trees.csv --target species --model trees.riparian
-
-        zcat log.csv.gz | riparian learn - --format csv -t failed -m log.riparian --no-eval
+    ```
+    riparian learn trees.csv --target species --model trees.riparian
+    zcat log.csv.gz | riparian learn - --format csv -t failed -m log.riparian
+    ```
     """
     for path, option in ((saving.model, "--model"), (html, "--html")):
         if path is not None:

@@ -38,7 +38,7 @@ class Model:
     learning: dict[str, Any] | None  # what a checkpoint has in addition
 
 
-def load_model(path: Path) -> Model:
+def load_model(path: Path, threads: int | None = None) -> Model:
     """The model in a file; whatever is wrong with it is told as bad data."""
     try:
         data = path.read_bytes()
@@ -49,6 +49,8 @@ def load_model(path: Path) -> Model:
         columns = _columns(extra, forest)
     except (SnapshotError, ValueError) as error:
         raise BadData(str(error), file=str(path)) from None
+    if threads is not None:
+        forest.n_jobs = threads
     names = getattr(forest, "feature_names_in_", None)
     if names is not None:
         del forest.feature_names_in_
@@ -91,9 +93,11 @@ def named(forest: OnlineForestClassifier, names: list[str] | None) -> Iterator[N
 def model_bytes(
     forest: OnlineForestClassifier, columns: Columns, learning: dict[str, Any] | None = None
 ) -> bytes:
-    """The same forest and columns give the same bytes."""
+    """The same forest and columns give the same bytes, however many threads have learned it."""
+    threads, forest.n_jobs = forest.n_jobs, None
     with named(forest, columns.feature_names):
         data = forest.to_bytes()
+    forest.n_jobs = threads
     extra = {COLUMNS: columns.state()}
     return with_extra(data, extra if learning is None else {**extra, LEARNING: learning})
 

@@ -14,22 +14,27 @@ MOST_CONFUSIONS = 10
 
 
 def show(what: Any) -> None:
-    """Print something of rich's; plain where stdout is no terminal."""
+    """Print something of rich's; where stdout is no terminal, without folds and trailing blanks."""
     from rich.console import Console
 
-    # A table that nobody looks at on a screen is not to be folded to the width of one.
-    width = None if sys.stdout.isatty() else 200
-    Console(width=width, highlight=False).print(what)
+    if sys.stdout.isatty():
+        Console(highlight=False).print(what)
+        return
+    console = Console(width=200, highlight=False, color_system=None)
+    with console.capture() as captured:
+        console.print(what)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
-def two_columns(rows: Mapping[str, str]) -> Any:
+def two_columns(rows: Mapping[str, str], title: str | None = None) -> Any:
+    """Names and what they stand for."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
     for name, value in rows.items():
-        table.add_row(Text(name, style="bold"), Text(value))
-    return table
+        table.add_row(Text(name, style="bold" if title is None else ""), Text(value))
+    return table if title is None else _titled(title, table)
 
 
 def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Any:
@@ -38,12 +43,20 @@ def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], left:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0))
     for i, name in enumerate(header):
         table.add_column(Text(name), justify="left" if i < left else "right")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    return table
+    return _titled(title, table)
+
+
+def _titled(title: str, table: Any) -> Any:
+    # A title of the table itself would be folded to its width.
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(Text(f"\n{title}", style="bold"), table)
 
 
 def confusion_table(scores: Scores) -> Any:
