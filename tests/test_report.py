@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import string
 import sys
 from html.parser import HTMLParser
@@ -18,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 from riparian import Geometric, OnlineForestClassifier, from_bytes
 from riparian.evaluation import Prequential, Scores
 from riparian.inspection import tree_view
+from riparian.inspection.colours import rgb
 from riparian.report import Report
 from riparian.report.numbers import count, memory, share
 from riparian.report.trees import count_leaves, size_label
@@ -354,7 +356,7 @@ def test_many_classes_are_told_by_the_pairs_confused_most():
     seen = Seen(report.html())
     assert any("A matrix of" in text and "could not be read" in text for text in seen.texts)
     mistakes = report.scores.confusion * ~np.eye(len(report.scores.classes), dtype=bool)
-    at = next(i for i, text in enumerate(seen.texts) if text.startswith("Most often confused: 25"))
+    at = next(i for i, text in enumerate(seen.texts) if text.startswith("Most often confused: 15"))
     assert count(int(mistakes.max())) in seen.texts[at : at + 10]
 
 
@@ -403,6 +405,21 @@ def plotly_scripts():
     from plotly.offline import get_plotlyjs
 
     return get_plotlyjs().count("<script")
+
+
+@pytest.mark.parametrize("scheme", [":root {", ':root[data-scheme="dark"] {'])
+@pytest.mark.parametrize("heat", ["heat-low", "heat-high"])
+def test_ink_is_legible_on_the_cells_of_a_matrix(whole, scheme, heat):
+    of_scheme = whole.html.split(scheme)[1].split("}")[0]
+    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", of_scheme))
+    dark, light = sorted((luminance(colours["ink"]), luminance(colours[heat])))
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def luminance(colour):
+    """As WCAG has it."""
+    parts = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in rgb(colour)]
+    return float(np.dot(parts, (0.2126, 0.7152, 0.0722)))
 
 
 # -- in a browser ---------------------------------------------------------------------------------

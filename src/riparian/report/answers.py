@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_CLASSES_IN_A_MATRIX = 40
 MOST_PAIRS = 10  # that are listed beside a matrix
-MOST_PAIRS_ALONE = 25  # that are listed in its place
+MOST_PAIRS_ALONE = 15  # that are listed in its place
 LONGEST_NAME = 60  # characters of a class in a table
 MOST_CLASSES_AS_BARS = 20  # of those that are too many for a matrix
 LARGEST_IN_A_COLUMN = 15  # classes of a matrix that needs no more than half of a wide page
@@ -55,7 +55,7 @@ def confusion(names: list[str], matrix: NDArray[np.int64]) -> str:
         "A row is a class as it was, a column as it was predicted. The colour is the share of the "
         "row; its scale gives most room to small shares, so that rare confusions can be seen.",
         charts.confusion(names, matrix),
-        key=heat_key("share of the truth", charts.HEAT_STEPS),
+        key=heat_key("share of the truth", charts.HEAT_STEPS, charts.heat_colours(names)),
         least_width=40 + 11 * len(names),  # so that names side by side can be read
     )
 

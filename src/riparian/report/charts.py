@@ -42,7 +42,7 @@ def accuracy(curve: Sequence[CurvePoint], most_frequent: float | None) -> Any:
 def leaves(curve: Sequence[CurvePoint]) -> Any:
     traces = [
         line(curve, "leaves", [point.leaves for point in curve], "accent", 2.5),
-        line(curve, "of them active", [point.active for point in curve], "second", 1.5),
+        line(curve, "of them active", [point.active for point in curve], "second", 2.5, "dot"),
     ]
     for trace in traces:
         trace.hovertemplate = "%{y:,d}"
@@ -106,7 +106,7 @@ def confusion(names: list[str], matrix: NDArray[np.int64]) -> Any:
             "%{customdata[2]} rows, %{customdata[3]} of the truth<extra></extra>"
         ),
         showscale=False,  # the page has a key that takes less room
-        meta={"colorscale": ["heat", HEAT_STEPS], "textfont.color": "ink"},
+        meta={"colorscale": [heat_colours(names), HEAT_STEPS], "textfont.color": "ink"},
     )  # fmt: skip
     if len(names) <= LARGEST_TO_WRITE:
         written = slice(2, 4 if len(names) <= LARGEST_TO_WRITE_SHARES else 3)
@@ -118,6 +118,11 @@ def confusion(names: list[str], matrix: NDArray[np.int64]) -> Any:
         xaxis=names_axis(names, "predicted"),
         yaxis=names_axis(names, "truth", autorange="reversed"),
     )
+
+
+def heat_colours(names: list[str]) -> str:
+    """Ink must stay legible on a cell that says something; others may be of any strength."""
+    return "heat" if len(names) <= LARGEST_TO_WRITE else "strong-heat"
 
 
 def calibration(bins: Sequence[Bin]) -> Any:

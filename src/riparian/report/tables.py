@@ -46,10 +46,14 @@ def pairs(entries: Mapping[str, str], kind: str) -> str:
     return f'<dl class="{kind}">{items}</dl>'
 
 
-def heat_key(title: str, steps: Sequence[float]) -> str:
+def heat_key(title: str, steps: Sequence[float], colours: str) -> str:
     """What the colours of a heat map mean: shares that stand evenly along the scale."""
     shares = "".join(f"<span>{step:.0%}</span>" for step in steps)
-    return f'<div class="key"><p>{escape(title)}</p><div></div><p>{shares}</p></div>'
+    scale = f"linear-gradient(to right, var(--{colours}-low), var(--{colours}-high))"
+    return (
+        f'<div class="key"><p>{escape(title)}</p><div style="background: {scale}"></div>'
+        f"<p>{shares}</p></div>"
+    )
 
 
 def paragraph(text: str) -> str:
