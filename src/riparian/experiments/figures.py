@@ -42,16 +42,19 @@ DPI = 150
 
 
 def draw(panels: Sequence[Panel], title: str = "") -> Any:
-    """A matplotlib figure of the panels, side by side."""
+    """A matplotlib figure of the panels, side by side; more than three are in rows of two."""
+    columns = len(panels) if len(panels) <= 3 else 2
+    rows = -(-len(panels) // columns)
     with matplotlib("pyplot").rc_context(STYLE):
         figure = matplotlib("figure").Figure(
-            figsize=(WIDTH * len(panels), HEIGHT), layout="constrained"
+            figsize=(WIDTH * columns, HEIGHT * rows), layout="constrained"
         )
         figure.suptitle(title, fontsize=11)
-        for ax, panel in zip(
-            figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
-        ):
+        places = figure.subplots(rows, columns, squeeze=False).ravel()
+        for ax, panel in zip(places, panels, strict=False):
             _draw_panel(ax, panel)
+        for empty in places[len(panels) :]:
+            empty.set_axis_off()
     return figure
 
 
@@ -70,6 +73,10 @@ def _draw_panel(ax: Any, panel: Panel) -> None:
         ax.xaxis.set_major_formatter(lambda x, _: number(x))
     if panel.log_y:
         ax.set_yscale("log")
+        ticker = matplotlib("ticker")
+        ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+        ax.yaxis.set_minor_formatter(ticker.NullFormatter())
     ax.set_xlabel(panel.x)
     ax.set_ylabel(panel.y)
     ax.set_title(panel.title, fontsize=10)
@@ -77,7 +84,11 @@ def _draw_panel(ax: Any, panel: Panel) -> None:
         _draw_curve(ax, curve, COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)])
     for label, level in panel.lines.items():
         ax.axhline(level, color=INK, linewidth=1.1, linestyle=(0, (5, 3)), label=label)
-    ax.legend()
+    if len(panel.curves) <= 4:
+        ax.legend()
+    else:  # it would cover the curves
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 2}
+        ax.legend(fontsize=9, **below)
 
 
 def _draw_curve(ax: Any, curve: Curve, colour: str, marker: str) -> None:
