@@ -9,6 +9,7 @@ from riparian.experiments.curves import Curve, Panel, curve_of
 from riparian.experiments.errors import DataError, StudyError
 from riparian.experiments.results import write_all
 from riparian.experiments.runs import Interrupted, run
+from riparian.experiments.store import read_runs
 from riparian.experiments.study import Cell, Row, Study, Value
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Value",
     "run",
     "Interrupted",
+    "read_runs",
     "StudyError",
     "DataError",
     "Curve",

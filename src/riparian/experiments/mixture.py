@@ -12,11 +12,10 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from riparian import Geometric, OnlineForestClassifier
 from riparian.experiments.curves import Panel, curve_of
 from riparian.experiments.study import Cell, Row, Study
 from riparian.experiments.votes import majority, tree_accuracies
-from riparian.forest import OnlineForestClassifier
-from riparian.schedule import Geometric
 from riparian.streams import GaussianMixture
 
 TEST, STREAM = 0, 1  # what a generator is for

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
@@ -148,6 +148,6 @@ def _value(text: str) -> Value:
     return text
 
 
-def read_runs(path: Path) -> list[Mapping[str, Value]]:
-    """The rows of a `runs.csv`, whatever the study."""
+def read_runs(path: Path) -> list[Row]:
+    """The rows of a `runs.csv`, whatever the study: to look at them in other ways."""
     return [row for rows in _read(path, ()).values() for row in rows]

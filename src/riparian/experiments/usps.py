@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
+from riparian import Geometric, OnlineForestClassifier
 from riparian.experiments.curves import Panel, curve_of
 from riparian.experiments.dataset import DataSet, load
 from riparian.experiments.errors import DataError
 from riparian.experiments.study import Cell, Row, Study
 from riparian.experiments.votes import majority, tree_accuracies
-from riparian.forest import OnlineForestClassifier
-from riparian.schedule import Geometric
 
 SMALLEST, SIZES = 20, 10  # the smallest part, and how many there are up to the whole
 
