@@ -23,6 +23,7 @@ from snapshots import KINDS, learned, mixture, opened, same_forest
 import riparian
 from riparian import Geometric, OnlineForestClassifier
 from riparian.snapshot import arrays
+from riparian.snapshot.extra import from_bytes_with_extra, with_extra
 
 pytestmark = pytest.mark.engine
 
@@ -337,3 +338,32 @@ def test_the_page_about_the_format_describes_every_array_and_field():
     assert set(tensors) == set(arrays.ARRAYS)
     assert told >= {*tensors, *fields, *arrays.TOTALS, *header["class_weights"], "sha256"}
     assert json.dumps(header)
+
+
+# -- what a program keeps with it --------------------------------------------------------------------
+
+
+def test_what_is_kept_with_a_forest_comes_back_and_changes_nothing_else():
+    forest, kept = learned(), {"columns": [1, 2.5, "ç", None, {"a": []}]}
+    data = with_extra(forest.to_bytes(), kept)
+    other, extra = from_bytes_with_extra(data)
+    assert extra == kept
+    assert same_forest(other, forest)
+    assert same_forest(riparian.from_bytes(data), forest)
+    assert with_extra(data, kept) == data
+
+
+def test_a_forest_with_nothing_kept_has_nothing():
+    assert from_bytes_with_extra(learned().to_bytes())[1] is None
+
+
+@pytest.mark.parametrize("wrong", [{"a": float("nan")}, {"a": b"bytes"}])
+def test_what_is_no_json_cannot_be_kept(wrong):
+    with pytest.raises(riparian.SnapshotError, match="extra cannot be saved"):
+        with_extra(learned().to_bytes(), wrong)
+
+
+def test_what_is_kept_may_not_be_too_long(monkeypatch):
+    monkeypatch.setattr("riparian.snapshot.extra.MOST_CHARACTERS", 5000)
+    with pytest.raises(riparian.SnapshotError, match="extra is too long"):
+        with_extra(learned().to_bytes(), {"a": "b" * 5000})

@@ -154,6 +154,7 @@ HEADER_LIES = [
     (at("class_weights", "given"), [MISSING, "unfair", 3, {"kind": "dict",
                                                            "pairs": [[["int", 0], -1]]}]),
     (at("class_weights", "seen"), [MISSING, [1], [-1], [2**63], "x"]),
+    (at("extra"), [None, [], "columns", 3]),
 ]  # fmt: skip
 
 

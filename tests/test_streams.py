@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riparian.streams import GaussianMixture
+from riparian.streams import GaussianMixture, NoisyLabels
 
 PAPER = GaussianMixture.paper()
 
@@ -139,3 +139,40 @@ def test_points_of_another_dimension_are_refused():
 def test_a_negative_number_of_points_is_refused():
     with pytest.raises(ValueError, match="n must be >= 0, got -1"):
         PAPER.sample(-1)
+
+
+# -- noisy labels ---------------------------------------------------------------------------------
+
+NOISY = NoisyLabels(PAPER, flip=0.3)
+
+
+def test_labels_are_replaced_as_often_as_said_by_all_others_alike():
+    X, y = NOISY.sample(200_000, random_state=0)
+    clean_X, clean_y = PAPER.sample(200_000, np.random.default_rng(0))
+    np.testing.assert_array_equal(X, clean_X)
+    assert np.mean(y != clean_y) == pytest.approx(0.3, abs=0.005)
+    shift = (y - clean_y)[y != clean_y] % 5
+    np.testing.assert_allclose(np.bincount(shift, minlength=5)[1:] / len(shift), 0.25, atol=0.01)
+
+
+def test_noisy_probabilities_are_those_of_the_noisy_labels():
+    X, y = NOISY.sample(300_000, random_state=1)
+    proba = NOISY.bayes_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    for k in range(5):
+        near = (proba[:, k] > 0.2) & (proba[:, k] < 0.3)
+        assert np.mean(y[near] == k) == pytest.approx(proba[near, k].mean(), abs=0.01)
+    value, error = NOISY.bayes_accuracy_estimate(100_000)
+    assert abs(NOISY.bayes_accuracy(X, y) - value) < 5 * error + 0.003
+
+
+def test_noise_leaves_the_best_answer_as_it_is():
+    X, _ = PAPER.sample(1000, random_state=0)
+    np.testing.assert_array_equal(NOISY.bayes_predict(X), PAPER.bayes_predict(X))
+
+
+def test_noise_that_is_none_is_refused():
+    with pytest.raises(ValueError, match=r"flip must be from 0 to 1, got 1\.5"):
+        NoisyLabels(PAPER, flip=1.5)
+    with pytest.raises(ValueError, match="two classes or more"):
+        NoisyLabels(GaussianMixture([1], [[0]], [[[1]]]), flip=0.5)

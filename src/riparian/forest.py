@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import os
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from riparian import native
@@ -18,6 +19,9 @@ from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.files import write_whole
 from riparian.snapshot.header import Header
 from riparian.snapshot.state import encode
+
+if TYPE_CHECKING:
+    from riparian.theory.certificate import Certificate
 
 
 class OnlineForestClassifier(RowForestClassifier):
@@ -143,6 +147,14 @@ class OnlineForestClassifier(RowForestClassifier):
             voting=self.voting,
             max_memory=self.max_memory,
         )
+
+    def certificate(self, X: ArrayLike | None = None) -> Certificate:
+        """The theorem held against this forest: its conditions, what can be seen of them at the
+        points X (or over the leaves), and what must be believed; see `riparian.theory`.
+        """
+        from riparian.theory.certificate import certificate  # which needs this module
+
+        return certificate(self, X)
 
     # -- snapshots --------------------------------------------------------------------------------
 

@@ -46,6 +46,16 @@ class Schedule(ABC):
     def growth(self) -> tuple[int, float]:
         """How fast the schedule grows in the end; of two, the larger one ends above the other."""
 
+    @property
+    def unbounded(self) -> bool:
+        """Whether it grows to infinity with the depth."""
+        return self.growth > _NO_GROWTH
+
+    @property
+    def outgrows_depth(self) -> bool:
+        """Whether d / schedule(d) goes to 0."""
+        return self.growth > (1, 1.0)
+
     @abstractmethod
     def times(self, factor: float) -> Self:
         """The same schedule, `factor` times as high."""
@@ -129,12 +139,19 @@ def resolve(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Schedule
     ...
     ValueError: beta must be >= alpha at every depth, got 1.0 < 2.0 at depth 0
     """
+    alpha, beta = as_schedules(alpha, beta)
+    fault = fault_in_order(alpha, beta)
+    if fault is not None:
+        raise ValueError(f"beta must be >= alpha at every depth, got {fault}")
+    _warn_if_weak(alpha)
+    return alpha, beta
+
+
+def as_schedules(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Schedule]:
+    """α and β as two schedules, whatever the theorem says of them."""
     if not _is_schedule(alpha):
         raise TypeError(f"alpha must be a Geometric or a Polynomial, got {alpha!r}")
-    above = beta if _is_schedule(beta) else _multiple(alpha, beta)
-    _check_order(alpha, above)
-    _warn_if_weak(alpha)
-    return alpha, above
+    return alpha, beta if _is_schedule(beta) else _multiple(alpha, beta)
 
 
 def _multiple(alpha: Schedule, factor: object) -> Schedule:
@@ -143,18 +160,18 @@ def _multiple(alpha: Schedule, factor: object) -> Schedule:
     return alpha.times(_number("beta", factor, at_least=1))
 
 
-def _check_order(alpha: Schedule, beta: Schedule) -> None:
+def fault_in_order(alpha: Schedule, beta: Schedule) -> str | None:
+    """How β falls below α at some depth; None if it does at none.
+
+    >>> fault_in_order(Geometric(2, 1.1), Geometric(1, 1.1))
+    '1.0 < 2.0 at depth 0'
+    """
     if beta.growth < alpha.growth:
-        raise ValueError(
-            "beta must be >= alpha at every depth, "
-            f"got {beta!r}, which in the end grows more slowly than {alpha!r}"
-        )
+        return f"{beta!r}, which in the end grows more slowly than {alpha!r}"
     for depth in _closest_depths(alpha, beta):
         if beta(depth) < alpha(depth):
-            raise ValueError(
-                "beta must be >= alpha at every depth, "
-                f"got {beta(depth)!r} < {alpha(depth)!r} at depth {depth}"
-            )
+            return f"{beta(depth)!r} < {alpha(depth)!r} at depth {depth}"
+    return None
 
 
 def _closest_depths(alpha: Schedule, beta: Schedule) -> list[int]:
@@ -173,12 +190,12 @@ def _closest_depths(alpha: Schedule, beta: Schedule) -> list[int]:
 
 
 def _warn_if_weak(alpha: Schedule) -> None:
-    if alpha.growth == _NO_GROWTH:
+    if not alpha.unbounded:
         lost = (
             "is constant: the estimation points of a leaf, N^e(A_t(X)), need not grow to infinity, "
             "so the forest is not guaranteed to be consistent"
         )
-    elif alpha.growth <= (1, 1.0):
+    elif not alpha.outgrows_depth:
         lost = (
             "grows too slowly: d/alpha(d) does not go to 0, so with a bounded fringe a leaf is not "
             "guaranteed to become active, and the forest not to be consistent"

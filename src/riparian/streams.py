@@ -1,5 +1,6 @@
 """Streams whose best possible accuracy is known, to measure a forest against."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -16,13 +17,64 @@ class Estimate(NamedTuple):
     standard_error: float
 
 
+Points = NDArray[np.float32]
+Labels = NDArray[np.int64]
+Seed = int | np.random.Generator | None
+
+
+class Stream(ABC):
+    """Points with the labels 0, 1, 2, ..., drawn from a distribution that is known.
+
+    Knowing P(Y = k | X = x), one knows the best classifier there is (the Bayes classifier), and so how
+    much of a forest's error is the forest's own.
+    """
+
+    @property
+    @abstractmethod
+    def n_classes(self) -> int:
+        """How many classes there are."""
+
+    @abstractmethod
+    def sample(self, n: int, random_state: Seed = None) -> tuple[Points, Labels]:
+        """n independent points and their labels. A generator goes on from where it is."""
+
+    @abstractmethod
+    def bayes_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """P(Y = k | X = x), one row a point."""
+
+    def bayes_predict(self, X: ArrayLike) -> Labels:
+        """The likeliest class of each point: no classifier is right more often."""
+        return np.asarray(self.bayes_proba(X).argmax(axis=1), dtype=np.int64)
+
+    def bayes_accuracy(self, X: ArrayLike, y: ArrayLike) -> float:
+        """The share of these points that the Bayes classifier gets right.
+
+        Compare a forest with this, on the same points: chance in the test set then cancels.
+        """
+        return float(np.mean(self.bayes_predict(X) == np.asarray(y)))
+
+    def bayes_accuracy_estimate(self, n: int = 1_000_000, random_state: Seed = 0) -> Estimate:
+        """The Bayes accuracy of the distribution, E[max_k P(Y = k | X)], from n sampled points.
+
+        >>> value, error = GaussianMixture.paper().bayes_accuracy_estimate(100_000)
+        >>> round(value, 2), error < 0.001
+        (0.67, True)
+        """
+        if n < 2:
+            raise ValueError(f"n must be >= 2, got {n!r}")
+        rng = np.random.default_rng(random_state)
+        blocks = [min(_BLOCK, n - done) for done in range(0, n, _BLOCK)]
+        # The probability of being right varies less than being right or not, so fewer points do.
+        right = np.concatenate(
+            [self.bayes_proba(self.sample(block, rng)[0]).max(axis=1) for block in blocks]
+        )
+        return Estimate(float(right.mean()), float(right.std(ddof=1) / np.sqrt(n)))
+
+
 @dataclass(frozen=True, eq=False)
-class GaussianMixture:
+class GaussianMixture(Stream):
     """Classes with Gaussian densities: class k has probability `weights[k]`, and its points are
     N(`means[k]`, `covariances[k]`). The labels are 0, 1, 2, ...
-
-    Knowing the densities, one knows the best classifier there is (the Bayes classifier), and so how
-    much of a forest's error is the forest's own.
 
     >>> mixture = GaussianMixture.paper()
     >>> X, y = mixture.sample(1000, random_state=0)
@@ -57,10 +109,11 @@ class GaussianMixture:
             ),
         )
 
-    def sample(
-        self, n: int, random_state: int | np.random.Generator | None = None
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """n independent points and their labels. A generator goes on from where it is."""
+    @property
+    def n_classes(self) -> int:
+        return len(self.weights)
+
+    def sample(self, n: int, random_state: Seed = None) -> tuple[Points, Labels]:
         if n < 0:
             raise ValueError(f"n must be >= 0, got {n!r}")
         rng = np.random.default_rng(random_state)
@@ -71,42 +124,15 @@ class GaussianMixture:
         return X.astype(np.float32), y.astype(np.int64)
 
     def bayes_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """P(Y = k | X = x), one row a point."""
         joint = self._log_joint(_points(X, self.means.shape[1]))
         joint -= joint.max(axis=1, keepdims=True)  # else far points would be 0/0
         proba = np.exp(joint)
         return np.asarray(proba / proba.sum(axis=1, keepdims=True))
 
-    def bayes_predict(self, X: ArrayLike) -> NDArray[np.int64]:
-        """The likeliest class of each point: no classifier is right more often."""
+    def bayes_predict(self, X: ArrayLike) -> Labels:
+        # Of the logarithms: far out, two classes may be as good as certain and still differ.
         joint = self._log_joint(_points(X, self.means.shape[1]))
         return np.asarray(joint.argmax(axis=1), dtype=np.int64)
-
-    def bayes_accuracy(self, X: ArrayLike, y: ArrayLike) -> float:
-        """The share of these points that the Bayes classifier gets right.
-
-        Compare a forest with this, on the same points: chance in the test set then cancels.
-        """
-        return float(np.mean(self.bayes_predict(X) == np.asarray(y)))
-
-    def bayes_accuracy_estimate(
-        self, n: int = 1_000_000, random_state: int | np.random.Generator | None = 0
-    ) -> Estimate:
-        """The Bayes accuracy of the distribution, E[max_k P(Y = k | X)], from n sampled points.
-
-        >>> value, error = GaussianMixture.paper().bayes_accuracy_estimate(100_000)
-        >>> round(value, 2), error < 0.001
-        (0.67, True)
-        """
-        if n < 2:
-            raise ValueError(f"n must be >= 2, got {n!r}")
-        rng = np.random.default_rng(random_state)
-        blocks = [min(_BLOCK, n - done) for done in range(0, n, _BLOCK)]
-        # The probability of being right varies less than being right or not, so fewer points do.
-        right = np.concatenate(
-            [self.bayes_proba(self.sample(block, rng)[0]).max(axis=1) for block in blocks]
-        )
-        return Estimate(float(right.mean()), float(right.std(ddof=1) / np.sqrt(n)))
 
     def _log_joint(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """log P(Y = k) + log density of class k at x, up to a constant that all classes share."""
@@ -117,6 +143,45 @@ class GaussianMixture:
             log_volume = np.log(np.diag(root)).sum()
             columns.append(np.log(weight) - log_volume - 0.5 * (standard**2).sum(axis=0))
         return np.column_stack(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyLabels(Stream):
+    """A stream in which each label is replaced, with probability `flip`, by one of the others.
+
+    All others are equally likely. As long as `flip` < 1 - 1/classes the best answer is the same as
+    before, and right less often.
+
+    >>> noisy = NoisyLabels(GaussianMixture.paper(), flip=0.2)
+    >>> noisy.bayes_predict([[2, 2], [9, 0]]).tolist()
+    [0, 3]
+    >>> round(noisy.bayes_accuracy_estimate(100_000).value, 2)
+    0.55
+    """
+
+    clean: Stream
+    flip: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.flip <= 1:
+            raise ValueError(f"flip must be from 0 to 1, got {self.flip!r}")
+        if self.clean.n_classes < 2:
+            raise ValueError("a label can only be replaced where there are two classes or more")
+
+    @property
+    def n_classes(self) -> int:
+        return self.clean.n_classes
+
+    def sample(self, n: int, random_state: Seed = None) -> tuple[Points, Labels]:
+        rng = np.random.default_rng(random_state)
+        X, y = self.clean.sample(n, rng)
+        other = (y + rng.integers(1, self.n_classes, size=n)) % self.n_classes
+        return X, np.where(rng.random(n) < self.flip, other, y)
+
+    def bayes_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        proba = self.clean.bayes_proba(X)
+        from_others = (1 - proba) / (self.n_classes - 1)
+        return np.asarray((1 - self.flip) * proba + self.flip * from_others)
 
 
 def _frozen(name: str, value: ArrayLike) -> NDArray[np.float64]:

@@ -91,7 +91,7 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
     is_leaf = arrays["child"] == 0
     left = np.where(is_leaf, NONE, arrays["child"].astype(np.int64))
     right = np.where(is_leaf, NONE, left + 1)
-    depth, parent = _depths_and_parents(left, right)
+    depth, parent = depths_and_parents(left, right)
     active = np.zeros(len(left), dtype=np.bool_)
     active[arrays["leaf_node"]] = arrays["leaf_active"] > 0
     classes, of_leaves = _leaf_counts(forest, arrays)
@@ -109,9 +109,10 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
     )
 
 
-def _depths_and_parents(
+def depths_and_parents(
     left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of each node; the root has depth 0 and no parent."""
     depth = np.zeros(len(left), dtype=np.int64)
     parent = np.full(len(left), NONE)
     level = np.flatnonzero(left[:1] != NONE)

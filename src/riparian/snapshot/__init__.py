@@ -11,6 +11,7 @@
     state.py        all of this in order
     files.py        writing a file whole or not at all
     load.py         from a file or bytes to an estimator
+    extra.py        what a program keeps with a forest
 
 The format is described in docs/snapshot-format.md.
 """

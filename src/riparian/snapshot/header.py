@@ -52,6 +52,7 @@ class Header:
     labels: Labels
     class_weights: ClassWeights
     history: History = History()
+    extra: dict[str, Any] | None = None  # what a program wants to keep with it; see extra.py
 
     @property
     def arrived(self) -> int:
@@ -73,6 +74,7 @@ def write(header: Header) -> str:
         "labels": _labels(header.labels),
         "class_weights": _class_weights(header.class_weights),
         "history": asdict(header.history),
+        **({} if header.extra is None else {"extra": header.extra}),
     }
     try:
         return json.dumps(fields_, allow_nan=False)
@@ -98,6 +100,7 @@ def read(text: str, max_bytes: int) -> Header:
         labels=labels,
         class_weights=_read_class_weights(_field(found, "class_weights", dict), labels),
         history=_read_history(found),
+        extra=_field(found, "extra", dict) if "extra" in found else None,
     )
 
 

@@ -1,0 +1,35 @@
+"""The command line, `riparian`: see `riparian --help`. It needs `pip install "riparian[cli]"`.
+
+app.py              the command and its commands
+learn.py            from a stream to a model; learner.py is the loop, checkpoint.py its safety
+predict.py          classes and probabilities of the rows of a stream; outputs.py writes them
+evaluate.py         how good a model is on rows with a known target
+inspect.py          what a model is
+demo.py             the main job on built-in data
+options.py          groups of options; forest_options.py has those of the estimator
+sources/            where rows come from, one file a format
+columns.py          what the columns of a source mean; encoding.py and target.py are its parts
+model.py            model files
+errors.py           what can go wrong, and the exit codes
+"""
+
+from __future__ import annotations
+
+import sys
+
+NEEDED = {"typer", "rich", "pyarrow", "plotly"}
+
+
+def main() -> None:
+    """What the console script calls."""
+    try:
+        from riparian.cli.app import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in NEEDED:
+            raise
+        print(
+            f"riparian: the command line needs {error.name}: pip install 'riparian[cli]'",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    app(prog_name="riparian")

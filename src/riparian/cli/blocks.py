@@ -1,0 +1,62 @@
+"""Points and labels in blocks of a size of our own, however they were read; shuffled by windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from riparian.cli.columns import Points
+from riparian.forest import shuffled
+
+Piece = tuple[Points, NDArray[Any]]  # points and their labels
+
+
+def rechunk(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
+    """The same rows, `rows` at a time; the last block may have fewer.
+
+    >>> pieces = [(np.zeros((3, 1)), np.array([0, 1, 2])), (np.zeros((4, 1)), np.array([3, 4, 5, 6]))]
+    >>> [y.tolist() for X, y in rechunk(pieces, 2)]
+    [[0, 1], [2, 3], [4, 5], [6]]
+    """
+    held: list[Piece] = []
+    n = 0
+    for X, y in pieces:
+        first = 0
+        while n + len(y) - first >= rows:
+            last = first + rows - n
+            yield _stacked([*held, (X[first:last], y[first:last])])
+            held, n, first = [], 0, last
+        if first < len(y):
+            held.append((X[first:], y[first:]))
+            n += len(y) - first
+    if held:
+        yield _stacked(held)
+
+
+def shuffled_windows(
+    pieces: Iterable[Piece], rows: int, seed: int, number_of_pass: int, start: int
+) -> Iterator[Piece]:
+    """Rows shuffled within windows, from row `start` of the result on; `pieces` begin with its window.
+
+    The order of a window is a function of the seed, the pass and the number of the window (R13),
+    and one that holds all rows has the order of `fit`.
+    """
+    first = start // rows
+    for window, (X, y) in enumerate(rechunk(pieces, rows), start=first):
+        order = shuffled(seed, number_of_pass + (window << 32), len(y))
+        if window == first:
+            order = order[start % rows :]
+        if len(order):
+            yield X[order], y[order]
+
+
+def _stacked(pieces: list[Piece]) -> Piece:
+    if len(pieces) == 1:
+        return pieces[0]
+    all_X, all_y = zip(*pieces, strict=True)
+    stack = sparse.vstack if sparse.issparse(all_X[0]) else np.concatenate
+    return stack(all_X), np.concatenate(all_y)

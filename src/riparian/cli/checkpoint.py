@@ -1,0 +1,147 @@
+"""Checkpoints: a model that also says how far the stream has been learned, and how that went.
+
+It is one file, written whole or not at all. Whoever resumes must learn the same stream with the same
+options: both are in the file and compared.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from riparian.cli.columns import Columns
+from riparian.cli.errors import BadData, BadUsage, CommandError
+from riparian.cli.model import load_model, model_bytes, write_file
+from riparian.evaluation import Prequential
+from riparian.forest import OnlineForestClassifier
+
+
+@dataclass
+class Progress:
+    """How far a run has come."""
+
+    number_of_pass: int = 0
+    row: int = 0  # of this pass, the next to learn
+    learned: int = 0  # rows, of all passes
+    seconds: float = 0.0  # of learning, over all runs that led here
+    test: Prequential | None = None  # None where nothing is tested
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "pass": self.number_of_pass,
+            "row": self.row,
+            "learned": self.learned,
+            "seconds": self.seconds,
+            "test": None if self.test is None else self.test.state(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Progress:
+        test = state["test"]
+        return cls(
+            number_of_pass=int(state["pass"]),
+            row=int(state["row"]),
+            learned=int(state["learned"]),
+            seconds=float(state["seconds"]),
+            test=None if test is None else Prequential.from_state(test),
+        )
+
+
+@dataclass(frozen=True)
+class Every:
+    """How often to write a checkpoint."""
+
+    rows: int | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Every:
+        """
+        >>> Every.parse("10000"), Every.parse("30s")
+        (Every(rows=10000, seconds=None), Every(rows=None, seconds=30.0))
+        """
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(rows|s|)", text.strip())
+        if found is None or float(found[1]) <= 0 or (found[2] != "s" and "." in found[1]):
+            raise BadUsage(
+                f"--checkpoint-every must be a number of rows, such as 10000 or 10000rows, or of "
+                f"seconds, such as 30s, got {text!r}"
+            )
+        if found[2] == "s":
+            return cls(seconds=float(found[1]))
+        return cls(rows=int(found[1]))
+
+
+@dataclass
+class Checkpoint:
+    """The file, and when it was last written."""
+
+    path: Path
+    plan: dict[str, Any]  # the stream and the options that decide what is learned
+    every: Every | None = None
+    saved_row: int | None = None  # rows learned, as the file on the disk has it
+    _last_row: int = 0
+    _last_time: float = field(default_factory=time.monotonic)
+
+    def due(self, learned: int) -> bool:
+        if self.every is None:
+            return False
+        if self.every.rows is not None:
+            return learned - self._last_row >= self.every.rows
+        assert self.every.seconds is not None
+        return time.monotonic() - self._last_time >= self.every.seconds
+
+    def write(self, forest: OnlineForestClassifier, columns: Columns, progress: Progress) -> None:
+        learning = {"plan": self.plan, **progress.state()}
+        try:
+            write_file(self.path, model_bytes(forest, columns, learning), "checkpoint")
+        except CommandError as error:
+            raise CommandError(f"{error}\n{self._left()}") from None
+        self.saved_row = self._last_row = progress.learned
+        self._last_time = time.monotonic()
+
+    def _left(self) -> str:
+        if self.saved_row is None:
+            return "There is none from before: nothing of this run is kept."
+        return (
+            f"The one from before, after {self.saved_row:,} rows, is whole: make room, "
+            "and go on with --resume."
+        )
+
+    def resume(self) -> tuple[OnlineForestClassifier, Columns, Progress]:
+        """What the file holds, if it is of the same run."""
+        if not self.path.exists():
+            raise BadUsage(f"--resume: there is no checkpoint {self.path} to go on from")
+        model = load_model(self.path)
+        if model.columns is None or model.learning is None:
+            raise BadUsage(f"--resume: {self.path} is a model, not a checkpoint")
+        try:
+            check_same(model.learning["plan"], self.plan)
+            progress = Progress.from_state(model.learning)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BadData(f"not a checkpoint of this version: {error!r}", file=model.path) from None
+        self.saved_row = self._last_row = progress.learned
+        return model.forest, model.columns, progress
+
+    def check_none(self) -> None:
+        """Hours of work are not to be replaced by accident."""
+        if self.path.exists():
+            raise BadUsage(
+                f"{self.path} is the checkpoint of a run that did not finish: go on from it with "
+                "--resume, or delete it to start again"
+            )
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+def check_same(then: dict[str, Any], now: dict[str, Any]) -> None:
+    """Whether a run goes on as it began."""
+    for name in [*then, *(name for name in now if name not in then)]:
+        if then.get(name) != now.get(name):
+            raise BadUsage(
+                f"--resume: {name} is {now.get(name)!r} now and was {then.get(name)!r} "
+                "in the checkpoint; it must be the same stream with the same options"
+            )

@@ -1,0 +1,323 @@
+"""From rows of a table to points and labels, and what a model has to remember of that."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as types
+from numpy.typing import NDArray
+from scipy import sparse
+
+from riparian.cli import encoding
+from riparian.cli.encoding import Encoder, Hash, Number, OneHot, Ordinal
+from riparian.cli.errors import BadData, BadUsage, names, shown
+from riparian.cli.sources.libsvm import INDEX, LABEL, VALUE, LibsvmSource
+from riparian.cli.sources.source import Batch, Kind, Source, kind_of
+from riparian.cli.target import FAMILIES, Target
+
+Points = Any  # rows of float32: an array, or a CSR matrix
+
+
+class Encode(StrEnum):
+    ORDINAL = "ordinal"
+    ONEHOT = "onehot"
+    HASH = "hash"
+
+
+class Columns(ABC):
+    """What the columns of a stream mean to a forest."""
+
+    target: Target | None
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """How many features a point has."""
+
+    @property
+    @abstractmethod
+    def feature_names(self) -> list[str] | None:
+        """What they are called; None where numbers are all there is."""
+
+    @abstractmethod
+    def kinds(self, source: Source, *, target: bool = True) -> dict[str, Kind]:
+        """What to read of a source, with or without the target; an error if it is not there."""
+
+    @abstractmethod
+    def points(self, batch: Batch, *, follow: bool = False) -> Points:
+        """The features of some rows; `follow` to learn of texts never seen before."""
+
+    def labels(self, batch: Batch) -> NDArray[Any]:
+        """The labels of some rows."""
+        assert self.target is not None
+        return self.target.labels(batch)
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """All of it for JSON."""
+
+
+class TableColumns(Columns):
+    """Columns by their names, each with its encoder."""
+
+    def __init__(self, target: Target | None, encoders: dict[str, Encoder]) -> None:
+        self.target = target
+        self.encoders = encoders
+        self.absent: set[str] = set()  # columns that may be left out, to be filled with NaN
+
+    @classmethod
+    def choose(
+        cls,
+        source: Source,
+        target: str,
+        ignored: Iterable[str],
+        text: Callable[[], Encoder] | None,
+    ) -> TableColumns:
+        """What to make of a source: `text` makes an encoder for a text column, if it may."""
+        check_there(source, [target], "--target")
+        check_there(source, ignored, "--ignore")
+        kinds = {
+            name: kind_of(natural)
+            for name, natural in source.fields.items()
+            if name != target and name not in {*ignored}
+        }
+        _check_usable(source, kinds, encode=text is not None)
+        if not kinds:
+            raise BadData("there is no column but the target to learn from", file=source.file)
+        encoders = {
+            name: text() if text is not None and kind is Kind.TEXT else Number()
+            for name, kind in kinds.items()
+        }
+        return cls(Target.of(source, target), encoders)
+
+    @property
+    def n_features(self) -> int:
+        return sum(encoder.width for encoder in self.encoders.values())
+
+    @property
+    def feature_names(self) -> list[str]:
+        return [
+            feature for name, encoder in self.encoders.items() for feature in encoder.features(name)
+        ]
+
+    def kinds(self, source: Source, *, target: bool = True) -> dict[str, Kind]:
+        wanted = {
+            name: encoder.kind
+            for name, encoder in self.encoders.items()
+            if name in source.fields or name not in self.absent
+        }
+        if target:
+            assert self.target is not None
+            natural = source.fields.get(self.target.column, pa.null())
+            wanted[self.target.column] = self.target.kind(natural)
+        if isinstance(source, LibsvmSource):
+            raise BadData("a LIBSVM file has no columns with names, and they are needed here",
+                          file=source.file)  # fmt: skip
+        missing = [name for name in wanted if name not in source.fields]
+        if missing:
+            raise BadData(
+                f"these columns are missing: {names(missing)}; it has {names([*source.fields])}",
+                file=source.file,
+            )
+        return wanted
+
+    def check_no_more(self, source: Source, ignored: Iterable[str]) -> None:
+        """Files of one stream have the same columns."""
+        assert self.target is not None
+        known = {*self.encoders, self.target.column, *ignored}
+        more = [name for name in source.fields if name not in known]
+        if more:
+            raise BadData(
+                f"these columns are not in the files before: {names(more)}", file=source.file
+            )
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether the beginning of the stream has to be seen before anything is encoded."""
+        return any(isinstance(e, OneHot) and not e.settled for e in self.encoders.values())
+
+    def settle(self, batches: list[Batch]) -> None:
+        """Take in the beginning of the stream."""
+        for name, encoder in self.encoders.items():
+            if isinstance(encoder, OneHot):
+                encoder.settle([batch.table.column(name) for batch in batches])
+
+    def points(self, batch: Batch, *, follow: bool = False) -> NDArray[np.float32]:
+        out = np.empty((len(batch), self.n_features), dtype=np.float32)
+        first = 0
+        present = {*batch.table.schema.names}
+        for name, encoder in self.encoders.items():
+            mine = out[:, first : first + encoder.width]
+            first += encoder.width
+            if name not in present:
+                mine[:] = np.nan
+                continue
+            values = batch.table.column(name)
+            if follow and isinstance(encoder, Ordinal):
+                encoder.follow(values)
+            encoder.fill(values, mine)
+        self._check_finite(batch, out)
+        return out
+
+    def _check_finite(self, batch: Batch, out: NDArray[np.float32]) -> None:
+        if not np.isinf(out).any():
+            return
+        row, feature = (int(i) for i in np.argwhere(np.isinf(out))[0])
+        column = self.feature_names[feature]  # only numbers can be infinite
+        value = batch.table.column(column)[row].as_py()
+        raise batch.bad(row, f"expected a number that fits float32, got {shown(value)}", column)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "kind": "table",
+            "target": None if self.target is None else [self.target.column, self.target.family],
+            "columns": [
+                [name, encoder.name, encoder.state()] for name, encoder in self.encoders.items()
+            ],
+        }
+
+
+class SparseColumns(Columns):
+    """Features by their numbers, as LIBSVM has them: those that a row leaves out are zero."""
+
+    def __init__(self, target: Target, width: int, zero_based: bool, strict: bool = True) -> None:
+        self.target: Target = target
+        self.width = width
+        self.zero_based = zero_based  # whether the first index is 0; LIBSVM's own is 1
+        self.strict = strict  # whether an index beyond the width is an error
+        self.beyond = 0  # values left out for that reason
+
+    @property
+    def n_features(self) -> int:
+        return self.width
+
+    @property
+    def feature_names(self) -> None:
+        return None
+
+    def kinds(self, source: Source, *, target: bool = True) -> dict[str, Kind]:
+        if not isinstance(source, LibsvmSource):
+            raise BadData("expected LIBSVM, as the model was learned from", file=source.file)
+        return {}
+
+    def points(self, batch: Batch, *, follow: bool = False) -> Any:
+        index, value = (batch.table.column(name) for name in (INDEX, VALUE))
+        starts = index.offsets.to_numpy()
+        places = index.flatten().to_numpy().astype(np.int64) - (not self.zero_based)
+        values = value.flatten().to_numpy()
+        starts = starts - starts[0]
+        self._check(batch, places, values, starts)
+        rows = np.repeat(np.arange(len(batch)), np.diff(starts))
+        within = places < self.width
+        self.beyond += int((~within).sum())
+        shape = (len(batch), self.width)
+        with np.errstate(over="ignore"):
+            data = values[within].astype(np.float32)
+        return sparse.csr_matrix((data, (rows[within], places[within])), shape=shape)
+
+    def _check(
+        self,
+        batch: Batch,
+        places: NDArray[np.int64],
+        values: NDArray[np.float64],
+        starts: NDArray[Any],
+    ) -> None:
+        beyond = (places >= self.width) & self.strict
+        with np.errstate(over="ignore"):
+            infinite = np.isinf(values.astype(np.float32))
+        bad = (places < 0) | beyond | infinite
+        if not bad.any():
+            return
+        i = int(np.argmax(bad))
+        row = int(np.searchsorted(starts, i, side="right")) - 1
+        index = int(places[i]) + (not self.zero_based)
+        if places[i] < 0:
+            what = "indices begin with 1, got 0; if yours begin with 0, give --zero-based"
+        elif beyond[i]:
+            last = self.width - self.zero_based
+            what = f"expected indices up to {last}, got {index}; see --features"
+        else:
+            what = f"expected a number that fits float32, got {shown(values[i])}"
+        raise batch.bad(row, what, str(index))
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "kind": "sparse",
+            "target": [self.target.column, self.target.family],
+            "width": self.width,
+            "zero_based": self.zero_based,
+        }
+
+
+def from_state(state: Any) -> Columns:
+    """What a model file tells of its columns; a ValueError if that cannot be."""
+    match state:
+        case {"kind": "table", "target": [str(column), str(family)], "columns": list(columns)}:
+            if family in FAMILIES:
+                target = Target(column, family)  # type: ignore[arg-type]
+                encoders = dict(_encoder(found) for found in columns)
+                if len(encoders) == len(columns):
+                    return TableColumns(target, encoders)
+        case {"kind": "sparse", "width": int(width), "zero_based": bool(zero_based)}:
+            if 1 <= width < 2**31:
+                return SparseColumns(Target(LABEL, "int"), width, zero_based)
+    raise ValueError(f"columns cannot be like {str(state)[:100]}")
+
+
+def _encoder(found: Any) -> tuple[str, Encoder]:
+    match found:
+        case [str(name), str(kind), dict(state)]:
+            return name, encoding.from_state(kind, state)
+    raise ValueError(f"a column cannot be like {str(found)[:100]}")
+
+
+def check_there(source: Source, wanted: Iterable[str], option: str) -> None:
+    for name in wanted:
+        if name not in source.fields:
+            hint = ""
+            if len(source.fields) == 1:
+                hint = "; is there another --delimiter?"
+            raise BadUsage(
+                f"{option} {name!r}: {source.file} has no such column; "
+                f"it has {names([*source.fields], most=40)}{hint}"
+            )
+
+
+def _check_usable(source: Source, kinds: Mapping[str, Kind | None], *, encode: bool) -> None:
+    for name, kind in kinds.items():
+        if kind is None:
+            natural = source.fields[name]
+            what = "dates or times" if types.is_temporal(natural) else "values"
+            raise BadData(
+                f"{what} ({natural}) cannot be learned from: make numbers of them, or leave the "
+                f"column out with --ignore {name}",
+                file=source.file,
+                column=name,
+            )
+    texts = [name for name, kind in kinds.items() if kind is Kind.TEXT]
+    if texts and not encode:
+        raise BadData(
+            f"these columns hold text: {names(texts)}; give --encode ordinal, onehot or hash, "
+            "or leave them out with --ignore",
+            file=source.file,
+        )
+
+
+def text_encoder(
+    encode: Encode | None, most: int | None, buckets: int
+) -> Callable[[], Encoder] | None:
+    """What makes an encoder for each text column."""
+    match encode:
+        case None:
+            return None
+        case Encode.ORDINAL:
+            return lambda: Ordinal(10_000 if most is None else most, [])
+        case Encode.ONEHOT:
+            return lambda: OneHot(100 if most is None else most, None)
+        case Encode.HASH:
+            return lambda: Hash(buckets)

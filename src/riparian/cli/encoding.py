@@ -1,0 +1,186 @@
+"""From a column to features: numbers as they are, texts by one of three encodings.
+
+What is learned of a text column only ever grows, or is fixed once: to encode a row again, later,
+gives the same features. So a run that was interrupted can read rows again that it had read before.
+"""
+
+from __future__ import annotations
+
+import zlib
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from riparian.cli.sources.source import Kind
+
+OTHER = "(other)"
+MOST_CATEGORIES = 2**24  # that float32 can tell apart
+
+
+class Encoder(ABC):
+    """One column of a table as one or more features."""
+
+    name: ClassVar[str]  # in a model file
+    kind: ClassVar[Kind] = Kind.TEXT
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many features it gives."""
+
+    @abstractmethod
+    def features(self, column: str) -> list[str]:
+        """What they are called."""
+
+    @abstractmethod
+    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
+        """Put the features of a column into (rows, width)."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """All of it for JSON, but the name."""
+
+
+class Number(Encoder):
+    """A number is its own feature; NaN where there is none."""
+
+    name = "number"
+    kind = Kind.NUMBER
+    width = 1
+
+    def features(self, column: str) -> list[str]:
+        return [column]
+
+    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
+        if pa.types.is_boolean(values.type):
+            values = values.cast(pa.uint8())
+        with np.errstate(over="ignore"):  # infinities are found, and told, when all is filled
+            out[:, 0] = values.to_numpy(zero_copy_only=False)
+
+    def state(self) -> dict[str, Any]:
+        return {}
+
+
+class Ordinal(Encoder):
+    """0, 1, 2, ... in the order in which values were first seen; NaN for none and for a new one."""
+
+    name = "ordinal"
+    width = 1
+
+    def __init__(self, most: int, categories: list[str]) -> None:
+        self.most = most  # values that are told apart: later ones are as if never seen
+        self.categories = categories
+        self._code = {category: float(i) for i, category in enumerate(categories)}
+
+    def features(self, column: str) -> list[str]:
+        return [column]
+
+    def follow(self, values: pa.Array) -> None:
+        """Learn of values that come by, before they are encoded."""
+        for value in _distinct(values)[0]:
+            if len(self.categories) < self.most and value not in self._code:
+                self._code[value] = float(len(self.categories))
+                self.categories.append(value)
+
+    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
+        found, which = _distinct(values)
+        codes = np.array([*(self._code.get(value, np.nan) for value in found), np.nan])
+        out[:, 0] = codes[which]
+
+    def state(self) -> dict[str, Any]:
+        return {"most": self.most, "categories": self.categories}
+
+
+class OneHot(Encoder):
+    """A feature for each value seen at the beginning of the stream, and one for all others."""
+
+    name = "onehot"
+
+    def __init__(self, most: int, categories: list[str] | None) -> None:
+        self.most = most  # values that have a feature of their own
+        self.settled = categories is not None
+        self.categories = categories or []
+
+    @property
+    def width(self) -> int:
+        return len(self.categories) + 1
+
+    def features(self, column: str) -> list[str]:
+        return [f"{column}={category}" for category in [*self.categories, OTHER]]
+
+    def settle(self, values: list[pa.Array]) -> None:
+        """Learn, once, of the values at the beginning of the stream."""
+        found = dict.fromkeys(value for array in values for value in _distinct(array)[0])
+        self.categories = list(found)[: self.most]
+        self.settled = True
+
+    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
+        place = {category: i for i, category in enumerate(self.categories)}
+        found, which = _distinct(values)
+        places = np.array([*(place.get(value, self.width - 1) for value in found), -1])
+        _set_one(out, places[which])
+
+    def state(self) -> dict[str, Any]:
+        return {"most": self.most, "categories": self.categories}
+
+
+class Hash(Encoder):
+    """A feature for each of some buckets that values fall into: nothing to learn, and some collide."""
+
+    name = "hash"
+
+    def __init__(self, buckets: int) -> None:
+        self.buckets = buckets
+
+    @property
+    def width(self) -> int:
+        return self.buckets
+
+    def features(self, column: str) -> list[str]:
+        return [f"{column}#{i}" for i in range(self.buckets)]
+
+    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
+        found, which = _distinct(values)
+        places = [zlib.crc32(value.encode("utf-8", "surrogatepass")) for value in found]
+        _set_one(out, np.array([*(place % self.buckets for place in places), -1])[which])
+
+    def state(self) -> dict[str, Any]:
+        return {"buckets": self.buckets}
+
+
+def from_state(name: str, state: dict[str, Any]) -> Encoder:
+    """The encoder that a model file tells of; a ValueError if there can be none like that."""
+    match name, state:
+        case "number", {**rest} if not rest:
+            return Number()
+        case "ordinal" | "onehot", {"most": int(most), "categories": list(categories)}:
+            texts = all(isinstance(category, str) for category in categories)
+            if texts and len({*categories}) == len(categories) <= most <= MOST_CATEGORIES:
+                return (Ordinal if name == "ordinal" else OneHot)(most, categories)
+        case "hash", {"buckets": int(buckets)} if 1 <= buckets <= MOST_CATEGORIES:
+            return Hash(buckets)
+    raise ValueError(f"no encoding is like {name!r} with {str(state)[:100]}")
+
+
+def _distinct(values: pa.Array) -> tuple[list[str], NDArray[np.int64]]:
+    """The distinct values in the order they come, and which of them is where: -1 where there is none.
+
+    An empty text is none: so it is written in CSV.
+    """
+    coded = values.cast(pa.string()).dictionary_encode()
+    found = coded.dictionary.to_pylist()
+    which = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    if "" in found:
+        empty = found.index("")
+        which = np.where(which == empty, -1, which - (which > empty))
+        found.pop(empty)
+    return found, which
+
+
+def _set_one(out: NDArray[np.float32], places: NDArray[np.int64]) -> None:
+    out[:] = 0
+    there = np.flatnonzero(places >= 0)
+    out[there, places[there]] = 1

@@ -1,0 +1,204 @@
+"""ARFF, Weka's format: a header that says what each attribute is, then rows, dense or sparse.
+
+scipy reads it too, but whole. https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from riparian.cli.errors import BadData, names, shown
+from riparian.cli.sources.raw import Block, Raw, nothing_but_lines
+from riparian.cli.sources.source import Batch, Kind, TextSource
+
+NUMERIC = ("numeric", "real", "integer")
+
+NAME = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{}]+)"""
+ATTRIBUTE = re.compile(rf"@attribute\s+{NAME}\s+(\{{.*\}}|\w+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Attribute:
+    name: str
+    values: tuple[str, ...] | None  # of a nominal one, as declared
+    numeric: bool
+
+    @property
+    def type(self) -> pa.DataType:
+        return pa.float64() if self.numeric else pa.string()
+
+    def left_out(self) -> str:
+        """What a sparse row means where it says nothing: zero, or the first value declared."""
+        return self.values[0] if self.values else "0"
+
+
+class ArffSource(TextSource):
+    def __init__(self, raw: Raw) -> None:
+        super().__init__(raw)
+        self.blocks = nothing_but_lines(raw)
+        self._blocks = iter(self.blocks)
+        self.attributes: list[Attribute] = []
+        self._first = self._header()
+        self.fields = {attribute.name: attribute.type for attribute in self.attributes}
+        twice = sorted({a.name for a in self.attributes if self._named(a.name) > 1})
+        if twice:
+            raise BadData(f"attributes must have names of their own: {names(twice)}", file=raw.name)
+
+    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
+        first = 0
+        for block in self._data():
+            rows = list(self._rows(block, first))
+            if rows:
+                yield Batch(self.file, first, self._columns(rows, kinds, first))
+                first += len(rows)
+
+    # -- the header -------------------------------------------------------------------------------
+
+    def _named(self, name: str) -> int:
+        return sum(attribute.name == name for attribute in self.attributes)
+
+    def _header(self) -> Block:
+        """Read up to @data; what of that block comes after it."""
+        for block in self._blocks:
+            start = 0
+            for number, line in block.lines():
+                start += len(line) + 1 + block.data.startswith(b"\r", start + len(line))
+                text = self._text(line, number).strip()
+                if text.lower().startswith("@data"):
+                    return Block(block.data[start:], number + 1)
+                if text.lower().startswith("@attribute"):
+                    self.attributes.append(self._attribute(text, number))
+                elif text and not text.startswith("%") and not text.lower().startswith("@relation"):
+                    raise self._bad_line(f"expected @attribute or @data, got {shown(text)}", number)
+        raise BadData("not an ARFF file: it has no @data", file=self.file)
+
+    def _text(self, line: bytes, number: int) -> str:
+        try:
+            return line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise self._bad_line(f"not UTF-8: {error}", number) from None
+
+    def _bad_line(self, what: str, number: int) -> BadData:
+        return BadData(what, file=self.file, line=number)
+
+    def _attribute(self, text: str, number: int) -> Attribute:
+        found = ATTRIBUTE.match(text)
+        if found is None:
+            raise self._bad_line(f"expected @attribute NAME TYPE, got {shown(text)}", number)
+        name, kind = _unquoted(found[1]), found[2]
+        if kind.startswith("{"):
+            return Attribute(name, tuple(_cells(kind[1:-1])), numeric=False)
+        if kind.lower() in NUMERIC:
+            return Attribute(name, None, numeric=True)
+        if kind.lower() == "string":
+            return Attribute(name, None, numeric=False)
+        raise BadData(
+            f"attributes of type {kind} cannot be used, only numbers, nominal values and strings",
+            file=self.file,
+            line=number,
+            column=name,
+        )
+
+    # -- the rows ---------------------------------------------------------------------------------
+
+    def _data(self) -> Iterator[Block]:
+        yield self._first
+        yield from self._blocks
+
+    def _rows(self, block: Block, first: int) -> Iterator[tuple[int, list[str]]]:
+        """The cells of each row, with the number of its line."""
+        row = first
+        for number, line in block.lines():
+            text = self._text(line, number).strip()
+            if not text or text.startswith("%"):
+                continue
+            row += 1
+            try:
+                cells = self._sparse(text) if text.startswith("{") else _cells(text)
+            except (ValueError, csv.Error) as error:
+                raise BadData(str(error), file=self.file, row=row, line=number) from None
+            if len(cells) != len(self.attributes):
+                raise BadData(
+                    f"expected {len(self.attributes)} values, one for each attribute, "
+                    f"got {len(cells)}: {shown(text)}",
+                    file=self.file,
+                    row=row,
+                    line=number,
+                )
+            yield number, cells
+
+    def _sparse(self, text: str) -> list[str]:
+        """`{index value, ...}`, indices from 0."""
+        if not text.endswith("}"):
+            raise ValueError(f"a sparse row must end with }}, got {shown(text)}")
+        cells = [attribute.left_out() for attribute in self.attributes]
+        for pair in _cells(text[1:-1]) if text[1:-1].strip() else []:
+            index, _, value = pair.partition(" ")
+            if not index.isdigit() or int(index) >= len(cells) or not value.strip():
+                raise ValueError(
+                    f"expected an index below {len(cells)} and a value, got {shown(pair)}"
+                )
+            cells[int(index)] = _unquoted(value.strip())
+        return cells
+
+    def _columns(
+        self, rows: list[tuple[int, list[str]]], kinds: Mapping[str, Kind], first: int
+    ) -> pa.RecordBatch:
+        place = {attribute.name: i for i, attribute in enumerate(self.attributes)}
+        arrays = []
+        for name, kind in kinds.items():
+            attribute = self.attributes[place[name]]
+            cells = [row[place[name]] for _, row in rows]
+            found = [None if cell == "?" else cell for cell in cells]
+            try:
+                if attribute.numeric or kind is not Kind.TEXT:
+                    arrays.append(pa.array(found, pa.string()).cast(self.types(kinds)[name]))
+                    continue
+                unknown = {*found} - {None, *(attribute.values or found)}
+                if unknown:
+                    raise pa.ArrowInvalid
+                arrays.append(pa.array(found, pa.string()))
+            except pa.ArrowInvalid:
+                raise self._bad_cell(attribute, rows, place[name], first) from None
+        return pa.RecordBatch.from_arrays(arrays, names=list(kinds))
+
+    def _bad_cell(
+        self, attribute: Attribute, rows: list[tuple[int, list[str]]], place: int, first: int
+    ) -> BadData:
+        for row, (number, cells) in enumerate(rows):
+            cell = cells[place]
+            fault = None if cell == "?" else _fault(attribute, cell)
+            if fault is not None:
+                return BadData(
+                    fault, file=self.file, row=first + row + 1, line=number, column=attribute.name
+                )
+        return BadData("values of another type", file=self.file, column=attribute.name)
+
+
+def _fault(attribute: Attribute, cell: str) -> str | None:
+    if not attribute.numeric:
+        good = attribute.values is None or cell in attribute.values
+        return None if good else f"{shown(cell)} is not among the values declared"
+    try:
+        pa.array([cell]).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return f"expected a number, got {shown(cell)}"
+    return None
+
+
+def _cells(text: str) -> list[str]:
+    """Values between commas; quotes of either kind, and backslashes before what would end them."""
+    quote = '"' if '"' in text and "'" not in text else "'"
+    reader = csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True)
+    return [cell.strip() for cell in next(reader, [])]
+
+
+def _unquoted(text: str) -> str:
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    return text

@@ -1,0 +1,83 @@
+"""Arrow IPC: a file, whose batches can be read in any order, or a stream, which may come from a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.ipc
+
+from riparian.cli.errors import BadData, BadUsage
+from riparian.cli.sources.raw import STDIN, Raw
+from riparian.cli.sources.source import MOST_ROWS, Batch, Kind, Source
+
+FILE_MAGIC = b"ARROW1"
+
+
+class ArrowSource(Source):
+    def __init__(self, path: str) -> None:
+        raw = Raw(path)
+        self.file = raw.name
+        self.raw = raw
+        self.reader: Any
+        self._done = 0
+        try:
+            if raw.packed.peek(len(FILE_MAGIC)) == FILE_MAGIC:
+                self.reader = self._file(path)
+            else:
+                self.reader = pyarrow.ipc.open_stream(pa.PythonFile(_Whole(raw), mode="r"))
+        except (pa.ArrowInvalid, OSError) as error:
+            raise BadData(f"not an Arrow file: {error}", file=self.file) from None
+        self.fields = {field.name: field.type for field in self.reader.schema}
+
+    def _file(self, path: str) -> Any:
+        if path == STDIN:
+            raise BadUsage("an Arrow file cannot be read from a pipe; an Arrow stream can")
+        self.raw.close()
+        return pyarrow.ipc.open_file(pa.memory_map(path))
+
+    @property
+    def fraction(self) -> float | None:
+        if isinstance(self.reader, pyarrow.ipc.RecordBatchFileReader):
+            return self._done / max(1, int(self.reader.num_record_batches))
+        return self.raw.fraction
+
+    def close(self) -> None:
+        self.raw.close()
+
+    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
+        first = 0
+        for batch in self._batches():
+            left_out = max(0, min(batch.num_rows, skip - first))
+            for start in range(left_out, batch.num_rows, MOST_ROWS):
+                piece = batch.slice(start, MOST_ROWS)
+                yield Batch(self.file, first + start, self.converted(piece, kinds))
+            first += batch.num_rows
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        try:
+            if isinstance(self.reader, pyarrow.ipc.RecordBatchFileReader):
+                for i in range(self.reader.num_record_batches):
+                    self._done = i + 1
+                    yield self.reader.get_batch(i)
+            else:
+                yield from self.reader
+        except (pa.ArrowInvalid, OSError) as error:
+            raise BadData(f"cannot be read on: {error}", file=self.file) from None
+
+
+class _Whole:
+    """A file for pyarrow, which takes a read that is short for the end."""
+
+    closed = False
+
+    def __init__(self, raw: Raw) -> None:
+        self.raw = raw
+
+    def read(self, n: int) -> bytes:
+        return self.raw.read_all(n)
+
+    def close(self) -> None:
+        self.closed = True
+        self.raw.close()

@@ -1,0 +1,207 @@
+"""CSV and TSV, by pyarrow, block by block: so a bad cell can be found again and named."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.types as types
+
+from riparian.cli.errors import BadData, names, shown
+from riparian.cli.sources.raw import LONGEST_RECORD, Block, Blocks, Raw, last_newline
+from riparian.cli.sources.source import Batch, Kind, TextSource
+
+PLAIN_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+
+# pyarrow's own, and what `--missing` adds. A text column has no missing value but the empty one.
+MISSING = pyarrow.csv.ConvertOptions().null_values
+
+csv.field_size_limit(LONGEST_RECORD)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What a CSV file does not say of itself."""
+
+    delimiter: str = ","
+    header: bool = True  # whether the first line names the columns; else they are c1, c2, ...
+    missing: tuple[str, ...] = ()  # more ways to write that there is no number
+
+    def ends(self, data: bytes, *, whole: bool = False) -> Iterator[int]:
+        """Where each record ends; the last one too, be it whole or not, unless `whole`."""
+        place, over = 0, False
+
+        def lines() -> Iterator[str]:
+            nonlocal place, over
+            for line in data.splitlines(keepends=True):
+                place += len(line)
+                yield line.decode("latin-1")
+            over = True
+
+        for _ in csv.reader(lines(), delimiter=self.delimiter):
+            if whole and over:  # it wanted more lines than there are
+                return
+            yield place
+
+    def whole(self, data: bytes) -> int:
+        """How many of these bytes are whole records: a line may end within quotes.
+
+        Quotes come in pairs, so an even number of them up to the end of a line means that it is
+        the end of a record. If it is odd, each record is looked at: a quote in the middle of a
+        cell means nothing.
+        """
+        end = last_newline(data)
+        if data.count(b'"', 0, end) % 2 == 0:
+            return end
+        return max(self.ends(data[:end], whole=True), default=0)
+
+    def cells(self, record: str) -> list[str]:
+        return next(csv.reader(io.StringIO(record, newline=""), delimiter=self.delimiter), [])
+
+
+class CsvSource(TextSource):
+    def __init__(self, raw: Raw, dialect: Dialect) -> None:
+        super().__init__(raw)
+        self.dialect = dialect
+        self.blocks = Blocks(raw, dialect.whole)
+        if not self.blocks.head.data.strip():
+            raise BadData("the file is empty", file=self.file)
+        self.names, self._start = self._header()
+        self.fields = self._infer()
+
+    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
+        wanted = self.types(kinds)
+        first = 0
+        for block in self._data():
+            table = self._read(block, wanted, first)
+            if table.num_rows:
+                yield Batch(self.file, first, table)
+                first += table.num_rows
+
+    def _data(self) -> Iterator[Block]:
+        yield self._below_header()
+        yield from (block for i, block in enumerate(self.blocks) if i > 0)
+
+    def _below_header(self) -> Block:
+        head = self.blocks.head
+        lines = head.data.count(b"\n", 0, self._start)
+        return Block(head.data[self._start :], head.line + lines)
+
+    # -- what the columns are ---------------------------------------------------------------------
+
+    def _header(self) -> tuple[list[str], int]:
+        """The names of the columns, and where the data begins."""
+        head = self.blocks.head.data
+        end = next(self.dialect.ends(head))
+        try:
+            cells = self.dialect.cells(head[:end].decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise BadData(f"the header is not UTF-8: {error}", file=self.file, line=1) from None
+        if not self.dialect.header:
+            return [f"c{i + 1}" for i in range(len(cells))], 0
+        twice = sorted({name for name in cells if cells.count(name) > 1})
+        if twice:
+            raise BadData(
+                f"columns must have names of their own, but these come again: {names(twice)}",
+                file=self.file,
+                line=1,
+            )
+        return cells, end
+
+    def _infer(self) -> dict[str, pa.DataType]:
+        found = self._read(self._below_header(), None, 0).schema
+        # What is not even UTF-8 will be told with its place when it is read as text.
+        return {
+            field.name: pa.string() if types.is_binary(field.type) else field.type
+            for field in found
+        }
+
+    # -- the rows ---------------------------------------------------------------------------------
+
+    def _read(
+        self, block: Block, wanted: dict[str, pa.DataType] | None, first: int
+    ) -> pa.RecordBatch:
+        """The rows of a block; all columns, as what they seem to be, if none are named."""
+        try:
+            return self._parse(block.data, wanted)
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+            self._find(block, wanted or {}, first)
+            raise BadData(str(error), file=self.file, row=first + 1) from None
+
+    def _parse(self, data: bytes, wanted: dict[str, pa.DataType] | None) -> pa.RecordBatch:
+        table = pyarrow.csv.read_csv(
+            pa.BufferReader(data),
+            read_options=pyarrow.csv.ReadOptions(column_names=self.names, block_size=len(data) + 1),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=self.dialect.delimiter, newlines_in_values=b'"' in data
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=wanted,
+                include_columns=wanted and list(wanted),
+                null_values=[*MISSING, *self.dialect.missing],
+            ),
+        )
+        return one_batch(table)
+
+    def _find(self, block: Block, wanted: dict[str, pa.DataType], first: int) -> None:
+        """Raise what is wrong with the first bad row of a block, read once more in plain Python."""
+        row, line, start = first, block.line, 0
+        for end in self.dialect.ends(block.data):
+            record = block.data[start:end]
+            if record.strip(b"\r\n"):
+                row += 1
+                self._check(record, wanted, row, line)
+            line += record.count(b"\n")
+            start = end
+
+    def _check(self, record: bytes, wanted: dict[str, pa.DataType], row: int, line: int) -> None:
+        # Latin-1 gives every byte a character, so that the cells can be told apart first.
+        text = record.decode("latin-1")
+        cells = self.dialect.cells(text)
+        if len(cells) != len(self.names):
+            raise BadData(
+                f"expected {len(self.names)} cells, one for each column, got {len(cells)}: "
+                f"{shown(text.rstrip())}",
+                file=self.file,
+                row=row,
+                line=line,
+            )
+        for name, cell in zip(self.names, cells, strict=True):
+            what = self._fault(cell, wanted[name]) if name in wanted else None
+            if what is not None:
+                raise BadData(what, file=self.file, row=row, line=line, column=name)
+
+    def _fault(self, cell: str, wanted: pa.DataType) -> str | None:
+        try:
+            text = cell.encode("latin-1").decode("utf-8")
+        except UnicodeDecodeError as error:
+            return (
+                f"not UTF-8 ({error.reason} {error.object[error.start]:#04x}): {shown(cell)}; "
+                "convert the file first, as in iconv -f LATIN1 -t UTF-8"
+            )
+        if wanted == pa.string() or text in MISSING or text in self.dialect.missing:
+            return None
+        if wanted == pa.float64() and PLAIN_NUMBER.fullmatch(text):
+            return None
+        try:
+            pa.array([text.strip()]).cast(wanted)
+        except pa.ArrowInvalid:
+            return f"expected {WORDS[wanted]}, got {shown(text)}"
+        return None
+
+
+WORDS = {
+    pa.float64(): "a number, as in the rows before",
+    pa.int64(): "a whole number, as in the rows before",
+    pa.bool_(): "true or false, as in the rows before",
+}
+
+
+def one_batch(table: pa.Table) -> pa.RecordBatch:
+    found = table.combine_chunks().to_batches()
+    return found[0] if found else pa.RecordBatch.from_pylist([], schema=table.schema)

@@ -1,0 +1,121 @@
+"""JSON lines, an object a line, by pyarrow and block by block: so a bad line can be found again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.json
+
+from riparian.cli.errors import BadData, shown
+from riparian.cli.sources.csv import one_batch
+from riparian.cli.sources.raw import Block, Raw, nothing_but_lines
+from riparian.cli.sources.source import Batch, Kind, TextSource
+
+# What JSON must have for each type, and how to say it.
+EXPECTED: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
+    pa.float64(): ((int, float), "a number"),
+    pa.int64(): ((int,), "a whole number"),
+    pa.bool_(): ((bool,), "true or false"),
+    pa.string(): ((str,), "a text"),
+}
+
+
+class JsonLinesSource(TextSource):
+    """A field that a line leaves out is missing there."""
+
+    def __init__(self, raw: Raw, *, strict: bool) -> None:
+        super().__init__(raw)
+        self.strict = strict  # whether a field that the first block has not is an error
+        self.blocks = nothing_but_lines(raw)
+        found = self._read(self.blocks.head, None, 0).schema
+        self.fields = {field.name: field.type for field in found}
+
+    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
+        wanted = self.types(kinds)
+        first = 0
+        for block in self.blocks:
+            if not block.data.strip():
+                continue
+            table = self._read(block, wanted, first).select(list(wanted))
+            yield Batch(self.file, first, table)
+            first += table.num_rows
+
+    def _read(
+        self, block: Block, wanted: dict[str, pa.DataType] | None, first: int
+    ) -> pa.RecordBatch:
+        try:
+            block.data.decode("utf-8")  # pyarrow would not look
+            return self._parse(block.data, wanted)
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+            self._find(block, wanted, first)
+            raise BadData(str(error), file=self.file, row=first + 1) from None
+
+    def _parse(self, data: bytes, wanted: dict[str, pa.DataType] | None) -> pa.RecordBatch:
+        schema = unknown = None
+        if wanted is not None:
+            # Fields that are not wanted keep their place, so that others can be told from them.
+            schema = pa.schema({**self.fields, **wanted} if self.strict else wanted)
+            unknown = "error" if self.strict else "ignore"
+        table = pyarrow.json.read_json(
+            pa.BufferReader(data),
+            read_options=pyarrow.json.ReadOptions(block_size=len(data) + 1),
+            parse_options=pyarrow.json.ParseOptions(
+                explicit_schema=schema, unexpected_field_behavior=unknown
+            ),
+        )
+        return one_batch(table)
+
+    def _find(self, block: Block, wanted: dict[str, pa.DataType] | None, first: int) -> None:
+        """Raise what is wrong with the first bad line of a block, read once more in plain Python."""
+        row = first
+        seen: dict[str, type] = {}
+        for number, line in block.lines():
+            if line.strip():
+                row += 1
+                fault = self._fault(line, wanted, seen)
+                if fault is not None:
+                    column, what = fault
+                    raise BadData(what, file=self.file, row=row, line=number, column=column)
+
+    def _fault(
+        self, line: bytes, wanted: dict[str, pa.DataType] | None, seen: dict[str, type]
+    ) -> tuple[str | None, str] | None:
+        try:
+            found = json.loads(line.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            return None, f"not UTF-8: {error}"
+        except ValueError as error:
+            return None, f"not JSON: {error}"
+        if not isinstance(found, dict):
+            return None, f"expected an object, got {shown(found)}"
+        for name, value in found.items():
+            what = (
+                _changed(value, seen.setdefault(name, _sort(value)))
+                if wanted is None
+                else self._unfit(name, value, wanted)
+            )
+            if value is not None and what is not None:
+                return name, what
+        return None
+
+    def _unfit(self, name: str, value: Any, wanted: dict[str, pa.DataType]) -> str | None:
+        if name not in wanted:
+            unknown = self.strict and name not in self.fields
+            return "a field that the rows before do not have" if unknown else None
+        classes, words = EXPECTED[wanted[name]]
+        good = isinstance(value, classes) and (bool in classes or not isinstance(value, bool))
+        return None if good else f"expected {words}, as in the rows before, got {shown(value)}"
+
+
+def _sort(value: Any) -> type:
+    return float if type(value) is int else type(value)
+
+
+def _changed(value: Any, before: type) -> str | None:
+    """A type within the first block that is not that of its first line."""
+    if before is type(None) or _sort(value) is before:
+        return None
+    return f"expected a value of type {before.__name__}, as in the rows before, got {shown(value)}"

@@ -1,0 +1,58 @@
+"""Parquet: types are in the file, and rows can be skipped a group at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from riparian.cli.errors import BadData, BadUsage
+from riparian.cli.sources.raw import STDIN, Counted
+from riparian.cli.sources.source import MOST_ROWS, Batch, Kind, Source
+
+BUFFER_BYTES = 2**18  # read of a column at a time; else its whole part of a row group is
+
+
+class ParquetSource(Source):
+    def __init__(self, path: str) -> None:
+        if path == STDIN:
+            raise BadUsage("Parquet cannot be read from a pipe: its end has to be read first")
+        self.file = path
+        Counted(path).close()  # that it can be opened is another matter than what is in it
+        try:
+            self.parquet: Any = pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER_BYTES)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise BadData(f"not a Parquet file: {error}", file=path) from None
+        self.fields = {field.name: field.type for field in self.parquet.schema_arrow}
+        self.rows = self.parquet.metadata.num_rows
+        self._read = 0
+
+    @property
+    def fraction(self) -> float | None:
+        return self._read / self.rows if self.rows else 1.0
+
+    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
+        groups, first = self._after(skip)
+        rows = self.parquet.iter_batches(MOST_ROWS, row_groups=groups, columns=list(kinds))
+        try:
+            for batch in rows:
+                self._read = first + batch.num_rows
+                yield Batch(self.file, first, self.converted(batch, kinds))
+                first += batch.num_rows
+        except (pa.ArrowInvalid, OSError) as error:
+            raise BadData(f"cannot be read on: {error}", file=self.file, row=first + 1) from None
+
+    def close(self) -> None:
+        self.parquet.close()
+
+    def _after(self, skip: int) -> tuple[list[int], int]:
+        """The row groups that are left when the rows to skip are, and the rows before them."""
+        metadata, first, group = self.parquet.metadata, 0, 0
+        while group < metadata.num_row_groups:
+            rows = metadata.row_group(group).num_rows
+            if first + rows > skip:
+                break
+            first, group = first + rows, group + 1
+        return list(range(group, metadata.num_row_groups)), first

@@ -1,0 +1,176 @@
+"""Bytes of a file or of the standard input, unpacked where they are packed, in blocks of whole lines."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from riparian.cli.errors import BadData, BadUsage
+
+STDIN = "-"
+BOM = b"\xef\xbb\xbf"  # that some programs begin UTF-8 with
+MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+LONGEST_MAGIC = 6  # that anyone asks for: b"ARROW1"
+
+BLOCK_BYTES = 2**20  # read at a time; also how much is looked at to see what the columns are
+LONGEST_RECORD = 2**26
+
+
+class Counted:
+    """A file that counts what has been read of it, and can be looked at before it is read."""
+
+    closed = False
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.done = 0
+        if path == STDIN:
+            self.file: Any = sys.stdin.buffer
+            self.size = None
+        else:
+            self.file = _open(path)
+            # A pipe with a name has no size either.
+            self.size = os.fstat(self.file.fileno()).st_size or None
+        self._seen = b""
+
+    def peek(self, n: int) -> bytes:
+        while len(self._seen) < n and (more := self.file.read1(n - len(self._seen))):
+            self._seen += more
+        return self._seen[:n]
+
+    def read(self, n: int = -1) -> bytes:
+        """Some bytes, as soon as there are any: a pipe may be slow."""
+        if self._seen:
+            some, self._seen = self._seen, b""
+        else:
+            some = self.file.read1(n)
+        self.done += len(some)
+        return bytes(some)
+
+    def close(self) -> None:
+        self.closed = True
+        if self.path != STDIN:
+            self.file.close()
+
+    @property
+    def fraction(self) -> float | None:
+        return None if self.size is None else min(1.0, self.done / self.size)
+
+
+def _open(path: str) -> Any:
+    try:
+        return open(path, "rb")
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise BadUsage(f"{path}: {error.strerror}") from None
+
+
+class Raw:
+    """The bytes of a file, unpacked: gzip and zstd are told by how they begin."""
+
+    def __init__(self, path: str) -> None:
+        self.name = "standard input" if path == STDIN else path
+        self.packed = Counted(path)
+        start = self.packed.peek(LONGEST_MAGIC)
+        codec = next((codec for magic, codec in MAGIC.items() if start.startswith(magic)), None)
+        self._reader: Any = self.packed
+        if codec is not None:
+            self._reader = pa.CompressedInputStream(pa.PythonFile(self.packed, mode="r"), codec)
+
+    def read(self, n: int) -> bytes:
+        """At most n bytes; none at the end."""
+        try:
+            return bytes(self._reader.read(n))
+        except (OSError, pa.ArrowInvalid) as error:
+            raise BadData(f"cannot be unpacked: {error}", file=self.name) from None
+
+    def read_all(self, n: int) -> bytes:
+        """n bytes, or all there are."""
+        parts: list[bytes] = []
+        while n > 0 and (some := self.read(n)):
+            parts.append(some)
+            n -= len(some)
+        return b"".join(parts)
+
+    def close(self) -> None:
+        self._reader.close()
+
+    @property
+    def fraction(self) -> float | None:
+        return self.packed.fraction
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines of a file."""
+
+    data: bytes
+    line: int  # the number of the first, from 1
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Each with its number, without its end."""
+        for i, line in enumerate(self.data.split(b"\n")):
+            if line or i < self.data.count(b"\n"):
+                yield self.line + i, line.removesuffix(b"\r")
+
+
+def last_newline(data: bytes) -> int:
+    """Where the last whole line ends."""
+    return data.rfind(b"\n") + 1
+
+
+class Blocks:
+    """A text in blocks of whole records; the first can be looked at beforehand.
+
+    How long the first is depends on the text alone, not on how fast a pipe delivers it: what is
+    concluded from it must be the same every time.
+    """
+
+    def __init__(self, raw: Raw, whole: Callable[[bytes], int] = last_newline) -> None:
+        self.raw = raw
+        self._whole = whole  # how many of these bytes are whole records
+        self._rest, self._line = b"", 1
+        self.head = self._first()
+
+    def __iter__(self) -> Iterator[Block]:
+        yield self.head
+        while some := self.raw.read(BLOCK_BYTES):
+            block = self._cut(some)
+            if block.data:
+                yield block
+        if self._rest:
+            yield self._cut(b"", ended=True)
+
+    def _first(self) -> Block:
+        some = self.raw.read_all(BLOCK_BYTES)
+        block = self._cut(some.removeprefix(BOM), ended=len(some) < BLOCK_BYTES)
+        while not block.data and (some := self.raw.read_all(BLOCK_BYTES)):
+            block = self._cut(some, ended=len(some) < BLOCK_BYTES)
+        return block
+
+    def _cut(self, some: bytes, ended: bool = False) -> Block:
+        """The whole records of what is there."""
+        data, line = self._rest + some, self._line
+        end = len(data) if ended else self._whole(data)
+        if end == 0 and len(data) > LONGEST_RECORD:
+            raise BadData(
+                f"a row begins here that does not end within {LONGEST_RECORD >> 20} MiB; "
+                "is a quote left open?",
+                file=self.raw.name,
+                line=line,
+            )
+        self._rest = data[end:]
+        self._line += data.count(b"\n", 0, end)
+        return Block(data[:end], line)
+
+
+def nothing_but_lines(raw: Raw) -> Blocks:
+    """Blocks of a text in which every line is a record, and there is at least one."""
+    blocks = Blocks(raw)
+    if not blocks.head.data.strip():
+        raise BadData("the file is empty", file=raw.name)
+    return blocks

@@ -1,0 +1,132 @@
+"""A source: what a file has for columns, and its rows in batches that are small beside it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import pyarrow as pa
+import pyarrow.types as types
+
+from riparian.cli.errors import BadData
+from riparian.cli.sources.raw import Raw
+
+MOST_ROWS = 2**15  # of a batch
+
+
+class Kind(Enum):
+    """What a column is wanted as."""
+
+    NUMBER = "number"
+    TEXT = "text"
+    INTEGER = "integer"
+    BOOL = "bool"
+
+
+def kind_of(natural: pa.DataType) -> Kind | None:
+    """What a column of this type can serve as, as a feature; None: nothing."""
+    if types.is_dictionary(natural):
+        return kind_of(natural.value_type)
+    if types.is_null(natural) or types.is_boolean(natural) or _is_number(natural):
+        return Kind.NUMBER
+    if types.is_string(natural) or types.is_large_string(natural):
+        return Kind.TEXT
+    return None
+
+
+def _is_number(natural: pa.DataType) -> bool:
+    return bool(
+        types.is_integer(natural) or types.is_floating(natural) or types.is_decimal(natural)
+    )
+
+
+def type_of(kind: Kind, natural: pa.DataType) -> pa.DataType:
+    """The type to read a column as.
+
+    Numbers are read as float64 whatever they look like at first: whole numbers may get fractions
+    later. Only true and false have to be read as such.
+    """
+    if kind is Kind.NUMBER:
+        return natural if types.is_boolean(natural) else pa.float64()
+    return {Kind.TEXT: pa.string(), Kind.INTEGER: pa.int64(), Kind.BOOL: pa.bool_()}[kind]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a file, with the columns that were wanted."""
+
+    file: str
+    first: int  # rows of the file before these
+    table: pa.RecordBatch
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __getitem__(self, some: slice) -> Batch:
+        start, stop, _ = some.indices(len(self))
+        return Batch(self.file, self.first + start, self.table.slice(start, max(0, stop - start)))
+
+    def bad(self, row: int, what: str, column: str | None = None) -> BadData:
+        """What is wrong with a row, counted within the batch."""
+        return BadData(what, file=self.file, row=self.first + row + 1, column=column)
+
+
+class Source(ABC):
+    """One file, or the standard input. It is read once; open another to read it again."""
+
+    file: str  # as messages name it
+    fields: dict[str, pa.DataType]  # the columns and what they seem to be
+    rows: int | None = None  # in all, where that is known without reading them
+
+    @abstractmethod
+    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
+        """The rows, with the columns that are wanted; of the first `skip` some may be left out."""
+
+    @property
+    @abstractmethod
+    def fraction(self) -> float | None:
+        """How much of the file has been read; None where its size is not known."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the file."""
+
+    def types(self, kinds: Mapping[str, Kind]) -> dict[str, pa.DataType]:
+        return {name: type_of(kind, self.fields[name]) for name, kind in kinds.items()}
+
+    def converted(self, batch: pa.RecordBatch, kinds: Mapping[str, Kind]) -> pa.RecordBatch:
+        """The wanted columns of a batch whose file says the types itself."""
+        columns = [self._cast(batch.column(name), name, kind) for name, kind in kinds.items()]
+        return pa.RecordBatch.from_arrays(columns, names=list(kinds))
+
+    def _cast(self, array: pa.Array, name: str, kind: Kind) -> pa.Array:
+        wanted = type_of(kind, array.type)
+        # Arrow would read numbers out of texts, and write texts of numbers.
+        mixed = (kind is Kind.TEXT) != (kind_of(array.type) is Kind.TEXT)
+        try:
+            if mixed and not types.is_null(array.type) and not types.is_temporal(array.type):
+                raise pa.ArrowInvalid("that is something else")
+            return array.cast(wanted, safe=kind is not Kind.NUMBER)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise BadData(
+                f"expected values of type {kind.value}, got {array.type}: {error}",
+                file=self.file,
+                column=name,
+            ) from None
+
+
+class TextSource(Source):
+    """A source that is a text."""
+
+    def __init__(self, raw: Raw) -> None:
+        self.file = raw.name
+        self.raw = raw
+
+    @property
+    def fraction(self) -> float | None:
+        return self.raw.fraction
+
+    def close(self) -> None:
+        self.raw.close()

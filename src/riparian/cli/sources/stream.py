@@ -1,0 +1,84 @@
+"""Several files, one after the other, as one stream."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from riparian.cli.sources.opening import Reading, expanded, open_source
+from riparian.cli.sources.raw import STDIN
+from riparian.cli.sources.source import Batch, Kind, Source
+
+Choice = Callable[[Source], Mapping[str, Kind]]  # the columns wanted of a source, if it has them
+
+
+class Stream:
+    """The rows of all files. The first file is open from the start: it says what there is."""
+
+    def __init__(self, paths: Sequence[str], reading: Reading) -> None:
+        self.paths = expanded(paths)
+        self.reading = reading
+        self.first = open_source(self.paths[0], reading)
+        self._opened: Source | None = self.first  # and not read yet
+        self._current: Source | None = None
+        self._done = 0  # bytes of the files that have been read
+        self.sizes = [_size(path) for path in self.paths]
+
+    @property
+    def again(self) -> bool:
+        """Whether it can be read more than once."""
+        return STDIN not in self.paths
+
+    @property
+    def fraction(self) -> float | None:
+        """How much has been read; None where that cannot be told."""
+        total = sum(size or 0 for size in self.sizes)
+        within = self._current.fraction if self._current else 0.0
+        if None in self.sizes or within is None or not total:
+            return None
+        size = (_size(self._current.file) or 0) if self._current else 0
+        return min(1.0, (self._done + within * size) / total)
+
+    def batches(self, choose: Choice, skip: int = 0, limit: int | None = None) -> Iterator[Batch]:
+        """The rows from number `skip` on, `limit` in all, those that are skipped included."""
+        row = self._done = 0  # before the next batch
+        for path, size in zip(self.paths, self.sizes, strict=True):
+            source = self._open(path)
+            try:
+                before = row
+                if source.rows is not None and before + source.rows <= skip:
+                    choose(source)
+                    row += source.rows
+                    continue
+                for batch in source.batches(choose(source), max(0, skip - before)):
+                    row = before + batch.first
+                    stop = len(batch) if limit is None else max(0, limit - row)
+                    some = batch[max(0, skip - row) : stop]
+                    row += len(batch)
+                    if len(some):
+                        yield some
+                    if limit is not None and row >= limit:
+                        return
+            finally:
+                self._close(source)
+                self._done += size or 0
+
+    def close(self) -> None:
+        """Let go of the file that is open."""
+        for source in (self._opened, self._current):
+            if source is not None:
+                source.close()
+        self._opened = self._current = None
+
+    def _open(self, path: str) -> Source:
+        source, self._opened = self._opened, None
+        self._current = source or open_source(path, self.reading)
+        return self._current
+
+    def _close(self, source: Source) -> None:
+        source.close()
+        self._current = None
+
+
+def _size(path: str) -> int | None:
+    return None if path == STDIN or not os.path.isfile(path) else os.path.getsize(path)

@@ -1,0 +1,88 @@
+"""Tables for people, on stdout."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from riparian.cli import words
+from riparian.evaluation import Scores
+
+MOST_CLASSES = 12  # of a confusion matrix that fits a terminal
+MOST_CONFUSIONS = 10
+
+
+def show(what: Any) -> None:
+    """Print something of rich's; plain where stdout is no terminal."""
+    from rich.console import Console
+
+    # A table that nobody looks at on a screen is not to be folded to the width of one.
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width, highlight=False).print(what)
+
+
+def two_columns(rows: Mapping[str, str]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    for name, value in rows.items():
+        table.add_row(Text(name, style="bold"), Text(value))
+    return table
+
+
+def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Any:
+    """A table with a header; the first columns to the left, numbers to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for i, name in enumerate(header):
+        table.add_column(Text(name), justify="left" if i < left else "right")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+def confusion_table(scores: Scores) -> Any:
+    """The confusion matrix; of many classes, the pairs that are confused most often."""
+    classes = [str(label) for label in scores.classes]
+    matrix = scores.confusion
+    if len(classes) <= MOST_CLASSES:
+        rows = [
+            [label, *(f"{count:,}" for count in row)]
+            for label, row in zip(classes, matrix.tolist(), strict=True)
+        ]
+        return grid("confusion: truth down, prediction across", ["", *classes], rows)
+    wrong = matrix.copy()
+    wrong[range(len(classes)), range(len(classes))] = 0
+    order = wrong.ravel().argsort(kind="stable")[::-1][:MOST_CONFUSIONS]
+    pairs = [(int(i) // len(classes), int(i) % len(classes)) for i in order]
+    return grid(
+        f"confused most often, of {len(classes)} classes",
+        ["truth", "predicted", "rows", "of that truth"],
+        [
+            [classes[i], classes[j], f"{wrong[i, j]:,}", f"{wrong[i, j] / matrix[i].sum():.1%}"]
+            for i, j in pairs
+            if wrong[i, j]
+        ],
+        left=2,
+    )
+
+
+def class_table(scores: Scores) -> Any:
+    """Precision, recall and F1 of every class."""
+    rows = [
+        [
+            str(row["label"]),
+            *("-" if row[name] is None else words.share(row[name]) for name in NUMBERS),
+            f"{row['support']:,}",
+        ]
+        for row in scores.by_class()
+    ]
+    return grid("by class", ["", *NUMBERS, "rows"], rows)
+
+
+NUMBERS = ("precision", "recall", "f1")

@@ -1,0 +1,96 @@
+"""The target: what a stream's rows are to be told apart by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as compute
+import pyarrow.types as types
+from numpy.typing import NDArray
+
+from riparian.cli.errors import BadData, shown
+from riparian.cli.sources.source import Batch, Kind, Source
+
+Family = Literal["str", "int", "bool", "float"]  # of labels; the last comes from Python only
+
+FAMILIES: tuple[str, ...] = get_args(Family)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column of the labels, and what they are."""
+
+    column: str
+    family: Family
+
+    @classmethod
+    def of(cls, source: Source, column: str) -> Target:
+        """What the labels in a column of a source seem to be. Numbers have to be whole ones."""
+        natural = source.fields[column]
+        if types.is_dictionary(natural):
+            natural = natural.value_type
+        if types.is_boolean(natural):
+            return cls(column, "bool")
+        if types.is_string(natural) or types.is_large_string(natural) or types.is_temporal(natural):
+            return cls(column, "str")
+        if types.is_nested(natural) or types.is_binary(natural):
+            raise BadData(
+                f"the target must be text, whole numbers or true and false, got {natural}",
+                file=source.file,
+                column=column,
+            )
+        return cls(column, "int")
+
+    def kind(self, natural: pa.DataType) -> Kind:
+        """What to read the column as."""
+        if self.family == "str":
+            return Kind.TEXT
+        if self.family == "bool":
+            return Kind.BOOL
+        whole = self.family == "int" and types.is_integer(natural)
+        return Kind.INTEGER if whole else Kind.NUMBER
+
+    def labels(self, batch: Batch) -> NDArray[Any]:
+        """The label of each row; none may be missing."""
+        values = batch.table.column(self.column)
+        self._check_there(values, batch)
+        if self.family == "str":
+            coded = values.dictionary_encode()
+            found = np.array(coded.dictionary.to_pylist(), dtype=np.str_)
+            labels: NDArray[Any] = found[coded.indices.to_numpy(zero_copy_only=False)]
+            return labels
+        labels = values.to_numpy(zero_copy_only=False)
+        if self.family != "int" or labels.dtype.kind == "i":
+            return labels
+        return self._whole(labels.astype(np.float64), batch)
+
+    def _check_there(self, values: pa.Array, batch: Batch) -> None:
+        none = values.is_null()
+        if self.family == "str":
+            none = compute.or_(none, compute.equal(values.fill_null(""), ""))
+        if compute.any(none).as_py():
+            row = none.index(True).as_py()
+            raise batch.bad(row, "the target is missing", self.column)
+
+    def _whole(self, labels: NDArray[np.float64], batch: Batch) -> NDArray[np.int64]:
+        bad = ~(np.abs(labels) < 2.0**53) | (labels != np.floor(labels))
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise batch.bad(
+                row,
+                "the target must be text, whole numbers or true and false, "
+                f"got {shown(labels[row])}: this is a forest of classes",
+                self.column,
+            )
+        return labels.astype(np.int64)
+
+    def parse(self, text: str) -> Any:
+        """The label that a text on the command line stands for; a ValueError if none."""
+        if self.family == "str":
+            return text
+        if self.family == "bool":
+            return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
+        return int(text) if self.family == "int" else float(text)

@@ -1,0 +1,1 @@
+"""Forests over depth images."""

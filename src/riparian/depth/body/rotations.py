@@ -1,0 +1,33 @@
+"""Rotations as matrices: what turns a column vector, right-handed, angles in degrees."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Matrix = NDArray[np.float64]  # (..., 3, 3)
+
+X, Y, Z = 0, 1, 2  # the axes
+# For each axis: what keeps it, what keeps the plane across it, and the cross product with it.
+_ALONG = np.array([np.outer(axis, axis) for axis in np.eye(3)])
+_ACROSS = np.eye(3) - _ALONG
+_CROSS = np.array([np.cross(axis, np.eye(3)).T for axis in np.eye(3)])
+
+
+def turn(axis: int | NDArray[np.int64], degrees: ArrayLike) -> Matrix:
+    """The rotation about one of the axes, or an array of them.
+
+    >>> turn(Z, 90).round().tolist()
+    [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    angle = np.radians(degrees)[..., None, None]
+    return np.asarray(_ALONG[axis] + np.cos(angle) * _ACROSS[axis] + np.sin(angle) * _CROSS[axis])
+
+
+def euler(axes: NDArray[np.int64], degrees: ArrayLike) -> Matrix:
+    """Three turns, the last one first, as BVH has it: axes (Z, Y, X) make Rz Ry Rx.
+
+    Both may be arrays of shape (..., 3), one row a joint.
+    """
+    turns = turn(axes, degrees)
+    return np.asarray(turns[..., 0, :, :] @ turns[..., 1, :, :] @ turns[..., 2, :, :])

@@ -1,0 +1,330 @@
+"""How good predictions were: counts that grow with the classes, never with the rows.
+
+`Scores` are those of any predictions; `Prequential` are those of a stream on which every point was
+predicted before it was learned, with a curve of how they went. Sums are of whole numbers (fixed
+point), so that how a stream was cut into batches changes no bit of them, and they can be put
+down and taken up again exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+LEAST_PROBABILITY = 1e-15  # for the log loss: a class that was ruled out costs about 34.5 nats
+
+BINS = 10  # of the calibration curve
+
+UNIT = 2**32  # one, in the sums of losses and confidences
+
+MOST_CURVE_POINTS = 1000
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Points whose predicted class had a similar probability."""
+
+    confidence: float  # mean probability of the predicted class
+    accuracy: float  # share of them that are right
+    count: int
+
+
+class Scores:
+    """Counts of truth against prediction, and what follows from them.
+
+    >>> scores = Scores()
+    >>> scores.update(["oak", "elm", "oak"], [[0.2, 0.8], [0.9, 0.1], [0.6, 0.4]], ["elm", "oak"])
+    >>> scores.classes, scores.confusion.tolist(), round(scores.accuracy, 3)
+    (['elm', 'oak'], [[1, 0], [1, 1]], 0.667)
+    """
+
+    def __init__(self) -> None:
+        self._labels: list[Any] = []  # in the order in which they were met
+        self._number: dict[Any, int] = {}  # of each in that order
+        self._pairs: Counter[tuple[int, int]] = Counter()  # truth and prediction, by number
+        self._loss = 0  # sum of -log p(truth), in units
+        self._bins = [[0, 0, 0] for _ in range(BINS)]  # count, right, sum of confidence in units
+
+    def update(self, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> None:
+        """Take in rows: their labels, and the probability of each of `classes`.
+
+        A label that is not among the classes had no probability, and cannot be right.
+        """
+        self._take(y, proba, classes)
+
+    def _take(self, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> NDArray[np.bool_]:
+        """The same, and which rows were right."""
+        shares = np.asarray(proba, dtype=np.float64)
+        columns = np.asarray(classes).tolist()
+        best = shares.argmax(axis=1)
+        labels, inverse = np.unique(np.asarray(y), return_inverse=True)
+        place = {label: i for i, label in enumerate(columns)}
+        column = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+        truth = column[inverse]
+        right: NDArray[np.bool_] = truth == best
+
+        self._count(labels.tolist(), inverse, columns, best)
+        rows = np.arange(len(shares))
+        given = np.where(truth >= 0, shares[rows, truth], 0.0)
+        self._loss += _units(-np.log(np.maximum(given, LEAST_PROBABILITY)))
+        self._calibrate(shares[rows, best], right)
+        return right
+
+    def _count(
+        self, labels: list[Any], inverse: NDArray[Any], columns: list[Any], best: NDArray[Any]
+    ) -> None:
+        codes, counts = np.unique(inverse * len(columns) + best, return_counts=True)
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
+            truth, predicted = labels[code // len(columns)], columns[code % len(columns)]
+            self._pairs[self._meet(truth), self._meet(predicted)] += count
+
+    def _meet(self, label: Any) -> int:
+        if label not in self._number:
+            self._number[label] = len(self._labels)
+            self._labels.append(label)
+        return self._number[label]
+
+    def _calibrate(self, confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> None:
+        which = np.minimum((confidence * BINS).astype(np.intp), BINS - 1)
+        for i in np.unique(which).tolist():
+            mine = which == i
+            self._bins[i][0] += int(mine.sum())
+            self._bins[i][1] += int(right[mine].sum())
+            self._bins[i][2] += _units(confidence[mine])
+
+    # -- what follows -----------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> int:
+        """How many rows were scored."""
+        return self._pairs.total()
+
+    @property
+    def classes(self) -> list[Any]:
+        """The labels met as truth or as prediction, sorted."""
+        return sorted(self._labels)
+
+    @property
+    def confusion(self) -> NDArray[np.int64]:
+        """Rows by truth (down) and prediction (across), both in the order of `classes`."""
+        place = {self._number[label]: i for i, label in enumerate(self.classes)}
+        matrix = np.zeros((len(place), len(place)), dtype=np.int64)
+        for (truth, predicted), count in self._pairs.items():
+            matrix[place[truth], place[predicted]] = count
+        return matrix
+
+    @property
+    def right(self) -> int:
+        """How many rows were predicted right."""
+        return sum(bin_[1] for bin_ in self._bins)
+
+    @property
+    def accuracy(self) -> float:
+        return _ratio(self.right, self.rows)
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's: 0 for guessing with the right frequencies, 1 where all is right; else nan."""
+        truth, predicted = self._margins()
+        by_chance = sum(truth[i] * predicted[i] for i in truth)
+        return _ratio(self.right * self.rows - by_chance, self.rows**2 - by_chance)
+
+    @property
+    def log_loss(self) -> float:
+        """The mean of -log p(truth), in nats."""
+        return _ratio(self._loss, self.rows * UNIT)
+
+    @property
+    def calibration(self) -> list[Bin]:
+        """Ten bins of equal width by the probability of the predicted class; none that is empty."""
+        return [
+            Bin(_ratio(sum_, count * UNIT), _ratio(right, count), count)
+            for count, right, sum_ in self._bins
+            if count
+        ]
+
+    def _margins(self) -> tuple[Counter[int], Counter[int]]:
+        truth: Counter[int] = Counter()
+        predicted: Counter[int] = Counter()
+        for (i, j), count in self._pairs.items():
+            truth[i] += count
+            predicted[j] += count
+        return truth, predicted
+
+    def by_class(self) -> list[dict[str, Any]]:
+        """Precision, recall, F1 and support of each class; None where nothing can be said."""
+        truth, predicted = self._margins()
+        table = []
+        for label in self.classes:
+            i = self._number[label]
+            both = self._pairs[i, i]
+            table.append(
+                {
+                    "label": label,
+                    "precision": _or_none(_ratio(both, predicted[i])),
+                    "recall": _or_none(_ratio(both, truth[i])),
+                    "f1": _or_none(_ratio(2 * both, truth[i] + predicted[i])),
+                    "support": truth[i],
+                }
+            )
+        return table
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON; what is not known is None."""
+        return {
+            "rows": self.rows,
+            "accuracy": _or_none(self.accuracy),
+            "kappa": _or_none(self.kappa),
+            "log_loss": _or_none(self.log_loss),
+            "classes": self.by_class(),
+            "confusion": self.confusion.tolist(),
+            "calibration": [
+                {"confidence": b.confidence, "accuracy": b.accuracy, "count": b.count}
+                for b in self.calibration
+            ],
+        }
+
+    # -- to put down and take up again ------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Everything, for JSON: `from_state` goes on exactly."""
+        return {
+            "labels": self._labels,
+            "pairs": [[i, j, count] for (i, j), count in self._pairs.items()],
+            "loss": self._loss,
+            "bins": self._bins,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        scores = cls()
+        scores._labels = list(state["labels"])
+        scores._number = {label: i for i, label in enumerate(scores._labels)}
+        scores._pairs = Counter({(i, j): count for i, j, count in state["pairs"]})
+        scores._loss = state["loss"]
+        scores._bins = [list(bin_) for bin_ in state["bins"]]
+        return scores
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """How things stood after some rows of a stream."""
+
+    row: int  # learned so far
+    accuracy: float  # of all rows up to here
+    window_accuracy: float  # of the last ones
+    kappa: float
+    log_loss: float
+    leaves: int
+    active: int  # of the leaves
+    memory: int  # bytes
+    seconds: float  # since the stream began
+
+
+class Prequential:
+    """Test-then-train: the scores of a stream whose rows were predicted before they were learned.
+
+    >>> test = Prequential(window=2)
+    >>> test.update([1, 0, 0], [[0.4, 0.6], [0.4, 0.6], [0.7, 0.3]], [0, 1])
+    >>> test.mark(row=3, leaves=10, active=10, memory=1000, seconds=0.1)
+    >>> point = test.curve[-1]
+    >>> round(point.accuracy, 3), point.window_accuracy
+    (0.667, 0.5)
+    """
+
+    def __init__(self, window: int = 1000) -> None:
+        self.scores = Scores()
+        self.window = window  # rows that the window accuracy looks back
+        self.curve: list[CurvePoint] = []  # at most MOST_CURVE_POINTS and the last one
+        self._recent: deque[bool] = deque(maxlen=window)  # whether each was right
+        self._batches = 0
+        self._stride = 1  # batches from one point of the curve to the next
+
+    def update(self, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> None:
+        """Take in a batch; otherwise as `Scores.update`."""
+        self._recent.extend(self.scores._take(y, proba, classes).tolist())
+        self._batches += 1
+
+    @property
+    def window_accuracy(self) -> float:
+        return _ratio(sum(self._recent), len(self._recent))
+
+    @property
+    def due(self) -> bool:
+        """Whether the curve wants a point now: looking into a forest has a price."""
+        return self._batches % self._stride == 0
+
+    def mark(self, *, row: int, leaves: int, active: int, memory: int, seconds: float) -> None:
+        """A point of the curve. When there are many, every other one goes, and so on from there."""
+        if self.curve and self.curve[-1].row == row:
+            return
+        self.curve.append(
+            CurvePoint(
+                row,
+                self.scores.accuracy,
+                self.window_accuracy,
+                self.scores.kappa,
+                self.scores.log_loss,
+                leaves,
+                active,
+                memory,
+                seconds,
+            )
+        )
+        if len(self.curve) >= MOST_CURVE_POINTS:
+            self.curve = self.curve[1::2]
+            self._stride *= 2
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scores for JSON, with the accuracy of late."""
+        return {
+            **self.scores.to_dict(),
+            "window": self.window,
+            "window_accuracy": _or_none(self.window_accuracy),
+        }
+
+    def state(self) -> dict[str, Any]:
+        """Everything, for JSON: `from_state` goes on exactly."""
+        return {
+            "scores": self.scores.state(),
+            "window": self.window,
+            "recent": "".join("01"[right] for right in self._recent),
+            "batches": self._batches,
+            "stride": self._stride,
+            "curve": [[_or_none(value) for value in astuple(point)] for point in self.curve],
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        test = cls(state["window"])
+        test.scores = Scores.from_state(state["scores"])
+        test._recent.extend(_bits(state["recent"]))
+        test._batches = state["batches"]
+        test._stride = state["stride"]
+        test.curve = [
+            CurvePoint(*(math.nan if value is None else value for value in point))  # type: ignore[arg-type]
+            for point in state["curve"]
+        ]
+        return test
+
+
+def _units(values: NDArray[np.float64]) -> int:
+    return int(np.rint(values * UNIT).astype(np.int64).sum())
+
+
+def _bits(text: str) -> Iterable[bool]:
+    return (bit == "1" for bit in text)
+
+
+def _ratio(over: int, under: int) -> float:
+    return over / under if under else math.nan
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,13 @@
+"""What can go wrong around a study, other than in its computation."""
+
+
+class DataError(ValueError):
+    """A file is missing, or does not hold what it should; the message names it, and the line."""
+
+
+class StudyError(ValueError):
+    """The folder holds something else than was asked for, so the study cannot go on there."""
+
+
+class DownloadError(OSError):
+    """A file could not be fetched, or is not the one that was meant."""

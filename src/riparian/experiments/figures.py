@@ -1,0 +1,87 @@
+"""Curves as a figure: means, one standard deviation shaded, against a logarithmic axis.
+
+All figures of the experiments look the same, and the same curves give the same file, to the last byte
+of the SVG (with the same matplotlib).
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from riparian.experiments.curves import Curve, Panel
+from riparian.experiments.tables import number
+from riparian.inspection.figure import matplotlib
+from riparian.snapshot.files import write_whole
+
+# Okabe and Ito's colours, told apart by colour-blind readers; the yellow is too pale for a line.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+MARKERS = ("o", "s", "^", "D", "v", "P")  # for whoever sees, or prints, no colours
+INK = "#333333"
+
+STYLE: dict[str, Any] = {
+    "svg.hashsalt": "riparian",  # else the names inside an SVG are drawn at random
+    "font.size": 10.0,
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is there on every machine
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.grid": True,
+    "grid.color": "#e6e6e6",
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+}
+WIDTH, HEIGHT = 6.4, 4.4  # inches of a panel
+DPI = 150
+
+
+def draw(panels: Sequence[Panel], title: str = "") -> Any:
+    """A matplotlib figure of the panels, side by side."""
+    with matplotlib("pyplot").rc_context(STYLE):
+        figure = matplotlib("figure").Figure(
+            figsize=(WIDTH * len(panels), HEIGHT), layout="constrained"
+        )
+        figure.suptitle(title, fontsize=11)
+        for ax, panel in zip(
+            figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
+        ):
+            _draw_panel(ax, panel)
+    return figure
+
+
+def write_figure(figure: Any, folder: Path, name: str = "figure") -> None:
+    """The figure as `name`.png and `name`.svg."""
+    with matplotlib("pyplot").rc_context(STYLE):
+        for kind, metadata in (("png", None), ("svg", {"Date": None})):
+            data = io.BytesIO()
+            figure.savefig(data, format=kind, dpi=DPI, metadata=metadata)
+            write_whole(folder / f"{name}.{kind}", data.getvalue())
+
+
+def _draw_panel(ax: Any, panel: Panel) -> None:
+    if panel.log_x:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(lambda x, _: number(x))
+    if panel.log_y:
+        ax.set_yscale("log")
+    ax.set_xlabel(panel.x)
+    ax.set_ylabel(panel.y)
+    ax.set_title(panel.title, fontsize=10)
+    for place, curve in enumerate(panel.curves):
+        _draw_curve(ax, curve, COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)])
+    for label, level in panel.lines.items():
+        ax.axhline(level, color=INK, linewidth=1.1, linestyle=(0, (5, 3)), label=label)
+    ax.legend()
+
+
+def _draw_curve(ax: Any, curve: Curve, colour: str, marker: str) -> None:
+    ax.fill_between(
+        curve.x, curve.mean - curve.sd, curve.mean + curve.sd, color=colour, alpha=0.2, linewidth=0
+    )
+    ax.plot(curve.x, curve.mean, color=colour, marker=marker, markersize=4.5, label=curve.label)

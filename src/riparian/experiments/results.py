@@ -1,0 +1,26 @@
+"""A study run and shown: `runs.csv`, `settings.json`, `figure.png`, `figure.svg` and `table.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from riparian.experiments.curves import Panel
+from riparian.experiments.figures import draw, write_figure
+from riparian.experiments.runs import run
+from riparian.experiments.study import Study
+from riparian.experiments.tables import markdown
+from riparian.snapshot.files import write_whole
+
+
+def write_all(
+    study: Study, out: Path, *, jobs: int | None = None, fresh: bool = False
+) -> Sequence[Panel]:
+    """Run what is missing of the study and write all of it into the folder `out`.
+
+    The panels that figure and table show are returned.
+    """
+    panels = study.panels(run(study, out, jobs=jobs, fresh=fresh))
+    write_figure(draw(panels, study.title), out)
+    write_whole(out / "table.md", (f"# {study.title}\n\n" + markdown(panels)).encode())
+    return panels

@@ -1,0 +1,27 @@
+"""What the trees of a forest say one by one: the mean tree, the best one, and the vote."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Classes = NDArray[np.int64]  # one a point, as indices; -1: no answer
+
+
+def tree_accuracies(answers: NDArray[np.int64], truth: Classes) -> NDArray[np.float64]:
+    """How often each tree is right; `answers` has a column for each. One that abstains is not.
+
+    >>> tree_accuracies(np.array([[0, 1], [1, -1]]), np.array([0, 1])).tolist()
+    [1.0, 0.0]
+    """
+    return np.asarray((answers == truth[:, None]).mean(axis=0))
+
+
+def majority(answers: NDArray[np.int64], n_classes: int) -> Classes:
+    """The class that most trees answer, the smallest among equals (R11).
+
+    >>> majority(np.array([[2, 0, 2], [1, 0, -1]]), n_classes=3).tolist()
+    [2, 0]
+    """
+    counts = np.stack([(answers == k).sum(axis=1) for k in range(n_classes)], axis=1)
+    return np.asarray(counts.argmax(axis=1), dtype=np.int64)

@@ -1,0 +1,9 @@
+"""The report: a forest, and how its stream went, as one HTML file.
+
+It needs plotly (`pip install "riparian[cli]"`), whose script is in the file: about 5 MB, and nothing
+is ever fetched from a network.
+"""
+
+from riparian.report.report import Report
+
+__all__ = ["Report"]

@@ -1,0 +1,46 @@
+"""A figure in the page: its heading, what it shows in words, and its data for the script."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+
+def chart(
+    name: str,
+    title: str,
+    summary: str,
+    note: str,
+    figure: Any,
+    *,
+    key: str = "",
+    least_width: int = 0,
+) -> str:
+    """`summary` is for those who cannot see the figure, `note` stands below it for all.
+
+    A `key` to its colours, in HTML, stands above it. On a screen narrower than the least width (in
+    pixels) the figure is scrolled.
+    """
+    style = f"height: {figure.layout.height}px; min-width: {least_width}px"
+    return (
+        f'<figure id="{name}"><h3>{escape(title)}</h3>{key}<div class="scroll">'
+        f'<div class="chart" id="chart-{name}" role="img" aria-label="{escape(summary)}"'
+        f' style="{style}"></div></div>'
+        f"<figcaption>{escape(note)}</figcaption>"
+        f'<script type="application/json" id="data-{name}">{script_safe(figure)}</script></figure>'
+    )
+
+
+def script_safe(figure: Any) -> str:
+    r"""The figure as JSON in which nothing can end the script that it stands in.
+
+    >>> from riparian.report.figure import plotly
+    >>> "</script>" in script_safe(plotly("graph_objects").Figure(layout={"title": "</script>"}))
+    False
+    """
+    # One engine, whatever is installed: the same report has the same bytes. These characters stand
+    # in strings only, and there JSON lets any of them be written by its number.
+    text = str(figure.to_json(engine="json"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text

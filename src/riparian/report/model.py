@@ -1,0 +1,168 @@
+"""The forest itself: in a few figures, its features, its trees, its theory, its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from riparian.defaults import DEFAULT
+from riparian.forest import OnlineForestClassifier
+from riparian.inspection.words import names_of_features
+from riparian.report import charts
+from riparian.report.chart import chart
+from riparian.report.numbers import count, decimal, memory, ranks, share
+from riparian.report.tables import columns, pairs, paragraph, table
+from riparian.report.trees import count_leaves, size_label
+from riparian.theory import check_schedule
+
+if TYPE_CHECKING:
+    from riparian.evaluation import Scores
+
+MOST_FEATURES = 20
+
+
+def overview(
+    forest: OnlineForestClassifier, facts: Mapping[str, str], scores: Scores | None
+) -> str:
+    return pairs(key_figures(forest, scores), "figures") + (
+        table("What was done", ("fact", "value"), facts.items()) if facts else ""
+    )
+
+
+def key_figures(forest: OnlineForestClassifier, scores: Scores | None) -> dict[str, str]:
+    stats = forest.stats()
+    figures = {"points learned": count(stats["points"])}
+    if scores is not None:
+        figures |= {
+            "rows scored": count(scores.rows),
+            "accuracy": share(scores.accuracy),
+            "Cohen's kappa": decimal(scores.kappa),
+            "log loss, in nats": decimal(scores.log_loss),
+        }
+    return figures | {
+        "classes": count(len(forest.classes_)),
+        "trees": count(len(stats["trees"])),
+        "leaves": count(stats["leaves"]),
+        "memory": memory(forest.memory()["total"]),
+    }
+
+
+def features(forest: OnlineForestClassifier) -> str:
+    """The most important ones; nothing before the first split."""
+    importances = forest.feature_importances_
+    order = np.argsort(-importances, kind="stable")[:MOST_FEATURES]
+    order = order[importances[order] > 0]
+    if len(order) == 0:
+        return ""
+    names = names_of_features(forest, None)
+    which = ranks(len(order), len(importances), "features")
+    best = int(order[0])
+    return chart(
+        "importances",
+        "Importances",
+        f"Bar chart of the importances of {which}: most important is {names[best]} "
+        f"with {share(importances[best])}.",
+        f"Gain times structure points of all splits in a feature, as a share of all: {which}. "
+        "Features of pure noise get a share too.",
+        charts.importances([names[i] for i in order], importances[order].tolist()),
+    )
+
+
+# -- trees ----------------------------------------------------------------------------------------
+
+
+def trees(forest: OnlineForestClassifier) -> str:
+    stats = forest.stats()
+    return (histograms(forest) if stats["splits"] > 0 else "") + columns(
+        shape(stats["trees"], forest._prediction_only), memory_by_kind(forest)
+    )
+
+
+def histograms(forest: OnlineForestClassifier) -> str:
+    leaves = count_leaves(forest)
+    total = count(int(leaves.by_depth.sum()))
+    deepest = len(leaves.by_depth) - 1
+    return columns(
+        chart(
+            "depths",
+            "Depth of the leaves",
+            f"Histogram of the depths of {total} leaves; the deepest lies at {deepest}.",
+            "Leaves of all trees; the root has depth 0.",
+            charts.histogram(
+                [str(depth) for depth in range(deepest + 1)], leaves.by_depth.tolist(), "depth"
+            ),
+        ),
+        chart(
+            "sizes",
+            "Size of the leaves",
+            f"Histogram of the numbers of estimation points in {total} leaves.",
+            "Leaves of all trees by their estimation points, which predictions are made from; "
+            "from one bar to the next they double.",
+            charts.histogram(
+                [size_label(i) for i in range(len(leaves.by_size))],
+                leaves.by_size.tolist(),
+                "estimation points",
+            ),
+        ),
+    )
+
+
+# What `stats` tells of each tree, and whether a forest that can only predict still knows it.
+SHAPE = {
+    "leaves": ("leaves", True),
+    "active": ("active leaves", False),
+    "depth": ("depth of the deepest leaf", True),
+    "should_splits": ("splits for their gain", True),
+    "must_splits": ("splits by force of β", True),
+    "structure_points": ("structure points", True),
+    "estimation_points": ("estimation points", True),
+}
+
+
+def shape(stats: list[dict[str, Any]], prediction_only: bool) -> str:
+    rows = []
+    for key, (name, always) in SHAPE.items():
+        if always or not prediction_only:
+            values = [tree[key] for tree in stats]
+            rows.append((name, *(count(round(f(values))) for f in (min, median, max))))
+    return table(
+        f"The shape of {count(len(stats))} trees",
+        ("of a tree", "least", "median", "most"),
+        rows,
+        numbers=(1, 2, 3),
+    )
+
+
+def memory_by_kind(forest: OnlineForestClassifier) -> str:
+    held = forest.memory()
+    names = {"nodes": "nodes", "histograms": "histograms of leaves", "fringe": "the fringe"}
+    rows = [
+        (name, memory(held[kind]), share(held[kind] / held["total"]))
+        for kind, name in names.items()
+    ]
+    rows.append(("in all", memory(held["total"]), share(1.0)))
+    return table("Memory by kind", ("kind", "memory", "share"), rows, numbers=(1, 2))
+
+
+# -- theory and parameters ------------------------------------------------------------------------
+
+
+def theory(forest: OnlineForestClassifier) -> str:
+    parameters = forest._native.parameters
+    check = check_schedule(parameters.alpha, parameters.beta)
+    rows = [(c.name, "yes" if c.holds else "no", c.why) for c in check.conditions]
+    head = ("condition", "holds", "why it matters")
+    return paragraph(check.guarantee) + table("What the theorem asks of α and β", head, rows)
+
+
+def parameters(forest: OnlineForestClassifier) -> str:
+    rows = []
+    for name, value in forest.get_params(deep=False).items():
+        shown = str(forest._native.parameters.seed) if name == "random_state" else repr(value)
+        default = repr(DEFAULT[name])
+        rows.append((name, shown, "" if shown == default else default))
+    caption = "Parameters, and the default where another value was chosen"
+    return table(caption, ("parameter", "value", "default"), rows)

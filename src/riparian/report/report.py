@@ -1,0 +1,50 @@
+"""`Report`: what is known of a forest and its stream, and the page that shows it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from sklearn.utils.validation import check_is_fitted
+
+from riparian.forest import OnlineForestClassifier
+from riparian.report.page import page
+from riparian.report.sections import all_sections
+from riparian.snapshot.files import write_whole
+
+if TYPE_CHECKING:
+    from riparian.evaluation import CurvePoint, Scores
+
+
+@dataclass(frozen=True)
+class Report:
+    """A forest to look at, and where there are any, its scores and how they came about.
+
+    A section is there only when there is something to show in it. The same report gives the same
+    bytes.
+
+    >>> from riparian import OnlineForestClassifier
+    >>> forest = OnlineForestClassifier(n_estimators=2, random_state=0)
+    >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
+    >>> html = Report("Trees by height", forest, facts={"source": "trees.csv"}).html()
+    >>> "<h1>Trees by height</h1>" in html, "trees.csv" in html
+    (True, True)
+    """
+
+    title: str
+    forest: OnlineForestClassifier
+    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # what was done
+    curve: Sequence[CurvePoint] | None = None  # how the stream went, test-then-train
+    scores: Scores | None = None  # of that stream, or of held-out rows
+
+    def html(self) -> str:
+        """The page: no other file and no network is needed to look at it."""
+        check_is_fitted(self.forest)
+        return page(self.title, all_sections(self.forest, self.facts, self.curve, self.scores))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, which is there whole or as it was before."""
+        write_whole(path, self.html().encode())

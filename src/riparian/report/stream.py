@@ -1,0 +1,49 @@
+"""How the stream went: accuracy, leaves and memory after so many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from riparian.report import charts
+from riparian.report.chart import chart
+from riparian.report.numbers import count, memory, share
+from riparian.report.tables import columns
+
+if TYPE_CHECKING:
+    from riparian.evaluation import CurvePoint, Scores
+
+
+def along(curve: Sequence[CurvePoint], scores: Scores | None) -> str:
+    last = curve[-1]
+    rows = f"after {count(last.row)} rows"
+    return chart(
+        "accuracy",
+        "Accuracy along the stream",
+        f"Line chart of accuracy: {rows} {share(last.accuracy)} of all rows so far, "
+        f"{share(last.window_accuracy)} of the last window.",
+        "Every row was predicted before it was learned. The window looks back over the last rows "
+        "only, so it shows how good the forest has become, and whether the stream has changed.",
+        charts.accuracy(curve, None if scores is None else most_frequent(scores)),
+    ) + columns(
+        chart(
+            "leaves",
+            "Leaves",
+            f"Line chart of the leaves of all trees: {rows} {count(last.leaves)}, "
+            f"of which {count(last.active)} active.",
+            "Of all trees. Active leaves collect what is needed to split.",
+            charts.leaves(curve),
+        ),
+        chart(
+            "memory",
+            "Memory",
+            f"Line chart of the memory that the forest holds: {rows} {memory(last.memory)}.",
+            "What the forest holds by its own account.",
+            charts.held(curve),
+        ),
+    )
+
+
+def most_frequent(scores: Scores) -> float:
+    """The accuracy of always answering with the class that was most frequent in the end."""
+    return float(scores.confusion.sum(axis=1).max() / scores.rows)

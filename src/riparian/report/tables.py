@@ -1,0 +1,66 @@
+"""Tables and other pieces of HTML; what they are given is plain text, and is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+LONGEST_WORD = 20
+
+
+def table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()
+) -> str:
+    """A table whose first column names the rows; the columns in `numbers` stand to the right."""
+    kinds = [' class="number"' if i in numbers else "" for i in range(len(head))]
+    headings = "".join(
+        f'<th scope="col"{kind}>{escape(text)}</th>' for text, kind in zip(head, kinds, strict=True)
+    )
+    body = "".join(_row(cells, kinds) for cells in rows)
+    return (
+        f'<div class="table"><table><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{headings}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(cells: Sequence[str], kinds: Sequence[str]) -> str:
+    first, *rest = cells
+    others = "".join(
+        f"<td{_long(text) or kind}>{escape(text)}</td>"
+        for text, kind in zip(rest, kinds[1:], strict=True)
+    )
+    return f'<tr><th scope="row"{_long(first) or kinds[0]}>{escape(first)}</th>{others}</tr>'
+
+
+def _long(text: str) -> str:
+    """Words that no column has room for may be broken anywhere, others may not."""
+    return ' class="long"' if any(len(word) > LONGEST_WORD for word in text.split()) else ""
+
+
+def pairs(entries: Mapping[str, str], kind: str) -> str:
+    """Names and what they are, as a list of definitions."""
+    items = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        for name, value in entries.items()
+    )
+    return f'<dl class="{kind}">{items}</dl>'
+
+
+def heat_key(title: str, steps: Sequence[float]) -> str:
+    """What the colours of a heat map mean: shares that stand evenly along the scale."""
+    shares = "".join(f"<span>{step:.0%}</span>" for step in steps)
+    return f'<div class="key"><p>{escape(title)}</p><div></div><p>{shares}</p></div>'
+
+
+def paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def folded(summary: str, html: str) -> str:
+    """What is shown when one asks for it."""
+    return f"<details><summary>{escape(summary)}</summary>{html}</details>"
+
+
+def columns(*parts: str) -> str:
+    """Side by side where there is room."""
+    return f'<div class="columns">{"".join(parts)}</div>'

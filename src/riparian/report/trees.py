@@ -1,0 +1,62 @@
+"""The shape of all trees together: how deep their leaves lie, and how many points they hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian.forest import OnlineForestClassifier
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """How many leaves of all trees there are by depth and by size."""
+
+    by_depth: NDArray[np.int64]  # at depths 0, 1, 2, ...
+    by_size: NDArray[np.int64]  # with 0, 1, 2-3, 4-7, 8-15, ... estimation points
+
+
+def count_leaves(forest: OnlineForestClassifier) -> Leaves:
+    """
+    >>> forest = OnlineForestClassifier(n_estimators=1, random_state=1)
+    >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
+    >>> leaves = count_leaves(forest)  # two below the root, of 14 and 7 points
+    >>> leaves.by_depth.tolist(), leaves.by_size.tolist()
+    ([0, 2], [0, 0, 0, 1, 1])
+    """
+    by_depth = by_size = np.zeros(0, dtype=np.int64)
+    engine = forest._native
+    for i in range(engine.parameters.n_trees):
+        tree = engine.tree(i)
+        by_depth = _sum(by_depth, np.bincount(tree["leaf_depth"]))
+        sizes = _leaf_sizes(tree["leaf_classes"], tree["histogram"])
+        by_size = _sum(by_size, np.bincount(_bit_lengths(sizes)))
+    return Leaves(by_depth, by_size)
+
+
+def size_label(i: int) -> str:
+    """
+    >>> [size_label(i) for i in range(4)]
+    ['0', '1', '2–3', '4–7']
+    """
+    return str(i) if i < 2 else f"{2 ** (i - 1):,}–{2**i - 1:,}"
+
+
+def _leaf_sizes(lengths: NDArray[np.uint32], histogram: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The estimation points of each leaf, whose histograms lie end to end; some are empty."""
+    ends = np.cumsum(lengths, dtype=np.int64)
+    sums = np.concatenate([[0], np.cumsum(histogram)]).astype(np.uint64)
+    return np.asarray(sums[ends] - sums[ends - lengths])
+
+
+def _bit_lengths(sizes: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return np.frexp(sizes.astype(np.float64))[1].astype(np.int64)
+
+
+def _sum(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    total = np.zeros(max(len(a), len(b)), dtype=np.int64)
+    total[: len(a)] += a
+    total[: len(b)] += b
+    return total

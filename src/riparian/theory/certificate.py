@@ -1,0 +1,205 @@
+"""The theorem held against a live forest: what of it can be seen, and what must be believed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from riparian.forest import OnlineForestClassifier
+from riparian.rows import Rows, blocks
+from riparian.schedule import Schedule
+from riparian.theory.cells import Ranges, ranges_of_points
+from riparian.theory.census import TreeCensus, census_of
+from riparian.theory.conditions import ScheduleCheck, check_schedule
+from riparian.theory.counting import least_points, max_path, max_splits
+from riparian.theory.departures import Departure, departures_of
+from riparian.theory.sizes import CellSizes, sizes_at_points, sizes_over_leaves
+from riparian.theory.table import Row, as_text, rows_of
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What the theorem asks of the data, and nobody can check from inside a forest."""
+
+    name: str
+    note: str
+
+
+ASSUMPTIONS = (
+    Assumption("iid points", "they are independent and have one distribution, without drift"),
+    Assumption("a density", "bounded from above, and from below where there are points at all"),
+)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Splits against what the estimation points allow (upper-bound-K): of the tree nearest to it."""
+
+    tree: int
+    estimation_points: int
+    splits: int  # K
+    most_splits: int  # `max_splits`
+    depth: int
+    most_depth: int  # `max_path`
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The oldest of the inactive leaves that splitting might improve, those with ŝ > 0."""
+
+    tree: int
+    node: int
+    age: int  # E - E0: estimation points the tree has received in its lifetime
+    s_hat: float
+
+
+@dataclass(frozen=True)
+class Fringe:
+    """Who waits for a place."""
+
+    size: int | None
+    inactive: int  # leaves, of all trees
+    waiting: int  # those of them with ŝ > 0
+    oldest: Waiting | None
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What `certificate` found. `print` it, or take `rows()` or `to_dict()`."""
+
+    schedule: ScheduleCheck
+    growth: Growth
+    spare_points: int  # the least N^e - α(K-1) of any leaf: never below 0 (n-to-infty)
+    cells: CellSizes
+    fringe: Fringe | None  # None: the forest came back to predict only, and has none
+    assumptions: tuple[Assumption, ...]
+    departures: tuple[Departure, ...]
+    verdict: str  # what follows, in a sentence
+
+    def rows(self) -> list[Row]:
+        """Section, quantity, value and note of every line."""
+        return rows_of(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values, as JSON has them."""
+        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return found
+
+    def __str__(self) -> str:
+        return as_text(self.rows())
+
+
+def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> Certificate:
+    """Hold the theorem against a fitted forest.
+
+    With X, cells are those of its points, and diameters are within the range of X. Without, each
+    leaf counts as often as it has estimation points, and diameters are within the range of the
+    thresholds of its tree: values that structure points had, so rather less than the data's.
+
+    >>> from riparian import OnlineForestClassifier
+    >>> from riparian.streams import GaussianMixture
+    >>> X, y = GaussianMixture.paper().sample(5000, random_state=0)
+    >>> found = certificate(OnlineForestClassifier(10, random_state=0).partial_fit(X, y), X)
+    >>> found.schedule.consistent, found.growth.splits <= found.growth.most_splits
+    (True, True)
+    >>> [row for row in found.rows() if row[1] == "averaging instead of votes"]
+    [('departures', 'averaging instead of votes', 'yes', \
+'a mean of consistent estimates is consistent (multiclass)')]
+    """
+    check_is_fitted(forest)
+    rows = None if X is None else _at_least_one(forest._checked_points(X))
+    ranges = None if rows is None else _ranges(rows)
+    engine = forest._native
+    p = engine.parameters
+    with engine.learning:  # a forest after a whole batch, as in a copy of it
+        leaf = None if rows is None else forest.apply(rows)
+        trees = [census_of(engine.tree(i), engine.n_dims, ranges) for i in range(p.n_trees)]
+    check = check_schedule(p.alpha, p.beta)
+    redrawn = None if forest._prediction_only else sum(tree.redrawn for tree in trees)
+    departures = departures_of(forest, [tree.totals for tree in trees], redrawn)
+    return Certificate(
+        schedule=check,
+        growth=_growth(trees, p.alpha),
+        spare_points=min(_spare_points(tree, p.alpha) for tree in trees),
+        cells=sizes_over_leaves(trees) if leaf is None else sizes_at_points(trees, leaf),
+        fringe=None if forest._prediction_only else _fringe(trees, p.fringe_size),
+        assumptions=ASSUMPTIONS,
+        departures=departures,
+        verdict=_verdict(check, departures, bounded=p.fringe_size is not None),
+    )
+
+
+def _at_least_one(rows: Rows) -> Rows:
+    if rows.shape[0] == 0:
+        raise ValueError("X must hold at least one point, got none")
+    return rows
+
+
+def _ranges(rows: Rows) -> Ranges:
+    low, high = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf)
+    for _, block in blocks(rows):
+        # fmin and fmax pass over a missing value.
+        low = np.fmin(low, np.fmin.reduce(block, axis=0))
+        high = np.fmax(high, np.fmax.reduce(block, axis=0))
+    return ranges_of_points(low, high)
+
+
+def _growth(trees: Sequence[TreeCensus], alpha: Schedule) -> Growth:
+    def nearness(growth: Growth) -> tuple[float, int]:
+        return growth.splits / max(1, growth.most_splits), growth.splits
+
+    return max((_growth_of(i, tree, alpha) for i, tree in enumerate(trees)), key=nearness)
+
+
+def _growth_of(number: int, tree: TreeCensus, alpha: Schedule) -> Growth:
+    points = tree.totals["estimation_points"]
+    return Growth(
+        tree=number,
+        estimation_points=points,
+        splits=tree.totals["should_splits"] + tree.totals["must_splits"],
+        most_splits=max_splits(points, alpha),
+        depth=int(tree.splits.max()),
+        most_depth=max_path(points, alpha),
+    )
+
+
+def _spare_points(tree: TreeCensus, alpha: Schedule) -> int:
+    least = np.array([least_points(k, alpha) for k in range(int(tree.splits.max()) + 1)])
+    return int((tree.points - least[tree.splits]).min())
+
+
+def _fringe(trees: Sequence[TreeCensus], size: int | None) -> Fringe:
+    oldest = [found for i, tree in enumerate(trees) if (found := _oldest(i, tree)) is not None]
+    return Fringe(
+        size=size,
+        inactive=sum(int(tree.inactive.sum()) for tree in trees),
+        waiting=sum(int(tree.waiting.sum()) for tree in trees),
+        oldest=max(oldest, key=lambda leaf: leaf.age, default=None),
+    )
+
+
+def _oldest(number: int, tree: TreeCensus) -> Waiting | None:
+    waiting = np.flatnonzero(tree.waiting)
+    if len(waiting) == 0:
+        return None
+    leaf = waiting[np.argmax(tree.age[waiting])]
+    age = int(tree.age[leaf])  # not 0: the points that a leaf has wrong came in its lifetime
+    return Waiting(number, int(tree.node[leaf]), age, float(tree.errors[leaf] / age))
+
+
+def _verdict(check: ScheduleCheck, departures: Sequence[Departure], bounded: bool) -> str:
+    if not (check.consistent if bounded else check.consistent_unbounded):
+        return check.guarantee
+    outside = [d.name for d in departures if d.found and d.breaks]
+    unknown = [d.name for d in departures if d.found is None and d.breaks]
+    if outside:
+        return f"The theorem does not cover this forest: {', '.join(outside)}."
+    by = ", by the paper's extension to a bounded fringe," if bounded else ""
+    asked = "".join(f" and without {name}" for name in unknown)
+    return f"Consistent{by} if the assumptions hold{asked}."

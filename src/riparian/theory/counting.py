@@ -1,0 +1,72 @@
+"""Splits against estimation points: n-to-infty one way, upper-bound-K the other.
+
+The paper counts depths from 1 here, from 0 in Appendix A. By R6 a leaf at depth d needs α(d) estimation
+points on each side, the root α(0), so every α of these two statements moves down by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from riparian.parameters import whole
+from riparian.schedule import Schedule
+
+
+def least_points(splits: int, alpha: Schedule) -> int:
+    """The fewest estimation points that a cell can hold after K splits: α(K-1) (n-to-infty).
+
+    The paper says α(K), one too many: the K-th split of a cell is made at depth K-1, and its children
+    hold α(K-1) each (R10). Before the first split a cell may hold none.
+
+    >>> from riparian.schedule import Geometric
+    >>> [least_points(k, Geometric(2, 2)) for k in range(4)]
+    [0, 2, 4, 8]
+    """
+    splits = whole("splits", splits, 0, 2**63)
+    return alpha.at(splits - 1) if splits else 0
+
+
+def max_splits(n_estimation: int, alpha: Schedule) -> int:
+    """The most splits that a tree can have made with so many estimation points (upper-bound-K).
+
+    A split at depth d takes 2α(d) points that counted for no other split, and α never falls, so the
+    cheapest tree of K splits fills level after level. Its deepest level is that of ⌈log2(K+1)⌉ (the
+    paper has ⌈log2 K⌉, which for one split is none).
+
+    >>> from riparian.schedule import Geometric
+    >>> max_splits(10, Geometric(1, 2))  # 2 for the root, 4 for each of its children
+    3
+    """
+    left = whole("n_estimation", n_estimation, 0, 2**63)
+    splits = 0
+    for depth, cost in _costs(alpha):
+        most = min(1 << depth, left // cost)
+        splits, left = splits + most, left - most * cost
+        if most < 1 << depth:
+            return splits
+    raise AssertionError("a level that cannot be filled comes after 63 of them at the latest")
+
+
+def max_path(n_estimation: int, alpha: Schedule) -> int:
+    """The most splits that the cell of one point can have gone through: the depth of a leaf.
+
+    Not in the paper, and by the same count: a path of K splits takes 2α(0) + ... + 2α(K-1) points.
+
+    >>> from riparian.schedule import Geometric
+    >>> max_path(14, Geometric(1, 2))
+    3
+    """
+    left = whole("n_estimation", n_estimation, 0, 2**63)
+    for depth, cost in _costs(alpha):
+        if left < cost:
+            return depth
+        left -= cost
+    raise AssertionError("there is always a deeper level")
+
+
+def _costs(alpha: Schedule) -> Iterator[tuple[int, int]]:
+    """Each depth, and what a split there takes of estimation points."""
+    depth = 0
+    while True:
+        yield depth, 2 * alpha.at(depth)
+        depth += 1

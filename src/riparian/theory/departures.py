@@ -1,0 +1,100 @@
+"""What in the history of a forest steps outside the theorem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from riparian.forest import OnlineForestClassifier
+
+
+@dataclass(frozen=True)
+class Departure:
+    """One way to leave the theorem's setting, and whether this forest went it."""
+
+    name: str
+    found: bool | None  # None: not known any more
+    breaks: bool  # whether the theorem is lost with it
+    note: str
+
+
+def departures_of(
+    forest: OnlineForestClassifier, totals: Sequence[dict[str, int]], redrawn: int | None
+) -> tuple[Departure, ...]:
+    """`totals` are the counters of the trees, `redrawn` the active leaves whose candidates were
+    drawn again (None: a forest that only predicts has none).
+    """
+    p = forest._native.parameters
+    stopped = sum(tree["stopped_at"] > 0 for tree in totals)
+    evictions = sum(tree["evictions"] for tree in totals)
+    history = getattr(forest, "_history", None)
+    return (
+        _ties(redrawn),
+        _passes(getattr(history, "passes", None)),
+        _weights(getattr(history, "weighted", None)),
+        Departure(
+            "class weights",
+            forest.class_weight is not None,
+            breaks=True,
+            note="the forest goes to the best classifier of the weighted classes",
+        ),
+        Departure(
+            "a budget of memory",
+            p.max_memory is not None,
+            breaks=True,
+            note="trees have to grow forever; within a budget they stop some day",
+        ),
+        Departure(
+            "a budget that stopped growth",
+            stopped > 0,
+            breaks=True,
+            note=f"{stopped} of {len(totals)} trees have stopped: their cells no longer shrink",
+        ),
+        Departure(
+            "leaves put out of the fringe",
+            evictions > 0,
+            breaks=True,
+            note=f"{evictions} for want of memory; an active leaf must stay until it splits",
+        ),
+        Departure(
+            "a bounded fringe",
+            p.fringe_size is not None,
+            breaks=False,
+            note="covered by the extension; ŝ reads labels of estimation points, which it leaves open",
+        ),
+        Departure(
+            "averaging instead of votes",
+            p.voting == "average",
+            breaks=False,
+            note="a mean of consistent estimates is consistent (multiclass)",
+        ),
+        Departure(
+            "an ignored stream",
+            p.ignore_fraction > 0,
+            breaks=False,
+            note="the paper's third stream: allowed, and slower",
+        ),
+    )
+
+
+def _ties(redrawn: int | None) -> Departure:
+    if redrawn is None:
+        return Departure("ties", None, breaks=False, note="without a fringe, nobody can tell")
+    note = f"{redrawn} active leaves had to draw their candidates again (R8)"
+    return Departure("ties", redrawn > 0, breaks=False, note=note)
+
+
+def _passes(passes: int | None) -> Departure:
+    note = "a point that comes again is not independent of itself"
+    if passes is not None and passes > 1:
+        note = f"{passes} passes: {note}"
+    return Departure("several passes", None if passes is None else passes > 1, True, note)
+
+
+def _weights(weighted: bool | None) -> Departure:
+    return Departure(
+        "weights other than one",
+        weighted,
+        breaks=True,
+        note="k copies of a point are one arrival (R17), not k independent points",
+    )

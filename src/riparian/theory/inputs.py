@@ -1,0 +1,30 @@
+"""Numbers that the functions of this package are given, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from riparian.parameters import number
+
+
+def probability(name: str, value: Any) -> float:
+    """More than 0, as everything here is said of sets that points fall into; at most 1."""
+    checked = number(name, value, at_least=0)
+    if not 0 < checked <= 1:
+        raise ValueError(f"{name} must be > 0 and <= 1, got {value!r}")
+    return checked
+
+
+def failure(name: str, value: Any) -> float:
+    """δ: the probability with which a statement may fail, strictly between 0 and 1."""
+    checked = probability(name, value)
+    if checked == 1:
+        raise ValueError(f"{name} must be < 1, got {value!r}")
+    return checked
+
+
+def share_of(delta: float, events: int) -> float:
+    """ε = 1 - (1-δ)^(1/k): k events, each failing at most so often given those before it, all
+    happen with probability 1-δ.
+    """
+    return float(1 - (1 - delta) ** (1 / events))

@@ -1,0 +1,101 @@
+"""A certificate as a table of four columns, and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from riparian.theory.certificate import Certificate
+
+Row = tuple[str, str, str, str]  # section, quantity, value, note
+
+
+def rows_of(found: Certificate) -> list[Row]:
+    sections = {
+        "theorem": [("verdict", "", found.verdict)],
+        "conditions": [(c.name, _yes(c.holds), c.why) for c in found.schedule.conditions],
+        "growth": list(_growth(found)),
+        "cells": list(_cells(found)),
+        "fringe": list(_fringe(found)),
+        "assumptions": [(a.name, "assumed", a.note) for a in found.assumptions],
+        "departures": [(d.name, _yes(d.found), _told(d.found, d.note)) for d in found.departures],
+    }
+    return [(section, *row) for section, rows in sections.items() for row in rows]
+
+
+def as_text(rows: Sequence[Row]) -> str:
+    """Columns aligned, a line for each section before its rows."""
+    widths = [max(len(row[column]) for row in rows) for column in (1, 2)]
+    lines, section = [], None
+    for name, quantity, value, note in rows:
+        if name != section:
+            lines.append(name)
+            section = name
+        line = f"  {quantity:<{widths[0]}}  {value:>{widths[1]}}  {note}"
+        lines.append(line.rstrip())
+    return "\n".join(lines)
+
+
+def _growth(found: Certificate) -> Iterator[tuple[str, str, str]]:
+    growth = found.growth
+    yield (
+        "splits K",
+        f"{growth.splits:,}",
+        f"at most {growth.most_splits:,} from {growth.estimation_points:,} estimation points "
+        f"(upper-bound-K), tree {growth.tree}",
+    )
+    yield "depth", f"{growth.depth:,}", f"at most {growth.most_depth:,}, tree {growth.tree}"
+    yield (
+        "least N^e - α(K-1)",
+        f"{found.spare_points:,}",
+        "of all leaves; never below 0 (n-to-infty)",
+    )
+
+
+def _cells(found: Certificate) -> Iterator[tuple[str, str, str]]:
+    cells = found.cells
+    for name, values, form, note in (
+        ("N^e(A(X))", cells.points, ",.0f", "must go to infinity"),
+        ("diameter", cells.diameters, ".3f", f"must go to 0; 1 is {cells.within}"),
+    ):
+        for quantile, value in zip(cells.quantiles, values, strict=True):
+            yield f"{name}, {_rank(quantile)}", format(value, form), note
+            note = ""
+    for k, share in cells.split_at_least:
+        note = "of the points must go to 100% (infinite-splits)" if k == 1 else ""
+        yield f"{k} splits or more", f"{share:.1%}", note
+    yield "cells of", "", cells.over
+
+
+def _fringe(found: Certificate) -> Iterator[tuple[str, str, str]]:
+    fringe = found.fringe
+    if fringe is None:
+        return
+    yield (
+        "active leaves of a tree",
+        "all" if fringe.size is None else f"<= {fringe.size:,}",
+        "those that may split",
+    )
+    yield "inactive leaves", f"{fringe.inactive:,}", f"{fringe.waiting:,} of them with ŝ > 0"
+    if fringe.oldest is not None:
+        oldest = fringe.oldest
+        yield (
+            "age of the oldest with ŝ > 0",
+            f"{oldest.age:,}",
+            f"estimation points (E - E0); ŝ = {oldest.s_hat:.2g}, "
+            f"node {oldest.node} of tree {oldest.tree}",
+        )
+
+
+def _rank(quantile: float) -> str:
+    return {0.0: "least", 0.5: "median", 1.0: "largest"}.get(quantile, f"{quantile:.0%}")
+
+
+def _yes(value: bool | None) -> str:
+    return "unknown" if value is None else "yes" if value else "no"
+
+
+def _told(found: bool | None, note: str) -> str:
+    """Why it would matter is of interest only where it may be so."""
+    return "" if found is False else note

@@ -1,0 +1,65 @@
+"""Experiment 1: what is measured in a run, and the settings of the paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from riparian import Geometric
+from riparian.experiments import mixture
+from riparian.streams import GaussianMixture
+
+SMALL = replace(mixture.Settings(), sizes=(100, 300, 1000), trees=20, test_points=2000)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return mixture.one_run(mixture.Task(SMALL, run=0))
+
+
+def test_the_settings_are_the_papers():
+    forest = mixture.Settings().forest(random_state=0)
+    assert forest.n_estimators == 100
+    assert (forest.candidate_dims, forest.split_points, forest.min_gain) == (1, 10, 0.001)
+    assert (forest.alpha, forest.beta) == (Geometric(1, 1.1), 1000)
+    assert forest.structure_fraction == 0.5
+    assert mixture.RUNS == 10
+    sizes = mixture.Settings().sizes
+    np.testing.assert_allclose(sizes, np.geomspace(100, 30_000, 10), atol=1)
+
+
+def test_a_row_for_each_size(rows):
+    assert [row["points"] for row in rows] == [100, 300, 1000]
+
+
+def test_the_forest_is_better_than_its_mean_tree_and_no_better_than_bayes(rows):
+    noise = 0.02  # of 2000 test points
+    for row in rows:
+        assert row["mean_tree"] < row["average"] < row["bayes"] + noise
+        assert row["mean_tree"] < row["majority"] < row["bayes"] + noise
+        assert row["mean_tree"] < row["best_tree"]
+
+
+def test_the_vote_is_that_of_a_forest_that_votes(rows):
+    rng = np.random.default_rng([SMALL.seed, mixture.STREAM, 0])
+    forest = SMALL.forest(random_state=int(rng.integers(2**32))).set_params(voting="majority")
+    paper = GaussianMixture.paper()
+    for learned, size in zip((0, 100, 300), SMALL.sizes, strict=True):
+        forest.partial_fit(*paper.sample(size - learned, rng), classes=np.arange(5))
+    test = paper.sample(SMALL.test_points, np.random.default_rng([SMALL.seed, mixture.TEST]))
+    assert forest.score(*test) == rows[-1]["majority"]
+
+
+def test_runs_differ_in_their_streams_and_share_their_test_points(rows):
+    other = mixture.one_run(mixture.Task(SMALL, run=1))
+    assert [row["bayes"] for row in other] == [row["bayes"] for row in rows]
+    assert [row["average"] for row in other] != [row["average"] for row in rows]
+
+
+def test_the_figure_shows_both_ways_to_combine_the_mean_tree_and_bayes(rows):
+    (panel,) = mixture.panels(rows)
+    labels = [curve.label for curve in panel.curves]
+    assert labels == ["forest, averaged", "forest, by vote", "mean tree"]
+    assert panel.lines == {"Bayes classifier": pytest.approx(rows[0]["bayes"])}

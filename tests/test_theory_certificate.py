@@ -1,0 +1,344 @@
+"""The certificate of a live forest, against what can be counted by hand in its trees."""
+
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from riparian import OnlineForestClassifier, from_bytes
+from riparian.inspection import tree_view
+from riparian.schedule import Geometric, Polynomial
+from riparian.streams import GaussianMixture
+from riparian.theory import certificate, max_path, max_splits
+from riparian.theory.cells import diameters, ranges_of_points, ranges_of_thresholds
+from riparian.theory.sizes import QUANTILES, weighted_quantiles
+
+from engines import Reference, parameters
+
+pytestmark = pytest.mark.engine
+
+MIXTURE = GaussianMixture.paper()
+
+
+def grown(points=3000, seed=0, **settings):
+    X, y = MIXTURE.sample(points, seed)
+    chosen = {"n_estimators": 4, "random_state": 0} | settings
+    return OnlineForestClassifier(**chosen).partial_fit(X, y), X
+
+
+def departure(found, name):
+    return next(d for d in found.departures if d.name == name)
+
+
+# -- cells ----------------------------------------------------------------------------------------
+
+
+def boxes(view, low, high):
+    """The lower and upper corner of each leaf's cell, one node after the other."""
+    corners, found = {0: (low, high)}, {}
+    for node in view.preorder():
+        lower, upper = corners.pop(node)
+        if view.is_leaf[node]:
+            found[node] = lower, upper
+            continue
+        for child, corner, bound in (
+            (view.left[node], 1, np.minimum),
+            (view.right[node], 0, np.maximum),
+        ):
+            box = [lower.copy(), upper.copy()]
+            f = view.feature[node]
+            # The threshold bounds one side of the child, as far as it lies within the range.
+            box[corner][f] = bound(box[corner][f], view.threshold[node])
+            corners[int(child)] = box[0], box[1]
+    return found
+
+
+@pytest.mark.parametrize(("n_dims", "shrink"), [(1, 1.0), (3, 1.0), (3, 0.5), (40, 1.0)])
+def test_diameters_are_those_of_the_boxes(n_dims, shrink):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, n_dims)) * np.arange(1, n_dims + 1)
+    forest = OnlineForestClassifier(2, beta=2, random_state=0).fit(X, rng.integers(3, size=2000))
+    low, high = X.min(axis=0) * shrink, X.max(axis=0) * shrink
+    found = diameters(forest._native.tree(1), ranges_of_points(low, high))
+    expected = boxes(tree_view(forest, 1), low, high)
+    assert len(expected) > 50
+    for leaf, (lower, upper) in expected.items():
+        sides = np.maximum(upper - lower, 0) / (high - low)
+        # A cell outside the range has no width in it.
+        sides = np.where((lower > high) | (upper < low), 0.0, sides)
+        assert found[leaf] == pytest.approx(np.linalg.norm(sides) / math.sqrt(n_dims), abs=1e-6)
+
+
+def test_a_feature_that_does_not_vary_in_X_is_no_dimension():
+    forest, X = grown()
+    same = np.column_stack([X[:, 0], np.full(len(X), 3.0)])
+    ranges = ranges_of_points(same.min(axis=0), same.max(axis=0))
+    found = diameters(forest._native.tree(0), ranges)
+    assert found.max() == 1 and found.min() < 0.1
+    everywhere_same = certificate(forest, X[:1])
+    assert everywhere_same.cells.diameters == (0.0,) * len(QUANTILES)
+
+
+def test_a_feature_of_unknown_range_counts_as_never_cut():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.full(500, 7.0), rng.random(500)])
+    forest = OnlineForestClassifier(1, random_state=0).fit(X, (X[:, 1] > 0.5).astype(int))
+    tree = forest._native.tree(0)
+    assert len(tree["child"]) > 1
+    found = diameters(tree, ranges_of_thresholds(tree, 2))
+    assert found[0] == 1
+    assert found.min() >= math.sqrt(1 / 2)
+
+
+def test_candidates_widen_the_range_of_the_thresholds():
+    forest, X = grown(fringe_size=5)
+    tree = forest._native.tree(0)
+    ranges = ranges_of_thresholds(tree, 2)
+    inner = tree["child"] > 0
+    for f in range(2):
+        cuts = tree["threshold"][inner & (tree["feature"] == f)]
+        assert X[:, f].min() <= ranges.low[f] <= cuts.min()
+        assert cuts.max() <= ranges.high[f] <= X[:, f].max()
+    assert (ranges.width > 0).all()
+
+
+# -- sizes ----------------------------------------------------------------------------------------
+
+
+def test_points_and_splits_are_those_of_the_leaves_that_X_reaches():
+    forest, _ = grown()
+    some = MIXTURE.sample(500, 9)[0]
+    found = certificate(forest, some).cells
+    views = [tree_view(forest, i) for i in range(4)]
+    leaves = forest.apply(some)
+    points = np.concatenate([views[i].points[leaves[:, i]] for i in range(4)])
+    splits = np.concatenate([views[i].depth[leaves[:, i]] for i in range(4)])
+    assert found.points == tuple(np.quantile(points, QUANTILES, method="inverted_cdf"))
+    assert dict(found.split_at_least) == {
+        k: np.mean(splits >= k) for k in (1, 2, 4, 8, 16) if k <= splits.max()
+    }
+
+
+def test_without_X_a_leaf_counts_as_often_as_it_has_points():
+    forest, _ = grown()
+    views = [tree_view(forest, i) for i in range(4)]
+    points = np.concatenate([v.points[v.is_leaf] for v in views])
+    repeated = np.repeat(points, points)
+    found = certificate(forest).cells
+    assert found.points == tuple(np.quantile(repeated, QUANTILES, method="inverted_cdf"))
+    assert "each as often as it has estimation points" in found.over
+
+
+def test_weighted_quantiles_are_those_of_values_repeated():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        values, weights = rng.normal(size=20), rng.integers(0, 4, 20)
+        weights[0] += 1
+        repeated = np.repeat(values, weights)
+        expected = tuple(np.quantile(repeated, QUANTILES, method="inverted_cdf"))
+        assert weighted_quantiles(values, weights.astype(float)) == expected
+
+
+def test_cells_shrink_and_fill_as_the_stream_goes_on():
+    some = MIXTURE.sample(1000, 9)[0]
+    early, late = (certificate(grown(n)[0], some).cells for n in (1000, 50_000))
+    median = QUANTILES.index(0.5)
+    assert late.diameters[median] < early.diameters[median]
+    assert late.points[median] > early.points[median]
+    assert dict(late.split_at_least)[8] > dict(early.split_at_least).get(8, 0.0)
+
+
+# -- growth and fringe ----------------------------------------------------------------------------
+
+
+def test_growth_is_that_of_the_tree_nearest_to_its_bound():
+    forest, _ = grown(alpha=Geometric(2, 1.2), beta=1, min_gain=0)
+    found = certificate(forest)
+    alpha = forest.alpha
+    shares = [
+        tree["splits"] / max_splits(tree["estimation_points"], alpha)
+        for tree in forest.stats()["trees"]
+    ]
+    growth = found.growth
+    assert growth.splits / growth.most_splits == max(shares) <= 1
+    assert growth.depth == tree_view(forest, growth.tree).depth.max()
+    assert growth.depth <= growth.most_depth == max_path(growth.estimation_points, alpha)
+    assert found.spare_points == 0
+
+
+def test_the_oldest_waiting_leaf_is_that_of_the_reference():
+    X, y = MIXTURE.sample(400, 0)
+    settings = {"fringe_size": 2, "alpha": Geometric(2, 1.1), "beta": 4}
+    engine = Reference(parameters(n_trees=3, seed=5, candidate_dims=1.0, **settings), 2)
+    engine.learn(X, y)
+    forest = OnlineForestClassifier(
+        3, random_state=5, candidate_dims=1.0, min_gain=0.001, **settings
+    ).partial_fit(X, y)
+    waiting = [
+        (tree.estimation_points - leaf.born, tree.number, leaf.number, leaf)
+        for tree in engine.forest.trees
+        for leaf in tree.inactive
+        if leaf.s_hat(tree.estimation_points) > 0
+    ]
+    fringe = certificate(forest).fringe
+    assert fringe.waiting == len(waiting) > 2
+    assert fringe.inactive == sum(len(tree.inactive) for tree in engine.forest.trees)
+    age = max(entry[0] for entry in waiting)
+    assert fringe.oldest.age == age
+    assert (fringe.oldest.tree, fringe.oldest.node) in [w[1:3] for w in waiting if w[0] == age]
+    leaf = next(w[3] for w in waiting if w[1:3] == (fringe.oldest.tree, fringe.oldest.node))
+    received = engine.forest.trees[fringe.oldest.tree].estimation_points
+    assert fringe.oldest.s_hat == pytest.approx(float(leaf.s_hat(received)))
+
+
+def test_nobody_waits_where_all_leaves_are_active():
+    fringe = certificate(grown()[0]).fringe
+    assert (fringe.size, fringe.inactive, fringe.waiting, fringe.oldest) == (None, 0, 0, None)
+
+
+# -- departures and the verdict -------------------------------------------------------------------
+
+
+def test_votes_and_one_unweighted_pass_are_the_theorems():
+    forest, _ = grown(voting="majority")
+    forest._history = SimpleNamespace(weighted=False, passes=1)
+    found = certificate(forest)
+    assert not any(d.found for d in found.departures)
+    assert found.verdict == "Consistent if the assumptions hold."
+
+
+@pytest.mark.parametrize(
+    ("history", "name", "expected"),
+    [
+        ({"weighted": True, "passes": 1}, "weights other than one", True),
+        ({"weighted": False, "passes": 3}, "several passes", True),
+        ({"weighted": None, "passes": None}, "several passes", None),
+        ({"weighted": None, "passes": None}, "weights other than one", None),
+    ],
+)
+def test_history_is_told(history, name, expected):
+    forest, _ = grown()
+    forest._history = SimpleNamespace(**history)
+    found = certificate(forest)
+    assert departure(found, name).found is expected
+    assert name in found.verdict
+    assert found.verdict.startswith("The theorem does not cover" if expected else "Consistent")
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "breaks"),
+    [
+        ({"class_weight": "balanced"}, "class weights", True),
+        ({"max_memory": 20_000, "points": 30_000}, "a budget that stopped growth", True),
+        ({"max_memory": 50_000_000}, "a budget of memory", True),
+        ({"fringe_size": 7}, "a bounded fringe", False),
+        ({"voting": "average"}, "averaging instead of votes", False),
+        ({"ignore_fraction": 0.2}, "an ignored stream", False),
+    ],
+)
+def test_what_steps_outside_is_found(settings, name, breaks):
+    forest, _ = grown(**settings)
+    forest._history = SimpleNamespace(weighted=False, passes=1)
+    found = certificate(forest)
+    assert departure(found, name).found
+    assert departure(found, name).breaks == breaks
+    assert found.verdict.startswith("The theorem does not cover") == breaks
+    assert not departure(certificate(grown(voting="majority")[0]), name).found
+
+
+def test_evictions_are_found():
+    forest, _ = grown(points=30_000, max_memory=60_000, n_estimators=1)
+    evicted = departure(certificate(forest), "leaves put out of the fringe")
+    assert evicted.found and evicted.note.startswith(f"{forest.stats()['evictions']} for want")
+
+
+def test_ties_are_found_where_leaves_drew_again():
+    X = np.random.default_rng(0).integers(2, size=(3000, 2)).astype(float)
+    forest = OnlineForestClassifier(3, random_state=0).partial_fit(X, X[:, 0].astype(int))
+    ties = departure(certificate(forest), "ties")
+    assert ties.found and f"{forest.stats()['stuck']} active leaves" in ties.note
+
+
+@pytest.mark.filterwarnings("ignore::riparian.schedule.ConsistencyWarning")
+@pytest.mark.parametrize(
+    ("alpha", "fringe_size", "verdict"),
+    [
+        (Geometric(5, 1), None, "No guarantee"),
+        (Polynomial(5, 1), None, "Consistent if the assumptions hold"),
+        (Polynomial(5, 1), 3, "The forest is consistent if its fringe is not bounded"),
+        (Geometric(5, 1.1), 3, "Consistent, by the paper's extension to a bounded fringe,"),
+    ],
+)
+def test_the_verdict_knows_the_fringe(alpha, fringe_size, verdict):
+    forest, _ = grown(alpha=alpha, fringe_size=fringe_size)
+    assert certificate(forest).verdict.startswith(verdict)
+
+
+# -- as a table, as a dict ------------------------------------------------------------------------
+
+
+def test_it_is_a_table_and_a_dict_that_json_takes():
+    found = certificate(grown(fringe_size=5)[0])
+    rows = found.rows()
+    assert all(len(row) == 4 and all(isinstance(text, str) for text in row) for row in rows)
+    sections = list(dict.fromkeys(row[0] for row in rows))
+    assert sections == [
+        "theorem", "conditions", "growth", "cells", "fringe", "assumptions", "departures"
+    ]  # fmt: skip
+    lines = str(found).splitlines()
+    assert len(lines) == len(rows) + len(sections)
+    value_ends = {line.index("yes") + 3 for line in lines if line.startswith("  α")}
+    assert len(value_ends) == 1
+    as_dict = found.to_dict()
+    assert json.loads(json.dumps(as_dict, allow_nan=False)) == as_dict
+    assert as_dict["growth"]["splits"] == found.growth.splits
+
+
+def test_a_forest_that_only_predicts_leaves_out_its_fringe():
+    forest, X = grown(fringe_size=5)
+    lean = from_bytes(forest.to_bytes(prediction_only=True))
+    found = certificate(lean, X)
+    assert found.fringe is None
+    assert departure(found, "ties").found is None
+    assert "fringe" not in {row[0] for row in found.rows()}
+    assert found.growth == certificate(forest).growth
+    assert found.cells == certificate(forest, X).cells
+    assert math.isfinite(certificate(lean).cells.diameters[-1])
+
+
+# -- odd forests and odd points -------------------------------------------------------------------
+
+
+def test_a_forest_that_has_seen_nothing_has_a_certificate():
+    forest = OnlineForestClassifier(2).partial_fit(np.zeros((0, 3)), [], classes=[0, 1])
+    found = certificate(forest)
+    assert found.growth.splits == found.growth.most_splits == 0
+    assert found.cells.points[-1] == 0
+    assert found.cells.diameters == (1.0,) * len(QUANTILES)
+    assert str(certificate(forest, [[1.0, 2.0, 3.0]]))
+
+
+def test_missing_and_huge_values_are_taken():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    X[::7, 1] = np.nan
+    X[:, 2] = np.where(rng.random(2000) < 0.5, -3e38, 3e38)
+    X = np.column_stack([X, np.full(2000, np.nan)])
+    forest = OnlineForestClassifier(3, random_state=0).fit(X, rng.integers(2, size=2000))
+    for found in (certificate(forest), certificate(forest, X), certificate(forest, X[::7])):
+        assert all(0 <= d <= 1 for d in found.cells.diameters)
+
+
+def test_sparse_points_are_as_good_as_dense_ones():
+    forest, X = grown()
+    sparse = np.where(X > 4, X, 0)
+    assert certificate(forest, csr_matrix(sparse)) == certificate(forest, sparse)
+
+
+def test_no_points_have_no_cells():
+    forest, _ = grown()
+    with pytest.raises(ValueError, match="X must hold at least one point, got none"):
+        certificate(forest, np.zeros((0, 2)))
