@@ -23,8 +23,8 @@ from riparian.base import (
 from riparian.labels import Labels
 from riparian.parameters import Parameters, SaffariParameters, whole
 from riparian.progress import Callback, CallbackSupportMixin, Progress, with_callbacks
-from riparian.reference import GOLDEN, SHUFFLE_DRAW, key
 from riparian.rows import Rows, as_rows, blocks, with_names
+from riparian.shuffle import shuffled
 from riparian.weights import checked_weights
 
 # What `as_rows` checks better than scikit-learn would: NaN is welcome, and sparse rows stay sparse.
@@ -214,12 +214,3 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-def shuffled(seed: int, n: int, rows: int) -> NDArray[np.intp]:
-    """R13: the order of the n-th pass, rows sorted by a word each from a sequence of its own."""
-    start = np.uint64(key(seed, SHUFFLE_DRAW, n))
-    z = start + np.arange(1, rows + 1, dtype=np.uint64) * np.uint64(GOLDEN)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.argsort(z ^ (z >> np.uint64(31)), kind="stable")
