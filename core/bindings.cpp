@@ -6,12 +6,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "depth.hpp"
 #include "forest.hpp"
 
 namespace nb = nanobind;
@@ -39,14 +42,38 @@ nb::object owned(std::vector<T>&& values, std::size_t rows, std::size_t columns)
     return nb::ndarray<nb::numpy, T, nb::ndim<2>>(kept->data(), {rows, columns}, owner).cast();
 }
 
-Matrix matrix(const Rows& X) { return {X.data(), X.shape(0), X.shape(1)}; }
+// Pixels with the images they are of, as they come from Python.
+struct PixelArrays {
+    nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu> images;
+    nb::ndarray<const std::int32_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu> pixels;
+    float far;
+};
 
-// For each block of rows, in order.
-template <class Work>
-void in_blocks(const Matrix& X, Work&& work) {
-    constexpr std::size_t block = Forest<Columns>::block;
-    for (std::size_t first = 0; first < X.size(); first += block)
-        work(first, X.slice(first, std::min(block, X.size() - first)));
+// What the points of a space are in Python, and in the core.
+template <class Space>
+struct Input;
+template <>
+struct Input<Columns> {
+    using Points = Rows;
+    static Matrix batch(const Rows& X) { return {X.data(), X.shape(0), X.shape(1)}; }
+};
+template <>
+struct Input<DepthDifferences> {
+    using Points = PixelArrays;
+    static Pixels batch(const PixelArrays& p) {
+        return {p.images.data(), static_cast<std::int32_t>(p.images.shape(1)),
+                static_cast<std::int32_t>(p.images.shape(2)), p.pixels.data(), p.pixels.shape(0),
+                p.far};
+    }
+};
+
+constexpr std::size_t block = Forest<Columns, Rule::two_streams>::block;
+
+// For each block of points, in order.
+template <class Batch, class Work>
+void in_blocks(const Batch& points, Work&& work) {
+    for (std::size_t first = 0; first < points.size(); first += block)
+        work(first, points.slice(first, std::min(block, points.size() - first)));
 }
 
 nb::dict to_dict(const TreeStats& stats) {
@@ -82,9 +109,10 @@ void for_each_array(CountsState& counts, const std::string& stream, Visitor&& vi
     visit(stream + "_count", counts.count);
 }
 
-template <class Visitor>
-void for_each_array(TreeState<Columns>& tree, Visitor&& visit) {
+template <class Space, class Visitor>
+void for_each_array(TreeState<Space>& tree, Visitor&& visit) {
     visit("totals", tree.totals);
+    visit("bag", tree.bag);
     visit("importance", tree.importance);
     visit("feature", tree.feature);
     visit("threshold", tree.threshold);
@@ -106,24 +134,51 @@ void for_each_array(TreeState<Columns>& tree, Visitor&& visit) {
     visit("candidate_dims", tree.candidate_dims);
     visit("split_point_born", tree.split_point_born);
     visit("split_threshold", tree.split_threshold);
-    for_each_array(tree.structure, "structure", visit);
-    for_each_array(tree.estimation, "estimation", visit);
+    for_each_array(tree.evidence.structure, "structure", visit);
+    for_each_array(tree.evidence.estimation, "estimation", visit);
 }
 
-nb::dict to_dict(TreeState<Columns>&& tree) {
+// Offsets are rows of four numbers there.
+nb::object to_array(std::vector<OffsetPair>&& pairs) {
+    std::vector<float> numbers;
+    for (const OffsetPair& pair : pairs)
+        for (const float number : std::bit_cast<std::array<float, 4>>(pair))
+            numbers.push_back(number);
+    return owned(std::move(numbers), pairs.size(), 4);
+}
+template <class T>
+nb::object to_array(std::vector<T>&& values) {
+    return owned(std::move(values));
+}
+
+void from_array(const nb::handle& array, std::vector<OffsetPair>& pairs) {
+    const auto numbers = nb::cast<nb::ndarray<const float, nb::shape<-1, 4>, nb::c_contig>>(array);
+    for (std::size_t i = 0; i < numbers.shape(0); ++i) {
+        const float* row = numbers.data() + 4 * i;
+        pairs.push_back({row[0], row[1], row[2], row[3]});
+    }
+}
+template <class T>
+void from_array(const nb::handle& array, std::vector<T>& values) {
+    const auto found = nb::cast<Array1<T>>(array);
+    values.assign(found.data(), found.data() + found.shape(0));
+}
+
+template <class Space>
+nb::dict to_dict(TreeState<Space>&& tree) {
     nb::dict arrays;
     for_each_array(tree, [&](const std::string& name, auto& values) {
-        arrays[name.c_str()] = owned(std::move(values));
+        arrays[name.c_str()] = to_array(std::move(values));
     });
     return arrays;
 }
 
-TreeState<Columns> from_dict(const nb::dict& arrays) {
-    TreeState<Columns> tree;
+template <class Space>
+TreeState<Space> from_dict(const nb::dict& arrays) {
+    TreeState<Space> tree;
     for_each_array(tree, [&](const std::string& name, auto& values) {
-        using T = typename std::remove_cvref_t<decltype(values)>::value_type;
-        const auto array = nb::cast<Array1<T>>(arrays[name.c_str()]);
-        values.assign(array.data(), array.data() + array.shape(0));
+        // What the other kind of forest has, and a snapshot has not.
+        if (arrays.contains(name.c_str())) from_array(arrays[name.c_str()], values);
     });
     return tree;
 }
@@ -136,51 +191,74 @@ decltype(auto) released(Work&& work) {
     return work();
 }
 
-class ColumnForest {
-public:
-    ColumnForest(std::size_t n_trees, std::uint64_t seed, std::uint32_t split_points,
-                 double min_gain, std::uint64_t structure_cut, std::uint64_t ignore_cut,
-                 std::optional<std::uint64_t> fringe_size, std::optional<std::uint64_t> budget,
-                 std::uint32_t n_dims, const Rate& rate)
-        : forest_(n_trees,
-                  Settings{.seed = seed,
-                           .split_points = split_points,
-                           .min_gain = min_gain,
-                           .structure_cut = structure_cut,
-                           .ignore_cut = ignore_cut,
-                           .fringe_size = fringe_size.value_or(unbounded),
-                           .budget = budget.value_or(unbounded),
-                           .alpha = {},
-                           .beta = {}},
-                  Columns(n_dims, rate)) {}
+Settings two_streams(std::uint64_t seed, std::uint32_t split_points, double min_gain,
+                     std::uint64_t structure_cut, std::uint64_t ignore_cut,
+                     std::optional<std::uint64_t> fringe_size,
+                     std::optional<std::uint64_t> budget) {
+    Settings settings;
+    settings.seed = seed;
+    settings.split_points = split_points;
+    settings.min_gain = min_gain;
+    settings.structure_cut = structure_cut;
+    settings.ignore_cut = ignore_cut;
+    settings.fringe_size = fringe_size.value_or(unbounded);
+    settings.budget = budget.value_or(unbounded);
+    return settings;
+}
 
-    void learn(const Rows& X, const Array1<std::uint32_t>& y,
+Settings one_stream(std::uint64_t seed, std::uint32_t split_points, double min_gain,
+                    std::uint64_t min_samples, std::optional<std::uint64_t> max_depth,
+                    bool range_thresholds, std::optional<std::uint64_t> replace_after,
+                    const Rate& bagging) {
+    Settings settings;
+    settings.seed = seed;
+    settings.split_points = split_points;
+    settings.min_gain = min_gain;
+    settings.min_samples = min_samples;
+    settings.max_depth = max_depth.value_or(unbounded);
+    settings.range_thresholds = range_thresholds;
+    settings.replace_after = replace_after.value_or(unbounded);
+    settings.bagging = bagging;
+    return settings;
+}
+
+// A forest of one space and one rule, as Python knows it.
+template <class Space, Rule rule>
+class BoundForest {
+public:
+    using Points = typename Input<Space>::Points;
+    using Batch = typename Space::Batch;
+
+    BoundForest(std::size_t n_trees, const Settings& settings, const Space& space)
+        : forest_(n_trees, settings, space) {}
+
+    void learn(const Points& points, const Array1<std::uint32_t>& y,
                const std::optional<Array1<double>>& weights, std::size_t workers) {
-        const Matrix points = matrix(X);
+        const Batch batch = Input<Space>::batch(points);
         const Class* labels = y.data();
         const double* weight = weights ? weights->data() : nullptr;
-        released([&] { forest_.learn(points, labels, weight, workers); });
+        released([&] { forest_.learn(batch, labels, weight, workers); });
     }
 
     // Where classes join while this runs, rows of later blocks are wider: the first block decides,
     // and it is done again from there.
-    nb::object predict_proba(const Rows& X, bool majority, std::size_t workers) {
+    nb::object predict_proba(const Points& X, bool majority, std::size_t workers) {
         const Voting voting = majority ? Voting::majority : Voting::average;
-        const Matrix points = matrix(X);
+        const Batch points = Input<Space>::batch(X);
         std::vector<double> out;
         std::size_t columns = 0;
         released([&] { columns = predict(points, voting, workers, out); });
         return owned(std::move(out), points.size(), columns);
     }
 
-    nb::object predict_trees(const Rows& X) {
+    nb::object predict_trees(const Points& X) {
         return per_tree(
-            X, [this](const Matrix& rows, std::int64_t* out) { forest_.predict_trees(rows, out); });
+            X, [this](const Batch& rows, std::int64_t* out) { forest_.predict_trees(rows, out); });
     }
 
-    nb::object apply(const Rows& X) {
+    nb::object apply(const Points& X) {
         return per_tree(
-            X, [this](const Matrix& rows, std::int64_t* out) { forest_.apply(rows, out); });
+            X, [this](const Batch& rows, std::int64_t* out) { forest_.apply(rows, out); });
     }
 
     nb::list stats() {
@@ -207,7 +285,7 @@ public:
     // The points received and every tree as arrays, all after the same point.
     nb::tuple save() {
         std::uint64_t points = 0;
-        std::vector<TreeState<Columns>> trees;
+        std::vector<TreeState<Space>> trees;
         const auto copy = [&](std::uint64_t received, const auto& all) {
             points = received;
             for (const auto& tree : all) trees.push_back(tree->save());
@@ -219,13 +297,13 @@ public:
     }
 
     void restore(std::uint64_t points, const nb::list& arrays) {
-        std::vector<TreeState<Columns>> trees;
-        for (const nb::handle tree : arrays) trees.push_back(from_dict(nb::cast<nb::dict>(tree)));
+        std::vector<TreeState<Space>> trees;
+        for (const nb::handle tree : arrays) trees.push_back(from_dict<Space>(nb::cast<nb::dict>(tree)));
         released([&] { forest_.restore(points, trees); });
     }
 
     nb::dict tree(std::size_t i) {
-        std::optional<TreeState<Columns>> state;
+        std::optional<TreeState<Space>> state;
         const auto copy = [&](std::uint64_t, const auto& trees) { state = trees.at(i)->save(); };
         released([&] { forest_.visit(copy); });
         return to_dict(std::move(*state));
@@ -237,8 +315,8 @@ public:
     void set_schedules(Words alpha, Words beta) {
         released([&] { forest_.set_schedules(std::move(alpha), std::move(beta)); });
     }
-    void set_columns(std::uint32_t n_dims, const Rate& rate) {
-        released([&] { forest_.set_space(Columns(n_dims, rate)); });
+    void set_space(const Space& space) {
+        released([&] { forest_.set_space(space); });
     }
     std::uint64_t depth() {
         return released([&] { return forest_.depth(); });
@@ -253,7 +331,7 @@ public:
     void let_go_in_child() { forest_.let_go_in_child(); }
 
 private:
-    std::size_t predict(const Matrix& points, Voting voting, std::size_t workers,
+    std::size_t predict(const Batch& points, Voting voting, std::size_t workers,
                         std::vector<double>& out) {
         std::size_t columns = forest_.n_classes();
         bool wider = true;
@@ -261,7 +339,7 @@ private:
             wider = false;
             out.assign(points.size() * columns, 0.0);
             std::vector<double> discarded;
-            in_blocks(points, [&](std::size_t first, const Matrix& rows) {
+            in_blocks(points, [&](std::size_t first, const Batch& rows) {
                 if (wider) return;
                 forest_.predict_proba(rows, voting, workers, [&](std::size_t n_classes) {
                     if (n_classes == columns) return out.data() + first * columns;
@@ -276,20 +354,46 @@ private:
     }
 
     template <class Work>
-    nb::object per_tree(const Rows& X, Work&& work) {
-        const Matrix points = matrix(X);
+    nb::object per_tree(const Points& X, Work&& work) {
+        const Batch points = Input<Space>::batch(X);
         const std::size_t n_trees = forest_.n_trees();
         std::vector<std::int64_t> out(points.size() * n_trees);
         released([&] {
-            in_blocks(points, [&](std::size_t first, const Matrix& rows) {
+            in_blocks(points, [&](std::size_t first, const Batch& rows) {
                 work(rows, out.data() + first * n_trees);
             });
         });
         return owned(std::move(out), points.size(), n_trees);
     }
 
-    Forest<Columns> forest_;
+    Forest<Space, rule> forest_;
 };
+
+template <class Space, Rule rule>
+void bind_forest(nb::module_& m, const char* name) {
+    using Bound = BoundForest<Space, rule>;
+    nb::class_<Bound>(m, name)
+        .def(nb::init<std::size_t, const Settings&, const Space&>(), "n_trees"_a, "settings"_a,
+             "space"_a)
+        .def("learn", &Bound::learn, "points"_a, "y"_a, "weights"_a.none(), "workers"_a)
+        .def("predict_proba", &Bound::predict_proba, "points"_a, "majority"_a, "workers"_a)
+        .def("predict_trees", &Bound::predict_trees, "points"_a)
+        .def("apply", &Bound::apply, "points"_a)
+        .def("stats", &Bound::stats)
+        .def("importance", &Bound::importance)
+        .def("tree", &Bound::tree, "i"_a)
+        .def("hold", &Bound::hold)
+        .def("let_go", &Bound::let_go)
+        .def("let_go_in_child", &Bound::let_go_in_child)
+        .def("save", &Bound::save)
+        .def("restore", &Bound::restore, "points"_a, "trees"_a)
+        .def("set_classes", &Bound::set_classes, "rank"_a, "n_classes"_a)
+        .def("set_schedules", &Bound::set_schedules, "alpha"_a, "beta"_a)
+        .def("set_space", &Bound::set_space, "space"_a)
+        .def_prop_ro("depth", &Bound::depth)
+        .def_prop_ro("points", &Bound::points);
+}
+
 
 std::vector<std::string> kernel_names() {
     std::vector<std::string> names{baseline_kernels.name};
@@ -315,44 +419,44 @@ void use_kernels(const std::string& name) {
 }  // namespace riparian
 
 NB_MODULE(_core, m) {
-    using riparian::ColumnForest;
-    using riparian::Rate;
+    using namespace riparian;
 
 #ifdef RIPARIAN_SANITIZE
     m.attr("sanitized") = true;
 #else
     m.attr("sanitized") = false;
 #endif
-    m.attr("block") = riparian::Forest<riparian::Columns>::block;
-    m.attr("tree_bytes") = sizeof(riparian::Tree<riparian::Columns>);
-    m.def("entropy_term", &riparian::entropy_term_exact, "n"_a);
-    m.def("kernel_names", &riparian::kernel_names);
-    m.def("use_kernels", &riparian::use_kernels, "name"_a);
+    m.attr("block") = block;
+    m.attr("tree_bytes") = sizeof(Tree<Columns, Rule::two_streams>);
+    m.def("entropy_term", &entropy_term_exact, "n"_a);
+    m.def("kernel_names", &kernel_names);
+    m.def("use_kernels", &use_kernels, "name"_a);
 
     nb::class_<Rate>(m, "Rate").def(nb::init<std::uint64_t, double, double>(), "whole"_a,
                                     "exp_one"_a, "exp_rest"_a);
+    nb::class_<Settings>(m, "Settings");
+    m.def("two_streams", &two_streams, "seed"_a, "split_points"_a, "min_gain"_a, "structure_cut"_a,
+          "ignore_cut"_a, "fringe_size"_a.none(), "budget"_a.none());
+    m.def("one_stream", &one_stream, "seed"_a, "split_points"_a, "min_gain"_a, "min_samples"_a,
+          "max_depth"_a.none(), "range_thresholds"_a, "replace_after"_a.none(), "bagging"_a);
 
-    nb::class_<ColumnForest>(m, "ColumnForest")
-        .def(nb::init<std::size_t, std::uint64_t, std::uint32_t, double, std::uint64_t,
-                      std::uint64_t, std::optional<std::uint64_t>, std::optional<std::uint64_t>,
-                      std::uint32_t, const Rate&>(),
-             "n_trees"_a, "seed"_a, "split_points"_a, "min_gain"_a, "structure_cut"_a,
-             "ignore_cut"_a, "fringe_size"_a.none(), "budget"_a.none(), "n_dims"_a, "rate"_a)
-        .def("learn", &ColumnForest::learn, "X"_a, "y"_a, "weights"_a.none(), "workers"_a)
-        .def("predict_proba", &ColumnForest::predict_proba, "X"_a, "majority"_a, "workers"_a)
-        .def("predict_trees", &ColumnForest::predict_trees, "X"_a)
-        .def("apply", &ColumnForest::apply, "X"_a)
-        .def("stats", &ColumnForest::stats)
-        .def("importance", &ColumnForest::importance)
-        .def("tree", &ColumnForest::tree, "i"_a)
-        .def("hold", &ColumnForest::hold)
-        .def("let_go", &ColumnForest::let_go)
-        .def("let_go_in_child", &ColumnForest::let_go_in_child)
-        .def("save", &ColumnForest::save)
-        .def("restore", &ColumnForest::restore, "points"_a, "trees"_a)
-        .def("set_classes", &ColumnForest::set_classes, "rank"_a, "n_classes"_a)
-        .def("set_schedules", &ColumnForest::set_schedules, "alpha"_a, "beta"_a)
-        .def("set_columns", &ColumnForest::set_columns, "n_dims"_a, "rate"_a)
-        .def_prop_ro("depth", &ColumnForest::depth)
-        .def_prop_ro("points", &ColumnForest::points);
+    nb::class_<HowMany>(m, "HowMany");
+    m.def("one_and_poisson", [](const Rate& rate) { return HowMany(rate); }, "rate"_a);
+    m.def("exactly", [](std::uint64_t n) { return HowMany(n); }, "n"_a);
+    nb::class_<Columns>(m, "Columns")
+        .def(nb::init<std::uint32_t, const HowMany&>(), "n_dims"_a, "candidates"_a);
+    nb::class_<DepthDifferences>(m, "DepthDifferences")
+        .def(nb::init<double, const HowMany&>(), "offset_std"_a, "candidates"_a);
+    nb::class_<PixelArrays>(m, "Pixels")
+        .def("__init__",
+             [](PixelArrays* self, decltype(PixelArrays::images) images,
+                decltype(PixelArrays::pixels) pixels, float far) {
+                 new (self) PixelArrays{std::move(images), std::move(pixels), far};
+             },
+             "images"_a, "pixels"_a, "far"_a);
+
+    bind_forest<Columns, Rule::two_streams>(m, "ColumnForest");
+    bind_forest<Columns, Rule::one_stream>(m, "ColumnSaffari");
+    bind_forest<DepthDifferences, Rule::two_streams>(m, "DepthForest");
+    bind_forest<DepthDifferences, Rule::one_stream>(m, "DepthSaffari");
 }

@@ -1,6 +1,6 @@
 // Which split: the valid candidate with the largest information gain (R6, R7, R9). Nothing here can
 // be handed the labels of estimation points: validity is asked of EstimationTotals, gains of
-// StructureCounts.
+// StructureCounts (or, in Saffari's forest, of the counts of its one stream).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ class EntropySums {
 public:
     bool kept() const { return sums_ != nullptr; }
 
-    void build(Pool& pool, const CandidateShape& shape, const StructureCounts& structure,
+    template <class Stream>
+    void build(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
                Pool& scratch) {
         sums_ = pool.allocate_array<std::uint64_t>(shape.counters());
         std::fill_n(sums_, shape.counters(), 0);
@@ -73,7 +74,8 @@ public:
     }
 
     // A structure point of label y was added to the counts, n copies of it.
-    void add(Pool& pool, const CandidateShape& shape, const StructureCounts& structure,
+    template <class Stream>
+    void add(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
              const std::uint64_t* bits, Class y, Weight n, std::uint32_t split_points_so_far) {
         left_.fit(pool, left_[shape.everyone(0)] + n);
         left_.add_bits(0, bits, shape.counters(), n);
@@ -111,8 +113,9 @@ private:
 };
 
 // The same quantities straight from the counts, for the valid candidates alone.
-inline void sum_entropies(const CandidateShape& shape, const StructureCounts& structure,
-                          CheckScratch& check) {
+template <class Stream>
+void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
+                   CheckScratch& check) {
     structure.for_each_row(shape, check.pool, [&](const auto* row) {
         const auto& F = EntropyTable::get();
         const auto* everyone = row + shape.candidates();
@@ -129,13 +132,20 @@ inline void sum_entropies(const CandidateShape& shape, const StructureCounts& st
     });
 }
 
+// Keep the sums from now on; the counts that they follow from must be counts, not points.
+template <class Stream>
+void keep(EntropySums& sums, Counts<Stream>& counts, Pool& pool, const CandidateShape& shape,
+          Class n_classes, CheckScratch& check) {
+    if (sums.kept()) return;
+    counts.count(pool, shape, n_classes);
+    sums.build(pool, shape, counts, check.pool);
+}
+
 // BestSplit: of the valid candidates the one with the largest gain; among equals the last created,
 // by split point, then in the order in which the dimensions were drawn (R9).
-inline std::optional<Choice> best_split(const CandidateShape& shape,
-                                        const EstimationTotals& estimation, std::uint64_t alpha,
-                                        const StructureCounts& structure, const EntropySums& sums,
-                                        CheckScratch& check) {
-    estimation.valid(shape, alpha, check.valid);
+template <class Stream>
+std::optional<Choice> best_of_valid(const CandidateShape& shape, const Counts<Stream>& counts,
+                                    const EntropySums& sums, CheckScratch& check) {
     if (check.valid.empty()) return std::nullopt;
     check.sums.assign(check.valid.size(), 0);
     check.left.assign(check.valid.size(), 0);
@@ -144,7 +154,7 @@ inline std::optional<Choice> best_split(const CandidateShape& shape,
     if (sums.kept())
         sums.read(shape, check);
     else
-        sum_entropies(shape, structure, check);
+        sum_entropies(shape, counts, check);
 
     const auto& F = EntropyTable::get();
     std::optional<Choice> best;
@@ -161,6 +171,26 @@ inline std::optional<Choice> best_split(const CandidateShape& shape,
         }
     }
     return best;
+}
+
+// The paper's: estimation points make a candidate valid, structure points tell its gain.
+inline std::optional<Choice> best_split(const CandidateShape& shape,
+                                        const EstimationTotals& estimation, std::uint64_t alpha,
+                                        const StructureCounts& structure, const EntropySums& sums,
+                                        CheckScratch& check) {
+    estimation.valid(shape, alpha, check.valid);
+    return best_of_valid(shape, structure, sums, check);
+}
+
+// Saffari's: every candidate is valid (R18).
+inline std::optional<Choice> best_split(const CandidateShape& shape, std::uint32_t split_points,
+                                        const SharedCounts& counts, const EntropySums& sums,
+                                        CheckScratch& check) {
+    check.valid.clear();
+    for (std::uint32_t d = 0; d < shape.dims; ++d)
+        for (std::uint32_t j = 0; j < split_points; ++j)
+            check.valid.push_back(d * shape.split_points + j);
+    return best_of_valid(shape, counts, sums, check);
 }
 
 }  // namespace riparian

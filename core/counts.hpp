@@ -4,6 +4,7 @@
 //   EstimationTotals     how many estimation points per candidate, no labels: may allow a split
 //   EstimationCounts     labels of estimation points per candidate: become the children's histograms
 //
+// and SharedCounts, the one stream of Saffari's forest (R18), which does all of that and proves nothing;
 // and EstimationHistogram, the labels of the estimation points of a leaf: all that may predict. The
 // independence of partition and prediction that the theorem rests on is this file and its signatures.
 #pragma once
@@ -240,6 +241,7 @@ struct CandidateShape {
 
 struct Structure {};
 struct Estimation {};
+struct Shared {};
 template <class Stream>
 class Counts;
 
@@ -468,5 +470,6 @@ private:
 
 using StructureCounts = Counts<Structure>;
 using EstimationCounts = Counts<Estimation>;
+using SharedCounts = Counts<Shared>;
 
 }  // namespace riparian

@@ -1,6 +1,6 @@
 // The feature space: what can be measured on a point, and how a leaf draws what it will look at.
-// The tree is generic over it: axis-aligned columns here; any space with the same members will do,
-// also one with infinitely many features, where each leaf draws its own (section 5.3).
+// The tree is generic over it: axis-aligned columns here, depth images in depth.hpp, where there are
+// infinitely many features and each leaf draws its own (section 5.3).
 #pragma once
 
 #include <concepts>
@@ -52,14 +52,15 @@ public:
     using Point = const float*;
     using Batch = Matrix;
 
-    Columns(std::uint32_t n_dims, const Rate& rate) : n_dims_(n_dims), rate_(rate) {}
+    Columns(std::uint32_t n_dims, const HowMany& candidates)
+        : n_dims_(n_dims), candidates_(candidates) {}
 
     static float value(Feature dim, Point x) { return x[dim]; }
 
     // R2: min(1 + Poisson(λ), D) distinct dimensions, by a partial Fisher-Yates shuffle. Where few
     // are drawn of many, only the places that were swapped are kept.
     void draw(Draws& draws, std::vector<Feature>& drawn) const {
-        const std::uint64_t wanted = 1 + draws.poisson(rate_);
+        const std::uint64_t wanted = candidates_.draw(draws);
         const auto count = static_cast<std::uint32_t>(wanted < n_dims_ ? wanted : n_dims_);
         drawn.clear();
         if (count < 64 && n_dims_ > 256)
@@ -94,7 +95,7 @@ private:
     }
 
     std::uint32_t n_dims_;  // D, as of now
-    Rate rate_;             // λ
+    HowMany candidates_;
 };
 
 static_assert(FeatureSpace<Columns>);

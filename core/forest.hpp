@@ -63,10 +63,12 @@ private:
 
 enum class Voting { average, majority };
 
-template <FeatureSpace Space>
+template <FeatureSpace Space, Rule rule>
 class Forest {
 public:
     using Batch = typename Space::Batch;
+    using Tree = riparian::Tree<Space, rule>;
+    using State = TreeState<Space>;
 
     // A reader sees all trees after the same point: the lock is held for this many at the most.
     static constexpr std::size_t block = 4096;
@@ -74,9 +76,7 @@ public:
     Forest(std::size_t n_trees, Settings settings, Space space)
         : settings_(std::move(settings)), space_(std::move(space)) {
         scratch_.push_back(std::make_unique<Scratch<Space>>());
-        for (std::size_t i = 0; i < n_trees; ++i)
-            trees_.push_back(
-                std::make_unique<Tree<Space>>(i, settings_, space_, *scratch_.front()));
+        for (std::size_t i = 0; i < n_trees; ++i) trees_.push_back(plant(i));
     }
 
     // Learn up to a block of points. The schedules reach as deep as the trees can get by it.
@@ -85,14 +85,15 @@ public:
         if (batch.size() > block) throw std::logic_error("a block holds at most 4096 points");
         const auto lock = lock_->write();
         // A branch gains a level by a split that was due, and one more for every four points.
-        if (settings_.beta.size() < deepest() + batch.size() / 4 + 2)
+        if (rule == Rule::two_streams &&
+            settings_.beta.size() < deepest() + batch.size() / 4 + 2)
             throw std::logic_error("the schedules must reach as deep as the block can");
         workers = worthwhile(workers, batch.size() * trees_.size());
         while (scratch_.size() < workers) scratch_.push_back(std::make_unique<Scratch<Space>>());
-        parallel(workers, trees_.size(), [&](std::size_t worker, std::size_t i) {
-            trees_[i]->learn(batch, labels, weights, points_, settings_, space_, *scratch_[worker]);
-        });
-        points_ += batch.size();
+        if constexpr (rule == Rule::one_stream)
+            if (settings_.replace_after != unbounded)
+                return learn_replacing(batch, labels, weights);
+        learn_together(batch, labels, weights, workers);
     }
 
     // Before the first point of a class: `rank[k]`, the place of class k in the public order, which
@@ -172,7 +173,7 @@ public:
         visitor(points_, trees_);
     }
 
-    void restore(std::uint64_t points, const std::vector<TreeState<Space>>& trees) {
+    void restore(std::uint64_t points, const std::vector<State>& trees) {
         const auto lock = lock_->write();
         points_ = points;
         for (std::size_t i = 0; i < trees_.size(); ++i)
@@ -194,6 +195,45 @@ public:
     }
 
 private:
+    std::unique_ptr<Tree> plant(std::uint64_t number) {
+        return std::make_unique<Tree>(number, points_, settings_, space_, *scratch_.front());
+    }
+
+    void learn_together(const Batch& batch, const Class* labels, const double* weights,
+                        std::size_t workers) {
+        parallel(workers, trees_.size(), [&](std::size_t worker, std::size_t i) {
+            trees_[i]->learn(batch, labels, weights, points_, settings_, space_, rank_,
+                             *scratch_[worker]);
+        });
+        points_ += batch.size();
+    }
+
+    // R18: who is replaced depends on all trees after every point, so they go point by point.
+    void learn_replacing(const Batch& batch, const Class* labels, const double* weights) {
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            learn_together(batch.slice(i, 1), labels + i, weights ? weights + i : nullptr, 1);
+            replace_one();
+        }
+    }
+
+    // One of the trees that are old enough, with the probability of its error.
+    void replace_one() {
+        const auto old = [&](const auto& tree) {
+            return points_ - tree->planted() > settings_.replace_after;
+        };
+        const auto n_old = std::count_if(trees_.begin(), trees_.end(), old);
+        if (n_old == 0) return;
+        Draws draws(key(settings_.seed, replacement_draw, points_ - 1));
+        std::uint64_t place = draws.below(static_cast<std::uint64_t>(n_old));
+        for (auto& tree : trees_) {
+            if (!old(tree) || place-- > 0) continue;
+            // A number that no tree has had: its draws are new.
+            if (draws.next() < tree->out_of_bag_error())
+                tree = plant(tree->number() + trees_.size());
+            return;
+        }
+    }
+
     // Points whose sums stay in the cache while tree after tree adds to them.
     std::size_t tile() const {
         return std::clamp<std::size_t>((1 << 18) / (8 * (rank_.size() + 1)), 64, block);
@@ -212,7 +252,7 @@ private:
 
     template <class Visitor>
     void for_each_leaf(const Batch& batch, Visitor&& visitor) const {
-        typename Tree<Space>::Lanes at;
+        typename Tree::Lanes at;
         for (std::size_t first = 0; first < batch.size(); first += at.size()) {
             const std::size_t count = std::min(at.size(), batch.size() - first);
             for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
@@ -227,7 +267,7 @@ private:
         const std::size_t n_arrived = rank_.size();
         std::vector<std::uint32_t> voters(count);
         std::vector<double> sums(count * n_arrived);  // by class in order of arrival
-        typename Tree<Space>::Lanes at;
+        typename Tree::Lanes at;
         for (const auto& tree : trees_) {
             for (std::size_t base = 0; base < count; base += at.size()) {
                 const std::size_t some = std::min(at.size(), count - base);
@@ -263,7 +303,7 @@ private:
     std::uint64_t points_ = 0;         // t: points of positive weight received
     std::vector<std::uint32_t> rank_;  // of each class that has arrived, in the public order
     std::size_t n_classes_ = 0;        // in the public order
-    std::vector<std::unique_ptr<Tree<Space>>> trees_;
+    std::vector<std::unique_ptr<Tree>> trees_;
     std::vector<std::unique_ptr<Scratch<Space>>> scratch_;  // one a thread
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,8 +13,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "candidates.hpp"
 #include "counts.hpp"
+#include "evidence.hpp"
 #include "features.hpp"
 #include "rng.hpp"
 
@@ -34,7 +35,7 @@ struct Scratch {
 
 // The candidates of an active leaf and what they have counted. About 1 MB at 2000 dimensions, 10
 // split points and 20 classes; all of it lies in the pool of the tree.
-template <class Space>
+template <class Space, class Evidence>
 class Candidates {
 public:
     using Feature = typename Space::Feature;
@@ -42,7 +43,7 @@ public:
 
     void prefetch() const {
         riparian::prefetch(this, std::min<std::size_t>(bytes(shape_), 512));
-        totals_.prefetch();
+        evidence_.prefetch();
     }
 
     // One block holds the object itself and all that there is once a split point or a dimension.
@@ -58,10 +59,7 @@ public:
         void* block = pool.allocate(bytes(shape_));
         std::memcpy(block, static_cast<const void*>(this), bytes(shape_));
         auto* moved = std::launder(static_cast<Candidates*>(block));
-        moved->totals_.move_to(pool);
-        moved->structure_.move_to(pool, shape_);
-        moved->estimation_.move_to(pool, shape_);
-        moved->sums_.move_to(pool, shape_);
+        moved->evidence_.move_to(pool, shape_);
         return moved;
     }
 
@@ -69,16 +67,12 @@ public:
     // eight times α points of each stream, or sixteen where that is more.
     void plan(std::uint64_t alpha, Class n_classes) {
         const std::uint64_t points = std::clamp<std::uint64_t>(alpha, 2, 1 << 17) * 8;
-        planned_ = Pool::block_size(bytes(shape_)) + Pool::block_size(shape_.counters()) +
-                   2 * StructureCounts::bytes_for(shape_, points, n_classes);
+        planned_ = Pool::block_size(bytes(shape_)) + Evidence::bytes_for(shape_, points, n_classes);
     }
     std::uint64_t planned() const { return planned_; }
 
     void release(Pool& pool) {
-        totals_.release(pool);
-        structure_.release(pool, shape_);
-        estimation_.release(pool, shape_);
-        sums_.release(pool, shape_);
+        evidence_.release(pool, shape_);
         const std::size_t size = bytes(shape_);
         static_assert(std::is_trivially_destructible_v<Candidates>);
         pool.release(this, size);
@@ -90,9 +84,7 @@ public:
         project(x, scratch);
         if (split_points_ < shape_.split_points) create_candidate_splits(tree_received, scratch);
         sides(scratch);
-        const std::uint64_t* bits = scratch.bits.data();
-        structure_.add(pool, shape_, bits, y, n, n_classes);
-        if (sums_.kept()) sums_.add(pool, shape_, structure_, bits, y, n, split_points_);
+        evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes, split_points_);
     }
 
     RIPARIAN_HOT void observe_estimation(Pool& pool, Point x, Class y, Weight n, Class n_classes,
@@ -101,26 +93,37 @@ public:
         if (split_points_ == 0) return;
         project(x, scratch);
         sides(scratch);
-        totals_.add(pool, shape_, scratch.bits.data(), n);
-        estimation_.add(pool, shape_, scratch.bits.data(), y, n, n_classes);
-        none_valid_ = false;
+        evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, n_classes);
     }
 
-    // The best valid candidate, if any is valid: the leaf can split.
+    // The one stream of Saffari's forest (R18). Thresholds are the values of the first m points; or,
+    // with `range`, those values only tell the range to draw them from, once they are all there, and
+    // counting begins then.
+    RIPARIAN_HOT void observe(Pool& pool, Point x, Class y, Weight n, Class n_classes,
+                              std::uint64_t tree_received, std::optional<Draws> range,
+                              Scratch<Space>& scratch) {
+        received_ += n;
+        project(x, scratch);
+        if (split_points_ < shape_.split_points) {
+            create_candidate_splits(tree_received, scratch);
+            if (range && split_points_ < shape_.split_points) return;
+            if (range) spread_thresholds(*range);
+        }
+        sides(scratch);
+        evidence_.add(pool, shape_, scratch.bits.data(), y, n, n_classes, split_points_);
+    }
+
+    // The best of the candidates that may split the leaf, if there are any: those with at least α
+    // points on both sides, or, of one stream, all that count.
     std::optional<Choice> best(std::uint64_t alpha, Scratch<Space>& scratch) {
-        // Two children of α points need 2α; and where none was valid, only an estimation point
-        // makes one valid.
-        if (none_valid_ || totals_.oldest(shape_) / 2 < alpha) return std::nullopt;
-        auto choice = best_split(shape_, totals_, alpha, structure_, sums_, scratch.check);
-        none_valid_ = !choice;
-        return choice;
+        return evidence_.best(shape_, alpha, scratch.check);
+    }
+    std::optional<Choice> best_of_all(Scratch<Space>& scratch) const {
+        return evidence_.best(shape_, split_points_, scratch.check);
     }
 
-    // A check was made and the leaf was left whole: make the next checks cheap.
     void keep_sums(Pool& pool, Class n_classes, Scratch<Space>& scratch) {
-        if (sums_.kept()) return;
-        structure_.count(pool, shape_, n_classes);
-        sums_.build(pool, shape_, structure_, scratch.check.pool);
+        evidence_.keep_sums(pool, shape_, n_classes, scratch.check);
     }
 
     // The children of a candidate start with its estimation counts (R10).
@@ -128,12 +131,12 @@ public:
                        EstimationHistogram& right, Scratch<Space>& scratch) const {
         std::vector<std::uint64_t>& everyone = scratch.labels;
         everyone.clear();
-        estimation_.labels_at(shape_, shape_.everyone(candidate % shape_.split_points),
-                              [&](Class y, std::uint64_t n) {
-                                  if (y >= everyone.size()) everyone.resize(y + 1);
-                                  everyone[y] += n;
-                              });
-        estimation_.labels_at(shape_, candidate, [&](Class y, std::uint64_t n) {
+        evidence_.predicting_at(shape_, shape_.everyone(candidate % shape_.split_points),
+                                [&](Class y, std::uint64_t n) {
+                                    if (y >= everyone.size()) everyone.resize(y + 1);
+                                    everyone[y] += n;
+                                });
+        evidence_.predicting_at(shape_, candidate, [&](Class y, std::uint64_t n) {
             left.add(pool, y, n);
             everyone[y] -= n;
         });
@@ -144,8 +147,7 @@ public:
     void save(TreeState<Space>& out) const;
     void restore(Pool& pool, std::uint32_t split_points, std::uint64_t received,
                  std::uint64_t planned, bool summed, const std::uint64_t* born_then,
-                 const float* thresholds_then, CountsReader& structure, CountsReader& estimation,
-                 Pool& scratch);
+                 const float* thresholds_then, EvidenceReader& evidence, Pool& scratch);
 
     Feature feature(std::uint32_t candidate) const {
         return features()[candidate / shape_.split_points];
@@ -171,7 +173,7 @@ private:
         std::memset(block() + features_at(shape), 0, bytes(shape) - features_at(shape));
         std::uninitialized_copy_n(features.data(), shape.dims,
                                   reinterpret_cast<Feature*>(block() + features_at(shape)));
-        totals_.allocate(pool, shape_);
+        evidence_.allocate(pool, shape_);
     }
 
     // Where things lie in the block: the object, split point's births, thresholds, features. A
@@ -214,6 +216,21 @@ private:
         born()[split_points_++] = tree_received;
     }
 
+    // R18: m thresholds in each dimension, uniform between the least and the largest of its values.
+    void spread_thresholds(Draws draws) {
+        for (std::uint32_t d = 0; d < shape_.dims; ++d) {
+            float* row = thresholds() + std::size_t{d} * shape_.split_points;
+            float low = row[0], high = row[0];
+            for (std::uint32_t j = 1; j < shape_.split_points; ++j) {  // a NaN is no bound
+                if (!(low <= row[j])) low = std::isnan(row[j]) ? low : row[j];
+                if (!(high >= row[j])) high = std::isnan(row[j]) ? high : row[j];
+            }
+            const double width = static_cast<double>(high) - static_cast<double>(low);
+            for (std::uint32_t j = 0; j < shape_.split_points; ++j)
+                row[j] = static_cast<float>(static_cast<double>(low) + draws.next() * width);
+        }
+    }
+
     // The bits of the projected point, with everyone's.
     RIPARIAN_HOT void sides(Scratch<Space>& scratch) const {
         const std::size_t words = shape_.words();
@@ -237,19 +254,15 @@ private:
     CandidateShape shape_;
     std::uint32_t attempt_;           // times candidates were drawn here before (R8)
     std::uint32_t split_points_ = 0;  // how many of the m are there by now
-    bool none_valid_ = false;         // since the last estimation point
-    std::uint64_t received_ = 0;      // estimation points since the candidates were drawn
+    std::uint64_t received_ = 0;      // points that predict, since the candidates were drawn
     std::uint64_t planned_ = 0;       // bytes that the budget of the tree sets aside
-    EstimationTotals totals_;
-    StructureCounts structure_;
-    EstimationCounts estimation_;
-    EntropySums sums_;
+    Evidence evidence_;
 };
 
-template <class Space>
+template <class Space, class Evidence>
 struct Leaf {
-    EstimationHistogram estimation;           // Y^e(A) over the lifetime of the cell
-    Candidates<Space>* candidates = nullptr;  // while active
+    EstimationHistogram estimation;  // Y^e(A) over the lifetime of the cell
+    Candidates<Space, Evidence>* candidates = nullptr;  // while active
     std::uint64_t born = 0;                   // E0: estimation points of the tree when it began
     std::uint32_t node = 0;                   // its number, in order of creation
     std::uint32_t depth = 0;

@@ -2,6 +2,7 @@
 // state is kept, and the order of the work, its batches and its threads change no draw.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace riparian {
@@ -9,7 +10,10 @@ namespace riparian {
 inline constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // SplitMix64's increment
 
 // What a key is drawn for: the third word of every key of a tree.
-enum Purpose : std::uint64_t { stream_draw = 0, leaf_draw = 1, weight_draw = 2 };
+enum Purpose : std::uint64_t { stream_draw = 0, leaf_draw = 1, weight_draw = 2, threshold_draw = 3 };
+
+// And the second word of a key of the forest as a whole.
+enum ForestPurpose : std::uint64_t { replacement_draw = 4 };
 
 // The finaliser of SplitMix64.
 constexpr std::uint64_t mix(std::uint64_t z) {
@@ -62,7 +66,19 @@ public:
         return sum + knuth(rate.exp_rest);
     }
 
+    // R16: a standard Gaussian, by the ratio of two uniforms. The logarithm only decides whether a
+    // pair is taken, so its last bit, which may differ between machines, is never seen.
+    double gaussian() {
+        for (;;) {
+            const double u = 1.0 - next();
+            const double x = gaussian_width * (2.0 * next() - 1.0) / u;
+            if (x * x <= -4.0 * std::log(u)) return x;
+        }
+    }
+
 private:
+    static constexpr double gaussian_width = 0.8577638849607068;  // sqrt(2 / e)
+
     constexpr std::uint64_t knuth(double limit) {
         std::uint64_t count = 0;
         for (double product = next(); product > limit; product *= next()) ++count;
@@ -70,6 +86,19 @@ private:
     }
 
     std::uint64_t state_;
+};
+
+// How many candidates a leaf draws: 1 + Poisson(λ) (R2), or always the same number (R18).
+class HowMany {
+public:
+    explicit HowMany(const Rate& rate) : rate_(rate) {}
+    explicit HowMany(std::uint64_t exactly) : exactly_(exactly) {}
+
+    std::uint64_t draw(Draws& draws) const { return exactly_ ? exactly_ : 1 + draws.poisson(rate_); }
+
+private:
+    Rate rate_;                  // λ
+    std::uint64_t exactly_ = 0;  // or, if not 0, this many
 };
 
 }  // namespace riparian

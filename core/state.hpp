@@ -20,11 +20,19 @@ struct CountsState {
     std::vector<std::uint64_t> count;   // times rows times (dims + 1) times split points
 };
 
+// Both streams; of one stream, the first has all.
+struct EvidenceState {
+    CountsState structure, estimation;
+};
+
 template <class Space>
 struct TreeState {
     // The tree: points by stream (structure, estimation, ignored), splits (should, must), classes,
     // activations, refreshes, evictions and the point after which it stopped to grow (0: it grows).
     std::vector<std::uint64_t> totals;
+    // Of Saffari's: its number, the point before which it was planted, the points left out, and how
+    // many of these it got wrong (R18).
+    std::vector<std::uint64_t> bag;
     std::vector<std::int64_t> importance;  // per column: Σ G over its splits (R14)
 
     // Per node, in order of creation. A leaf has no child: 0.
@@ -50,7 +58,7 @@ struct TreeState {
     std::vector<typename Space::Feature> candidate_dims;  // times dims
     std::vector<std::uint64_t> split_point_born;          // times split points
     std::vector<float> split_threshold;                   // times dims times split points
-    CountsState structure, estimation;
+    EvidenceState evidence;
 };
 
 // Reads one array after the other from its beginning.
@@ -79,6 +87,12 @@ struct CountsReader {
     Reader<std::uint8_t> counted;
     Reader<std::uint32_t> length, label;
     Reader<std::uint64_t> bits, count;
+};
+
+struct EvidenceReader {
+    explicit EvidenceReader(const EvidenceState& state)
+        : structure(state.structure), estimation(state.estimation) {}
+    CountsReader structure, estimation;
 };
 
 // The counters of the split points that are there, in a row of all: visitor(place in the row).
@@ -120,29 +134,54 @@ void Counts<Stream>::restore(Pool& pool, const CandidateShape& shape, std::uint3
         });
 }
 
-template <class Space>
-void Candidates<Space>::save(TreeState<Space>& out) const {
+inline void TwoStreams::save(const CandidateShape& shape, std::uint32_t split_points,
+                             EvidenceState& out) const {
+    structure_.save(shape, split_points, out.structure);
+    estimation_.save(shape, split_points, out.estimation);
+}
+
+inline void TwoStreams::restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
+                                bool summed, EvidenceReader& in, Pool& scratch) {
+    structure_.restore(pool, shape, split_points, in.structure);
+    estimation_.restore(pool, shape, split_points, in.estimation);
+    totals_.restore(pool, shape, estimation_);
+    if (summed) sums_.build(pool, shape, structure_, scratch);
+}
+
+inline void OneStream::save(const CandidateShape& shape, std::uint32_t split_points,
+                            EvidenceState& out) const {
+    counts_.save(shape, split_points, out.structure);
+}
+
+inline void OneStream::restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
+                               bool summed, EvidenceReader& in, Pool& scratch) {
+    counts_.restore(pool, shape, split_points, in.structure);
+    if (summed) sums_.build(pool, shape, counts_, scratch);
+}
+
+template <class Space, class Evidence>
+void Candidates<Space, Evidence>::save(TreeState<Space>& out) const {
     out.attempt.push_back(attempt_);
     out.dims.push_back(shape_.dims);
     out.split_points.push_back(split_points_);
     out.received.push_back(received_);
     out.planned.push_back(planned_);
-    out.summed.push_back(sums_.kept());
+    out.summed.push_back(evidence_.summed());
     out.candidate_dims.insert(out.candidate_dims.end(), features(), features() + shape_.dims);
     out.split_point_born.insert(out.split_point_born.end(), born(), born() + split_points_);
     for (std::uint32_t d = 0; d < shape_.dims; ++d) {
         const float* row = thresholds() + std::size_t{d} * shape_.split_points;
         out.split_threshold.insert(out.split_threshold.end(), row, row + split_points_);
     }
-    structure_.save(shape_, split_points_, out.structure);
-    estimation_.save(shape_, split_points_, out.estimation);
+    evidence_.save(shape_, split_points_, out.evidence);
 }
 
-template <class Space>
-void Candidates<Space>::restore(Pool& pool, std::uint32_t split_points, std::uint64_t received,
-                                std::uint64_t planned, bool summed, const std::uint64_t* born_then,
-                                const float* thresholds_then, CountsReader& structure,
-                                CountsReader& estimation, Pool& scratch) {
+template <class Space, class Evidence>
+void Candidates<Space, Evidence>::restore(Pool& pool, std::uint32_t split_points,
+                                          std::uint64_t received, std::uint64_t planned,
+                                          bool summed, const std::uint64_t* born_then,
+                                          const float* thresholds_then, EvidenceReader& evidence,
+                                          Pool& scratch) {
     split_points_ = split_points;
     received_ = received;
     planned_ = planned;
@@ -150,10 +189,7 @@ void Candidates<Space>::restore(Pool& pool, std::uint32_t split_points, std::uin
     for (std::uint32_t d = 0; d < shape_.dims; ++d)
         std::copy_n(thresholds_then + std::size_t{d} * split_points, split_points,
                     thresholds() + std::size_t{d} * shape_.split_points);
-    structure_.restore(pool, shape_, split_points, structure);
-    estimation_.restore(pool, shape_, split_points, estimation);
-    totals_.restore(pool, shape_, estimation_);
-    if (summed) sums_.build(pool, shape_, structure_, scratch);
+    evidence_.restore(pool, shape_, split_points, summed, evidence, scratch);
 }
 
 inline void EstimationTotals::restore(Pool& pool, const CandidateShape& shape,
@@ -161,13 +197,15 @@ inline void EstimationTotals::restore(Pool& pool, const CandidateShape& shape,
     estimation.add_to(pool, shape, left_);
 }
 
-template <FeatureSpace Space>
-TreeState<Space> Tree<Space>::save() const {
+template <FeatureSpace Space, Rule rule>
+TreeState<Space> Tree<Space, rule>::save() const {
     TreeState<Space> out;
     out.totals = {counters_.structure_points, counters_.estimation_points, counters_.ignored_points,
                   counters_.should_splits,    counters_.must_splits,       n_classes_,
                   fringe_.activations(),      fringe_.refreshes(),         counters_.evictions,
                   counters_.stopped_at};
+    if constexpr (rule == Rule::one_stream)
+        out.bag = {number_, bag_.planted, bag_.left_out, bag_.errors};
     out.importance.assign(importance_.begin(), importance_.end());
     for (const Node& node : nodes_) {
         out.feature.push_back(node.feature);
@@ -176,7 +214,7 @@ TreeState<Space> Tree<Space>::save() const {
     }
     for (const Node& node : nodes_) {
         if (node.inner()) continue;
-        const Leaf<Space>& leaf = leaves_[node.leaf];
+        const Leaf<Space, Evidence>& leaf = leaves_[node.leaf];
         out.leaf_node.push_back(leaf.node);
         out.leaf_depth.push_back(leaf.depth);
         out.leaf_born.push_back(leaf.born);
@@ -186,7 +224,7 @@ TreeState<Space> Tree<Space>::save() const {
             out.histogram.push_back(leaf.estimation[y]);
         if (leaf.active()) {
             leaf.candidates->save(out);
-        } else {
+        } else if (rule == Rule::two_streams) {
             out.key_over.push_back(fringe_.key(leaf.place).over);
             out.key_under.push_back(fringe_.key(leaf.place).under);
         }
@@ -195,10 +233,14 @@ TreeState<Space> Tree<Space>::save() const {
 }
 
 // The arrays are those of a tree: Python has checked every link, length and count.
-template <FeatureSpace Space>
-void Tree<Space>::restore(const TreeState<Space>& in, const Settings& settings,
-                          Scratch<Space>& scratch) {
+template <FeatureSpace Space, Rule rule>
+void Tree<Space, rule>::restore(const TreeState<Space>& in, const Settings& settings,
+                                Scratch<Space>& scratch) {
     clear();
+    if constexpr (rule == Rule::one_stream) {
+        number_ = in.bag[0];
+        bag_ = {in.bag[1], in.bag[2], in.bag[3]};
+    }
     counters_.structure_points = in.totals[0];
     counters_.estimation_points = in.totals[1];
     counters_.ignored_points = in.totals[2];
@@ -222,9 +264,9 @@ void Tree<Space>::restore(const TreeState<Space>& in, const Settings& settings,
     Reader summed(in.summed);
     Reader candidate_dims(in.candidate_dims);
     Reader thresholds(in.split_threshold);
-    CountsReader structure(in.structure), estimation(in.estimation);
+    EvidenceReader evidence(in.evidence);
     for (std::uint32_t i = 0; i < leaves_.size(); ++i) {
-        Leaf<Space>& leaf = leaves_[i];
+        Leaf<Space, Evidence>& leaf = leaves_[i];
         leaf.node = in.leaf_node[i];
         leaf.depth = in.leaf_depth[i];
         leaf.born = in.leaf_born[i];
@@ -238,13 +280,14 @@ void Tree<Space>::restore(const TreeState<Space>& in, const Settings& settings,
         const auto* drawn = candidate_dims.some(n_dims);
         scratch.drawn.assign(drawn, drawn + n_dims);
         leaf.candidates =
-            Candidates<Space>::make(pool_, scratch.drawn, settings.split_points, attempt.one());
+            Candidates<Space, Evidence>::make(pool_, scratch.drawn, settings.split_points, attempt.one());
         leaf.candidates->restore(pool_, points, received.one(), planned.one(), summed.one(),
                                  born.some(points), thresholds.some(std::size_t{n_dims} * points),
-                                 structure, estimation, scratch.check.pool);
+                                 evidence, scratch.check.pool);
         planned_ += leaf.candidates->planned();
         ++active_;
     }
+    if (rule == Rule::one_stream) return;  // nobody waits
     Reader over(in.key_over), under(in.key_under);
     for (std::uint32_t i = 0; i < leaves_.size(); ++i)
         if (!leaves_[i].active())

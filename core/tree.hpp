@@ -1,11 +1,14 @@
-// BuildTree of Appendix A, with the bounded fringe.
+// BuildTree of Appendix A, with the bounded fringe; and the tree of Saffari's forest (R18), which shares
+// all of it but the streams and the rule that says when to split.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "array.hpp"
@@ -28,6 +31,13 @@ struct Settings {
     std::vector<std::uint64_t> alpha;  // α(d), for every depth that the next block can reach
     std::vector<std::uint64_t> beta;   // β(d)
 
+    // Of Saffari's forest alone (R18).
+    std::uint64_t min_samples = 0;    // weight that a leaf needs to split
+    std::uint64_t max_depth = 0;      // leaves there do not split
+    bool range_thresholds = false;    // uniform in the range of the first m points, not those points
+    std::uint64_t replace_after = unbounded;  // a tree of more points may be replaced
+    Rate bagging;                     // 1: how often a tree takes a point, on average
+
     bool bounded() const { return fringe_size != unbounded || budget != unbounded; }
 };
 
@@ -41,12 +51,20 @@ struct TreeStats {
     std::uint64_t held_bytes = 0;  // by the pools, with blocks that wait to be used again
 };
 
-template <FeatureSpace Space>
+// Which points a tree hears, and when a leaf splits.
+enum class Rule : std::uint8_t {
+    two_streams,  // the paper's (R1, R6, R8)
+    one_stream,   // Saffari's (R18)
+};
+
+template <FeatureSpace Space, Rule rule>
 class Tree {
 public:
+    using Evidence = std::conditional_t<rule == Rule::two_streams, TwoStreams, OneStream>;
     using Feature = typename Space::Feature;
     using Point = typename Space::Point;
     using Batch = typename Space::Batch;
+    using State = TreeState<Space>;
 
     // A node that is a leaf is its own child, and both ways lead there: a descent may overshoot.
     struct Node {
@@ -59,12 +77,14 @@ public:
     };
     static constexpr std::uint32_t no_leaf = std::numeric_limits<std::uint32_t>::max();
 
-    Tree(std::uint64_t number, const Settings& settings, const Space& space,
-         Scratch<Space>& scratch)
+    Tree(std::uint64_t number, std::uint64_t planted, const Settings& settings,
+         const Space& space, Scratch<Space>& scratch)
         : number_(number) {
+        if constexpr (rule == Rule::one_stream) bag_.planted = planted;
         nodes_.push_back({Feature{}, 0.0f, 0, 0});
         leaves_.push_back({});
-        activate(0, 0, settings, space, scratch);
+        if (rule == Rule::two_streams || settings.max_depth > 0)
+            activate(0, 0, settings, space, scratch);
     }
 
     Tree(const Tree&) = delete;
@@ -72,13 +92,24 @@ public:
 
     // Learn a batch whose first point is the t-th of the stream. `weights` may be null: all one.
     void learn(const Batch& batch, const Class* labels, const double* weights, std::uint64_t t,
-               const Settings& settings, const Space& space, Scratch<Space>& scratch) {
+               const Settings& settings, const Space& space, const std::vector<std::uint32_t>& rank,
+               Scratch<Space>& scratch) {
         for (std::size_t first = 0; first < batch.size(); first += lanes) {
             const std::size_t count = std::min(lanes, batch.size() - first);
-            learn_lanes(batch, first, count, labels, weights, t + first, settings, space, scratch);
+            learn_lanes(batch, first, count, labels, weights, t + first, settings, space, rank,
+                        scratch);
         }
-        if (settings.budget != unbounded) tidy(settings);
+        if constexpr (rule == Rule::two_streams)
+            if (settings.budget != unbounded) tidy(settings);
     }
+
+    // R18: the share of the points it was not given that it would have got wrong.
+    double out_of_bag_error() const {
+        const auto [planted, left_out, errors] = bag_;
+        return left_out ? static_cast<double>(errors) / static_cast<double>(left_out) : 0.0;
+    }
+    std::uint64_t number() const { return number_; }
+    std::uint64_t planted() const { return bag_.planted; }
 
     // The node number of the leaf of each of up to `lanes` points.
     static constexpr std::size_t lanes = 32;
@@ -96,8 +127,8 @@ public:
     }
 
     // The tree as arrays, and back (see state.hpp).
-    TreeState<Space> save() const;
-    void restore(const TreeState<Space>& in, const Settings& settings, Scratch<Space>& scratch);
+    State save() const;
+    void restore(const State& in, const Settings& settings, Scratch<Space>& scratch);
 
     // Σ G over the splits in each column (R14): gain times structure points.
     const Array<std::int64_t>& importance() const { return importance_; }
@@ -154,13 +185,14 @@ private:
 
     void learn_lanes(const Batch& batch, std::size_t first, std::size_t count, const Class* labels,
                      const double* weights, std::uint64_t t, const Settings& settings,
-                     const Space& space, Scratch<Space>& scratch) {
+                     const Space& space, const std::vector<std::uint32_t>& rank,
+                     Scratch<Space>& scratch) {
         Lanes at;
         route(batch, first, count, at);
         const std::uint64_t stream_key = key(settings.seed, number_, stream_draw);
         for (std::size_t i = 0; i < count; ++i) prefetch(&leaves_[nodes_[at[i]].leaf]);
         for (std::size_t i = 0; i < count; ++i) {
-            const Leaf<Space>& leaf = leaves_[nodes_[at[i]].leaf];
+            const Leaf<Space, Evidence>& leaf = leaves_[nodes_[at[i]].leaf];
             leaf.estimation.prefetch();
             if (leaf.active()) leaf.candidates->prefetch();
         }
@@ -170,21 +202,33 @@ private:
             const Weight n =
                 weights ? round_weight(weights[first + i], t + i, settings) : Weight{1};
             if (n == 0) continue;
-            const Stream stream = stream_of(fold(stream_key, t + i), settings);
-            if (stream == Stream::ignored) {
-                counters_.ignored_points += n;
-                continue;
-            }
+            const std::uint64_t draw = fold(stream_key, t + i);
             const Point x = batch.point(first + i);
             std::uint32_t node = at[i];
             while (nodes_[node].inner()) node = step(nodes_[node], x);  // it has split meanwhile
             const std::uint32_t leaf = nodes_[node].leaf;
-            if (stream == Stream::estimation)
-                learn_estimation(leaf, x, labels[first + i], n, scratch);
-            else
-                learn_structure(leaf, x, labels[first + i], n, settings, space, scratch);
-            if (crowded(settings)) [[unlikely]]
-                make_room(t + i, settings);
+            if constexpr (rule == Rule::two_streams) {
+                receive(draw, leaf, x, labels[first + i], n, settings, space, scratch);
+                if (crowded(settings)) [[unlikely]]
+                    make_room(t + i, settings);
+            } else {
+                take_or_leave(draw, leaf, x, labels[first + i], n, settings, space, rank, scratch);
+            }
+        }
+    }
+
+    // -- the paper's two streams ------------------------------------------------------------------
+
+    RIPARIAN_HOT void receive(std::uint64_t draw, std::uint32_t leaf, Point x, Class y, Weight n,
+                              const Settings& settings, const Space& space,
+                              Scratch<Space>& scratch) {
+        switch (stream_of(draw, settings)) {
+            case Stream::structure:
+                return learn_structure(leaf, x, y, n, settings, space, scratch);
+            case Stream::estimation:
+                return learn_estimation(leaf, x, y, n, scratch);
+            case Stream::ignored:
+                counters_.ignored_points += n;
         }
     }
 
@@ -205,7 +249,7 @@ private:
     RIPARIAN_HOT void learn_estimation(std::uint32_t index, Point x, Class y, Weight n,
                                        Scratch<Space>& scratch) {
         counters_.estimation_points += n;
-        Leaf<Space>& leaf = leaves_[index];
+        Leaf<Space, Evidence>& leaf = leaves_[index];
         const std::uint64_t errors = leaf.estimation.errors();
         leaf.estimation.add(histograms_, y, n);
         if (leaf.active())
@@ -217,9 +261,9 @@ private:
     void learn_structure(std::uint32_t index, Point x, Class y, Weight n, const Settings& settings,
                          const Space& space, Scratch<Space>& scratch) {
         counters_.structure_points += n;
-        Leaf<Space>& leaf = leaves_[index];
+        Leaf<Space, Evidence>& leaf = leaves_[index];
         if (!leaf.active()) return;  // R6
-        Candidates<Space>& candidates = *leaf.candidates;
+        Candidates<Space, Evidence>& candidates = *leaf.candidates;
         candidates.observe_structure(pool_, x, y, n, n_classes_, counters_.estimation_points,
                                      scratch);
         const std::uint64_t beta = settings.beta[leaf.depth];
@@ -240,6 +284,47 @@ private:
         }
     }
 
+    // -- Saffari's one stream ---------------------------------------------------------------------
+
+    // R18: a tree takes a point Poisson(1) times; the others, if it may be replaced, test it.
+    RIPARIAN_HOT void take_or_leave(std::uint64_t draw, std::uint32_t index, Point x, Class y,
+                                    Weight n, const Settings& settings, const Space& space,
+                                    const std::vector<std::uint32_t>& rank,
+                                    Scratch<Space>& scratch) {
+        Leaf<Space, Evidence>& leaf = leaves_[index];
+        const Weight taken = n * Draws(draw).poisson(settings.bagging);
+        if (taken == 0) {
+            counters_.ignored_points += n;
+            if (settings.replace_after == unbounded || leaf.estimation.total() == 0) return;
+            bag_.left_out += n;
+            bag_.errors += leaf.estimation.argmax(rank) != y ? n : 0;
+            return;
+        }
+        counters_.estimation_points += taken;
+        leaf.estimation.add(histograms_, y, taken);
+        if (leaf.active()) grow(index, x, y, taken, settings, space, scratch);
+    }
+
+    void grow(std::uint32_t index, Point x, Class y, Weight n, const Settings& settings,
+              const Space& space, Scratch<Space>& scratch) {
+        Leaf<Space, Evidence>& leaf = leaves_[index];
+        auto& candidates = *leaf.candidates;
+        std::optional<Draws> range;
+        if (settings.range_thresholds)
+            range = Draws(key(settings.seed, number_, threshold_draw, leaf.node));
+        candidates.observe(pool_, x, y, n, n_classes_, counters_.estimation_points, range, scratch);
+        if (leaf.estimation.total() < settings.min_samples) return;
+        const auto best = candidates.best_of_all(scratch);
+        if (best && best->gain > settings.min_gain) {
+            ++counters_.should_splits;
+            split(index, *best, settings, space, scratch);
+        } else if (best) {
+            candidates.keep_sums(pool_, n_classes_, scratch);
+        }
+    }
+
+    // -- splitting --------------------------------------------------------------------------------
+
     // R10; the left child takes the parent's place among the leaves.
     void split(std::uint32_t index, const Choice& choice, const Settings& settings,
                const Space& space, Scratch<Space>& scratch) {
@@ -248,9 +333,9 @@ private:
         if (first >= no_leaf / 2) throw std::length_error("a tree holds at most 2^31 nodes");
         const auto right_index = static_cast<std::uint32_t>(leaves_.size());
         leaves_.push_back({});
-        Leaf<Space>& parent = leaves_[index];
-        const Candidates<Space>& candidates = *parent.candidates;
-        Leaf<Space> left, right;
+        Leaf<Space, Evidence>& parent = leaves_[index];
+        const Candidates<Space, Evidence>& candidates = *parent.candidates;
+        Leaf<Space, Evidence> left, right;
         candidates.fill_children(histograms_, candidate, left.estimation, right.estimation,
                                  scratch);
         left.node = first;
@@ -279,7 +364,7 @@ private:
     }
 
     void clear() {
-        for (Leaf<Space>& leaf : leaves_) {
+        for (Leaf<Space, Evidence>& leaf : leaves_) {
             if (leaf.active()) deactivate(leaf);
             leaf.estimation.release(histograms_);
         }
@@ -292,6 +377,12 @@ private:
     // largest ŝ enters. Without a bound both enter at once, and nobody ever waits.
     void fill_fringe(std::uint32_t left, std::uint32_t right, const Settings& settings,
                      const Space& space, Scratch<Space>& scratch) {
+        if constexpr (rule == Rule::one_stream) {
+            if (leaves_[left].depth >= settings.max_depth) return;
+            activate(left, 0, settings, space, scratch);
+            activate(right, 0, settings, space, scratch);
+            return;
+        }
         if (!settings.bounded()) {
             activate(left, 0, settings, space, scratch);
             activate(right, 0, settings, space, scratch);
@@ -320,7 +411,7 @@ private:
     }
 
     std::uint64_t charge_of_leaves(std::size_t leaves, std::size_t waiting) const {
-        return Array<Node>::bytes(2 * leaves - 1) + Array<Leaf<Space>>::bytes(leaves) +
+        return Array<Node>::bytes(2 * leaves - 1) + Array<Leaf<Space, Evidence>>::bytes(leaves) +
                leaves * Pool::block_size(4 * std::size_t{n_classes_}) + Fringe::bytes(waiting) +
                importance_.bytes();
     }
@@ -371,12 +462,12 @@ private:
         const std::size_t waste = settings.budget / 32 + 4096;
         if (histograms_.held() > histograms_.live() + waste) {
             Pool fresh;
-            for (Leaf<Space>& leaf : leaves_) leaf.estimation.move_to(fresh);
+            for (Leaf<Space, Evidence>& leaf : leaves_) leaf.estimation.move_to(fresh);
             histograms_.swap(fresh);
         }
         if (pool_.held() > pool_.live() + waste) {
             Pool fresh;
-            for (Leaf<Space>& leaf : leaves_)
+            for (Leaf<Space, Evidence>& leaf : leaves_)
                 if (leaf.active()) leaf.candidates = leaf.candidates->moved_to(fresh);
             pool_.swap(fresh);
         }
@@ -385,20 +476,23 @@ private:
     // SelectCandidateSplitDimensions; the draws are the node's own (R13).
     void activate(std::uint32_t index, std::uint32_t attempt, const Settings& settings,
                   const Space& space, Scratch<Space>& scratch) {
-        Leaf<Space>& leaf = leaves_[index];
+        Leaf<Space, Evidence>& leaf = leaves_[index];
         Draws draws(key(settings.seed, number_, leaf_draw, leaf.node, attempt));
         space.draw(draws, scratch.drawn);
         leaf.candidates =
-            Candidates<Space>::make(pool_, scratch.drawn, settings.split_points, attempt);
-        if (settings.budget != unbounded) {
-            const bool told = leaf.depth < settings.alpha.size();  // not yet of the root
-            leaf.candidates->plan(told ? settings.alpha[leaf.depth] : 1, n_classes_);
-            planned_ += leaf.candidates->planned();
-        }
+            Candidates<Space, Evidence>::make(pool_, scratch.drawn, settings.split_points, attempt);
+        if constexpr (rule == Rule::two_streams)
+            if (settings.budget != unbounded) plan(leaf, settings);
         ++active_;
     }
 
-    void deactivate(Leaf<Space>& leaf) {
+    void plan(const Leaf<Space, Evidence>& leaf, const Settings& settings) {
+        const bool told = leaf.depth < settings.alpha.size();  // not yet of the root
+        leaf.candidates->plan(told ? settings.alpha[leaf.depth] : 1, n_classes_);
+        planned_ += leaf.candidates->planned();
+    }
+
+    void deactivate(Leaf<Space, Evidence>& leaf) {
         planned_ -= leaf.candidates->planned();
         leaf.candidates->release(pool_);
         leaf.candidates = nullptr;
@@ -406,7 +500,7 @@ private:
     }
 
     Ratio s_hat(std::uint32_t index) const {
-        const Leaf<Space>& leaf = leaves_[index];
+        const Leaf<Space, Evidence>& leaf = leaves_[index];
         const std::uint64_t lifetime = counters_.estimation_points - leaf.born;
         return lifetime == 0 ? Ratio{0, 1} : Ratio{leaf.estimation.errors(), lifetime};
     }
@@ -421,7 +515,7 @@ private:
     Pool histograms_;            // what inactive leaves have too
     Pool pool_;                  // what only active leaves have
     Array<Node> nodes_;          // in order of creation; siblings side by side
-    Array<Leaf<Space>> leaves_;  // in no order
+    Array<Leaf<Space, Evidence>> leaves_;  // in no order
     Fringe fringe_;              // who waits
     std::uint64_t active_ = 0;
     std::uint64_t planned_ = 0;  // bytes set aside for the active leaves, with a budget
@@ -429,6 +523,15 @@ private:
     Class n_classes_ = 0;        // that have arrived
     TreeStats counters_;         // points and splits so far
     Array<std::int64_t> importance_;
+
+    // What a tree that may be replaced is judged by (R18).
+    struct Bag {
+        std::uint64_t planted = 0;   // points that the forest had received before
+        std::uint64_t left_out = 0;  // points that it was not given
+        std::uint64_t errors = 0;    // those that it would have got wrong
+    };
+    struct Nothing {};
+    [[no_unique_address]] std::conditional_t<rule == Rule::one_stream, Bag, Nothing> bag_;
 };
 
 }  // namespace riparian

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from riparian import native, reference
 from riparian.labels import Labels
-from riparian.parameters import Parameters
+from riparian.parameters import Parameters, SaffariParameters
 from riparian.reference import Leaf, Split
 
 
@@ -29,8 +30,8 @@ def learn_reference(
 class Native:
     """The native engine with labels, fed in any batches."""
 
-    def __init__(self, parameters: Parameters, n_dims: int) -> None:
-        self.forest = native.Forest(parameters, n_dims)
+    def __init__(self, parameters: Parameters | SaffariParameters, n_dims: int) -> None:
+        self.forest: native.Engine = native.Forest(parameters, n_dims)
         self.labels = Labels(None)
 
     def learn(
@@ -45,7 +46,8 @@ class Native:
             X, y, weights = X[there], y[there], weights[there]
         arrivals = self.labels.join(y)
         self.forest.set_classes(self.labels.rank(), len(self.labels.classes))
-        self.forest.learn(np.ascontiguousarray(X), arrivals, weights, workers)
+        points = np.ascontiguousarray(X) if isinstance(X, np.ndarray) else X
+        self.forest.learn(points, arrivals, weights, workers)
 
     def tree(self, i: int) -> dict[int, Any]:
         return native_tree(
@@ -64,10 +66,8 @@ class Native:
 
     def reborn(self) -> Native:
         """The same forest, gone through its arrays."""
-        other = Native(self.forest.parameters, self.forest.n_dims)
-        other.labels = self.labels
-        other.forest.restore(*self.forest.save())
-        other.forest.set_classes(self.labels.rank(), len(self.labels.classes))
+        other = copy.copy(self)
+        other.forest = copy.copy(self.forest)
         return other
 
 
@@ -115,7 +115,7 @@ def native_tree(
     arrays: dict[str, NDArray[Any]], labels: list[Any], most_split_points: int
 ) -> dict[int, Any]:
     nodes: dict[int, Any] = {
-        number: ("split", int(arrays["feature"][number]), bits(arrays["threshold"][number]), child)
+        number: ("split", feature(arrays["feature"][number]), bits(arrays["threshold"][number]), child)
         for number, child in enumerate(arrays["child"].tolist())
         if child
     }
@@ -144,6 +144,11 @@ class Reader:
         return self.array[self.at - n : self.at]
 
 
+def feature(found: Any) -> Any:
+    """A column, or a pair of offsets."""
+    return int(found) if found.ndim == 0 else tuple(found.tolist())
+
+
 def labelled(found: NDArray[Any], labels: list[Any]) -> dict[Any, int]:
     return counts(dict(zip(labels, found.tolist(), strict=False)))
 
@@ -155,13 +160,15 @@ def native_candidates(
     read = {name: Reader(array) for name, array in arrays.items()}
     for i in range(len(arrays["dims"])):
         dims, points = int(arrays["dims"][i]), int(arrays["split_points"][i])
-        drawn = read["candidate_dims"].take(dims).tolist()
+        drawn = [feature(drawn) for drawn in read["candidate_dims"].take(dims)]
         born = read["split_point_born"].take(points).tolist()
         thresholds = read["split_threshold"].take(dims * points)
         left = {
             stream: native_counts(stream, read, dims, points, most_split_points, len(labels))
             for stream in ("structure", "estimation")
+            if len(arrays[f"{stream}_counted"])
         }
+        left.setdefault("estimation", left["structure"])  # one stream (R18)
         candidates = [
             (
                 drawn[d],
@@ -201,11 +208,12 @@ def native_counts(
     return out
 
 
-def assert_same(forest: reference.Forest, engine: Native, X: NDArray[np.float32]) -> None:
+def assert_same(forest: reference.Forest, engine: Native, X: Any) -> None:
     """Same nodes, thresholds, histograms, fringe, counters and predictions, to the last bit."""
-    for tree, stats in zip(forest.trees, engine.stats(), strict=True):
-        assert engine.tree(tree.number) == reference_tree(tree)
-        assert engine.importance(tree.number) == counts(tree.importance)
+    for i, (tree, stats) in enumerate(zip(forest.trees, engine.stats(), strict=True)):
+        assert engine.tree(i) == reference_tree(tree)
+        if isinstance(engine.forest, native.Forest):
+            assert engine.importance(i) == counts(tree.importance)
         for name in ("structure_points", "estimation_points", "ignored_points",
                      "should_splits", "must_splits"):  # fmt: skip
             assert stats[name] == getattr(tree, name), name

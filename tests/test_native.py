@@ -94,7 +94,7 @@ def test_many_predictions_are_made_in_blocks_that_change_nothing():
 
 
 def test_a_wide_matrix_has_shorter_blocks():
-    narrow, wide = (native.Forest(parameters(), dims)._block_rows() for dims in (2, 10**6))
+    narrow, wide = (native.Forest(parameters(), dims)._block_points() for dims in (2, 10**6))
     assert wide < narrow <= _core.block
     assert wide >= 1
 
@@ -260,7 +260,7 @@ def public(names):
 
 def stubbed():
     """What the stub promises: its names, and for each class and function the parameters."""
-    names, members = set(), {}
+    names, members, classes = set(), {}, {}
     for node in ast.parse(STUB.read_text("utf-8")).body:
         if isinstance(node, ast.AnnAssign):
             names.add(node.target.id)
@@ -268,14 +268,17 @@ def stubbed():
             names.add(node.name)
             members[node.name] = parameter_names(node)
         elif isinstance(node, ast.ClassDef):
-            names.add(node.name)
-            for member in node.body:
-                is_property = any(
-                    isinstance(d, ast.Name) and d.id == "property" for d in member.decorator_list
-                )
-                members[f"{node.name}.{member.name}"] = (
-                    None if is_property else parameter_names(member)
-                )
+            classes[node.name] = node
+    for name, node in classes.items():
+        if name.startswith("_"):  # what several share
+            continue
+        names.add(name)
+        bases = [classes[base.id] for base in node.bases]
+        for member in [m for c in (node, *bases) for m in c.body if isinstance(m, ast.FunctionDef)]:
+            is_property = any(
+                isinstance(d, ast.Name) and d.id == "property" for d in member.decorator_list
+            )
+            members[f"{name}.{member.name}"] = None if is_property else parameter_names(member)
     return names, members
 
 
@@ -292,6 +295,8 @@ def real():
             for member in public(vars(value)):
                 found = vars(value)[member]
                 is_property = isinstance(found, property) or not callable(found)
+                if found.__doc__ == object.__init__.__doc__:  # Python does not make these
+                    continue
                 members[f"{name}.{member}"] = None if is_property else signature(found)
         elif callable(value):
             members[name] = signature(value)

@@ -16,6 +16,7 @@ from snapshots import same_forest
 
 import riparian
 from riparian import Geometric, OnlineForestClassifier
+from riparian.history import History
 from riparian.reference import Draws, key
 
 pytestmark = pytest.mark.engine
@@ -90,6 +91,12 @@ def load(name):
     return riparian.load(GOLDENS / f"{name}.riparian")
 
 
+def as_old(forest):
+    """Snapshots of that time do not say what a forest has been through."""
+    forest._history = History()
+    return forest
+
+
 def test_every_file_has_a_case():
     assert {path.stem for path in GOLDENS.glob("*.riparian")} == set(CASES)
     assert {path.stem for path in GOLDENS.glob("*.json")} == set(CASES)
@@ -103,13 +110,13 @@ def test_an_old_snapshot_predicts_what_it_predicted_when_it_was_written(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_an_old_snapshot_is_the_forest_that_is_learned_today(name):
-    assert load(name).to_bytes() == CASES[name]().to_bytes()
+    assert load(name).to_bytes() == as_old(CASES[name]()).to_bytes()
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("predicting")])
 def test_an_old_snapshot_goes_on_as_if_it_had_been_learned_today(name):
     X, y = stream(400, seed=4, n_classes=4)
-    forest, today = load(name), CASES[name]()
+    forest, today = load(name), as_old(CASES[name]())
     labels = NAMES[y] if forest.classes_.dtype.kind == "U" else y
     assert same_forest(forest.partial_fit(X, labels), today.partial_fit(X, labels))
 

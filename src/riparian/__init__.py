@@ -8,6 +8,7 @@ is bounded, and the answer converges to the best possible one (Denil, Matheson a
 from importlib.metadata import version
 
 from riparian.forest import OnlineForestClassifier
+from riparian.saffari import SaffariForestClassifier
 from riparian.schedule import ConsistencyWarning, Geometric, Polynomial
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.load import from_bytes, load
@@ -16,6 +17,7 @@ __version__ = version("riparian")
 
 __all__ = [
     "OnlineForestClassifier",
+    "SaffariForestClassifier",
     "Geometric",
     "Polynomial",
     "ConsistencyWarning",

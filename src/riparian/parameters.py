@@ -33,6 +33,62 @@ class Parameters:
         return math.sqrt(n_dims) if self.candidate_dims == "sqrt" else self.candidate_dims
 
 
+@dataclass(frozen=True)
+class SaffariParameters:
+    """The parameters of Saffari's forest (R18), checked."""
+
+    n_trees: int
+    seed: int
+    candidate_dims: int  # in which a leaf looks
+    split_points: int  # thresholds in each
+    thresholds: Literal["points", "range"]  # the first points, or uniform in their range
+    min_gain: float  # in bits
+    min_samples: int  # weight that a leaf needs to split
+    max_depth: int | None
+    replacement_rate: float | None  # γ: a tree of more than 1/γ points may be replaced
+    voting: Literal["average", "majority"]
+
+
+def check_saffari_parameters(
+    *,
+    n_trees: Any,
+    seed: Any,
+    candidate_dims: Any,
+    split_points: Any,
+    thresholds: Any,
+    min_gain: Any,
+    min_samples: Any,
+    max_depth: Any,
+    replacement_rate: Any,
+    voting: Any,
+) -> SaffariParameters:
+    return SaffariParameters(
+        n_trees=whole("n_estimators", n_trees, at_least=1, at_most=2**20),
+        seed=whole("random_state", seed, at_least=0, at_most=2**64 - 1),
+        candidate_dims=whole("candidate_dims", candidate_dims, at_least=1, at_most=10**6),
+        split_points=whole("split_points", split_points, at_least=1, at_most=2**16),
+        thresholds=_thresholds(thresholds),
+        min_gain=number("min_gain", min_gain, at_least=0),
+        min_samples=whole("min_samples", min_samples, at_least=1, at_most=2**60),
+        max_depth=None if max_depth is None else whole("max_depth", max_depth, 0, 2**31),
+        replacement_rate=None if replacement_rate is None else _share(replacement_rate),
+        voting=_voting(voting),
+    )
+
+
+def _thresholds(value: Any) -> Literal["points", "range"]:
+    if not isinstance(value, str) or value not in ("points", "range"):
+        raise ValueError(f"thresholds must be 'points' or 'range', got {value!r}")
+    return cast(Literal["points", "range"], value)
+
+
+def _share(value: Any) -> float:
+    share = number("replacement_rate", value, at_least=0)
+    if not 1e-15 <= share <= 1:
+        raise ValueError(f"replacement_rate must be from 1e-15 to 1, or None, got {value!r}")
+    return share
+
+
 def check_parameters(
     *,
     n_trees: Any,

@@ -44,6 +44,8 @@ GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio, SplitMix64's incremen
 
 STREAM_DRAW, LEAF_DRAW, WEIGHT_DRAW, SHUFFLE_DRAW = 0, 1, 2, 3
 
+GAUSSIAN_WIDTH = 0.8577638849607068  # sqrt(2 / e)
+
 
 def mix(z: int) -> int:
     """The finaliser of SplitMix64."""
@@ -84,6 +86,14 @@ class Draws:
         whole = math.floor(rate)
         return sum(self._knuth(1.0) for _ in range(whole)) + self._knuth(rate - whole)
 
+    def gaussian(self) -> float:
+        """R16: a standard Gaussian, by the ratio of two uniforms."""
+        while True:
+            u = 1.0 - self.uniform()
+            x = GAUSSIAN_WIDTH * (2.0 * self.uniform() - 1.0) / u
+            if x * x <= -4.0 * math.log(u):
+                return x
+
     def _knuth(self, rate: float) -> int:
         limit = math.exp(-rate)
         count, product = 0, self.uniform()
@@ -114,12 +124,15 @@ class Columns:
 
     def draw(self, draws: Draws) -> list[int]:
         """R2: min(1 + Poisson(λ), D) distinct dimensions, by a partial Fisher-Yates shuffle."""
-        count = min(1 + draws.poisson(self.rate), self.n_dims)
+        count = min(self.how_many(draws), self.n_dims)
         dims = list(range(self.n_dims))
         for i in range(count):
             j = i + draws.below(self.n_dims - i)
             dims[i], dims[j] = dims[j], dims[i]
         return dims[:count]
+
+    def how_many(self, draws: Draws) -> int:
+        return 1 + draws.poisson(self.rate)
 
     def value(self, dim: int, x: Sequence[float]) -> float:
         return float(x[dim])
@@ -318,13 +331,10 @@ class Tree:
         return self.parameters.beta.at(leaf.depth)
 
     def can_split(self, leaf: Leaf) -> bool:
-        return any(split.is_valid(self.alpha(leaf)) for split in leaf.candidates)
+        return len(self.valid_splits(leaf)) > 0
 
     def should_split(self, leaf: Leaf) -> bool:
-        return any(
-            split.gain() > self.parameters.min_gain and split.is_valid(self.alpha(leaf))
-            for split in leaf.candidates
-        )
+        return any(split.gain() > self.parameters.min_gain for split in self.valid_splits(leaf))
 
     def must_split(self, leaf: Leaf) -> bool:
         return leaf.estimation.total() >= self.beta(leaf)
@@ -332,11 +342,14 @@ class Tree:
     def best_split(self, leaf: Leaf) -> CandidateSplit:
         """R9: the valid one with the largest gain, the last created among equals."""
         best = None
-        for split in leaf.candidates:
-            if split.is_valid(self.alpha(leaf)) and (best is None or split.gain() >= best.gain()):
+        for split in self.valid_splits(leaf):
+            if best is None or split.gain() >= best.gain():
                 best = split
         assert best is not None, "only a leaf that can_split is split"
         return best
+
+    def valid_splits(self, leaf: Leaf) -> list[CandidateSplit]:
+        return [split for split in leaf.candidates if split.is_valid(self.alpha(leaf))]
 
     # -- splitting, and who takes the free place in the fringe ------------------------------------
 

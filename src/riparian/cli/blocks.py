@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from riparian.cli.columns import Points
-from riparian.forest import shuffled
+from riparian.shuffle import shuffled
 
 Piece = tuple[Points, NDArray[Any]]  # points and their labels
 

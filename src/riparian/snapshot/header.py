@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.history import History
 from riparian.labels import FAMILIES, Labels, family
 from riparian.parameters import Parameters, check_parameters
 from riparian.schedule import ConsistencyWarning, Geometric, Polynomial, Schedule
@@ -50,6 +51,7 @@ class Header:
     points: int  # received by the forest: the next one is number `points` (R13)
     labels: Labels
     class_weights: ClassWeights
+    history: History = History()
     extra: dict[str, Any] | None = None  # what a program wants to keep with it; see extra.py
 
     @property
@@ -71,6 +73,7 @@ def write(header: Header) -> str:
         "points": header.points,
         "labels": _labels(header.labels),
         "class_weights": _class_weights(header.class_weights),
+        "history": asdict(header.history),
         **({} if header.extra is None else {"extra": header.extra}),
     }
     try:
@@ -96,6 +99,7 @@ def read(text: str, max_bytes: int) -> Header:
         points=_whole(found, "points", at_least=0, at_most=MOST_POINTS),
         labels=labels,
         class_weights=_read_class_weights(_field(found, "class_weights", dict), labels),
+        history=_read_history(found),
         extra=_field(found, "extra", dict) if "extra" in found else None,
     )
 
@@ -306,6 +310,18 @@ def _read_names(found: dict[str, Any], n_features: int) -> list[str] | None:
     good = isinstance(names, list) and all(isinstance(name, str) for name in names)
     require(good and len(names) == n_features, "header", "feature_names must name every feature")
     return list(names)
+
+
+def _read_history(found: dict[str, Any]) -> History:
+    """The first snapshots have none: what they have been through is not known."""
+    if "history" not in found:
+        return History()
+    history = _field(found, "history", dict)
+    known = {"weighted", "passes"}
+    require(history.keys() == known, "header", f"history must say {sorted(known)} and no more")
+    weighted = None if history["weighted"] is None else _field(history, "weighted", bool)
+    passes = None if history["passes"] is None else _whole(history, "passes", 1, 2**31)
+    return History(weighted=weighted, passes=passes)
 
 
 # -- fields ------------------------------------------------------------------------------------------

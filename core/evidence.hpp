@@ -1,0 +1,131 @@
+// What the candidates of a leaf have seen, and what may be done with it. Two kinds: the paper's two
+// streams, kept apart; and the one stream of Saffari's forest, which chooses and predicts (R18).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "candidates.hpp"
+#include "counts.hpp"
+
+namespace riparian {
+
+struct EvidenceState;  // see state.hpp
+struct EvidenceReader;
+
+// Structure points choose a split; estimation points allow it and become the children's histograms.
+class TwoStreams {
+public:
+    void prefetch() const { totals_.prefetch(); }
+    void allocate(Pool& pool, const CandidateShape& shape) { totals_.allocate(pool, shape); }
+    void release(Pool& pool, const CandidateShape& shape) {
+        totals_.release(pool);
+        structure_.release(pool, shape);
+        estimation_.release(pool, shape);
+        sums_.release(pool, shape);
+    }
+    void move_to(Pool& pool, const CandidateShape& shape) {
+        totals_.move_to(pool);
+        structure_.move_to(pool, shape);
+        estimation_.move_to(pool, shape);
+        sums_.move_to(pool, shape);
+    }
+
+    // What to expect of a leaf that sees so many points of each stream.
+    static std::size_t bytes_for(const CandidateShape& shape, std::uint64_t points,
+                                 Class n_classes) {
+        return Pool::block_size(shape.counters()) +
+               2 * StructureCounts::bytes_for(shape, points, n_classes);
+    }
+
+    RIPARIAN_HOT void add_structure(Pool& pool, const CandidateShape& shape,
+                                    const std::uint64_t* bits, Class y, Weight n, Class n_classes,
+                                    std::uint32_t split_points) {
+        structure_.add(pool, shape, bits, y, n, n_classes);
+        if (sums_.kept()) sums_.add(pool, shape, structure_, bits, y, n, split_points);
+    }
+
+    RIPARIAN_HOT void add_estimation(Pool& pool, const CandidateShape& shape,
+                                     const std::uint64_t* bits, Class y, Weight n,
+                                     Class n_classes) {
+        totals_.add(pool, shape, bits, n);
+        estimation_.add(pool, shape, bits, y, n, n_classes);
+        none_valid_ = false;
+    }
+
+    // The best valid candidate, if any is valid: the leaf can split.
+    std::optional<Choice> best(const CandidateShape& shape, std::uint64_t alpha,
+                               CheckScratch& check) {
+        // Two children of α points need 2α; and where none was valid, only an estimation point
+        // makes one valid.
+        if (none_valid_ || totals_.oldest(shape) / 2 < alpha) return std::nullopt;
+        auto choice = best_split(shape, totals_, alpha, structure_, sums_, check);
+        none_valid_ = !choice;
+        return choice;
+    }
+
+    // A check was made and the leaf was left whole: make the next checks cheap.
+    void keep_sums(Pool& pool, const CandidateShape& shape, Class n_classes, CheckScratch& check) {
+        keep(sums_, structure_, pool, shape, n_classes, check);
+    }
+
+    // visitor(label, how many of its points predict left of this candidate).
+    template <class Visitor>
+    void predicting_at(const CandidateShape& shape, std::size_t i, Visitor&& visitor) const {
+        estimation_.labels_at(shape, i, visitor);
+    }
+
+    bool summed() const { return sums_.kept(); }
+    void save(const CandidateShape& shape, std::uint32_t split_points, EvidenceState& out) const;
+    void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points, bool summed,
+                 EvidenceReader& in, Pool& scratch);
+
+private:
+    bool none_valid_ = false;  // since the last estimation point
+    EstimationTotals totals_;
+    StructureCounts structure_;
+    EstimationCounts estimation_;
+    EntropySums sums_;
+};
+
+// Every point counts once, for everything: no theorem speaks of this one.
+class OneStream {
+public:
+    void prefetch() const {}
+    void allocate(Pool&, const CandidateShape&) {}
+    void release(Pool& pool, const CandidateShape& shape) {
+        counts_.release(pool, shape);
+        sums_.release(pool, shape);
+    }
+
+    RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
+                          Class y, Weight n, Class n_classes, std::uint32_t split_points) {
+        counts_.add(pool, shape, bits, y, n, n_classes);
+        if (sums_.kept()) sums_.add(pool, shape, counts_, bits, y, n, split_points);
+    }
+
+    std::optional<Choice> best(const CandidateShape& shape, std::uint32_t split_points,
+                               CheckScratch& check) const {
+        return best_split(shape, split_points, counts_, sums_, check);
+    }
+
+    void keep_sums(Pool& pool, const CandidateShape& shape, Class n_classes, CheckScratch& check) {
+        keep(sums_, counts_, pool, shape, n_classes, check);
+    }
+
+    template <class Visitor>
+    void predicting_at(const CandidateShape& shape, std::size_t i, Visitor&& visitor) const {
+        counts_.labels_at(shape, i, visitor);
+    }
+
+    bool summed() const { return sums_.kept(); }
+    void save(const CandidateShape& shape, std::uint32_t split_points, EvidenceState& out) const;
+    void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points, bool summed,
+                 EvidenceReader& in, Pool& scratch);
+
+private:
+    SharedCounts counts_;
+    EntropySums sums_;
+};
+
+}  // namespace riparian

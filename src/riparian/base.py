@@ -1,0 +1,237 @@
+"""What all forests share behind their doors: an engine, labels, weights, and copies of themselves.
+
+What a point is, a row of a matrix or a pixel of an image, their children say (`riparian.rows`,
+`riparian.depth`), and check it.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+
+from riparian import _core, native
+from riparian.history import History
+from riparian.labels import Labels, family
+from riparian.parameters import whole
+from riparian.snapshot.errors import SnapshotError
+from riparian.weights import ClassWeights, Weights, product
+
+
+class ForestClassifier(ClassifierMixin, BaseEstimator):
+    """A forest that learns a stream, whatever its points are and whatever its rule."""
+
+    n_jobs: int | None
+    random_state: int | np.random.RandomState | None
+    class_weight: Any
+
+    _history = History()  # not known, unless it started here
+    _prediction_only = False  # came back from a snapshot without what learning needs
+
+    @abstractmethod
+    def _empty_engine(self) -> native.Engine:
+        """An engine of the parameters that this forest was made with, once they are checked."""
+
+    @abstractmethod
+    def _blocks(self, points: Any) -> Iterator[tuple[slice, Any]]:
+        """The points as the engine takes them, some at a time."""
+
+    # -- learning ---------------------------------------------------------------------------------
+
+    def _started(self) -> bool:
+        return hasattr(self, "_grown")
+
+    def _start(self, labels: Labels) -> None:
+        """An empty forest. The parameters count from here; later changes wait for the next start."""
+        self._workers()
+        self._class_weights = ClassWeights(self.class_weight)
+        self._prediction_only = False
+        self._history = History.new()
+        self._grow(self._empty_engine(), labels)
+
+    def _grow(self, engine: Any, labels: Labels) -> None:
+        """Take an engine and its labels for our own, both at once: another thread may read."""
+        engine.set_classes(labels.rank(), len(labels.classes))
+        self._grown = (engine, labels)
+
+    @property
+    def _native(self) -> Any:
+        return self._grown[0]
+
+    @property
+    def _labels(self) -> Labels:
+        return self._grown[1]
+
+    def _learn(self, points: Any, y: NDArray[Any], weights: Weights | None) -> None:
+        if weights is not None:
+            points, y, weights = _of_weight(points, y, weights)
+        with self._native.learning:
+            before = len(self._labels.arrived)
+            arrivals = self._labels.join(y)
+            if len(self._labels.arrived) > before:
+                self._native.set_classes(self._labels.rank(), len(self._labels.classes))
+            weights = product(weights, self._class_weights.of(arrivals, self._labels.arrived))
+            if weights is not None:
+                points, arrivals, weights = _of_weight(points, arrivals, weights)
+                self._history = self._history.with_weights(weights)
+            for some, block in self._blocks(points):
+                weight = None if weights is None else weights[some]
+                self._native.learn(block, arrivals[some], weight, self._workers())
+
+    def _seed(self) -> int:
+        given: Any = self.random_state
+        # scikit-learn takes the module np.random for its own state.
+        if given is None or given is np.random or isinstance(given, np.random.RandomState):
+            return int(check_random_state(given).randint(2**31))
+        return whole("random_state", given, at_least=0, at_most=2**64 - 1)
+
+    def _workers(self) -> int:
+        if self.n_jobs is not None:
+            whole("n_jobs", self.n_jobs, at_least=-(2**15), at_most=2**15)
+        return int(effective_n_jobs(self.n_jobs))
+
+    def _check_can_learn(self) -> None:
+        if self._prediction_only:
+            raise SnapshotError(
+                "prediction_only",
+                "this forest was saved with prediction_only=True, so it cannot learn on; load a "
+                "snapshot saved without it, or start anew with fit",
+            )
+
+    # -- predicting -------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        if not self._started():
+            raise AttributeError("classes_: this forest has not learned anything yet")
+        return self._labels.classes
+
+    def _proba(self, points: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Probabilities and the classes they are of: both as of the same point of the stream."""
+        (engine, labels), workers = self._grown, self._workers()
+        if len(labels.classes) == 0:
+            raise ValueError("no class is known yet: learn a point, or give classes= first")
+        proba = self._stack(points, lambda block: engine.predict_proba(block, workers))
+        return proba, labels.classes_when(proba.shape[1])
+
+    def _most_probable(self, points: Any) -> NDArray[Any]:
+        proba, classes = self._proba(points)
+        labels: NDArray[Any] = classes[np.argmax(proba, axis=1)]
+        return labels
+
+    def _stack(self, points: Any, answer: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
+        while True:
+            answers = [answer(block) for _, block in self._blocks(points)]
+            if len({part.shape[1] for part in answers}) == 1:  # no class joined meanwhile
+                return answers[0] if len(answers) == 1 else np.concatenate(answers)
+
+    # -- looking inside ---------------------------------------------------------------------------
+
+    def stats(self) -> dict[str, Any]:
+        """What the forest has become, in all and per tree.
+
+        `splits` that it chose (`should_splits`) and was forced to (`must_splits`); `leaves`, how
+        many of them are `active`, and of those how many are `pure` (only one class so far) or
+        `stuck` (their candidates had to be drawn again, R8); the largest `depth`; points by stream;
+        `activations` of inactive leaves and `refreshes` they cost (R12); with `max_memory`,
+        `evictions` from the fringe and, for each tree, `stopped_at`: the number of points after
+        which it stopped to grow, 0 while it grows; in all, how many have. `bytes` held, by kind.
+        """
+        check_is_fitted(self)
+        trees = [_with_sums(tree) for tree in self._native.core.stats()]
+        total: dict[str, Any] = {name: sum(tree[name] for tree in trees) for name in trees[0]}
+        total["depth"] = max(tree["depth"] for tree in trees)
+        total["stopped"] = sum(tree["stopped_at"] > 0 for tree in trees)
+        del total["stopped_at"]
+        return {"points": self._native.core.points, **total, "trees": trees}
+
+    def memory(self) -> dict[str, int]:
+        """The bytes that the forest holds, by kind, and their sum.
+
+        By a formula that depends on the forest alone (see DESIGN.md): `nodes`, the leaves with
+        their `histograms`, and the `fringe`, which is what active leaves collect.
+        """
+        stats = self.stats()
+        kinds = {"nodes": "node_bytes", "histograms": "leaf_bytes", "fringe": "fringe_bytes"}
+        held = {name: int(stats[kind]) for name, kind in kinds.items()}
+        held["nodes"] += len(stats["trees"]) * (_core.tree_bytes + native.TREE_BYTES)
+        return {**held, "total": sum(held.values())}
+
+    # -- copies -----------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds arrays and parameters; what the engine derives from them is made again."""
+        state = dict(super().__getstate__())
+        if self._started():
+            with self._native.learning:
+                engine, labels = state.pop("_grown")
+                state["_saved"] = (engine.__reduce__(), copy.copy(labels))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        saved = state.pop("_saved", None)
+        super().__setstate__(state)
+        if saved is None:
+            return
+        (restored, arrays), labels = saved
+        self._grow(restored(*arrays), labels)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._started()
+
+
+@contextmanager
+def unchanged_if_refused(forest: ForestClassifier) -> Iterator[None]:
+    """What the door refuses leaves no trace: not even the number of features it would have had."""
+    before = dict(forest.__dict__)
+    try:
+        yield
+    except BaseException:
+        forest.__dict__ = before
+        raise
+
+
+def _of_weight(points: Any, y: NDArray[Any], weights: Weights) -> tuple[Any, NDArray[Any], Weights]:
+    """R13: a point of no weight is no point of the stream."""
+    there = weights > 0
+    return (points, y, weights) if there.all() else (points[there], y[there], weights[there])
+
+
+def checked_labels(y: Any, name: str) -> NDArray[Any]:
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None")
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
+        return y
+    if getattr(getattr(y, "dtype", None), "kind", None) == "O":
+        family(np.ravel(y))
+    y = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    # scikit-learn's own check of targets warns of many classes in few rows, as batches have them.
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        strange = labels[labels != np.floor(labels)][0]
+        raise ValueError(f"Unknown label type: continuous. y must hold classes, got {strange}")
+    return labels
+
+
+def checked_classes(classes: Any) -> NDArray[Any]:
+    unique = np.unique(checked_labels(classes, name="classes"))
+    if len(unique) == 0:
+        raise ValueError("classes must name at least one label, got none")
+    return unique
+
+
+def _with_sums(tree: dict[str, int]) -> dict[str, int]:
+    return {
+        **tree,
+        "splits": tree["should_splits"] + tree["must_splits"],
+        "bytes": tree["node_bytes"] + tree["leaf_bytes"] + tree["fringe_bytes"],
+    }
