@@ -218,7 +218,11 @@ def assert_same(forest: reference.Forest, engine: Native, X: Any) -> None:
                      "should_splits", "must_splits"):  # fmt: skip
             assert stats[name] == getattr(tree, name), name
         assert stats["active"] == len(tree.fringe)
-    if forest.classes:
-        expected = [[forest.predict_proba(x)[k] for k in forest.classes] for x in X]
-        found = engine.forest.predict_proba(X, workers=1)
-        assert found.tolist() == expected
+    if forest.classes and len(X):
+        assert_same_answers(forest, engine, X, X)
+
+
+def assert_same_answers(forest: reference.Forest, engine: Native, points: Any, batch: Any) -> None:
+    """`points` as the reference takes them, one by one, and the same as a batch."""
+    expected = [[forest.predict_proba(x)[k] for k in forest.classes] for x in points]
+    assert engine.forest.predict_proba(batch, workers=1).tolist() == expected

@@ -10,6 +10,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,19 @@ from riparian import _core, native
 from riparian.history import History
 from riparian.labels import Labels, family
 from riparian.parameters import whole
+from riparian.progress import Callback, Progress
+from riparian.shuffle import shuffled
 from riparian.snapshot.errors import SnapshotError
 from riparian.weights import ClassWeights, Weights, product
+
+STEP_POINTS = 4096  # `fit` tells of its progress after this many points, or a hundredth of them
 
 
 class ForestClassifier(ClassifierMixin, BaseEstimator):
     """A forest that learns a stream, whatever its points are and whatever its rule."""
 
+    passes: int
+    shuffle: bool
     n_jobs: int | None
     random_state: int | np.random.RandomState | None
     class_weight: Any
@@ -98,6 +105,56 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         if self.n_jobs is not None:
             whole("n_jobs", self.n_jobs, at_least=-(2**15), at_most=2**15)
         return int(effective_n_jobs(self.n_jobs))
+
+    def _meet(self, labels: NDArray[Any], classes: Any) -> None:
+        """The labels of the next batch, checked; `classes` may name all that there will ever be."""
+        if not self._started():
+            self._start(Labels(None if classes is None else checked_classes(classes)))
+        elif classes is not None:
+            self._labels.check_same(checked_classes(classes))
+        self._labels.check(labels)
+        self._workers()
+
+    def _start_passes(self, labels: NDArray[Any], weights: Weights | None, passes: int) -> None:
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight must not be zero for all points")
+        self._start(Labels(np.unique(labels), open=True))
+        self._history = replace(self._history, passes=passes)
+
+    def _checked_passes(self) -> int:
+        if not isinstance(self.shuffle, bool | np.bool_):
+            raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}")
+        return whole("passes", self.passes, at_least=1, at_most=2**31)
+
+    def _learn_passes(
+        self,
+        points: Any,
+        labels: NDArray[Any],
+        weights: Weights | None,
+        passes: int,
+        callback: Callback | None,
+        told: dict[str, Any],
+    ) -> None:
+        """Finitely many points, several times. `told`: what scikit-learn's callbacks are told."""
+        n = len(labels)
+        step = max(STEP_POINTS, -(-n * passes // 100))
+        progress = Progress(self, passes * -(-n // step), n * passes, callback, told)
+        for order in self._orders(passes, n):
+            for first in range(0, n, step):
+                some = order[first : first + step]
+                self._learn(points[some], labels[some], None if weights is None else weights[some])
+                if progress.step(len(some)):
+                    progress.end()
+                    return
+        progress.end()
+
+    def _orders(self, passes: int, points: int) -> Iterator[NDArray[np.intp]]:
+        for n in range(passes):
+            yield (
+                shuffled(self._native.parameters.seed, n, points)
+                if self.shuffle
+                else np.arange(points)
+            )
 
     def _check_can_learn(self) -> None:
         if self._prediction_only:

@@ -75,7 +75,11 @@ def core_rate(rate: float) -> _core.Rate:
 
 
 def core_settings(p: Parameters | SaffariParameters, budget: int | None) -> _core.Settings:
-    shared: dict[str, Any] = {"seed": p.seed, "split_points": p.split_points, "min_gain": p.min_gain}
+    shared: dict[str, Any] = {
+        "seed": p.seed,
+        "split_points": p.split_points,
+        "min_gain": p.min_gain,
+    }
     if isinstance(p, SaffariParameters):
         return _core.one_stream(
             **shared,

@@ -6,7 +6,6 @@ Input is hostile until checked, once, here: a batch is checked whole before its 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,21 +15,16 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from riparian import native
 from riparian.base import (
     ForestClassifier,
-    checked_classes,
     checked_labels,
     unchanged_if_refused,
 )
-from riparian.labels import Labels
-from riparian.parameters import Parameters, SaffariParameters, whole
-from riparian.progress import Callback, CallbackSupportMixin, Progress, with_callbacks
+from riparian.parameters import Parameters, SaffariParameters
+from riparian.progress import Callback, CallbackSupportMixin, with_callbacks
 from riparian.rows import Rows, as_rows, blocks, with_names
-from riparian.shuffle import shuffled
 from riparian.weights import checked_weights
 
 # What `as_rows` checks better than scikit-learn would: NaN is welcome, and sparse rows stay sparse.
 OURS = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse": "csr"}
-
-STEP_ROWS = 4096  # `fit` tells of its progress after this many rows, or a hundredth of them
 
 
 class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
@@ -65,29 +59,14 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         `callback(rows learned, rows in all)` is called now and then; if it returns something true,
         learning stops there.
         """
-        passes = whole("passes", self.passes, at_least=1, at_most=2**31)
-        if not isinstance(self.shuffle, bool | np.bool_):
-            raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}")
+        passes = self._checked_passes()
         with unchanged_if_refused(self):
             rows, labels = self._checked_batch(X, y, first=True, at_least=1)
             weights = checked_weights(sample_weight, len(labels))
-            if weights is not None and not weights.any():
-                raise ValueError("sample_weight must not be zero for all rows")
-            self._start(Labels(np.unique(labels), open=True))
-            self._history = replace(self._history, passes=passes)
+            self._start_passes(labels, weights, passes)
 
-        n = len(labels)
-        step = max(STEP_ROWS, -(-n * passes // 100))
         told = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        progress = Progress(self, passes * -(-n // step), n * passes, callback, told)
-        for order in self._orders(passes, n):
-            for first in range(0, n, step):
-                some = order[first : first + step]
-                self._learn(rows[some], labels[some], None if weights is None else weights[some])
-                if progress.step(len(some)):
-                    progress.end()
-                    return self
-        progress.end()
+        self._learn_passes(rows, labels, weights, passes, callback, told)
         return self
 
     def partial_fit(
@@ -102,26 +81,14 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         `classes` names all labels there will ever be: any other is an error from then on. Without
         it, a label never seen before simply joins.
         """
-        first = not self._started()
         self._check_can_learn()
         with unchanged_if_refused(self):
+            first = not self._started()
             rows, labels = self._checked_batch(X, y, first=first, at_least=0)
             weights = checked_weights(sample_weight, len(labels))
-            if first:
-                known = None if classes is None else checked_classes(classes)
-                self._start(Labels(known))
-            elif classes is not None:
-                self._labels.check_same(checked_classes(classes))
-            self._labels.check(labels)
-            self._workers()
+            self._meet(labels, classes)
         self._learn(rows, labels, weights)
         return self
-
-    def _orders(self, passes: int, rows: int) -> Iterator[NDArray[np.intp]]:
-        for n in range(passes):
-            yield (
-                shuffled(self._native.parameters.seed, n, rows) if self.shuffle else np.arange(rows)
-            )
 
     # -- predicting -------------------------------------------------------------------------------
 

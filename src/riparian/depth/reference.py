@@ -52,7 +52,9 @@ class DepthDifferences:
         with np.errstate(over="ignore", invalid="ignore"):
             scale = REFERENCE_DEPTH / x.image[x.row, x.column]
             first, second = (
-                self.depth(x, x.row + moved(offsets[i], scale), x.column + moved(offsets[i + 1], scale))
+                self.depth(
+                    x, x.row + moved(offsets[i], scale), x.column + moved(offsets[i + 1], scale)
+                )
                 for i in (0, 2)
             )
             return float(first - second)

@@ -11,7 +11,7 @@ import re
 import reprlib
 import warnings
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from importlib.metadata import version
 from itertools import pairwise
 from numbers import Integral, Real
@@ -51,7 +51,7 @@ class Header:
     points: int  # received by the forest: the next one is number `points` (R13)
     labels: Labels
     class_weights: ClassWeights
-    history: History = History()
+    history: History = field(default_factory=History)
     extra: dict[str, Any] | None = None  # what a program wants to keep with it; see extra.py
 
     @property

@@ -1,0 +1,168 @@
+"""What forests over depth images share: the door of pixels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from riparian import native
+from riparian.base import ForestClassifier, checked_labels, unchanged_if_refused
+from riparian.depth.pixels import (
+    checked_images,
+    checked_pixels,
+    checked_pixels_to_learn,
+    every_pixel,
+    with_far,
+)
+from riparian.native import Pixels
+from riparian.parameters import Parameters, SaffariParameters
+from riparian.progress import Callback
+from riparian.weights import checked_weights
+
+
+class PixelForestClassifier(ForestClassifier):
+    """A forest whose points are pixels of depth images.
+
+    `depth` is always (images, height, width), in metres, where 0 or NaN stand for no return;
+    `pixels` is (pixels, 3), rows of image, row and column.
+    """
+
+    offset_std: float
+    far: float
+
+    def _checked_parameters(self) -> Parameters | SaffariParameters:
+        """The parameters, checked and resolved."""
+        raise NotImplementedError
+
+    def _empty_engine(self) -> native.DepthForest:
+        return native.DepthForest(
+            self._checked_parameters(),
+            _positive("offset_std", self.offset_std),
+            float(np.float32(_positive("far", self.far))),
+        )
+
+    def _blocks(self, points: Pixels) -> Iterator[tuple[slice, Pixels]]:
+        yield slice(None), points
+
+    # -- learning ---------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        depth: ArrayLike,
+        pixels: ArrayLike,
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Learn these pixels from nothing, in `passes` shuffled passes.
+
+        `callback(pixels learned, pixels in all)` is called now and then; if it returns something
+        true, learning stops there.
+        """
+        passes = self._checked_passes()
+        with unchanged_if_refused(self):
+            points, known = self._checked_batch(depth, pixels, labels)
+            if len(known) == 0:
+                raise ValueError("pixels must hold at least one pixel to fit, got none")
+            weights = checked_weights(sample_weight, len(known))
+            self._start_passes(known, weights, passes)
+        self._learn_passes(points, known, weights, passes, callback, {})
+        return self
+
+    def partial_fit(
+        self,
+        depth: ArrayLike,
+        pixels: ArrayLike,
+        labels: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn these pixels as the next points of the stream, in their order.
+
+        `classes` names all labels there will ever be: any other is an error from then on. Without
+        it, a label never seen before simply joins.
+        """
+        with unchanged_if_refused(self):
+            points, known = self._checked_batch(depth, pixels, labels)
+            weights = checked_weights(sample_weight, len(known))
+            self._meet(known, classes)
+        self._learn(points, known, weights)
+        return self
+
+    def _checked_batch(self, depth: Any, pixels: Any, labels: Any) -> tuple[Pixels, NDArray[Any]]:
+        points = checked_pixels_to_learn(depth, pixels, _positive("far", self.far))
+        shape = np.shape(labels)
+        if shape != (len(points),):
+            raise ValueError(
+                f"labels must have the shape ({len(points)},), one for each pixel, got {shape}"
+            )
+        known = checked_labels(labels, name=type(self).__name__)
+        check_consistent_length(points.pixels, known)
+        return points, known
+
+    # -- predicting -------------------------------------------------------------------------------
+
+    def predict_proba(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[np.float64]:
+        """The probability of each class at each pixel, in the order of `classes_` (R11)."""
+        return self._proba(self._points(depth, pixels))[0]
+
+    def predict(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[Any]:
+        """The class with the largest probability, the first in `classes_` among equals."""
+        return self._most_probable(self._points(depth, pixels))
+
+    def predict_image(self, depth: ArrayLike) -> NDArray[Any]:
+        """The class of every pixel of an image (height, width), or of several."""
+        return self._over_images(depth, self._most_probable)
+
+    def predict_image_proba(self, depth: ArrayLike) -> NDArray[np.float64]:
+        """The probabilities at every pixel: (height, width, classes), or so for several images."""
+        return self._over_images(depth, lambda points: self._proba(points)[0])
+
+    def predict_trees(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[np.int64]:
+        """What each tree answers: an index into `classes_`, -1 where a tree abstains."""
+        return self._stack(self._points(depth, pixels), self._native.predict_trees)
+
+    def apply(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[np.int64]:
+        """The leaf of each pixel in each tree: the number of its node, in order of creation."""
+        return self._stack(self._points(depth, pixels), self._native.apply)
+
+    def score(self, depth: ArrayLike, pixels: ArrayLike, labels: ArrayLike) -> float:
+        """The share of pixels whose class is right."""
+        return float(np.mean(self.predict(depth, pixels) == np.asarray(labels)))
+
+    def offsets(self, tree: int) -> NDArray[np.float32]:
+        """The features at the inner nodes of a tree: row and column of two offsets each, in pixels
+        at a depth of two metres."""
+        check_is_fitted(self)
+        arrays = self._native.tree(tree)
+        found: NDArray[np.float32] = arrays["feature"][arrays["child"] > 0]
+        return found
+
+    def _points(self, depth: Any, pixels: Any) -> Pixels:
+        check_is_fitted(self)
+        return checked_pixels(depth, pixels, self._native.far)
+
+    def _over_images(self, depth: Any, answer: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        single = np.ndim(depth) == 2
+        images = with_far(checked_images([depth] if single else depth), self._native.far)
+        _, height, width = images.shape
+        everywhere = every_pixel(height, width)
+        answers = [answer(Pixels(image[None], everywhere)) for image in images]
+        shaped = [found.reshape(height, width, *found.shape[1:]) for found in answers]
+        return shaped[0] if single else np.stack(shaped)
+
+
+def _positive(name: str, value: Any) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not (math.isfinite(value) and float(value) > 0 and float(value) < 1e6):
+        raise ValueError(f"{name} must be above 0 and below 1e6, got {value!r}")
+    return float(value)
