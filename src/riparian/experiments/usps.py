@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import RandomForestClassifier
 
 from riparian import Geometric, OnlineForestClassifier
 from riparian.experiments.curves import Panel, curve_of
@@ -22,6 +21,9 @@ from riparian.experiments.dataset import DataSet, load
 from riparian.experiments.errors import DataError
 from riparian.experiments.study import Cell, Row, Study
 from riparian.experiments.votes import majority, tree_accuracies
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import RandomForestClassifier
 
 SMALLEST, SIZES = 20, 10  # the smallest part, and how many there are up to the whole
 
@@ -59,6 +61,9 @@ class Offline:
     criterion: str = "entropy"  # the paper's gain
 
     def forest(self, trees: int, random_state: int) -> RandomForestClassifier:
+        # Here, so that no other command has to wait for it.
+        from sklearn.ensemble import RandomForestClassifier
+
         return RandomForestClassifier(
             trees,
             max_features=self.features,
@@ -160,11 +165,11 @@ def one_forest(task: Task) -> list[Row]:
 
 def _tree_labels(forest: Any, data: DataSet) -> NDArray[np.int64]:
     """What each tree says of each test point: a label, or -1."""
-    if isinstance(forest, RandomForestClassifier):
+    if hasattr(forest, "predict_trees"):
+        indices = forest.predict_trees(data.test.X)
+    else:
         columns = [tree.predict(data.test.X) for tree in forest.estimators_]
         indices = np.column_stack(columns).astype(np.int64)
-    else:
-        indices = forest.predict_trees(data.test.X)
     return np.where(indices < 0, -1, forest.classes_[indices])
 
 
