@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian import Geometric, OnlineForestClassifier
+from riparian import Geometric, OnlineForestClassifier, SaffariForestClassifier
 from riparian.experiments.curves import Panel, curve_of
 from riparian.experiments.dataset import DataSet, load
 from riparian.experiments.errors import DataError
@@ -54,6 +54,30 @@ class Online:
 
 
 @dataclass(frozen=True)
+class Saffari:
+    """Saffari's forest, as in the paper's comparison."""
+
+    candidate_dims: int = 10
+    split_points: int = 10
+    thresholds: Literal["points", "range"] = "points"
+    min_gain: float = 0.1
+    min_samples: int = 50
+    passes: int = 15
+
+    def forest(self, trees: int, random_state: int) -> SaffariForestClassifier:
+        return SaffariForestClassifier(
+            trees,
+            candidate_dims=self.candidate_dims,
+            split_points=self.split_points,
+            thresholds=self.thresholds,
+            min_gain=self.min_gain,
+            min_samples=self.min_samples,
+            passes=self.passes,
+            random_state=random_state,
+        )
+
+
+@dataclass(frozen=True)
 class Offline:
     """Breiman's forest: each tree learns a bootstrap sample and grows until its leaves are pure."""
 
@@ -79,6 +103,7 @@ class Settings:
 
     trees: int = 100
     online: Online = Online()
+    saffari: Saffari = Saffari()
     offline: Offline = Offline()
     seed: int = 0
 
@@ -87,10 +112,15 @@ class Method(StrEnum):
     """The forests that are compared; each is a field of the settings."""
 
     ONLINE = "online"
+    SAFFARI = "saffari"
     OFFLINE = "offline"
 
 
-LABELS = {Method.ONLINE: "online (ours)", Method.OFFLINE: "offline"}  # in figure and table
+LABELS = {  # in figure and table
+    Method.ONLINE: "online (ours)",
+    Method.SAFFARI: "online (Saffari)",
+    Method.OFFLINE: "offline",
+}
 
 RUNS, QUICK_RUNS = 10, 2
 QUICK, QUICK_SIZES = replace(Settings(), trees=50), 5
