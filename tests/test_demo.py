@@ -3,15 +3,18 @@
 import pytest
 
 from riparian import demo
-from riparian.streams import GaussianMixture
 
 SIZES = (100, 400, 2000)
 
 
 @pytest.fixture(scope="module")
-def rows():
-    forest = demo.experiment_forest(n_estimators=25)
-    return list(demo.grow(forest, GaussianMixture.paper(), SIZES, test_points=4000))
+def run():
+    return demo.mixture_run(n_estimators=25)
+
+
+@pytest.fixture(scope="module")
+def rows(run):
+    return list(demo.learn_mixture(run, SIZES, test_points=4000))
 
 
 def test_there_is_a_row_for_each_size(rows):
@@ -41,19 +44,20 @@ def test_trees_grow_and_get_better_with_the_stream(rows):
     assert last.mean_tree > first.mean_tree
 
 
-def test_the_demo_prints_an_aligned_table_and_what_it_shows(capsys):
-    assert demo.main((50, 200), test_points=500, n_estimators=5) == 0
-    _, _, header, *table, blank, conclusion = capsys.readouterr().out.splitlines()
-    assert header.split() == [
-        "points",
-        "forest",
-        "mean",
-        "tree",
-        "Bayes",
-        "leaves/tree",
-        "points/s",
-    ]
-    assert [line.split()[0] for line in table] == ["50", "200"]
-    assert {len(line) for line in table} == {len(header)}
-    assert blank == ""
-    assert conclusion.startswith("Each point was seen once: after 200 of them the forest is")
+def test_every_point_but_the_first_block_is_predicted_before_it_is_learned(run, rows):
+    assert run.test.scores.rows == SIZES[-1] - demo.BLOCK
+    assert run.test.curve[-1].row == SIZES[-1]
+    assert abs(run.test.window_accuracy - rows[-1].forest) < 0.1
+
+
+def test_the_digits_are_learned_better_and_better():
+    run = demo.digits_run(n_estimators=10)
+    rows = list(demo.learn_digits(run))
+    assert [row.points for row in rows] == list(demo.DIGIT_SIZES)
+    assert rows[-1].lately > rows[-1].accuracy > rows[0].accuracy > 0.2
+
+
+@pytest.mark.parametrize("kind", [demo.MixtureRow, demo.DigitsRow])
+def test_rows_line_up_under_their_header(kind, rows):
+    row = rows[-1] if kind is demo.MixtureRow else demo.DigitsRow(1797, 0.5, 0.75, 12.5, 1000.0)
+    assert len(str(row)) == len(kind.HEADER)

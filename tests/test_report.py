@@ -371,13 +371,29 @@ def test_a_forest_that_only_predicts_says_nothing_of_active_leaves(whole):
     assert "active leaves" not in Seen(predicting_only().html()).texts
 
 
-def test_the_conditions_of_the_theorem_are_told_one_by_one():
-    assert "The forest is consistent, with and without a bounded fringe." in bare().html()
+@pytest.mark.parametrize("make", [full, empty, predicting_only])
+def test_the_certificate_is_told_line_by_line(make):
+    report = make()
+    found = report.forest.certificate()
+    texts = Seen(report.html()).texts
+    assert found.verdict in texts
+    for section, *row in found.rows():
+        if section != "theorem":
+            assert section.capitalize() in texts
+            assert tuple(text for text in row if text) in runs(texts, sum(map(bool, row)))
+
+
+def runs(texts, n):
+    """All that n texts in a row say."""
+    return set(zip(*(texts[i:] for i in range(n)), strict=False))
+
+
+def test_a_condition_that_does_not_hold_is_told():
     with pytest.warns(UserWarning, match="is constant"):
         weak = bare(alpha=Geometric(5, 1))
-    seen = Seen(weak.html())
-    at = seen.texts.index("α(d) -> ∞")
-    assert seen.texts[at + 1] == "no" and "is constant" in seen.texts[at + 2]
+    texts = Seen(weak.html()).texts
+    at = texts.index("α(d) -> ∞")
+    assert texts[at + 1] == "no" and "is constant" in texts[at + 2]
 
 
 def test_the_parameters_tell_the_seed_and_where_they_are_not_the_default():

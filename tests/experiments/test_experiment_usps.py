@@ -26,6 +26,14 @@ def test_our_settings_are_the_papers():
     assert (forest.alpha, forest.beta) == (Geometric(10, 1.00001), 10_000)
 
 
+def test_saffaris_settings_are_the_papers():
+    forest = usps.Settings().saffari.forest(usps.Settings().trees, random_state=0)
+    assert (forest.n_estimators, forest.passes, forest.shuffle) == (100, 15, True)
+    assert (forest.candidate_dims, forest.split_points, forest.thresholds) == (10, 10, "points")
+    assert (forest.min_gain, forest.min_samples, forest.max_depth) == (0.1, 50, None)
+    assert forest.replacement_rate is None
+
+
 def test_the_schedule_meets_the_conditions_of_the_theorem():
     # To the letter: 1.00001^d does outgrow every power of d in the end.
     X, y = np.eye(4), np.arange(4)

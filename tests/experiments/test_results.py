@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -86,3 +87,10 @@ def test_a_figure_shows_each_curve_with_its_band_and_each_level():
     assert [line.get_label() for line in logarithmic.lines] == ["A", "best"]
     assert [ax.get_xscale() for ax in (logarithmic, other)] == ["log", "linear"]
     assert [ax.get_yscale() for ax in (logarithmic, other)] == ["linear", "log"]
+
+
+def test_a_missing_matplotlib_is_told_before_anything_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"riparian\[plot\]"):
+        write_all(small_study.study(), tmp_path / "out", jobs=1)
+    assert not (tmp_path / "out").exists()

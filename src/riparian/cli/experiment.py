@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from riparian.cli.errors import BadUsage, CommandError, Interrupted, reported, say
-from riparian.cli.options import AsJson
+from riparian.cli.options import AsJson, spread
 from riparian.experiments import Interrupted as StudyInterrupted
 from riparian.experiments import (
     Panel,
@@ -37,47 +37,58 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-Out = Annotated[
-    Path,
-    typer.Option(
-        file_okay=False, help="The folder for the results; what it holds is gone on from."
-    ),
-]
-Runs = Annotated[int | None, typer.Option(min=1, help="Runs, each with random numbers of its own.")]
-Jobs = Annotated[
-    int | None, typer.Option(min=1, help="Processes; as many as processors if not given.")
-]
-Quick = Annotated[bool, typer.Option("--quick", help="A smaller one, in less than a minute.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Forget the runs that the folder holds.")]
-Seed = Annotated[int, typer.Option(min=0, help="Where all random numbers come from.")]
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """What all experiments can be asked for."""
+
+    out: Annotated[
+        Path,
+        typer.Option(
+            file_okay=False, help="The folder for the results; what it holds is gone on from."
+        ),
+    ]
+    runs: Annotated[
+        int | None, typer.Option(min=1, help="Runs, each with random numbers of its own.")
+    ] = None
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; as many as processors if not given.")
+    ] = None
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A smaller one, in less than a minute.")
+    ] = False
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget the runs that the folder holds.")
+    ] = False
+    seed: Annotated[int, typer.Option(min=0, help="Where all random numbers come from.")] = 0
+
+    def n_runs(self, experiment: Any) -> int:
+        """As many as were asked for, or as the experiment has."""
+        return int(self.runs or (experiment.QUICK_RUNS if self.quick else experiment.RUNS))
+
+    def settings(self, experiment: Any) -> Any:
+        return experiment.QUICK if self.quick else experiment.Settings()
 
 
 @app.command("mixture")
+@spread
 @reported
-def mixture_command(
-    out: Out,
-    runs: Runs = None,
-    jobs: Jobs = None,
-    quick: Quick = False,
-    fresh: Fresh = False,
-    seed: Seed = 0,
-    as_json: AsJson = False,
-) -> None:
+def mixture_command(options: StudyOptions, as_json: AsJson = False) -> None:
     """A forest against its trees, on a mixture of Gaussians whose best classifier is known.
 
     The paper's first experiment: accuracy after 100 to 30,000 points, over 10 runs.
 
     Example: `riparian experiment mixture --out mixture --quick`
     """
-    settings = replace(mixture.QUICK if quick else mixture.Settings(), seed=seed)
-    wanted = runs or (mixture.QUICK_RUNS if quick else mixture.RUNS)
-    _show(mixture.study(settings, wanted), out, jobs, fresh, as_json)
+    settings = replace(options.settings(mixture), seed=options.seed)
+    _show(mixture.study(settings, options.n_runs(mixture)), options, as_json)
 
 
 @app.command("usps")
+@spread
 @reported
 def usps_command(
-    out: Out,
+    options: StudyOptions,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -89,11 +100,6 @@ def usps_command(
     method: Annotated[
         list[usps.Method] | None, typer.Option(help="One of the forests; may be given again.")
     ] = None,
-    runs: Runs = None,
-    jobs: Jobs = None,
-    quick: Quick = False,
-    fresh: Fresh = False,
-    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Our forest, Saffari's and an offline one, on more and more of the handwritten digits of USPS.
@@ -108,28 +114,21 @@ def usps_command(
         data_set = load(path)
         if not data_set.is_usps:
             say(f"note: this is not USPS: the experiment runs on {data_set.name}{_why(path)}")
-        number = usps.QUICK_SIZES if quick else usps.SIZES
+        number = usps.QUICK_SIZES if options.quick else usps.SIZES
         study = usps.study(
-            replace(usps.QUICK if quick else usps.Settings(), seed=seed),
+            replace(options.settings(usps), seed=options.seed),
             path,
-            runs=runs or (usps.QUICK_RUNS if quick else usps.RUNS),
+            runs=options.n_runs(usps),
             sizes=usps.spaced_sizes(len(data_set.train.y), number),
             methods=method or list(usps.Method),
         )
-    _show(study, out, jobs, fresh, as_json)
+    _show(study, options, as_json)
 
 
 @app.command("consistency")
+@spread
 @reported
-def consistency_command(
-    out: Out,
-    runs: Runs = None,
-    jobs: Jobs = None,
-    quick: Quick = False,
-    fresh: Fresh = False,
-    seed: Seed = 0,
-    as_json: AsJson = False,
-) -> None:
+def consistency_command(options: StudyOptions, as_json: AsJson = False) -> None:
     """The theorem, seen: the error of trees and forests in excess of the best possible.
 
     After 100 to 1,000,000 points, in 2, 5 and 10 dimensions and with noisy labels, without a bound on
@@ -137,30 +136,21 @@ def consistency_command(
 
     Example: `riparian experiment consistency --out consistency --quick`
     """
-    settings = replace(consistency.QUICK if quick else consistency.Settings(), seed=seed)
-    wanted = runs or (consistency.QUICK_RUNS if quick else consistency.RUNS)
-    _show(consistency.study(settings, wanted), out, jobs, fresh, as_json)
+    settings = replace(options.settings(consistency), seed=options.seed)
+    _show(consistency.study(settings, options.n_runs(consistency)), options, as_json)
 
 
 @app.command("third-stream")
+@spread
 @reported
-def third_stream_command(
-    out: Out,
-    runs: Runs = None,
-    jobs: Jobs = None,
-    quick: Quick = False,
-    fresh: Fresh = False,
-    seed: Seed = 0,
-    as_json: AsJson = False,
-) -> None:
+def third_stream_command(options: StudyOptions, as_json: AsJson = False) -> None:
     """Trees that ignore a share of the points, from none to half: the paper found that it hurts.
 
     Example: `riparian experiment third-stream --out third-stream --quick`
     """
-    settings = third_stream.QUICK if quick else third_stream.Settings()
-    settings = replace(settings, learning=replace(settings.learning, seed=seed))
-    wanted = runs or (third_stream.QUICK_RUNS if quick else third_stream.RUNS)
-    _show(third_stream.study(settings, wanted), out, jobs, fresh, as_json)
+    settings = options.settings(third_stream)
+    settings = replace(settings, learning=replace(settings.learning, seed=options.seed))
+    _show(third_stream.study(settings, options.n_runs(third_stream)), options, as_json)
 
 
 def _why(path: Path | None) -> str:
@@ -169,10 +159,11 @@ def _why(path: Path | None) -> str:
     return ", as no data was found; `riparian data usps` fetches it, or name it with --data"
 
 
-def _show(study: Study, out: Path, jobs: int | None, fresh: bool, as_json: bool) -> None:
+def _show(study: Study, options: StudyOptions, as_json: bool) -> None:
     """Run the study, write its files, and print what came of it."""
+    out = options.out
     with _told():
-        panels = write_all(study, out, jobs=jobs, fresh=fresh)
+        panels = write_all(study, out, jobs=options.jobs, fresh=options.fresh)
     if as_json:
         print(json.dumps({"experiment": study.name, "out": str(out), "panels": _plain(panels)}))
     else:
@@ -187,7 +178,7 @@ def _told() -> Iterator[None]:
         yield
     except StudyError as error:
         raise BadUsage(str(error)) from None
-    except DataError as error:
+    except (DataError, ImportError) as error:
         raise CommandError(str(error)) from None
     except StudyInterrupted as error:
         raise Interrupted(str(error)) from None

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 
 from riparian.experiments.cache import cache_folder
 from riparian.experiments.errors import DataError
@@ -87,6 +85,10 @@ def load(path: Path | None) -> DataSet:
 
 
 def _digits() -> DataSet:
+    # Here, so that no other command has to wait for them.
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(
         X.astype(np.float32), y.astype(np.int64), test_size=DIGITS_TEST, random_state=0, stratify=y

@@ -10,6 +10,7 @@ from riparian.experiments.figures import draw, write_figure
 from riparian.experiments.runs import run
 from riparian.experiments.study import Study
 from riparian.experiments.tables import markdown
+from riparian.inspection.figure import matplotlib
 from riparian.snapshot.files import write_whole
 
 
@@ -20,6 +21,7 @@ def write_all(
 
     The panels that figure and table show are returned.
     """
+    matplotlib("figure")  # if it is missing, say so before hours of computing, not after
     panels = study.panels(run(study, out, jobs=jobs, fresh=fresh))
     write_figure(draw(panels, study.title), out)
     write_whole(out / "table.md", (f"# {study.title}\n\n" + markdown(panels)).encode())

@@ -1,4 +1,4 @@
-"""The forest itself: in a few figures, its features, its trees, its theory, its parameters."""
+"""The forest itself: in a few figures, its features, its trees, its parameters."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from riparian.inspection.words import names_of_features
 from riparian.report import charts
 from riparian.report.chart import chart
 from riparian.report.numbers import count, decimal, memory, ranks, share
-from riparian.report.tables import columns, pairs, paragraph, table
+from riparian.report.tables import columns, pairs, table
 from riparian.report.trees import count_leaves, size_label
-from riparian.theory import check_schedule
 
 if TYPE_CHECKING:
     from riparian.evaluation import Scores
@@ -145,17 +144,6 @@ def memory_by_kind(forest: OnlineForestClassifier) -> str:
     ]
     rows.append(("in all", memory(held["total"]), share(1.0)))
     return table("Memory by kind", ("kind", "memory", "share"), rows, numbers=(1, 2))
-
-
-# -- theory and parameters ------------------------------------------------------------------------
-
-
-def theory(forest: OnlineForestClassifier) -> str:
-    parameters = forest._native.parameters
-    check = check_schedule(parameters.alpha, parameters.beta)
-    rows = [(c.name, "yes" if c.holds else "no", c.why) for c in check.conditions]
-    head = ("condition", "holds", "why it matters")
-    return paragraph(check.guarantee) + table("What the theorem asks of α and β", head, rows)
 
 
 def parameters(forest: OnlineForestClassifier) -> str:

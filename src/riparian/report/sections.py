@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from riparian.forest import OnlineForestClassifier
 from riparian.report import answers, model, stream
 from riparian.report.page import Section
+from riparian.report.theory import theory
 
 if TYPE_CHECKING:
     from riparian.evaluation import CurvePoint, Scores
@@ -27,7 +28,7 @@ def all_sections(
         Section("answers", "Answers", answers.answers(scored) if scored else ""),
         Section("features", "Features", model.features(forest)),
         Section("trees", "Trees", model.trees(forest)),
-        Section("theory", "Theory", model.theory(forest)),
+        Section("theory", "Theory", theory(forest)),
         Section("parameters", "Parameters", model.parameters(forest)),
     ]
     return [part for part in parts if part.html]

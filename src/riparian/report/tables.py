@@ -65,6 +65,11 @@ def folded(summary: str, html: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{html}</details>"
 
 
+def packed(*parts: str) -> str:
+    """One below the other, in two columns where there is room."""
+    return f'<div class="packed">{"".join(parts)}</div>'
+
+
 def columns(*parts: str) -> str:
     """Side by side where there is room."""
     return f'<div class="columns">{"".join(parts)}</div>'

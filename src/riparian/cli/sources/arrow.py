@@ -49,8 +49,7 @@ class ArrowSource(Source):
     def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
         first = 0
         for batch in self._batches():
-            left_out = max(0, min(batch.num_rows, skip - first))
-            for start in range(left_out, batch.num_rows, MOST_ROWS):
+            for start in range(0, batch.num_rows, MOST_ROWS):
                 piece = batch.slice(start, MOST_ROWS)
                 yield Batch(self.file, first + start, self.converted(piece, kinds))
             first += batch.num_rows

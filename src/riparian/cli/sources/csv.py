@@ -84,8 +84,10 @@ class CsvSource(TextSource):
                 first += table.num_rows
 
     def _data(self) -> Iterator[Block]:
-        yield self._below_header()
-        yield from (block for i, block in enumerate(self.blocks) if i > 0)
+        for i, block in enumerate(self.blocks):
+            data = block if i > 0 else self._below_header()
+            if data.data.strip():
+                yield data
 
     def _below_header(self) -> Block:
         head = self.blocks.head
@@ -114,6 +116,8 @@ class CsvSource(TextSource):
         return cells, end
 
     def _infer(self) -> dict[str, pa.DataType]:
+        if not self._below_header().data.strip():
+            return dict.fromkeys(self.names, pa.null())
         found = self._read(self._below_header(), None, 0).schema
         # What is not even UTF-8 will be told with its place when it is read as text.
         return {

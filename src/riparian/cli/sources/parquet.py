@@ -12,7 +12,8 @@ from riparian.cli.errors import BadData, BadUsage
 from riparian.cli.sources.raw import STDIN, Counted
 from riparian.cli.sources.source import MOST_ROWS, Batch, Kind, Source
 
-BUFFER_BYTES = 2**18  # read of a column at a time; else its whole part of a row group is
+# Of a column at a time; else its whole part of a row group would be read, and before it is needed.
+BUFFERED = {"buffer_size": 2**18, "pre_buffer": False}
 
 
 class ParquetSource(Source):
@@ -22,7 +23,7 @@ class ParquetSource(Source):
         self.file = path
         Counted(path).close()  # that it can be opened is another matter than what is in it
         try:
-            self.parquet: Any = pyarrow.parquet.ParquetFile(path, buffer_size=BUFFER_BYTES)
+            self.parquet: Any = pyarrow.parquet.ParquetFile(path, **BUFFERED)
         except (pa.ArrowInvalid, OSError) as error:
             raise BadData(f"not a Parquet file: {error}", file=path) from None
         self.fields = {field.name: field.type for field in self.parquet.schema_arrow}

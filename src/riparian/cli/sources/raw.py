@@ -43,10 +43,10 @@ class Counted:
             self._seen += more
         return self._seen[:n]
 
-    def read(self, n: int = -1) -> bytes:
-        """Some bytes, as soon as there are any: a pipe may be slow."""
+    def read(self, n: int) -> bytes:
+        """At most n bytes, as soon as there are any: a pipe may be slow."""
         if self._seen:
-            some, self._seen = self._seen, b""
+            some, self._seen = self._seen[:n], self._seen[n:]
         else:
             some = self.file.read1(n)
         self.done += len(some)
@@ -137,7 +137,8 @@ class Blocks:
         self.head = self._first()
 
     def __iter__(self) -> Iterator[Block]:
-        yield self.head
+        if self.head.data:
+            yield self.head
         while some := self.raw.read(BLOCK_BYTES):
             block = self._cut(some)
             if block.data:

@@ -59,9 +59,10 @@ class _Reader:
 
     def _lines(self, text: str) -> Iterator[list[str]]:
         """The words of each line that has any."""
-        for self.line, line in enumerate(text.split("\n"), start=1):
+        for number, line in enumerate(text.split("\n"), start=1):
             words = line.split()
             if words:
+                self.line = number
                 yield words
 
     def fail(self, reason: str, line: int | None = None) -> NoReturn:

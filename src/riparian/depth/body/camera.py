@@ -71,7 +71,7 @@ class View:
 class Views:
     """From where to where each number of a view is drawn, uniformly."""
 
-    distance: tuple[float, float] = (2.0, 4.0)
+    distance: tuple[float, float] = (2.2, 4.0)
     heading: tuple[float, float] = (-180.0, 180.0)
     pitch: tuple[float, float] = (-5.0, 15.0)
     shift: tuple[float, float] = (0.2, 0.1)  # at most this, either way

@@ -51,7 +51,7 @@ class BvhArchive(Clips):
                     if member.isfile() and member.name.endswith(".bvh"):
                         name = f"{self.path}/{member.name}"
                         yield name, _content(archive, member, name) if name in wanted else b""
-        except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError) as error:
+        except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
             raise ValueError(f"{self.path} must be a tar archive of BVH files: {error}") from error
 
 

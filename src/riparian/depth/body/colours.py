@@ -8,18 +8,19 @@ from numpy.typing import NDArray
 from riparian.depth.body.parts import Part
 from riparian.inspection.colours import rgb
 
-# After P. Tol's qualitative schemes, which most colour-blind readers can tell apart.
+# From P. Tol's qualitative schemes, dealt out so that also who sees no red or no green tells parts
+# that touch from each other.
 _HUES = {
-    "CHEST": "#cc6677", "WAIST": "#ddcc77", "HIPS": "#aa4499",
-    "THIGH": "#44aa99", "SHIN": "#999933", "FOOT": "#332288",
-    "UPPER_ARM": "#4477aa", "FOREARM": "#ee7733", "HAND": "#117733",
+    "CHEST": "#aa4499", "WAIST": "#999933", "HIPS": "#88ccee",
+    "THIGH": "#332288", "SHIN": "#ddcc77", "FOOT": "#882255",
+    "UPPER_ARM": "#ee7733", "FOREARM": "#4477aa", "HAND": "#117733",
 }  # fmt: skip
-_LIGHTER, _DARKER = 0.45, 0.25  # of the way to white, and to black
+_LIGHTER, _DARKER = 0.42, 0.28  # of the way to white, and to black
 
 
 def _colour(part: Part) -> NDArray[np.float64]:
     if part in (Part.BACKGROUND, Part.HEAD):
-        return np.full(3, 0.96 if part == Part.BACKGROUND else 0.35)
+        return np.full(3, 0.96 if part == Part.BACKGROUND else 0.12)
     piece, _, side = part.name.rpartition("_")
     hue = np.array(rgb(_HUES[piece]))
     return 1 - (1 - hue) * (1 - _LIGHTER) if side == "LEFT" else hue * (1 - _DARKER)

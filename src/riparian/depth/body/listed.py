@@ -26,6 +26,7 @@ from riparian.depth.body.skeleton import Skeleton
 Arrays = dict[str, NDArray[Any]]
 
 LISTS = ("train_large", "test")
+_DAMAGE = (zipfile.BadZipFile, zlib.error)
 _ARRAYS = {  # dimensions and kinds of type
     "channels": (2, "iu"), "clip": (1, "iu"), "clip_name": (1, "U"), "skeleton_offsets": (3, "f"),
     "joint_names": (1, "U"), "joint_parent": (1, "iu"), **dict.fromkeys(LISTS, (1, "iu")),
@@ -89,36 +90,34 @@ def _read(path: Path) -> Arrays:
     """The arrays by name, each of the kind that is expected."""
     arrays = {}
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             for name, (dimensions, kinds) in _ARRAYS.items():
                 array = file[name]
                 if array.ndim != dimensions or array.dtype.kind not in kinds:
                     raise ValueError(f"{name} has {array.ndim} dimensions of type {array.dtype}")
                 arrays[name] = array
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (KeyError, ValueError, RuntimeError, OSError, EOFError, *_DAMAGE) as error:
         raise ValueError(f"{path} must be a list of poses as .npz: {error}") from error
     return arrays
 
 
 def _wrong(arrays: Arrays) -> str | None:
-    """What does not fit together."""
+    """What does not fit together, if anything."""
     joints, clips, rows = (len(arrays[name]) for name in ("joint_names", "clip_name", "channels"))
-    parents = arrays["joint_parent"]
-    checks = {
-        "channels must have 3 columns and 3 for each joint": arrays["channels"].shape[1]
-        == 3 + 3 * joints,
-        "skeleton_offsets must be (clips, joints, 3)": arrays["skeleton_offsets"].shape
-        == (clips, joints, 3),
-        "joint_parent must be -1, then a joint before for each": len(parents) == joints > 0
-        and parents[0] == -1
-        and bool((parents[1:] >= 0).all() and (parents[1:] < np.arange(1, joints)).all()),
-        "names of joints and clips must differ": len(set(arrays["joint_names"].tolist())) == joints
-        and len(set(_names(arrays))) == clips,
-        "clip must be one of clip_name for each row, and each must have a row": len(arrays["clip"])
-        == rows
-        and np.array_equal(np.unique(arrays["clip"]), np.arange(clips)),
-        "the lists must hold rows of channels, or -1": all(
-            bool(((arrays[name] >= -1) & (arrays[name] < rows)).all()) for name in LISTS
-        ),
-    }
-    return next((reason for reason, holds in checks.items() if not holds), None)
+    parents, clip = arrays["joint_parent"], arrays["clip"]
+    if arrays["channels"].shape[1] != 3 + 3 * joints:
+        return "channels must have 3 columns and 3 for each joint"
+    if arrays["skeleton_offsets"].shape != (clips, joints, 3):
+        return "skeleton_offsets must be (clips, joints, 3)"
+    if parents.shape != (joints,) or not np.array_equal(parents < 0, np.arange(joints) == 0):
+        return "joint_parent must be -1 for the first joint, and a joint for each other"
+    if (parents >= np.arange(joints)).any():
+        return "joint_parent must name a joint before"
+    if len(set(arrays["joint_names"].tolist())) < joints or len(set(_names(arrays))) < clips:
+        return "names of joints and clips must differ"
+    if len(clip) != rows or not np.array_equal(np.unique(clip), np.arange(clips)):
+        return "clip must be one of clip_name for each row, and each must have a row"
+    for name in LISTS:
+        if ((arrays[name] < -1) | (arrays[name] >= rows)).any():
+            return f"{name} must hold rows of channels, or -1"
+    return None

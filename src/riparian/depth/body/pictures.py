@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
 
 from riparian.depth.body.camera import Camera, Views
 from riparian.depth.body.draws import Draw, generator
+from riparian.depth.body.lazy import Lazy
 from riparian.depth.body.pose import Pose
 from riparian.depth.body.render import FAR, Picture, render
 from riparian.depth.body.shape import Build, body
@@ -15,7 +15,7 @@ from riparian.parameters import number, whole
 _REACH = 1.5  # metres: nobody reaches further from the middle of their joints
 
 
-class Pictures(Sequence[Picture]):
+class Pictures(Lazy[Picture]):
     """One picture of each pose: of somebody of random build, seen from a random place.
 
     `pictures[i]` is a pair of arrays (height, width): depth in metres along the optical axis,
@@ -72,14 +72,7 @@ class Pictures(Sequence[Picture]):
     def __len__(self) -> int:
         return len(self.poses)
 
-    @overload
-    def __getitem__(self, i: int) -> Picture: ...
-    @overload
-    def __getitem__(self, i: slice) -> list[Picture]: ...
-    def __getitem__(self, i: int | slice) -> Picture | list[Picture]:
-        if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
-        i = range(len(self))[i]
+    def _make(self, i: int) -> Picture:
         rng = generator(self.seed, Draw.PICTURE, i)
         build, view = Build.draw(rng), self.views.draw(rng)
         pose = self.poses[i]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 import numpy as np
 
 from riparian.depth.body.anatomy import Arm, Leg, Trunk, posed
 from riparian.depth.body.draws import Draw, generator
+from riparian.depth.body.lazy import Lazy
 from riparian.depth.body.pose import Pose
 from riparian.depth.body.tangle import tangled
 from riparian.parameters import whole
@@ -61,10 +62,10 @@ REACHES = {
     "up": Reach((115, 172), (0, 80), (-30, 45), (0, 95)),
 }  # fmt: skip
 
-_TRIES = 60  # nine in ten are free within three
+_TRIES = 60  # three draws in four are free of tangles
 
 
-class RandomPoses(Sequence[Pose]):
+class RandomPoses(Lazy[Pose]):
     """Poses of the built-in generator, drawn when they are asked for; pose i is always the same.
 
     >>> poses = RandomPoses(1000, seed=0)
@@ -73,24 +74,15 @@ class RandomPoses(Sequence[Pose]):
     """
 
     def __init__(self, count: int, seed: int = 0, first: int = 0) -> None:
+        self._count = whole("count", count, 0, 2**62)
         self.seed = whole("seed", seed, 0, 2**64 - 1)
-        first = whole("first", first, 0, 2**62)  # where in the seed's endless row to begin
-        self._numbers = range(first, first + whole("count", count, 0, 2**62))
+        self.first = whole("first", first, 0, 2**62)  # where in the seed's endless row to begin
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return self._count
 
-    @overload
-    def __getitem__(self, i: int) -> Pose: ...
-    @overload
-    def __getitem__(self, i: slice) -> list[Pose]: ...
-    def __getitem__(self, i: int | slice) -> Pose | list[Pose]:
-        if isinstance(i, slice):
-            return [self._pose(number) for number in self._numbers[i]]
-        return self._pose(self._numbers[i])
-
-    def _pose(self, number: int) -> Pose:
-        return random_pose(generator(self.seed, Draw.POSE, number))
+    def _make(self, i: int) -> Pose:
+        return random_pose(generator(self.seed, Draw.POSE, self.first + i))
 
 
 def random_pose(rng: np.random.Generator) -> Pose:

@@ -28,25 +28,11 @@ def render(solids: Sequence[Solid], camera: Camera, far: float = FAR) -> Picture
     if solids:
         surfaces = surfaces_of(solids)
         across, down = camera.slopes()
-        windows = np.concatenate(
-            [
-                np.searchsorted(across, surfaces.box[:, :2]),
-                np.searchsorted(down, surfaces.box[:, 2:]),
-            ],
-            axis=1,
-        ).tolist()
-        with np.errstate(divide="ignore", invalid="ignore"):  # what is not finite is not seen
-            for i, (left, right, top, bottom) in enumerate(windows):
-                if left < right and top < bottom:
-                    window = slice(top, bottom), slice(left, right)
-                    _cast(
-                        surfaces,
-                        i,
-                        across[left:right],
-                        down[top:bottom],
-                        depth[window],
-                        parts[window],
-                    )
+        columns = [slice(*ends) for ends in np.searchsorted(across, surfaces.box[:, :2]).tolist()]
+        rows = [slice(*ends) for ends in np.searchsorted(down, surfaces.box[:, 2:]).tolist()]
+        with np.errstate(all="ignore"):  # what is not finite is not seen
+            for i, window in enumerate(zip(rows, columns, strict=True)):
+                _cast(surfaces, i, across[window[1]], down[window[0]], depth[window], parts[window])
     return depth, parts
 
 

@@ -1,4 +1,7 @@
-"""Flesh on a figure: the solids of a body, sized by its build and attached to its joints."""
+"""Flesh on a figure: the solids of a body, sized by its build and attached to its joints.
+
+Lengths are in metres, for somebody of 1.7 m.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from riparian.depth.body.solids import Capsule, Ellipsoid, Halves, Solid
 
 @dataclass(frozen=True)
 class Build:
-    """How somebody is built, against the average of 1. All lengths below are for 1.7 m of them."""
+    """How somebody is built, against the average of 1."""
 
     size: float = 1.0  # of everything, bones too
     girth: float = 1.0  # of limbs and torso
@@ -60,7 +63,7 @@ def _torso(figure: Figure, build: Build, scale: float) -> Iterator[Solid]:
     hips, spine, ribs = (figure.turned(name) for name in ("Hips", "Spine", "Spine1"))
     seat = (figure.at("LeftUpLeg") + figure.at("RightUpLeg")) / 2
     collar = (figure.at("LeftArm") + figure.at("RightArm")) / 2
-    tall = np.linalg.norm(collar - seat)  # skeletons differ in that
+    tall = max(float(np.linalg.norm(collar - seat)), 0.3 * scale)  # skeletons differ in that
     chest = collar + ribs @ np.array([0, -0.21 * tall, 0.02 * scale])
     waist = (seat + collar) / 2 + spine @ np.array([0, -0.02 * tall, 0.012 * thick * build.belly])
     pelvis = seat + hips @ np.array([0, 0.08 * tall, -0.012 * scale])
