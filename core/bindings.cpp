@@ -61,8 +61,11 @@ template <>
 struct Input<DepthDifferences> {
     using Points = PixelArrays;
     static Pixels batch(const PixelArrays& p) {
-        return {p.images.data(), static_cast<std::int32_t>(p.images.shape(1)),
-                static_cast<std::int32_t>(p.images.shape(2)), p.pixels.data(), p.pixels.shape(0),
+        return {p.images.data(),
+                static_cast<std::int32_t>(p.images.shape(1)),
+                static_cast<std::int32_t>(p.images.shape(2)),
+                p.pixels.data(),
+                p.pixels.shape(0),
                 p.far};
     }
 };
@@ -257,8 +260,8 @@ public:
     }
 
     nb::object apply(const Points& X) {
-        return per_tree(
-            X, [this](const Batch& rows, std::int64_t* out) { forest_.apply(rows, out); });
+        return per_tree(X,
+                        [this](const Batch& rows, std::int64_t* out) { forest_.apply(rows, out); });
     }
 
     nb::list stats() {
@@ -298,7 +301,8 @@ public:
 
     void restore(std::uint64_t points, const nb::list& arrays) {
         std::vector<TreeState<Space>> trees;
-        for (const nb::handle tree : arrays) trees.push_back(from_dict<Space>(nb::cast<nb::dict>(tree)));
+        for (const nb::handle tree : arrays)
+            trees.push_back(from_dict<Space>(nb::cast<nb::dict>(tree)));
         released([&] { forest_.restore(points, trees); });
     }
 
@@ -394,7 +398,6 @@ void bind_forest(nb::module_& m, const char* name) {
         .def_prop_ro("points", &Bound::points);
 }
 
-
 std::vector<std::string> kernel_names() {
     std::vector<std::string> names{baseline_kernels.name};
 #ifdef RIPARIAN_X86
@@ -448,12 +451,12 @@ NB_MODULE(_core, m) {
     nb::class_<DepthDifferences>(m, "DepthDifferences")
         .def(nb::init<double, const HowMany&>(), "offset_std"_a, "candidates"_a);
     nb::class_<PixelArrays>(m, "Pixels")
-        .def("__init__",
-             [](PixelArrays* self, decltype(PixelArrays::images) images,
-                decltype(PixelArrays::pixels) pixels, float far) {
-                 new (self) PixelArrays{std::move(images), std::move(pixels), far};
-             },
-             "images"_a, "pixels"_a, "far"_a);
+        .def(
+            "__init__",
+            [](PixelArrays* self, decltype(PixelArrays::images) images,
+               decltype(PixelArrays::pixels) pixels,
+               float far) { new (self) PixelArrays{std::move(images), std::move(pixels), far}; },
+            "images"_a, "pixels"_a, "far"_a);
 
     bind_forest<Columns, Rule::two_streams>(m, "ColumnForest");
     bind_forest<Columns, Rule::one_stream>(m, "ColumnSaffari");

@@ -97,8 +97,9 @@ private:
         const std::int32_t column = moved(p.column, d_column, p.scale);
         // Below zero is beyond every size, as an unsigned number. Read something in any case, so that
         // there is a choice and no branch: pixels near a border would make it a toss.
-        const bool inside = (static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(p.height)) &
-                            (static_cast<std::uint32_t>(column) < static_cast<std::uint32_t>(p.width));
+        const bool inside =
+            (static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(p.height)) &
+            (static_cast<std::uint32_t>(column) < static_cast<std::uint32_t>(p.width));
         const std::size_t at = static_cast<std::size_t>(row) * static_cast<std::size_t>(p.width) +
                                static_cast<std::size_t>(column);
         const float read = p.image[inside ? at : 0];

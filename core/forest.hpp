@@ -85,8 +85,7 @@ public:
         if (batch.size() > block) throw std::logic_error("a block holds at most 4096 points");
         const auto lock = lock_->write();
         // A branch gains a level by a split that was due, and one more for every four points.
-        if (rule == Rule::two_streams &&
-            settings_.beta.size() < deepest() + batch.size() / 4 + 2)
+        if (rule == Rule::two_streams && settings_.beta.size() < deepest() + batch.size() / 4 + 2)
             throw std::logic_error("the schedules must reach as deep as the block can");
         workers = worthwhile(workers, batch.size() * trees_.size());
         while (scratch_.size() < workers) scratch_.push_back(std::make_unique<Scratch<Space>>());

@@ -261,10 +261,10 @@ private:
 
 template <class Space, class Evidence>
 struct Leaf {
-    EstimationHistogram estimation;  // Y^e(A) over the lifetime of the cell
+    EstimationHistogram estimation;                     // Y^e(A) over the lifetime of the cell
     Candidates<Space, Evidence>* candidates = nullptr;  // while active
-    std::uint64_t born = 0;                   // E0: estimation points of the tree when it began
-    std::uint32_t node = 0;                   // its number, in order of creation
+    std::uint64_t born = 0;  // E0: estimation points of the tree when it began
+    std::uint32_t node = 0;  // its number, in order of creation
     std::uint32_t depth = 0;
     std::uint32_t place = 0;  // in the heap of inactive leaves
 

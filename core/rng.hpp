@@ -10,7 +10,12 @@ namespace riparian {
 inline constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // SplitMix64's increment
 
 // What a key is drawn for: the third word of every key of a tree.
-enum Purpose : std::uint64_t { stream_draw = 0, leaf_draw = 1, weight_draw = 2, threshold_draw = 3 };
+enum Purpose : std::uint64_t {
+    stream_draw = 0,
+    leaf_draw = 1,
+    weight_draw = 2,
+    threshold_draw = 3
+};
 
 // And the second word of a key of the forest as a whole.
 enum ForestPurpose : std::uint64_t { replacement_draw = 4 };
@@ -94,7 +99,9 @@ public:
     explicit HowMany(const Rate& rate) : rate_(rate) {}
     explicit HowMany(std::uint64_t exactly) : exactly_(exactly) {}
 
-    std::uint64_t draw(Draws& draws) const { return exactly_ ? exactly_ : 1 + draws.poisson(rate_); }
+    std::uint64_t draw(Draws& draws) const {
+        return exactly_ ? exactly_ : 1 + draws.poisson(rate_);
+    }
 
 private:
     Rate rate_;                  // λ

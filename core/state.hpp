@@ -279,8 +279,8 @@ void Tree<Space, rule>::restore(const TreeState<Space>& in, const Settings& sett
         const std::uint32_t n_dims = dims.one(), points = split_points.one();
         const auto* drawn = candidate_dims.some(n_dims);
         scratch.drawn.assign(drawn, drawn + n_dims);
-        leaf.candidates =
-            Candidates<Space, Evidence>::make(pool_, scratch.drawn, settings.split_points, attempt.one());
+        leaf.candidates = Candidates<Space, Evidence>::make(pool_, scratch.drawn,
+                                                            settings.split_points, attempt.one());
         leaf.candidates->restore(pool_, points, received.one(), planned.one(), summed.one(),
                                  born.some(points), thresholds.some(std::size_t{n_dims} * points),
                                  evidence, scratch.check.pool);

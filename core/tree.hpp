@@ -32,11 +32,11 @@ struct Settings {
     std::vector<std::uint64_t> beta;   // β(d)
 
     // Of Saffari's forest alone (R18).
-    std::uint64_t min_samples = 0;    // weight that a leaf needs to split
-    std::uint64_t max_depth = 0;      // leaves there do not split
-    bool range_thresholds = false;    // uniform in the range of the first m points, not those points
+    std::uint64_t min_samples = 0;  // weight that a leaf needs to split
+    std::uint64_t max_depth = 0;    // leaves there do not split
+    bool range_thresholds = false;  // uniform in the range of the first m points, not those points
     std::uint64_t replace_after = unbounded;  // a tree of more points may be replaced
-    Rate bagging;                     // 1: how often a tree takes a point, on average
+    Rate bagging;                             // 1: how often a tree takes a point, on average
 
     bool bounded() const { return fringe_size != unbounded || budget != unbounded; }
 };
@@ -77,8 +77,8 @@ public:
     };
     static constexpr std::uint32_t no_leaf = std::numeric_limits<std::uint32_t>::max();
 
-    Tree(std::uint64_t number, std::uint64_t planted, const Settings& settings,
-         const Space& space, Scratch<Space>& scratch)
+    Tree(std::uint64_t number, std::uint64_t planted, const Settings& settings, const Space& space,
+         Scratch<Space>& scratch)
         : number_(number) {
         if constexpr (rule == Rule::one_stream) bag_.planted = planted;
         nodes_.push_back({Feature{}, 0.0f, 0, 0});
@@ -512,11 +512,11 @@ private:
     }
 
     std::uint64_t number_;
-    Pool histograms_;            // what inactive leaves have too
-    Pool pool_;                  // what only active leaves have
-    Array<Node> nodes_;          // in order of creation; siblings side by side
+    Pool histograms_;                      // what inactive leaves have too
+    Pool pool_;                            // what only active leaves have
+    Array<Node> nodes_;                    // in order of creation; siblings side by side
     Array<Leaf<Space, Evidence>> leaves_;  // in no order
-    Fringe fringe_;              // who waits
+    Fringe fringe_;                        // who waits
     std::uint64_t active_ = 0;
     std::uint64_t planned_ = 0;  // bytes set aside for the active leaves, with a budget
     std::uint64_t depth_ = 0;    // of the deepest leaf

@@ -20,7 +20,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from riparian import Geometric, OnlineForestClassifier, Polynomial, rows
+from riparian import (
+    Geometric,
+    OnlineForestClassifier,
+    Polynomial,
+    SaffariForestClassifier,
+    rows,
+)
 
 # scikit-learn's own forests declare the same, for the same reason: a point that counts twice is drawn
 # once, so the forest is another one than with the point twice.
@@ -33,7 +39,11 @@ EXPECTED_TO_FAIL = {
 
 
 @parametrize_with_checks(
-    [OnlineForestClassifier(n_estimators=10, random_state=0)],
+    [
+        OnlineForestClassifier(n_estimators=10, random_state=0),
+        # The checks learn some forty points: with 50 to split, it would know one leaf.
+        SaffariForestClassifier(n_estimators=20, min_samples=5, random_state=0),
+    ],
     expected_failed_checks=lambda estimator: EXPECTED_TO_FAIL,
 )
 def test_scikit_learn_checks(estimator, check):

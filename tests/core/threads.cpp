@@ -35,7 +35,8 @@ bool same_point(const std::vector<TreeStats>& stats) {
 }
 
 int run(std::uint64_t budget) {
-    Forest<Columns, Rule::two_streams> forest(trees, settings(budget), Columns(dims, HowMany(Rate{2, std::exp(-1.0), 1.0})));
+    Forest<Columns, Rule::two_streams> forest(trees, settings(budget),
+                                              Columns(dims, HowMany(Rate{2, std::exp(-1.0), 1.0})));
     forest.set_classes({0, 1, 2}, classes);
     forest.set_schedules(std::vector<std::uint64_t>(4096, 2), std::vector<std::uint64_t>(4096, 50));
 
