@@ -147,3 +147,27 @@ def test_structure_points_predict_worse_than_as_many_estimation_points(by_voters
     assert dishonest["votes"] > 0.95 * honest["votes"]
     assert dishonest["squared_error"] > 1.2 * honest["squared_error"]
     assert dishonest["excess_error"] > honest["excess_error"]
+
+
+# -- the commands ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "module", "header"),
+    [
+        ("consistency", consistency, "| points learned | forest, unbounded: n^-"),
+        ("third-stream", third_stream, "| points learned | 0% ignored | 50% ignored |"),
+    ],
+)
+def test_a_study_has_a_command(command, module, header, tmp_path, monkeypatch):
+    app = pytest.importorskip("riparian.cli.experiment").app
+    runner = pytest.importorskip("typer.testing").CliRunner()
+    tiny = replace(consistency.QUICK, sizes=(1000, 3000), trees=2, test_points=500)
+    quick = tiny if module is consistency else replace(third_stream.QUICK, learning=tiny)
+    monkeypatch.setattr(module, "QUICK", quick)
+    options = [command, "--quick", "--jobs", "1", "--seed", "3", "--out", str(tmp_path)]
+    result = runner.invoke(app, options)
+    assert result.exit_code == 0, result.output
+    assert header in result.stdout
+    assert '"seed": 3' in (tmp_path / "settings.json").read_text()
+    assert (tmp_path / "figure.svg").stat().st_size > 10_000
