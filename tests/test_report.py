@@ -7,6 +7,7 @@ import pickle
 import re
 import string
 import sys
+from functools import cache
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -97,7 +98,7 @@ def predicting_only():
 
 
 REPORTS = {
-    "full": full,
+    "full": lambda: full(fringe_size=20),
     "of two classes": lambda: full(["no", "yes"]),
     "of 26 classes": lambda: full(list(string.ascii_uppercase), fringe_size=20),
     "of 40 classes with long names": lambda: full([f"{'species ' * 4}{i}" for i in range(40)]),
@@ -140,21 +141,27 @@ class Seen(HTMLParser):
         return [attrs[name] for each, attrs in self.tags if each == tag and name in attrs]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def whole():
-    report = full(fringe_size=20)
-    return SimpleNamespace(report=report, html=report.html(), seen=Seen(report.html()))
+    return made("full")
 
 
-every_report = pytest.mark.parametrize("make", REPORTS.values(), ids=REPORTS)
+@cache
+def made(name):
+    """A report and its page, which takes a while to make and to read."""
+    report = REPORTS[name]()
+    return SimpleNamespace(report=report, html=(html := report.html()), seen=Seen(html))
+
+
+every_report = pytest.mark.parametrize("name", REPORTS)
 
 
 # -- what is there --------------------------------------------------------------------------------
 
 
 @every_report
-def test_a_page_is_well_formed_and_says_what_its_parts_are(make):
-    seen = Seen(make().html())
+def test_a_page_is_well_formed_and_says_what_its_parts_are(name):
+    seen = made(name).seen
     ids = [attrs["id"] for _, attrs in seen.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
     kinds = [tag for tag, _ in seen.tags]
@@ -167,8 +174,8 @@ def test_a_page_is_well_formed_and_says_what_its_parts_are(make):
 
 
 @every_report
-def test_a_page_needs_no_other_file(make):
-    seen = Seen(make().html())
+def test_a_page_needs_no_other_file(name):
+    seen = made(name).seen
     policy = seen.all("meta", "content")[0]
     assert policy.startswith("default-src 'none';") and "http" not in policy
     for name in ("src", "srcset", "action", "data"):
@@ -178,17 +185,17 @@ def test_a_page_needs_no_other_file(make):
 
 
 @pytest.mark.parametrize(
-    ("make", "sections", "charts"),
+    ("name", "sections", "charts"),
     [
-        (full, SECTIONS, CHARTS),
-        (REPORTS["without a curve"], SECTIONS[:1] + SECTIONS[2:], CHARTS[3:]),
-        (bare, SECTIONS[:1] + SECTIONS[3:], CHARTS[6:]),
-        (empty, ("overview", "trees", "theory", "parameters"), ()),
-        (REPORTS["of 300 classes"], SECTIONS, tuple(c for c in CHARTS if c != "confusion")),
+        ("full", SECTIONS, CHARTS),
+        ("without a curve", SECTIONS[:1] + SECTIONS[2:], CHARTS[3:]),
+        ("bare", SECTIONS[:1] + SECTIONS[3:], CHARTS[6:]),
+        ("empty", ("overview", "trees", "theory", "parameters"), ()),
+        ("of 300 classes", SECTIONS, tuple(c for c in CHARTS if c != "confusion")),
     ],
 )
-def test_a_section_or_chart_is_there_when_there_is_something_in_it(make, sections, charts):
-    seen = Seen(make().html())
+def test_a_section_or_chart_is_there_when_there_is_something_in_it(name, sections, charts):
+    seen = made(name).seen
     assert tuple(seen.all("section", "id")) == sections
     assert tuple(seen.figures) == charts
 
@@ -352,8 +359,7 @@ def test_a_leaf_is_counted_where_the_label_says(size):
 
 
 def test_many_classes_are_told_by_the_pairs_confused_most():
-    report = REPORTS["of 300 classes"]()
-    seen = Seen(report.html())
+    report, seen = made("of 300 classes").report, made("of 300 classes").seen
     assert any("A matrix of" in text and "could not be read" in text for text in seen.texts)
     mistakes = report.scores.confusion * ~np.eye(len(report.scores.classes), dtype=bool)
     at = next(i for i, text in enumerate(seen.texts) if text.startswith("Most often confused: 15"))
@@ -368,14 +374,13 @@ def test_a_forest_without_a_mistake_has_no_confused_pairs():
 
 def test_a_forest_that_only_predicts_says_nothing_of_active_leaves(whole):
     assert "active leaves" in whole.seen.texts
-    assert "active leaves" not in Seen(predicting_only().html()).texts
+    assert "active leaves" not in made("predicting only").seen.texts
 
 
-@pytest.mark.parametrize("make", [full, empty, predicting_only])
-def test_the_certificate_is_told_line_by_line(make):
-    report = make()
-    found = report.forest.certificate()
-    texts = Seen(report.html()).texts
+@pytest.mark.parametrize("name", ["full", "empty", "predicting only"])
+def test_the_certificate_is_told_line_by_line(name):
+    found = made(name).report.forest.certificate()
+    texts = made(name).seen.texts
     assert found.verdict in texts
     for section, *row in found.rows():
         if section != "theorem":
@@ -406,11 +411,9 @@ def test_the_parameters_tell_the_seed_and_where_they_are_not_the_default():
 
 
 def test_names_are_shown_as_text():
-    report = hostile()
-    html = report.html()
-    assert html.count("<script") == len(Seen(html).figures) + 2 + plotly_scripts()
-    seen = Seen(html)
-    for text in (f"{HOSTILE[0]} $title", HOSTILE[1], HOSTILE[2], *report.scores.classes):
+    html, seen = made("hostile").html, made("hostile").seen
+    assert html.count("<script") == len(seen.figures) + 2 + plotly_scripts()
+    for text in (f"{HOSTILE[0]} $title", *HOSTILE):
         assert text in seen.texts
     assert not any("onerror" in attrs for _, attrs in seen.tags)
     ticks = seen.figures["importances"]["layout"]["yaxis"]["ticktext"]
@@ -448,10 +451,10 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def page(browser, whole, tmp_path_factory):
+def page(browser, tmp_path_factory):
     """The report with everything in it, open in a light room."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_bytes(whole.html.encode())
+    path.write_bytes(made("full").html.encode())
     with Page(browser, path) as page:
         yield page
         assert page.messages == [] and page.requests == []
@@ -468,17 +471,17 @@ def light(page):
 
 @pytest.mark.parametrize(
     "name",
-    ["of 26 classes", "of 40 classes with long names", "of 300 classes", "empty", "hostile"],
+    ["of 26 classes", "of 40 classes with long names", "of 300 classes", "hostile"],
 )
 def test_a_report_opens_quietly_and_fits_on_any_screen(browser, tmp_path, name):
-    report = REPORTS[name]()
-    report.write(tmp_path / "report.html")
-    with Page(browser, tmp_path / "report.html", width=1400) as page:
+    path = tmp_path / "report.html"
+    path.write_bytes(made(name).html.encode())
+    with Page(browser, path, width=1400) as page:
         drawn = page.ask("[...document.querySelectorAll('.js-plotly-plot')].map((c) => c.id)")
-        assert drawn == [f"chart-{chart}" for chart in Seen(report.html()).figures]
+        assert drawn == [f"chart-{chart}" for chart in made(name).seen.figures]
         assert page.ask(OVERFLOWING) == []
         if name == "hostile":
-            names_are_text_in_charts_too(page, report.scores.classes)
+            names_are_text_in_charts_too(page, sorted(HOSTILE))
         page.page.set_viewport_size({"width": 400, "height": 900})
         assert eventually(page, lambda: page.ask("document.body.clientWidth") == 400)
         assert eventually(page, lambda: page.ask(OVERFLOWING) == []), page.ask(OVERFLOWING)

@@ -2,13 +2,13 @@
 
 import json
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
 from riparian import OnlineForestClassifier, from_bytes
+from riparian.history import History
 from riparian.inspection import tree_view
 from riparian.schedule import Geometric, Polynomial
 from riparian.streams import GaussianMixture
@@ -204,28 +204,33 @@ def test_nobody_waits_where_all_leaves_are_active():
 
 def test_votes_and_one_unweighted_pass_are_the_theorems():
     forest, _ = grown(voting="majority")
-    forest._history = SimpleNamespace(weighted=False, passes=1)
     found = certificate(forest)
     assert not any(d.found for d in found.departures)
     assert found.verdict == "Consistent if the assumptions hold."
 
 
-@pytest.mark.parametrize(
-    ("history", "name", "expected"),
-    [
-        ({"weighted": True, "passes": 1}, "weights other than one", True),
-        ({"weighted": False, "passes": 3}, "several passes", True),
-        ({"weighted": None, "passes": None}, "several passes", None),
-        ({"weighted": None, "passes": None}, "weights other than one", None),
-    ],
-)
-def test_history_is_told(history, name, expected):
+def test_passes_and_weights_are_told():
+    X, y = MIXTURE.sample(500, 0)
+    twice = OnlineForestClassifier(2, passes=2, random_state=0).fit(X, y)
+    assert departure(certificate(twice), "several passes").found
+    weighted = OnlineForestClassifier(2, random_state=0).fit(X, y, sample_weight=y + 0.5)
+    assert departure(certificate(weighted), "weights other than one").found
+    once = OnlineForestClassifier(2, random_state=0).fit(X, y, sample_weight=np.ones(500))
+    assert certificate(once).verdict.startswith("Consistent")
+    for forest in (twice, weighted):
+        assert certificate(forest).verdict.startswith("The theorem does not cover this forest")
+
+
+def test_what_a_forest_does_not_know_of_itself_is_asked_for():
     forest, _ = grown()
-    forest._history = SimpleNamespace(**history)
+    forest._history = History()  # as from a snapshot that does not say
     found = certificate(forest)
-    assert departure(found, name).found is expected
-    assert name in found.verdict
-    assert found.verdict.startswith("The theorem does not cover" if expected else "Consistent")
+    assert departure(found, "several passes").found is None
+    assert departure(found, "weights other than one").found is None
+    assert found.verdict == (
+        "Consistent if the assumptions hold and without several passes "
+        "and without weights other than one."
+    )
 
 
 @pytest.mark.parametrize(
@@ -241,7 +246,6 @@ def test_history_is_told(history, name, expected):
 )
 def test_what_steps_outside_is_found(settings, name, breaks):
     forest, _ = grown(**settings)
-    forest._history = SimpleNamespace(weighted=False, passes=1)
     found = certificate(forest)
     assert departure(found, name).found
     assert departure(found, name).breaks == breaks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +21,15 @@ class Task:
     seconds: float = 0.0  # that it takes
     log: str = ""  # a folder that gets a file for each computation
     fails: bool = False
+    dies: bool = False
 
 
 def compute(task: Task) -> list[Row]:
     if task.log:
         (Path(task.log) / f"{task.run}-{os.getpid()}-{time.monotonic_ns()}").touch()
     time.sleep(task.seconds)
+    if task.dies:
+        os.kill(os.getpid(), signal.SIGKILL)
     if task.fails:
         raise RuntimeError("this run fails")
     return [{"points": n, "accuracy": 1 - (task.offset + task.run) / n} for n in SIZES]
@@ -41,8 +45,12 @@ def study(
     seconds: float = 0.0,
     log: str = "",
     failing: int | None = None,
+    dying: int | None = None,
 ) -> Study:
-    tasks = [Task(run, offset, seconds, log, fails=run == failing) for run in range(runs)]
+    tasks = [
+        Task(run, offset, seconds, log, fails=run == failing, dies=run == dying)
+        for run in range(runs)
+    ]
     return Study(
         name="small",
         settings={"offset": offset, "sizes": SIZES},

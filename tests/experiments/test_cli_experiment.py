@@ -144,7 +144,7 @@ def test_too_little_data_is_bad_data(tmp_path):
 
 def test_an_interrupt_says_how_to_go_on(tmp_path, monkeypatch):
     def write_all(*args, **kwargs):
-        raise Interrupted("interrupted: 3 of 10 pieces are kept")
+        raise Interrupted("3 of 10 pieces are kept")
 
     monkeypatch.setattr("riparian.cli.experiment.write_all", write_all)
     result = experiment("mixture", "--out", tmp_path)

@@ -15,6 +15,7 @@ import pytest
 import small_study
 
 from riparian.experiments import DataError, Interrupted, StudyError, run
+from riparian.experiments.errors import WorkerLost
 
 PROGRAM = """
 import sys
@@ -112,7 +113,7 @@ def test_an_interrupt_stops_at_once_and_says_how_to_go_on(tmp_path, program, uni
         _, said = first.communicate(timeout=30)
     assert first.returncode == 1
     assert said.strip() == (
-        f"interrupted: {kept(out)} of 6 pieces are kept in {out}; the same command goes on from there"
+        f"{kept(out)} of 6 pieces are kept in {out}; the same command goes on from there"
     )
     run(small_study.study(runs=6), out, jobs=1)
     assert (out / "runs.csv").read_bytes() == uninterrupted
@@ -182,6 +183,12 @@ def test_a_fresh_start_forgets_the_runs_and_nothing_else(tmp_path):
 def test_a_run_that_fails_leaves_those_that_did_not(jobs, tmp_path):
     with pytest.raises(RuntimeError, match="this run fails"):
         run(small_study.study(runs=4, failing=3, seconds=0.2), tmp_path, jobs=jobs)
+    assert kept(tmp_path) >= 1
+
+
+def test_a_worker_that_is_killed_leaves_what_is_done(tmp_path):
+    with pytest.raises(WorkerLost, match=r"of 4 pieces are kept in .* perhaps with fewer --jobs"):
+        run(small_study.study(runs=4, dying=3, seconds=0.2), tmp_path, jobs=2)
     assert kept(tmp_path) >= 1
 
 

@@ -28,7 +28,7 @@ from riparian.experiments import (
     write_all,
 )
 from riparian.experiments.dataset import load, locate
-from riparian.experiments.errors import DataError, StudyError
+from riparian.experiments.errors import DataError, StudyError, WorkerLost
 from riparian.experiments.tables import markdown
 
 app = typer.Typer(
@@ -178,7 +178,7 @@ def _told() -> Iterator[None]:
         yield
     except StudyError as error:
         raise BadUsage(str(error)) from None
-    except (DataError, ImportError) as error:
+    except (DataError, WorkerLost, ImportError) as error:
         raise CommandError(str(error)) from None
     except StudyInterrupted as error:
         raise Interrupted(str(error)) from None

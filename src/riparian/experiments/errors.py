@@ -9,5 +9,9 @@ class StudyError(ValueError):
     """The folder holds something else than was asked for, so the study cannot go on there."""
 
 
+class WorkerLost(RuntimeError):
+    """A process was ended from outside in the middle of its piece; those that are done are kept."""
+
+
 class DownloadError(OSError):
     """A file could not be fetched, or is not the one that was meant."""

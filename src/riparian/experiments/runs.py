@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from joblib import cpu_count
 
 from riparian.experiments.bars import bar
+from riparian.experiments.errors import WorkerLost
 from riparian.experiments.store import Store
 from riparian.experiments.study import Row, Study
 from riparian.experiments.workers import answers
@@ -33,7 +35,13 @@ def run(study: Study, out: Path, *, jobs: int | None = None, fresh: bool = False
                 advance(1)
     except KeyboardInterrupt:
         raise Interrupted(
-            f"interrupted: {len(store.done)} of {len(study.cells)} pieces are kept in {out}; "
+            f"{len(store.done)} of {len(study.cells)} pieces are kept in {out}; "
             "the same command goes on from there"
+        ) from None
+    except BrokenProcessPool:
+        raise WorkerLost(
+            f"a process was ended from outside, perhaps for want of memory; {len(store.done)} of "
+            f"{len(study.cells)} pieces are kept in {out}, and the same command, perhaps with fewer "
+            "--jobs, goes on from there"
         ) from None
     return store.rows()

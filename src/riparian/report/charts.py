@@ -42,7 +42,7 @@ def accuracy(curve: Sequence[CurvePoint], most_frequent: float | None) -> Any:
 def leaves(curve: Sequence[CurvePoint]) -> Any:
     traces = [
         line(curve, "leaves", [point.leaves for point in curve], "accent", 2.5),
-        line(curve, "of them active", [point.active for point in curve], "second", 2.5, "dot"),
+        line(curve, "of them active", [point.active for point in curve], "second", 2.5, "dash"),
     ]
     for trace in traces:
         trace.hovertemplate = "%{y:,d}"

@@ -1,4 +1,35 @@
-"""The theory of the paper, made executable."""
+"""The theorem of the paper, made executable.
+
+The probability of error of the forest goes to that of the Bayes classifier, the least there is, if the
+points of the stream are independent and have one distribution, with a density that is bounded from
+above and below. The proof goes upwards: from two streams to a cell, to a tree, to the forest.
+
+| the paper says | here | what it takes |
+|---|---|---|
+| section 3: α grows to infinity, d/α(d) -> 0, β >= α | `check_schedule` | |
+| lemma big-parts: both streams go on forever | `binomial_tail`, with p_k | R1 |
+| lemma binomial: so do the points of a stream in a cell | `binomial_tail`, `points_for` | μ(A) > 0 |
+| proposition will-split: an active cell splits | `will_split`, `attempt_succeeds` | β >= α |
+| proposition infinite-splits: and splits again, forever | `infinite_splits` | |
+| proposition diam-to-zero: so its sides go to 0 | `expected_side`, `widest_child` | bounded density |
+| proposition n-to-infty: and its points to infinity | `least_points` | α -> ∞ |
+| theorem 6.1 of Devroye, Györfi and Lugosi: then η_t goes to η | | labels that vote do not split (R6) |
+| proposition multiclass: so the tree is consistent | `voting`, in words | R11 |
+| proposition condition-on-full-measure: whatever the streams | `streams`, in words | R1, R13 |
+| proposition multi-biau: and so is the vote of M trees | `vote_bound` | |
+| fixed size fringe: splits go on | `rounds` | |
+| lemma upper-bound-K: and become rare among points | `max_splits`, `max_path` | α never falls |
+| cells below a cell become small | `shrinking_factor`, `largest_descendant` | |
+| remark on s(A) = 0: such a leaf may wait | `fringe`, in words | R12 |
+| every leaf with s(A) > 0 becomes active | `fringe_wait` | d/α(d) -> 0 |
+
+Where a statement of the paper is not quite right, the docstring says how, the function is the right
+one, and a test shows the difference: the constants of diam-to-zero hold for uniform points alone,
+depths are one too high in n-to-infty and upper-bound-K, and three steps of the fixed size fringe needed
+mending. The theorem stands in all of this, but for one step of the fringe that is open (see `fringe`).
+
+`certificate` holds all of it against a live forest.
+"""
 
 from riparian.theory.certificate import Certificate, certificate
 from riparian.theory.conditions import Condition, ScheduleCheck, check_schedule

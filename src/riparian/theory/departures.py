@@ -27,14 +27,14 @@ def departures_of(
     p = forest._native.parameters
     stopped = sum(tree["stopped_at"] > 0 for tree in totals)
     evictions = sum(tree["evictions"] for tree in totals)
-    history = getattr(forest, "_history", None)
+    weights = forest._class_weights
     return (
         _ties(redrawn),
-        _passes(getattr(history, "passes", None)),
-        _weights(getattr(history, "weighted", None)),
+        _passes(forest._history.passes),
+        _weights(forest._history.weighted),
         Departure(
             "class weights",
-            forest.class_weight is not None,
+            weights.balanced or weights.given is not None,
             breaks=True,
             note="the forest goes to the best classifier of the weighted classes",
         ),

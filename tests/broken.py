@@ -1,0 +1,169 @@
+"""Forests broken on purpose: structure points vote, instead of estimation points or beside them.
+
+The partition is that of the paper in all three, so they differ in who predicts and in nothing else. All
+labels are noise: a point is of class 1 with probability 0.8 wherever it is, so whatever a leaf says
+beyond that, it has made up. Run as a program, this writes the figure of docs/experiments/consistency:
+
+    python tests/broken.py docs/experiments/consistency/structure-votes
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from riparian import reference
+from riparian.experiments import Cell, Panel, Row, Study, curve_of, write_all
+from riparian.schedule import Geometric
+
+from engines import parameters
+
+VOTERS = {
+    "estimation": "estimation points (the paper)",
+    "structure": "structure points instead",
+    "both": "both",
+}
+ETA = 0.8  # P(Y = 1 | X = x), everywhere
+
+
+class WatchedTree(reference.Tree):
+    """The paper's tree, which keeps the structure points of each leaf's lifetime beside it."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self.structure_votes: dict[int, Counter[int]] = {0: Counter()}  # by the leaf's number
+        self.births: list[tuple[reference.CandidateSplit, dict[str, list[float]]]] = []
+        super().__init__(*arguments)
+
+    def receive_structure(self, x: Any, y: int, copies: int) -> None:
+        self.structure_votes[self.leaf_of(x).number][y] += copies
+        super().receive_structure(x, y, copies)
+
+    def split(self, leaf: reference.Leaf) -> None:
+        best = self.best_split(leaf)
+        super().split(leaf)
+        for side in (0, 1):
+            self.structure_votes[self.n_nodes - 2 + side] = Counter(best.structure[side])
+        if all(best.structure):  # one side may have no structure point at all
+            said = {voters: [_share(best, side, voters) for side in (0, 1)] for voters in VOTERS}
+            self.births.append((best, said))
+
+    def votes(self, x: Any, voters: str) -> Counter[int]:
+        leaf = self.leaf_of(x)
+        return _counts(leaf.estimation, self.structure_votes[leaf.number], voters)
+
+
+def _counts(estimation: Counter[int], structure: Counter[int], voters: str) -> Counter[int]:
+    return {"estimation": estimation, "structure": structure, "both": estimation + structure}[
+        voters
+    ]
+
+
+def _share(split: reference.CandidateSplit, side: int, voters: str) -> float:
+    """What a new leaf says of class 1."""
+    counts = _counts(split.estimation[side], split.structure[side], voters)
+    return float(counts[1] / counts.total())
+
+
+@dataclass(frozen=True)
+class Task:
+    """One stream of noise: many candidates, small leaves that split as soon as they can."""
+
+    run: int
+    sizes: tuple[int, ...] = (100, 300, 1000, 3000, 10_000)
+    trees: int = 5
+    n_dims: int = 10
+    test_points: int = 300
+
+
+def one_run(task: Task) -> list[Row]:
+    p = parameters(
+        n_trees=task.trees,
+        seed=task.run,
+        candidate_dims=float(task.n_dims),
+        alpha=Geometric(2, 1.1),
+        min_gain=0.0,
+    )
+    space = reference.Columns(task.n_dims, p.rate(task.n_dims))
+    forest = reference.Forest(p, space, classes=(0, 1))
+    trees = [WatchedTree(i, p, space) for i in range(task.trees)]
+    forest.trees = list(trees)
+    rng = np.random.default_rng(task.run)
+    test = rng.random((task.test_points, task.n_dims)).astype(np.float32)
+    rows: list[Row] = []
+    for size in task.sizes:
+        X = rng.random((size - forest.points, task.n_dims)).astype(np.float32)
+        forest.learn(X, (rng.random(len(X)) < ETA).astype(int).tolist())
+        rows += [{"points": size, "voters": v, **asdict(measured(trees, test, v))} for v in VOTERS]
+    return rows
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How wrong trees are about noise."""
+
+    squared_error: float  # E[(η_t(X) - η)²] of a tree
+    excess_error: float  # of a tree, against always answering 1
+    votes: float  # in the leaf of a point
+    made_up: float  # see below
+    made_up_error: float  # its standard error
+
+
+def measured(trees: Sequence[WatchedTree], test: Any, voters: str) -> Measured:
+    """`made_up`: by how much the two new leaves of a split differ in what they say of class 1, in the
+    direction in which the structure points differ that chose the split. In truth they do not.
+    """
+    counts = [tree.votes(x, voters) for tree in trees for x in test]
+    eta = np.array([c[1] / c.total() if c.total() else 0.5 for c in counts])
+    apart = [
+        (said[voters][1] - said[voters][0]) * np.sign(said["structure"][1] - said["structure"][0])
+        for tree in trees
+        for _, said in tree.births
+    ]
+    return Measured(
+        squared_error=float(np.mean((eta - ETA) ** 2)),
+        excess_error=float((2 * ETA - 1) * np.mean(eta <= 0.5)),
+        votes=float(np.mean([c.total() for c in counts])),
+        made_up=float(np.mean(apart)),
+        made_up_error=float(np.std(apart) / np.sqrt(len(apart))),
+    )
+
+
+def study(runs: int) -> Study:
+    return Study(
+        name="structure-votes",
+        settings=asdict(Task(run=0)),
+        extent={"runs": runs},
+        cells=[Cell({"run": run}, Task(run)) for run in range(runs)],
+        compute=one_run,
+        panels=panels,
+        title="Trees that learn noise, by who votes in their leaves",
+    )
+
+
+def panels(rows: Sequence[Row]) -> list[Panel]:
+    shown = {
+        "made_up": "difference made up by a split",
+        "squared_error": "squared error of η, mean tree",
+        "excess_error": "excess error, mean tree",
+    }
+    return [
+        Panel(
+            [
+                curve_of(rows, label, x="points", y=column, where={"voters": voters})
+                for voters, label in VOTERS.items()
+            ],
+            x="points learned",
+            y=title,
+        )
+        for column, title in shown.items()
+    ]
+
+
+if __name__ == "__main__":
+    write_all(study(runs=4), Path(sys.argv[1]), jobs=1)
