@@ -39,8 +39,8 @@ $(VENV)/.build-requirements: pyproject.toml
 	@touch $@
 
 .PHONY: demo
-demo: venv ## learn a stream and print how near the forest comes to the best possible
-	$(BIN)/python -m riparian.demo
+demo: venv ## learn two streams, and write a report of each to look at
+	$(BIN)/riparian demo
 
 .PHONY: test
 test: venv ## run the tests, and the examples in the docstrings
