@@ -6,7 +6,7 @@ import pytest
 from riparian.schedule import Geometric, Polynomial
 from riparian.theory import fringe_wait, largest_descendant, rounds, shrinking_factor
 
-from engines import Reference, parameters
+from engines import Reference, learned, mixture, parameters, splits, stream_of
 
 RUNS = 100_000
 
@@ -130,3 +130,19 @@ def test_leaves_without_errors_wait_while_others_split():
     assert 0 in s_hat.values() and max(s_hat.values()) > 0
     leaves = [{tree.leaf_of([x]).number for x in half} for half in (X[X < 0.5], X[X >= 0.5])]
     assert len(leaves[0]) * 5 < len(leaves[1])
+
+
+def test_with_a_bounded_fringe_labels_of_estimation_points_act_on_the_partition():
+    # The step that is open: ŝ reads them, and says which leaf may split next.
+    X, y = mixture(600)
+    shapes = {}
+    for fringe_size in (None, 2):
+        p = parameters(fringe_size=fringe_size, alpha=Geometric(2, 1.1), beta=5)
+        estimation = stream_of(p, 0, len(y)) == "estimation"
+        other = y.copy()
+        other[estimation] = np.random.default_rng(0).permutation(y[estimation])
+        shapes[fringe_size] = [
+            splits(learned(Reference, p, X, labels).tree()) for labels in (y, other)
+        ]
+    assert shapes[None][0] == shapes[None][1]
+    assert shapes[2][0] != shapes[2][1]

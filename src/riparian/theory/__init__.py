@@ -25,7 +25,7 @@ above and below. The proof goes upwards: from two streams to a cell, to a tree, 
 
 Where a statement of the paper is not quite right, the docstring says how, the function is the right
 one, and a test shows the difference: the constants of diam-to-zero hold for uniform points alone,
-depths are one too high in n-to-infty and upper-bound-K, and three steps of the fixed size fringe needed
+depths are one too high in n-to-infty and upper-bound-K, and four steps of the fixed size fringe needed
 mending. The theorem stands in all of this, but for one step of the fringe that is open (see `fringe`).
 
 `certificate` holds all of it against a live forest.

@@ -2,8 +2,8 @@
 
 The argument: whoever enters ahead of an inactive leaf A0 has a larger ŝ, so it holds more of the
 measure; cells shrink with every split; so below the leaves there are now only finitely many
-generations can be ahead of A0. Three things the paper says on the way are not so, and are said here as
-they are: see `largest_descendant`, `fringe_wait` and `rounds`.
+generations can be ahead of A0. Four things the paper says on the way are not so, and are said here as
+they are: see `shrinking_factor`, `largest_descendant`, `fringe_wait` and `rounds`.
 
 The remark on s(A) = 0: a leaf in which every point has the same class may wait forever, as ŝ is then 0
 and all others come first. That does no harm, for no subdivision of it would predict better; it only
