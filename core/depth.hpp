@@ -2,7 +2,6 @@
 // difference of the depths at two places. There are infinitely many, and each leaf draws its own.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,20 +11,6 @@
 #include "rng.hpp"
 
 namespace riparian {
-
-// Two places, as offsets from a pixel at the reference depth.
-struct OffsetPair {
-    float u_row = 0, u_column = 0, v_row = 0, v_column = 0;
-};
-
-// A pixel of an image, and how offsets scale there.
-struct Pixel {
-    const float* image;
-    std::int32_t height, width;
-    std::int32_t row, column;
-    float scale;  // r / z: near things are large
-    float far;    // the depth of what lies outside
-};
 
 // Pixels of images in C order, all of one size. Every depth is positive: what had no return reads the
 // far depth already.
@@ -73,8 +58,9 @@ public:
     DepthDifferences(double offset_std, const HowMany& candidates)
         : offset_std_(offset_std), candidates_(candidates) {}
 
-    RIPARIAN_HOT static float value(Feature f, const Point& p) {
-        return depth(p, f.u_row, f.u_column) - depth(p, f.v_row, f.v_column);
+    static float value(Feature pair, const Point& p) { return depth_difference(pair, p); }
+    static void project(const Feature* pairs, std::size_t n, const Point& p, float* values) {
+        kernels().depth_differences(p, pairs, n, values);
     }
 
     // R16: 1 + Poisson(λ) pairs, independent.
@@ -86,26 +72,6 @@ public:
     }
 
 private:
-    // Where an offset leads, in whole pixels; so far outside that it does not matter is all the same.
-    static std::int32_t moved(std::int32_t from, float offset, float scale) {
-        constexpr float most = 1 << 20;
-        return from + static_cast<std::int32_t>(std::max(-most, std::min(most, offset * scale)));
-    }
-
-    static float depth(const Point& p, float d_row, float d_column) {
-        const std::int32_t row = moved(p.row, d_row, p.scale);
-        const std::int32_t column = moved(p.column, d_column, p.scale);
-        // Below zero is beyond every size, as an unsigned number. Read something in any case, so that
-        // there is a choice and no branch: pixels near a border would make it a toss.
-        const bool inside =
-            (static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(p.height)) &
-            (static_cast<std::uint32_t>(column) < static_cast<std::uint32_t>(p.width));
-        const std::size_t at = static_cast<std::size_t>(row) * static_cast<std::size_t>(p.width) +
-                               static_cast<std::size_t>(column);
-        const float read = p.image[inside ? at : 0];
-        return inside ? read : p.far;
-    }
-
     double offset_std_;  // pixels at the reference depth
     HowMany candidates_;
 };

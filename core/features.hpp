@@ -10,20 +10,23 @@
 #include <utility>
 #include <vector>
 
+#include "kernels.hpp"
 #include "rng.hpp"
 
 namespace riparian {
 
 template <class Space>
-concept FeatureSpace = requires(const Space& space, const typename Space::Batch& batch,
-                                typename Space::Feature feature, typename Space::Point point,
-                                Draws& draws, std::vector<typename Space::Feature>& drawn) {
-    { batch.point(std::size_t{}) } -> std::same_as<typename Space::Point>;
-    { batch.size() } -> std::same_as<std::size_t>;
-    { Space::columns } -> std::convertible_to<bool>;
-    { Space::value(feature, point) } -> std::same_as<float>;
-    { space.draw(draws, drawn) };  // replaces `drawn` with the features of a new leaf (R2)
-};
+concept FeatureSpace =
+    requires(const Space& space, const typename Space::Batch& batch,
+             typename Space::Feature feature, typename Space::Point point, Draws& draws,
+             std::vector<typename Space::Feature>& drawn, float* values) {
+        { batch.point(std::size_t{}) } -> std::same_as<typename Space::Point>;
+        { batch.size() } -> std::same_as<std::size_t>;
+        { Space::columns } -> std::convertible_to<bool>;
+        { Space::value(feature, point) } -> std::same_as<float>;
+        { Space::project(&feature, std::size_t{}, point, values) };  // on several features at once
+        { space.draw(draws, drawn) };  // replaces `drawn` with the features of a new leaf (R2)
+    };
 
 // Rows of a matrix in C order.
 class Matrix {
@@ -56,6 +59,9 @@ public:
         : n_dims_(n_dims), candidates_(candidates) {}
 
     static float value(Feature dim, Point x) { return x[dim]; }
+    RIPARIAN_HOT static void project(const Feature* dims, std::size_t n, Point x, float* values) {
+        for (std::size_t d = 0; d < n; ++d) values[d] = x[dims[d]];
+    }
 
     // R2: min(1 + Poisson(λ), D) distinct dimensions, by a partial Fisher-Yates shuffle. Where few
     // are drawn of many, only the places that were swapped are kept.

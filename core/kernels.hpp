@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pixel.hpp"
+
 // What every point goes through belongs in one piece of code; left to itself, the compiler draws the
 // line elsewhere with every change (15 % of the speed was seen).
 #if defined(__GNUC__)
@@ -38,6 +40,10 @@ struct Kernels {
     void (*shares16)(double* sums, const std::uint16_t* counts, std::size_t n, double total);
     void (*shares32)(double* sums, const std::uint32_t* counts, std::size_t n, double total);
     void (*shares64)(double* sums, const std::uint64_t* counts, std::size_t n, double total);
+
+    // values[d] = the difference of depths at the two places of pair d, d < n (R16).
+    void (*depth_differences)(const Pixel& p, const OffsetPair* pairs, std::size_t n,
+                              float* values);
 };
 
 extern const Kernels baseline_kernels;

@@ -203,9 +203,7 @@ private:
 
     RIPARIAN_HOT void project(Point x, Scratch<Space>& scratch) const {
         if (scratch.values.size() < shape_.dims) scratch.values.resize(shape_.dims);
-        const Feature* feature = features();
-        float* values = scratch.values.data();
-        for (std::uint32_t d = 0; d < shape_.dims; ++d) values[d] = Space::value(feature[d], x);
+        Space::project(features(), shape_.dims, x, scratch.values.data());
     }
 
     // CreateCandidateSplit in every dimension (R3).

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riparian import native, reference
+from riparian import _core, native, reference
 from riparian.depth import DepthForestClassifier, DepthSaffariClassifier, sample_pixels
 from riparian.depth.reference import DepthDifferences, FixedDepthDifferences, Pixel
 from riparian.labels import Labels
@@ -84,9 +84,9 @@ def test_engines_agree_on_depth_images(picture, seed, offset_std, data):
     p = data.draw(
         st.sampled_from(
             [
-                two_streams(seed=seed),
+                two_streams(seed=seed, candidate_dims=20.0),
                 two_streams(seed=seed, fringe_size=2, candidate_dims=0.0, voting="majority"),
-                one_stream(seed=seed),
+                one_stream(seed=seed, candidate_dims=17),
                 one_stream(seed=seed, thresholds="range", replacement_rate=0.05),
             ]
         )
@@ -96,6 +96,22 @@ def test_engines_agree_on_depth_images(picture, seed, offset_std, data):
     assert_same(forest, engine, [])
     if points:
         assert_same_answers(forest, engine, points[:20], Pixels(images, pixels[:20]))
+
+
+@pytest.mark.parametrize("kernels", _core.kernel_names())
+def test_every_instruction_set_reads_the_same_depths(kernels):
+    rng = np.random.default_rng(0)
+    images = (1 + 3 * rng.random((2, 30, 40))).astype(np.float32)
+    pixels = rng.integers([2, 30, 40], size=(400, 3)).astype(np.int32)
+    labels = rng.integers(3, size=400)
+    before = _core.kernel_names()[-1]
+    _core.use_kernels(kernels)
+    try:
+        p = two_streams(candidate_dims=60.0)
+        forest, engine, _ = learn_both(p, 20.0, images, pixels, labels)
+        assert_same(forest, engine, [])
+    finally:
+        _core.use_kernels(before)
 
 
 # -- the feature ----------------------------------------------------------------------------------
