@@ -6,7 +6,8 @@ import pytest
 from riparian.schedule import Geometric, Polynomial
 from riparian.theory import fringe_wait, largest_descendant, rounds, shrinking_factor
 
-from engines import Reference, learned, mixture, parameters, splits, stream_of
+from engines import Reference, learned, mixture, parameters, stream_of
+from engines import splits as splits_of
 
 RUNS = 100_000
 
@@ -142,7 +143,7 @@ def test_with_a_bounded_fringe_labels_of_estimation_points_act_on_the_partition(
         other = y.copy()
         other[estimation] = np.random.default_rng(0).permutation(y[estimation])
         shapes[fringe_size] = [
-            splits(learned(Reference, p, X, labels).tree()) for labels in (y, other)
+            splits_of(learned(Reference, p, X, labels).tree()) for labels in (y, other)
         ]
     assert shapes[None][0] == shapes[None][1]
     assert shapes[2][0] != shapes[2][1]
