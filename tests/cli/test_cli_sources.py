@@ -220,12 +220,12 @@ def test_a_file_is_never_held_as_a_whole(tmp_path, name, rows):
     write(found, path) if name != "t.parquet" else pyarrow.parquet.write_table(found, path)
     held = found.nbytes
     del found
-    stream = Stream([str(path)], Reading())
-    before = pa.total_allocated_bytes()
     most = read = 0
-    for batch in stream.batches(lambda source: dict.fromkeys(source.fields, Kind.NUMBER)):
-        most = max(most, pa.total_allocated_bytes() - before)
-        read += len(batch)
+    with Stream([str(path)], Reading()) as stream:
+        before = pa.total_allocated_bytes()
+        for batch in stream.batches(lambda source: dict.fromkeys(source.fields, Kind.NUMBER)):
+            most = max(most, pa.total_allocated_bytes() - before)
+            read += len(batch)
     assert read == rows
     assert most < 0.7 * held
 
@@ -248,9 +248,9 @@ def test_a_stream_goes_on_from_any_row_in_any_file(tmp_path, skip, limit, data):
     parts = [
         write(found.slice(100 * i, 100), tmp_path / f"{i}{name}") for i, name in enumerate(names)
     ]
-    stream = Stream([str(part) for part in parts], Reading())
-    batches = stream.batches(lambda _: {"age": Kind.NUMBER}, skip, limit)
-    ages = [age for batch in batches for age in batch.table.column("age").to_pylist()]
+    with Stream([str(part) for part in parts], Reading()) as stream:
+        batches = stream.batches(lambda _: {"age": Kind.NUMBER}, skip, limit)
+        ages = [age for batch in batches for age in batch.table.column("age").to_pylist()]
     assert ages == found["age"].to_pylist()[skip:limit]
 
 

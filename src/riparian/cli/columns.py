@@ -301,6 +301,9 @@ def _check_usable(source: Source, kinds: Mapping[str, Kind | None], *, encode: b
             )
     texts = [name for name, kind in kinds.items() if kind is Kind.TEXT]
     if texts and not encode:
+        for name in texts:
+            if (stray := source.stray_text(name)) is not None:
+                raise stray
         raise BadData(
             f"these columns hold text: {names(texts)}; give --encode ordinal, onehot or hash, "
             "or leave them out with --ignore",

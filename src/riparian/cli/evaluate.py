@@ -66,14 +66,14 @@ def evaluate(
     matched = Matched(
         loaded, Wanted(target, tuple(ignore or ()), zero_based), fill_missing, with_target=True
     )
-    stream = Stream(sources, reading.reading(strict=False))
     began = time.monotonic()
     scores = Scores()
-    for batch in stream.batches(matched.choose):
-        assert matched.columns is not None
-        y = matched.columns.labels(batch)
-        proba = loaded.forest.predict_proba(matched.columns.points(batch))
-        scores.update(y, proba, loaded.forest.classes_)
+    with Stream(sources, reading.reading(strict=False)) as stream:
+        for batch in stream.batches(matched.choose):
+            assert matched.columns is not None
+            y = matched.columns.labels(batch)
+            proba = loaded.forest.predict_proba(matched.columns.points(batch))
+            scores.update(y, proba, loaded.forest.classes_)
     matched.end()
     if scores.rows == 0:
         raise BadData("there are no rows to evaluate", file=stream.first.file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 import typer
@@ -85,6 +85,29 @@ class ForestOptions:
             "max_memory": _number_or_text(self.max_memory, whole=True),
             "class_weight": _class_weight(self.class_weight, target),
         }
+
+
+RENAMED = {"n_estimators": "trees", "random_state": "seed", "n_jobs": "threads"}
+
+
+def flag(parameter: str) -> str:
+    """The option for a parameter.
+
+    >>> flag("n_estimators"), flag("min_gain")
+    ('--trees', '--min-gain')
+    """
+    return f"--{RENAMED.get(parameter, parameter).replace('_', '-')}"
+
+
+def in_options(message: str) -> str:
+    """What the estimator says of a parameter, said of the option.
+
+    >>> in_options("min_gain must be >= 0, got -1.0")
+    '--min-gain must be >= 0, got -1.0'
+    """
+    word = message.partition(" ")[0]
+    known = {field.name for field in fields(ForestOptions)}
+    return flag(word) + message.removeprefix(word) if word in known else message
 
 
 def schedule(option: str, text: str) -> Schedule:

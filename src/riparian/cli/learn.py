@@ -15,7 +15,7 @@ from riparian.cli.checkpoint import Checkpoint, Every, Progress
 from riparian.cli.columns import Columns, SparseColumns, TableColumns, text_encoder
 from riparian.cli.display import display
 from riparian.cli.errors import BadData, BadUsage, reported, say
-from riparian.cli.forest_options import ForestOptions
+from riparian.cli.forest_options import ForestOptions, flag
 from riparian.cli.learner import BIG_BLOCK, Learner, Schedule, start
 from riparian.cli.model import check_can_write, model_bytes, named, write_file
 from riparian.cli.options import AsJson, ColumnOptions, Html, Quiet, ReadingOptions, spread
@@ -139,26 +139,28 @@ def learn(
         if path is not None:
             check_can_write(path, option)
     every = None if saving.checkpoint_every is None else Every.parse(saving.checkpoint_every)
-    stream = Stream(sources, reading.reading(strict=True))
-    if going.passes > 1 and not stream.again:
-        raise BadUsage("--passes: standard input can be read only once")
-    chosen = choose_columns(stream, columns)
-    assert chosen.target is not None
-    forest = new_forest(options, going, chosen.target)
-    progress = Progress(test=None if going.no_eval else Prequential(going.window))
-    checkpoint = Checkpoint(saving.path(), _plan(stream, reading, columns, going, options), every)
-    if saving.resume:
-        forest, chosen, progress = checkpoint.resume()
-        forest.n_jobs = options.n_jobs
-    else:
-        checkpoint.check_none()
+    with Stream(sources, reading.reading(strict=True)) as stream:
+        if going.passes > 1 and not stream.again:
+            raise BadUsage("--passes: standard input can be read only once")
+        chosen = choose_columns(stream, columns)
+        forest = new_forest(options, going, chosen)
+        progress = Progress(test=None if going.no_eval else Prequential(going.window))
+        checkpoint = Checkpoint(
+            saving.path(), _plan(stream, reading, columns, going, options), every
+        )
+        if saving.resume:
+            forest, chosen, progress = checkpoint.resume()
+            forest.n_jobs = options.n_jobs
+        else:
+            checkpoint.check_none()
 
-    ignored = columns.ignore or []
-    learner = Learner(
-        forest, chosen, stream, going.schedule(columns.category_rows), progress,
-        choose=lambda source: kinds_of(chosen, source, ignored),
-    )  # fmt: skip
-    learner.run(checkpoint, display(quiet))
+        def choose(source: Source) -> dict[str, Kind]:
+            return kinds_of(chosen, source, columns.ignore or [])
+
+        stream.check(choose)
+        schedule = going.schedule(columns.category_rows)
+        learner = Learner(forest, chosen, stream, schedule, progress, choose)
+        learner.run(checkpoint, display(quiet))
 
     data = model_bytes(forest, chosen)
     write_file(saving.model, data, "model")
@@ -217,17 +219,18 @@ def kinds_of(columns: Columns, source: Source, ignored: list[str]) -> dict[str, 
 
 
 def new_forest(
-    options: ForestOptions, going: StreamOptions, target: Target
+    options: ForestOptions, going: StreamOptions, columns: Columns
 ) -> OnlineForestClassifier:
     """A forest with these options, tried out: what the estimator refuses is bad usage."""
+    assert columns.target is not None
     parameters = {
-        **options.parameters(target),
+        **options.parameters(columns.target),
         "passes": going.passes,
         "shuffle": going.shuffle_window > 0,
     }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConsistencyWarning)
-        start(OnlineForestClassifier(**parameters), n_features=1)
+        start(OnlineForestClassifier(**parameters), columns.n_features)
     for warning in caught:
         say(f"note: {warning.message}")
     return OnlineForestClassifier(**parameters)
@@ -235,14 +238,13 @@ def new_forest(
 
 def _plan(stream: Stream, *groups: Any) -> dict[str, Any]:
     """What decides the result: a run can go on only if all of it is the same."""
-    renamed = {"n_estimators": "trees", "random_state": "seed"}
     plan: dict[str, Any] = {
         "sources": [list(pair) for pair in zip(stream.paths, stream.sizes, strict=True)]
     }
     for group in groups:
         for name, value in vars(group).items():
             if name != "n_jobs":
-                plan[f"--{renamed.get(name, name).replace('_', '-')}"] = value
+                plan[flag(name)] = value
     return plan
 
 

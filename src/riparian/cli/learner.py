@@ -15,6 +15,7 @@ from riparian.cli.checkpoint import Checkpoint, Progress
 from riparian.cli.columns import Columns, TableColumns
 from riparian.cli.display import Display, Status
 from riparian.cli.errors import BadData, BadUsage, Interrupted
+from riparian.cli.forest_options import in_options
 from riparian.cli.interrupt import Interrupts, Stop
 from riparian.cli.sources.source import Batch, Kind, Source
 from riparian.cli.sources.stream import Stream
@@ -40,7 +41,7 @@ def start(forest: OnlineForestClassifier, n_features: int) -> None:
     try:
         forest.partial_fit(np.empty((0, n_features), np.float32), np.empty(0, np.int64))
     except (TypeError, ValueError) as error:
-        raise BadUsage(str(error)) from None
+        raise BadUsage(in_options(str(error))) from None
 
 
 class Learner:

@@ -118,13 +118,15 @@ def predict(
     chosen = output_format(output, output_as)
     loaded = load_model(model, threads)
     matched = Matched(loaded, Wanted(None, tuple(ignore or ()), zero_based), fill_missing, False)
-    stream = Stream(sources, reading.reading(strict=False))
     began = time.monotonic()
     rows = 0
     classes = loaded.forest.classes_
     schema = _schema(classes)
     try:
-        with open_output(output, chosen, schema) as out:
+        with (
+            Stream(sources, reading.reading(strict=False)) as stream,
+            open_output(output, chosen, schema) as out,
+        ):
             for batch in stream.batches(matched.choose):
                 assert matched.columns is not None
                 proba = loaded.forest.predict_proba(matched.columns.points(batch))

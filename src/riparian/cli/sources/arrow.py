@@ -16,15 +16,14 @@ FILE_MAGIC = b"ARROW1"
 
 
 class ArrowSource(Source):
-    def __init__(self, path: str) -> None:
-        raw = Raw(path)
+    def __init__(self, raw: Raw) -> None:
         self.file = raw.name
         self.raw = raw
         self.reader: Any
         self._done = 0
         try:
             if raw.packed.peek(len(FILE_MAGIC)) == FILE_MAGIC:
-                self.reader = self._file(path)
+                self.reader = self._file(raw.packed.path)
             else:
                 self.reader = pyarrow.ipc.open_stream(pa.PythonFile(_Whole(raw), mode="r"))
         except (pa.ArrowInvalid, OSError) as error:

@@ -13,13 +13,15 @@ import pyarrow.csv
 import pyarrow.types as types
 
 from riparian.cli.errors import BadData, names, shown
-from riparian.cli.sources.raw import LONGEST_RECORD, Block, Blocks, Raw, last_newline
+from riparian.cli.sources.raw import LONGEST_RECORD, Block, Blocks, Raw, last_newline, reader
 from riparian.cli.sources.source import Batch, Kind, TextSource
 
 PLAIN_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
 # pyarrow's own, and what `--missing` adds. A text column has no missing value but the empty one.
 MISSING = pyarrow.csv.ConvertOptions().null_values
+
+CONVERT = "convert the file first, as in iconv -f LATIN1 -t UTF-8"
 
 csv.field_size_limit(LONGEST_RECORD)
 
@@ -103,7 +105,9 @@ class CsvSource(TextSource):
         try:
             cells = self.dialect.cells(head[:end].decode("utf-8"))
         except UnicodeDecodeError as error:
-            raise BadData(f"the header is not UTF-8: {error}", file=self.file, line=1) from None
+            raise BadData(
+                f"the header is not UTF-8: {error}; {CONVERT}", file=self.file, line=1
+            ) from None
         if not self.dialect.header:
             return [f"c{i + 1}" for i in range(len(cells))], 0
         twice = sorted({name for name in cells if cells.count(name) > 1})
@@ -139,8 +143,10 @@ class CsvSource(TextSource):
 
     def _parse(self, data: bytes, wanted: dict[str, pa.DataType] | None) -> pa.RecordBatch:
         table = pyarrow.csv.read_csv(
-            pa.BufferReader(data),
-            read_options=pyarrow.csv.ReadOptions(column_names=self.names, block_size=len(data) + 1),
+            reader(data),
+            read_options=pyarrow.csv.ReadOptions(
+                column_names=self.names, block_size=len(data) + 1, use_threads=False
+            ),
             parse_options=pyarrow.csv.ParseOptions(
                 delimiter=self.dialect.delimiter, newlines_in_values=b'"' in data
             ),
@@ -152,25 +158,40 @@ class CsvSource(TextSource):
         )
         return one_batch(table)
 
-    def _find(self, block: Block, wanted: dict[str, pa.DataType], first: int) -> None:
-        """Raise what is wrong with the first bad row of a block, read once more in plain Python."""
-        row, line, start = first, block.line, 0
+    def stray_text(self, column: str) -> BadData | None:
+        block, place = self._below_header(), self.names.index(column)
+        for row, (line, record) in enumerate(self._records(block)):
+            cell = self.dialect.cells(record.decode("latin-1"))[place]
+            fault = self._fault(cell, pa.float64())
+            if fault is not None:
+                bad = BadData(fault, file=self.file, row=row + 1, line=line, column=column)
+                return bad if row > 0 else None
+        return None
+
+    def _records(self, block: Block) -> Iterator[tuple[int, bytes]]:
+        """Those that are rows, in plain Python, each with the number of its first line."""
+        line, start = block.line, 0
         for end in self.dialect.ends(block.data):
             record = block.data[start:end]
             if record.strip(b"\r\n"):
-                row += 1
-                self._check(record, wanted, row, line)
+                yield line, record
             line += record.count(b"\n")
             start = end
+
+    def _find(self, block: Block, wanted: dict[str, pa.DataType], first: int) -> None:
+        """Raise what is wrong with the first bad row of a block, read once more in plain Python."""
+        for row, (line, record) in enumerate(self._records(block), start=first + 1):
+            self._check(record, wanted, row, line)
 
     def _check(self, record: bytes, wanted: dict[str, pa.DataType], row: int, line: int) -> None:
         # Latin-1 gives every byte a character, so that the cells can be told apart first.
         text = record.decode("latin-1")
         cells = self.dialect.cells(text)
         if len(cells) != len(self.names):
+            open_quote = "; is a quote left open?" if "\n" in text.rstrip() else ""
             raise BadData(
                 f"expected {len(self.names)} cells, one for each column, got {len(cells)}: "
-                f"{shown(text.rstrip())}",
+                f"{shown(text.rstrip())}{open_quote}",
                 file=self.file,
                 row=row,
                 line=line,
@@ -186,7 +207,7 @@ class CsvSource(TextSource):
         except UnicodeDecodeError as error:
             return (
                 f"not UTF-8 ({error.reason} {error.object[error.start]:#04x}): {shown(cell)}; "
-                "convert the file first, as in iconv -f LATIN1 -t UTF-8"
+                f"{CONVERT}"
             )
         if wanted == pa.string() or text in MISSING or text in self.dialect.missing:
             return None

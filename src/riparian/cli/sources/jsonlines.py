@@ -11,7 +11,7 @@ import pyarrow.json
 
 from riparian.cli.errors import BadData, shown
 from riparian.cli.sources.csv import one_batch
-from riparian.cli.sources.raw import Block, Raw, nothing_but_lines
+from riparian.cli.sources.raw import Block, Raw, nothing_but_lines, reader
 from riparian.cli.sources.source import Batch, Kind, TextSource
 
 # What JSON must have for each type, and how to say it.
@@ -60,8 +60,8 @@ class JsonLinesSource(TextSource):
             schema = pa.schema({**self.fields, **wanted} if self.strict else wanted)
             unknown = "error" if self.strict else "ignore"
         table = pyarrow.json.read_json(
-            pa.BufferReader(data),
-            read_options=pyarrow.json.ReadOptions(block_size=len(data) + 1),
+            reader(data),
+            read_options=pyarrow.json.ReadOptions(block_size=len(data) + 1, use_threads=False),
             parse_options=pyarrow.json.ParseOptions(
                 explicit_schema=schema, unexpected_field_behavior=unknown
             ),
@@ -107,7 +107,11 @@ class JsonLinesSource(TextSource):
             return "a field that the rows before do not have" if unknown else None
         classes, words = EXPECTED[wanted[name]]
         good = isinstance(value, classes) and (bool in classes or not isinstance(value, bool))
-        return None if good else f"expected {words}, as in the rows before, got {shown(value)}"
+        return (
+            None
+            if good
+            else f"expected {words}, as in the rows before, got {shown(json.dumps(value))}"
+        )
 
 
 def _sort(value: Any) -> type:
@@ -118,4 +122,7 @@ def _changed(value: Any, before: type) -> str | None:
     """A type within the first block that is not that of its first line."""
     if before is type(None) or _sort(value) is before:
         return None
-    return f"expected a value of type {before.__name__}, as in the rows before, got {shown(value)}"
+    return f"expected {WORDS[before]}, as in the rows before, got {shown(json.dumps(value))}"
+
+
+WORDS = {float: "a number", str: "a text", bool: "true or false", list: "a list", dict: "an object"}

@@ -54,20 +54,28 @@ class Reading:
 
 def open_source(path: str, reading: Reading) -> Source:
     found = reading.format or format_of(path)
+    if found is Format.PARQUET:
+        return ParquetSource(path)
+    raw = Raw(path)
+    try:
+        return _source(raw, found, reading)
+    except BaseException:
+        raw.close()
+        raise
+
+
+def _source(raw: Raw, found: Format, reading: Reading) -> Source:
     match found:
-        case Format.CSV | Format.TSV:
-            delimiter = reading.delimiter or ("\t" if found is Format.TSV else ",")
-            return CsvSource(Raw(path), Dialect(delimiter, reading.header, reading.missing))
         case Format.JSONL:
-            return JsonLinesSource(Raw(path), strict=reading.strict)
+            return JsonLinesSource(raw, strict=reading.strict)
         case Format.LIBSVM:
-            return LibsvmSource(Raw(path))
+            return LibsvmSource(raw)
         case Format.ARFF:
-            return ArffSource(Raw(path))
-        case Format.PARQUET:
-            return ParquetSource(path)
+            return ArffSource(raw)
         case Format.ARROW:
-            return ArrowSource(path)
+            return ArrowSource(raw)
+    delimiter = reading.delimiter or ("\t" if found is Format.TSV else ",")
+    return CsvSource(raw, Dialect(delimiter, reading.header, reading.missing))
 
 
 def format_of(path: str) -> Format:

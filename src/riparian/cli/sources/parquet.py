@@ -36,7 +36,9 @@ class ParquetSource(Source):
 
     def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
         groups, first = self._after(skip)
-        rows = self.parquet.iter_batches(MOST_ROWS, row_groups=groups, columns=list(kinds))
+        rows = self.parquet.iter_batches(
+            MOST_ROWS, row_groups=groups, columns=list(kinds), use_threads=False
+        )
         try:
             for batch in rows:
                 self._read = first + batch.num_rows

@@ -118,6 +118,17 @@ class Block:
                 yield self.line + i, line.removesuffix(b"\r")
 
 
+def reader(data: bytes) -> Any:
+    """The bytes for pyarrow, copied to where Python has no hand in them.
+
+    One of pyarrow's threads may let go of them last. If that is after Python has begun to shut
+    down, it must not need Python for it: the process would be aborted.
+    """
+    buffer = pa.allocate_buffer(len(data))
+    memoryview(buffer).cast("B")[:] = data
+    return pa.BufferReader(buffer)
+
+
 def last_newline(data: bytes) -> int:
     """Where the last whole line ends."""
     return data.rfind(b"\n") + 1

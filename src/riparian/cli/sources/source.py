@@ -93,6 +93,10 @@ class Source(ABC):
     def close(self) -> None:
         """Let go of the file."""
 
+    def stray_text(self, column: str) -> BadData | None:
+        """What makes a column one of text after numbers, where that can be told."""
+        return None
+
     def types(self, kinds: Mapping[str, Kind]) -> dict[str, pa.DataType]:
         return {name: type_of(kind, self.fields[name]) for name, kind in kinds.items()}
 

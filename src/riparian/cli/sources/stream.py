@@ -39,6 +39,16 @@ class Stream:
         size = (_size(self._current.file) or 0) if self._current else 0
         return min(1.0, (self._done + within * size) / total)
 
+    def check(self, choose: Choice) -> None:
+        """Whether all files have the columns wanted: better known now than after hours."""
+        for path, size in zip(self.paths[1:], self.sizes[1:], strict=True):
+            if size is not None:  # a pipe with a name can be opened only once
+                source = open_source(path, self.reading)
+                try:
+                    choose(source)
+                finally:
+                    source.close()
+
     def batches(self, choose: Choice, skip: int = 0, limit: int | None = None) -> Iterator[Batch]:
         """The rows from number `skip` on, `limit` in all, those that are skipped included."""
         row = self._done = 0  # before the next batch
@@ -63,7 +73,10 @@ class Stream:
                 self._close(source)
                 self._done += size or 0
 
-    def close(self) -> None:
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Let go of the file that is open."""
         for source in (self._opened, self._current):
             if source is not None:

@@ -1,0 +1,213 @@
+"""Bad data ends the real command with exit code 1 and one message that says where and what."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import resource
+
+import pytest
+from commands import RIPARIAN, SMALL, call, learn, run, table, write
+
+import riparian
+from riparian.cli.sources import raw
+
+GOOD = "".join(f"{i % 7},{i % 5}.5,{'ab'[i % 2]}\n" for i in range(1000))
+
+
+def csv(rows):
+    return f"x,y,label\n{rows}".encode()
+
+
+BAD = {
+    "a type that changes half-way": (
+        "t.csv", csv(f"{GOOD}abc,1,a\n{GOOD}"),
+        "t.csv, row 1,001 (line 1,002), column 'x': expected a number, as in the rows before, "
+        "got 'abc'",
+    ),
+    "a ragged row": (
+        "t.csv", csv(f"{GOOD}1,2\n{GOOD}"),
+        "t.csv, row 1,001 (line 1,002): expected 3 cells, one for each column, got 2: '1,2'",
+    ),
+    "a wrong encoding": (
+        "t.csv", csv(GOOD) + b"1,2,\xe9t\xe9\n",
+        "t.csv, row 1,001 (line 1,002), column 'label': not UTF-8 (invalid continuation byte 0xe9)",
+    ),
+    "an empty file": ("t.csv", b"", "t.csv: the file is empty"),
+    "a header and nothing else": ("t.csv", csv(""), "t.csv: there are no rows to learn from"),
+    "a missing target": (
+        "t.csv", csv(f"{GOOD}1,2,\n"), "t.csv, row 1,001, column 'label': the target is missing",
+    ),
+    "a text column": (
+        "t.csv", b"x,name,label\n1,foo,a\n",
+        "t.csv: these columns hold text: 'name'; give --encode ordinal, onehot or hash",
+    ),
+    "a file cut off": (
+        "t.csv.gz", gzip.compress(csv(GOOD))[:-50], "t.csv.gz: cannot be unpacked: Truncated",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_data_is_told_with_its_place_and_no_model_is_written(kind, tmp_path):
+    name, data, reason = BAD[kind]
+    (tmp_path / name).write_bytes(data)
+    done = run("learn", name, "-t", "label", "-m", "model", *SMALL, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.startswith(f"error: {reason}"), done.stderr
+    assert done.stdout == "" and "Traceback" not in done.stderr
+    assert not (tmp_path / "model").exists()
+
+
+MORE = {
+    "dates": ("t.csv", b"x,when,label\n1,2020-01-01,a\n", "column 'when': dates or times (date32"),
+    "infinity": ("t.csv", csv("1,2,a\n1,inf,a\n"), "row 2, column 'y': expected a number that fits"),
+    "fractions as labels": ("t.csv", csv("1,2,1.5\n"), "row 1, column 'label': the target must be"),
+    "a header in latin-1": ("t.csv", "größe,label\n".encode("latin-1"), "the header is not UTF-8"),
+    "a name that comes twice": ("t.csv", b"x,x,label\n", "these come again: 'x'"),
+    "nothing to learn from": ("t.csv", b"label\na\n", "there is no column but the target"),
+    "a quote left open": ("t.csv", csv(f'1,"2,a\n{GOOD}'), "is a quote left open?"),
+    "no JSON": ("t.jsonl", b'{"x":1,"label":"a"}\n{"x":\n', "row 2 (line 2): not JSON"),
+    "no object": ("t.jsonl", b'{"x":1,"label":"a"}\n[1]\n', "row 2 (line 2): expected an object"),
+    "another type": (
+        "t.jsonl", b'{"x":1,"label":"a"}\n{"x":"1","label":"a"}\n',
+        "row 2 (line 2), column 'x': expected a number, as in the rows before, got '\"1\"'",
+    ),
+    "a list": ("t.jsonl", b'{"x":[1],"label":"a"}\n', "column 'x': values (list"),
+    "JSON in latin-1": ("t.jsonl", b'{"x":1,"label":"\xe9"}\n', "row 1 (line 1): not UTF-8"),
+    "no index": ("t.libsvm", b"1 1:2\n2 x:4\n", "row 2 (line 2): expected label index:value"),
+    "a fraction as label": ("t.libsvm", b"1 1:2\n1.5 1:4\n", "row 2 (line 2): the label must be"),
+    "no feature": ("t.libsvm", b"1\n2\n", "there is no feature in it"),
+    "a value not declared": (
+        "t.arff", b"@attribute x real\n@attribute label {a}\n@data\n1,a\n2,c\n",
+        "row 2 (line 5), column 'label': 'c' is not among the values declared",
+    ),
+    "no number": (
+        "t.arff", b"@attribute x real\n@attribute label {a}\n@data\n1,a\nz,a\n",
+        "row 2 (line 5), column 'x': expected a number, got 'z'",
+    ),
+    "too few values": (
+        "t.arff", b"@attribute x real\n@attribute label {a}\n@data\n1\n",
+        "row 1 (line 4): expected 2 values, one for each attribute, got 1",
+    ),
+    "no data": ("t.arff", b"@attribute x real\n", "it has no @data"),
+    "a date attribute": ("t.arff", b"@attribute d date\n@data\n", "attributes of type date"),
+    "no Parquet": ("t.parquet", b"hello", "t.parquet: not a Parquet file"),
+    "no Arrow": ("t.arrow", b"hello, you there", "t.arrow: not an Arrow file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", MORE)
+def test_every_kind_of_bad_data_has_its_words(kind, tmp_path):
+    name, data, reason = MORE[kind]
+    (tmp_path / name).write_bytes(data)
+    done = call("learn", tmp_path / name, "-t", "label", "-m", tmp_path / "model", *SMALL)
+    assert (done.exit_code, reason in done.stderr) == (1, True), done.stderr
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_field_that_turns_up_later_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(raw, "BLOCK_BYTES", 500)
+    rows = '{"x":1,"label":"a"}\n' * 100
+    (tmp_path / "t.jsonl").write_text(rows + '{"x":1,"label":"a","z":0}\n')
+    done = call("learn", tmp_path / "t.jsonl", "-t", "label", "-m", tmp_path / "m", *SMALL)
+    assert "row 101 (line 101), column 'z': a field that the rows before do not have" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ("x,z,label", "b.csv: these columns are missing: 'y'; it has 'x', 'z', 'label'"),
+        ("x,y,label,z", "b.csv: these columns are not in the files before: 'z'"),
+    ],
+)
+def test_files_of_one_stream_must_have_the_same_columns(tmp_path, columns, reason):
+    (tmp_path / "a.csv").write_bytes(csv(GOOD))
+    (tmp_path / "b.csv").write_text(f"{columns}\n")
+    done = call(
+        "learn", tmp_path / "a.csv", tmp_path / "b.csv", "-t", "label", "-m", tmp_path / "m"
+    )
+    assert done.exit_code == 1 and reason in done.stderr
+
+
+def test_what_was_learned_before_bad_data_is_said(tmp_path):
+    (tmp_path / "t.csv").write_bytes(csv(f"{GOOD * 200}abc,1,a\n"))
+    args = ("-t", "label", "-m", tmp_path / "m", *SMALL, "--no-eval")
+    done = call("learn", tmp_path / "t.csv", *args)
+    assert "122,880 rows had been learned; no model was written.\n" in done.stderr
+    done = call("learn", tmp_path / "t.csv", *args, "--checkpoint-every", 100_000)
+    assert "no model was written, but " in done.stderr
+    assert "m.checkpoint holds the first 106,496." in done.stderr
+    assert riparian.load(tmp_path / "m.checkpoint").stats()["points"] == 106_496
+
+
+def test_with_json_the_place_is_told_to_machines_too(tmp_path):
+    (tmp_path / "t.csv").write_bytes(csv(f"{GOOD}abc,1,a\n"))
+    done = call("learn", tmp_path / "t.csv", "-t", "label", "-m", tmp_path / "m", *SMALL, "--json")
+    error = json.loads(done.stdout)["error"]
+    assert (error["row"], error["line"], error["column"], error["exit_code"]) == (
+        1001,
+        1002,
+        "x",
+        1,
+    )
+    assert error["message"] in done.stderr
+
+
+# -- after learning ------------------------------------------------------------------------------------
+
+
+def test_a_class_never_seen_is_counted_as_wrong_and_reported(tmp_path):
+    learn(write(table(text=False), tmp_path / "t.csv"), tmp_path / "m")
+    lines = (tmp_path / "t.csv").read_text().replace('"oak"', '"yew"')
+    (tmp_path / "new.csv").write_text(lines)
+    done = run("evaluate", "m", "new.csv", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "classes that the model has never seen, all counted as wrong: 'yew'" in done.stderr
+    found = json.loads(done.stdout)
+    yews = lines.count("yew")
+    assert found["unseen_classes"] == [{"label": "yew", "rows": yews}]
+    assert found["accuracy"] <= 1 - yews / found["rows"]
+    done = run("predict", "m", "new.csv", "-o", "p.csv", cwd=tmp_path)
+    assert done.returncode == 0 and "yew" not in (tmp_path / "p.csv").read_text()
+
+
+def test_a_damaged_model_is_bad_data(tmp_path):
+    data = bytearray(learn(write(table(text=False), tmp_path / "t.csv"), tmp_path / "m"))
+    data[-1] ^= 1
+    (tmp_path / "m").write_bytes(data)
+    done = run("predict", "m", "t.csv", "-o", "p.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: m: the checksum is wrong")
+
+
+def test_when_the_disk_is_full_the_checkpoint_from_before_survives(tmp_path):
+    whole = table(3000, text=False)
+    write(whole, tmp_path / "t.csv")
+    expected = learn(tmp_path / "t.csv", tmp_path / "whole")
+    args = ["learn", "t.csv", "-t", "label", "-m", "m", *SMALL, "--checkpoint-every", "300"]
+    few = learn(write(whole.slice(0, 300), tmp_path / "few.csv"), tmp_path / "few")
+
+    def full_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2 * len(few), 2 * len(few)))
+
+    done = run(*args, cwd=tmp_path, preexec_fn=full_disk)
+    assert done.returncode == 1
+    assert "error: m.checkpoint: the checkpoint could not be written: File too large" in done.stderr
+    assert "is whole: make room, and go on with --resume." in done.stderr
+    assert riparian.load(tmp_path / "m.checkpoint").stats()["points"] % 300 == 0
+    assert [path.name for path in tmp_path.glob(".*")] == []
+    done = run(*args, "--resume", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "m").read_bytes() == expected
+
+
+def test_without_its_packages_the_command_says_what_to_install(tmp_path):
+    (tmp_path / "typer.py").write_text("raise ModuleNotFoundError('No module', name='typer')")
+    import subprocess
+
+    done = subprocess.run(
+        RIPARIAN, cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "riparian: the command line needs typer: pip install 'riparian[cli]'\n"
