@@ -115,7 +115,12 @@ def native_tree(
     arrays: dict[str, NDArray[Any]], labels: list[Any], most_split_points: int
 ) -> dict[int, Any]:
     nodes: dict[int, Any] = {
-        number: ("split", feature(arrays["feature"][number]), bits(arrays["threshold"][number]), child)
+        number: (
+            "split",
+            feature(arrays["feature"][number]),
+            bits(arrays["threshold"][number]),
+            child,
+        )
         for number, child in enumerate(arrays["child"].tolist())
         if child
     }

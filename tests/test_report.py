@@ -14,7 +14,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.random import RandomState
-from report_browser import FAINT, OVERFLOWING, Page, running_browser
 from sklearn.exceptions import NotFittedError
 
 from riparian import Geometric, OnlineForestClassifier, from_bytes
@@ -25,6 +24,8 @@ from riparian.report import Report
 from riparian.report.numbers import count, memory, share
 from riparian.report.trees import count_leaves, size_label
 from riparian.streams import GaussianMixture
+
+from report_browser import FAINT, OVERFLOWING, Page, running_browser
 
 pytest.importorskip("plotly", reason="plotly is not installed")
 

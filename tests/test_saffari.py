@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from test_equivalence import cuts, streams
 
 from riparian import SaffariForestClassifier
 from riparian.parameters import SaffariParameters
@@ -13,7 +14,6 @@ from riparian.reference_saffari import FixedColumns, SaffariForest
 
 from engines import mixture
 from equivalence import Native, assert_same
-from test_equivalence import cuts, streams
 
 pytestmark = pytest.mark.engine
 

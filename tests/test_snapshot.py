@@ -18,12 +18,13 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from snapshots import KINDS, learned, mixture, opened, same_forest
 
 import riparian
 from riparian import Geometric, OnlineForestClassifier
 from riparian.snapshot import arrays
 from riparian.snapshot.extra import from_bytes_with_extra, with_extra
+
+from snapshots import KINDS, learned, mixture, opened, same_forest
 
 pytestmark = pytest.mark.engine
 

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from snapshots import same_forest
 
 import riparian
 from riparian import Geometric, OnlineForestClassifier
 from riparian.history import History
 from riparian.reference import Draws, key
+
+from snapshots import same_forest
 
 pytestmark = pytest.mark.engine
 

@@ -10,10 +10,11 @@ import pytest
 import safetensors.numpy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from snapshots import KINDS, changed, learned, opened, scratched, sealed, survive
 
 import riparian
 from riparian.snapshot import size
+
+from snapshots import KINDS, changed, learned, opened, scratched, sealed, survive
 
 pytestmark = pytest.mark.engine
 

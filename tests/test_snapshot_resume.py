@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from snapshots import KINDS, learned, mixture, same_forest
 from test_equivalence import cuts, parameters, streams, thorough
 
 import riparian
 from riparian import OnlineForestClassifier
+
+from snapshots import KINDS, learned, mixture, same_forest
 
 pytestmark = pytest.mark.engine
 

@@ -202,7 +202,9 @@ def test_an_image_is_all_its_pixels(Forest):
     depth, _ = scene(1, seed=2)
     _, height, width = depth.shape
     pixels = [(0, row, column) for row in range(height) for column in range(width)]
-    np.testing.assert_array_equal(forest.predict_image(depth[0]).ravel(), forest.predict(depth, pixels))
+    np.testing.assert_array_equal(
+        forest.predict_image(depth[0]).ravel(), forest.predict(depth, pixels)
+    )
     proba = forest.predict_image_proba(depth[0])
     assert proba.shape == (height, width, 3)
     np.testing.assert_array_equal(proba.reshape(-1, 3), forest.predict_proba(depth, pixels))
