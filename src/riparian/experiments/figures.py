@@ -58,11 +58,14 @@ def draw(panels: Sequence[Panel], title: str = "") -> Any:
     return figure
 
 
-def write_figure(figure: Any, folder: Path, name: str = "figure") -> None:
-    """The figure as `name`.png and `name`.svg."""
+def write_figure(
+    figure: Any, folder: Path, name: str = "figure", kinds: Sequence[str] = ("png", "svg")
+) -> None:
+    """The figure as `name`.png and `name`.svg; what consists of pixels is a PNG alone."""
     with matplotlib("pyplot").rc_context(STYLE):
-        for kind, metadata in (("png", None), ("svg", {"Date": None})):
+        for kind in kinds:
             data = io.BytesIO()
+            metadata = {"Date": None} if kind == "svg" else None
             figure.savefig(data, format=kind, dpi=DPI, metadata=metadata)
             write_whole(folder / f"{name}.{kind}", data.getvalue())
 

@@ -50,7 +50,7 @@ class Store:
     def add(self, cell: Cell, rows: Sequence[Row]) -> None:
         """Keep a cell that has just been computed: on the disk when this returns."""
         self.done[cell.name] = [{**cell.key, **row} for row in rows]
-        write_whole(self.folder / RUNS, _csv(self.rows()).encode())
+        write_whole(self.folder / RUNS, as_csv(self.rows()).encode())
 
     def rows(self) -> list[Row]:
         """All rows there are, in the order of the study's cells."""
@@ -113,7 +113,8 @@ def _difference(before: Any, now: Any, name: str) -> str:
     return "" if before == now else f"{name} is {before!r} there and {now!r} here"
 
 
-def _csv(rows: Sequence[Row]) -> str:
+def as_csv(rows: Sequence[Row]) -> str:
+    """The rows with the names of their columns, which are those of the first row, above them."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()

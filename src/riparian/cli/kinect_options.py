@@ -1,0 +1,125 @@
+"""The options of `riparian experiment kinect`: which poses, which forests, and how large."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from riparian.cli.errors import BadUsage
+from riparian.experiments.kinect import QUICK, Method, Settings
+
+FULL = Settings()
+
+
+class Forests(StrEnum):
+    OURS = "ours"
+    SAFFARI = "saffari"
+    BOTH = "both"
+
+    def methods(self) -> list[Method]:
+        return list(Method) if self == Forests.BOTH else [Method(self)]
+
+
+def _size(what: str, quick: object, full: object, **more: Any) -> Any:
+    told = f"{what} [quick: {quick}; full: {full}]" if quick != full else f"{what} [{full}]"
+    return typer.Option(help=told, rich_help_panel="Sizes", show_default=False, **more)
+
+
+@dataclass(frozen=True)
+class KinectOptions:
+    """What only this experiment can be asked for."""
+
+    poses: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            help="Motion capture: a folder, a .tar.xz or one file of BVH, or the .npz of the paper's "
+            "poses. If not given: random poses.",
+        ),
+    ] = None
+    forest: Annotated[Forests, typer.Option(help="Which of the two to learn.")] = Forests.BOTH
+    full: Annotated[
+        bool, typer.Option("--full", help="The paper's size: hours, and gigabytes of memory.")
+    ] = False
+    threads: Annotated[int, typer.Option(min=1, help="For each process.")] = 1
+    save_every: Annotated[
+        float,
+        typer.Option(min=0, help="After this many seconds a forest is saved, to go on from."),
+    ] = 300.0
+    size: Annotated[
+        str | None,
+        _size("Width and height of a picture.", "320x240", "640x480", metavar="WxH"),
+    ] = None
+    train: Annotated[int | None, _size("Poses to learn.", QUICK.train, FULL.train, min=1)] = None
+    test: Annotated[int | None, _size("Poses to test on.", QUICK.test, FULL.test, min=1)] = None
+    test_on_the_way: Annotated[
+        int | None,
+        _size("Of these, used before the end.", QUICK.test_on_the_way, FULL.test_on_the_way, min=1),
+    ] = None
+    per_class: Annotated[
+        int | None,
+        _size("Pixels of each part in a picture.", QUICK.per_class, FULL.per_class, min=1),
+    ] = None
+    trees: Annotated[int | None, _size("Trees.", QUICK.common.trees, FULL.common.trees, min=1)] = (
+        None
+    )
+    candidates: Annotated[
+        int | None,
+        _size(
+            "Features that a leaf tries.", QUICK.common.candidates, FULL.common.candidates, min=1
+        ),
+    ] = None
+    offset_std: Annotated[
+        float | None,
+        _size(
+            "Their deviation, in pixels at 2 m.", QUICK.common.offset_std, FULL.common.offset_std
+        ),
+    ] = None
+    fringe: Annotated[
+        int | None,
+        _size("Active leaves of our forest, in all.", QUICK.ours.fringe, FULL.ours.fringe, min=1),
+    ] = None
+    max_depth: Annotated[
+        int | None,
+        _size("Of Saffari's trees.", QUICK.saffari.max_depth, FULL.saffari.max_depth, min=1),
+    ] = None
+
+    def settings(self, seed: int) -> Settings:
+        """The full or the quick ones, with what was asked for instead."""
+        base = FULL if self.full else QUICK
+        common = {name: getattr(self, name) for name in ("trees", "candidates", "offset_std")}
+        whole = {
+            name: getattr(self, name) for name in ("train", "test", "test_on_the_way", "per_class")
+        }
+        size = base.size
+        if self.size is not None:
+            size = _width_and_height(self.size)
+            # A place on the body is as many pixels away as the picture has more of them.
+            common["offset_std"] = (
+                self.offset_std or FULL.common.offset_std * size[0] / FULL.size[0]
+            )
+        return replace(
+            base,
+            size=size,
+            seed=seed,
+            common=_with(base.common, common),
+            ours=_with(base.ours, {"fringe": self.fringe}),
+            saffari=_with(base.saffari, {"max_depth": self.max_depth}),
+            **{name: value for name, value in whole.items() if value is not None},
+        )
+
+
+def _with(settings: Any, given: dict[str, Any]) -> Any:
+    return replace(settings, **{name: value for name, value in given.items() if value is not None})
+
+
+def _width_and_height(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"([1-9]\d{0,3})x([1-9]\d{0,3})", text)
+    if not found:
+        raise BadUsage(f"--size must be like 640x480, got {text!r}")
+    return int(found[1]), int(found[2])

@@ -1,0 +1,34 @@
+"""Experiment 3 (fig:kinect): body parts from depth images, under a bound of memory.
+
+Our forest, with a bounded fringe, against Saffari's, with a bounded depth. Both learn some pixels of
+each picture of a stream; both are judged on every pixel of other pictures that shows a body.
+"""
+
+from riparian.experiments.kinect.extras import write_extras
+from riparian.experiments.kinect.settings import (
+    QUICK,
+    QUICK_RUNS,
+    RUNS,
+    Common,
+    Method,
+    Ours,
+    Saffari,
+    Settings,
+)
+from riparian.experiments.kinect.study import panels, study
+from riparian.experiments.kinect.work import Work
+
+__all__ = [
+    "study",
+    "panels",
+    "write_extras",
+    "Settings",
+    "Common",
+    "Ours",
+    "Saffari",
+    "Method",
+    "Work",
+    "QUICK",
+    "RUNS",
+    "QUICK_RUNS",
+]

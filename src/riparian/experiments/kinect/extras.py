@@ -1,0 +1,45 @@
+"""What experiment 3 writes besides the files that all experiments write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from riparian.experiments.figures import write_figure
+from riparian.experiments.kinect.body_parts import draw_parts_found, parts_table
+from riparian.experiments.kinect.feature import draw_features
+from riparian.experiments.kinect.predictions import draw_predictions
+from riparian.experiments.kinect.settings import LABELS
+from riparian.experiments.kinect.shown import read_shown
+from riparian.experiments.kinect.study import methods_of
+from riparian.experiments.kinect.work import Work
+from riparian.experiments.store import as_csv
+from riparian.experiments.study import Row
+from riparian.snapshot.files import write_whole
+
+
+def write_extras(rows: Sequence[Row], work: Work, out: Path) -> None:
+    """The parts one by one, what the runs have cost, and pictures.
+
+    Costs and pictures come from the folder `work`; what it does not hold is left out.
+    """
+    write_whole(out / "parts.md", parts_table(rows).encode())
+    write_figure(draw_parts_found(rows), out, "parts")
+    _write_costs(rows, work, out)
+    for method in methods_of(rows):
+        if work.shown(method).exists():
+            shown = read_shown(work.shown(method))
+            title = f"What the forest sees ({LABELS[method]})"
+            write_figure(draw_predictions(shown, title), out, f"predictions-{method}", ("png",))
+            write_figure(draw_features(shown), out, "features", ("png",))
+
+
+def _write_costs(rows: Sequence[Row], work: Work, out: Path) -> None:
+    cells = dict.fromkeys((int(row["run"]), str(row["forest"])) for row in rows)
+    costs = [
+        {"run": run, "forest": forest, **row}
+        for run, forest in cells
+        for row in work.costs(run, forest)
+    ]
+    if costs:
+        write_whole(out / "costs.csv", as_csv(costs).encode())
