@@ -7,6 +7,10 @@
 
 #include "pixel.hpp"
 
+#if defined(RIPARIAN_X86) && defined(_MSC_VER)
+#include <intrin.h>
+#endif
+
 // What every point goes through belongs in one piece of code; left to itself, the compiler draws the
 // line elsewhere with every change (15 % of the speed was seen).
 #if defined(__GNUC__)
@@ -54,13 +58,36 @@ extern const Kernels avx512_kernels;
 
 namespace detail {
 
+#ifdef RIPARIAN_X86
+// What the processor has, and the system saves when it changes threads.
+struct Processor {
+    bool avx2 = false, avx512 = false;
+
+    Processor() {
+#if defined(_MSC_VER)
+        int one[4], seven[4];  // eax, ebx, ecx, edx
+        __cpuid(one, 1);
+        __cpuidex(seven, 7, 0);
+        const auto has = [](int word, int bit) { return (word >> bit & 1) != 0; };
+        const auto saved = has(one[2], 27) ? _xgetbv(0) : 0;
+        avx2 = (saved & 0x6) == 0x6 && has(seven[1], 5) && has(one[2], 12);
+        avx512 = avx2 && (saved & 0xE6) == 0xE6 && has(seven[1], 16) && has(seven[1], 17) &&
+                 has(seven[1], 30) && has(seven[1], 31);
+#else
+        __builtin_cpu_init();
+        avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+        avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+#endif
+    }
+};
+#endif
+
 inline const Kernels* best_kernels() {
 #ifdef RIPARIAN_X86
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-        return &avx512_kernels;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &avx2_kernels;
+    const Processor processor;
+    if (processor.avx512) return &avx512_kernels;
+    if (processor.avx2) return &avx2_kernels;
 #endif
     return &baseline_kernels;
 }
