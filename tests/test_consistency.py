@@ -100,8 +100,8 @@ def test_a_curve_is_labelled_with_its_rate():
     panels = consistency.panels(rows, fit_from=1000)
     assert [panel.title for panel in panels] == list(PROBLEMS)
     labels = [curve.label for curve in panels[0].curves]
-    assert labels[0] == "forest, unbounded: n^-0.50 ± 0.00"
-    assert labels[-1] == "tree, fringe 10: n^-0.25 ± 0.00"
+    assert labels[0] == "forest, unbounded: n^-0.500 ± 0.000"
+    assert labels[-1] == "tree, fringe 10: n^-0.250 ± 0.000"
 
 
 # -- the third stream -----------------------------------------------------------------------------
