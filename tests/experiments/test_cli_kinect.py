@@ -50,9 +50,9 @@ def test_everything_is_written(tmp_path):
     assert result.stdout.startswith("## Accuracy\n\n| training pixels | ours | Saffari |")
     assert "run 1, Saffari: 250 pixels, accuracy 0." in result.stderr
     found = rows(out / "runs.csv")
-    assert list(found[0])[:8] == [
-        "run", "forest", "checkpoint", "pixels", "test_pictures", "test_pixels", "accuracy",
-        "part_mean",
+    assert list(found[0])[:9] == [
+        "run", "forest", "checkpoint", "pixels", "test_pictures", "test_pixels", "accuracy_on_some",
+        "accuracy", "part_mean",
     ]  # fmt: skip
     assert set(PART_NAMES[1:]) < set(found[0])
     assert {(row["run"], row["forest"]) for row in found} == {

@@ -68,6 +68,8 @@ def test_a_run_is_judged_at_every_checkpoint_and_at_the_end(method, tmp_path):
     assert 250 < last["pixels"] < 10_000
     assert [row["test_pictures"] for row in (first, second, last)] == [2, 2, 3]
     assert first["test_pixels"] == second["test_pixels"] < last["test_pixels"]
+    assert second["accuracy_on_some"] == second["accuracy"]
+    assert last["accuracy_on_some"] != last["accuracy"]
     for row in (first, second, last):
         assert 0 <= row["accuracy"] <= 1
         kinds = [row[f"{kind}_bytes"] for kind in ("nodes", "histograms", "fringe")]
