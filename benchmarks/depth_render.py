@@ -36,8 +36,8 @@ class Row:
     def __str__(self) -> str:
         return (
             f"{self.width:5} x {self.height:<5} {self.pairs:6} {self.pairs_per_second:9.1f} "
-            f"{self.median_pairs_per_second:9.1f} {self.pairs_per_cpu_second:9.1f} {self.body_share:8.3f} "
-            f"{self.peak_resident_mb:9.1f}"
+            f"{self.median_pairs_per_second:9.1f} {self.pairs_per_cpu_second:9.1f} "
+            f"{self.body_share:8.3f} {self.peak_resident_mb:9.1f}"
         )
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
 
 import broken
 import numpy as np
 import pytest
 
 from riparian import OnlineForestClassifier
-from riparian.experiments import consistency, third_stream
+from riparian.experiments import consistency, read_runs, third_stream
 from riparian.experiments.consistency import FRINGES, PROBLEMS, Task
 from riparian.experiments.excess import Yardstick, excess_along, fitted_rate
+from riparian.experiments.tables import markdown
 from riparian.streams import GaussianMixture
 from riparian.theory import check_schedule
 
@@ -100,8 +104,8 @@ def test_a_curve_is_labelled_with_its_rate():
     panels = consistency.panels(rows, fit_from=1000)
     assert [panel.title for panel in panels] == list(PROBLEMS)
     labels = [curve.label for curve in panels[0].curves]
-    assert labels[0] == "forest, unbounded: n^-0.50 ± 0.00"
-    assert labels[-1] == "tree, fringe 10: n^-0.25 ± 0.00"
+    assert labels[0] == "forest, unbounded: n^-0.500 ± 0.000"
+    assert labels[-1] == "tree, fringe 10: n^-0.250 ± 0.000"
 
 
 # -- the third stream -----------------------------------------------------------------------------
@@ -171,3 +175,34 @@ def test_a_study_has_a_command(command, module, header, tmp_path, monkeypatch):
     assert header in result.stdout
     assert '"seed": 3' in (tmp_path / "settings.json").read_text()
     assert (tmp_path / "figure.svg").stat().st_size > 10_000
+
+
+# -- the results in full --------------------------------------------------------------------------
+
+RESULTS = Path(__file__).parents[1] / "docs" / "experiments" / "consistency"
+
+
+@pytest.mark.parametrize(
+    ("folder", "settings", "runs", "panels"),
+    [
+        (".", consistency.Settings(), 4, partial(consistency.panels, fit_from=1000)),
+        ("third-stream", third_stream.Settings(), 10, third_stream.panels),
+        ("structure-votes", broken.Task(run=0), 4, broken.panels),
+    ],
+)
+def test_what_is_written_of_a_study_is_what_it_gives(folder, settings, runs, panels):
+    told = json.loads((RESULTS / folder / "settings.json").read_text())
+    assert told["settings"] == json.loads(json.dumps(asdict(settings)))
+    assert told["extent"] == {"runs": runs}
+    table = (RESULTS / folder / "table.md").read_text().partition("\n\n")[2]
+    assert table == markdown(panels(read_runs(RESULTS / folder / "runs.csv")))
+
+
+def test_to_a_million_points_the_mean_tree_becomes_better_from_each_size_to_the_next():
+    rows = read_runs(RESULTS / "runs.csv")
+    sizes = consistency.Settings().sizes
+    for first in range(0, len(rows), len(sizes)):
+        run = rows[first : first + len(sizes)]
+        assert tuple(row["points"] for row in run) == sizes
+        assert (np.diff([row["mean_tree"] for row in run]) < 0).all()
+        assert run[-1]["forest"] < run[-1]["mean_tree"] / 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -25,7 +26,8 @@ class Forests(StrEnum):
         return list(Method) if self == Forests.BOTH else [Method(self)]
 
 
-def _size(what: str, quick: object, full: object, **more: Any) -> Any:
+def _size(what: str, of: Callable[[Settings], object], **more: Any) -> Any:
+    quick, full = of(QUICK), of(FULL)
     told = f"{what} [quick: {quick}; full: {full}]" if quick != full else f"{what} [{full}]"
     return typer.Option(help=told, rich_help_panel="Sizes", show_default=False, **more)
 
@@ -53,65 +55,58 @@ class KinectOptions:
     ] = 300.0
     size: Annotated[
         str | None,
-        _size("Width and height of a picture.", "320x240", "640x480", metavar="WxH"),
+        _size("Width and height of a picture.", lambda s: "{}x{}".format(*s.size), metavar="WxH"),
     ] = None
-    train: Annotated[int | None, _size("Poses to learn.", QUICK.train, FULL.train, min=1)] = None
-    test: Annotated[int | None, _size("Poses to test on.", QUICK.test, FULL.test, min=1)] = None
+    train: Annotated[int | None, _size("Poses to learn.", lambda s: s.train, min=1)] = None
+    test: Annotated[int | None, _size("Poses to test on.", lambda s: s.test, min=1)] = None
     test_on_the_way: Annotated[
-        int | None,
-        _size("Of these, used before the end.", QUICK.test_on_the_way, FULL.test_on_the_way, min=1),
+        int | None, _size("Of these, used before the end.", lambda s: s.test_on_the_way, min=1)
     ] = None
     per_class: Annotated[
-        int | None,
-        _size("Pixels of each part in a picture.", QUICK.per_class, FULL.per_class, min=1),
+        int | None, _size("Pixels of each part in a picture.", lambda s: s.per_class, min=1)
     ] = None
-    trees: Annotated[int | None, _size("Trees.", QUICK.common.trees, FULL.common.trees, min=1)] = (
-        None
-    )
+    trees: Annotated[int | None, _size("Trees.", lambda s: s.common.trees, min=1)] = None
     candidates: Annotated[
-        int | None,
-        _size(
-            "Features that a leaf tries.", QUICK.common.candidates, FULL.common.candidates, min=1
-        ),
+        int | None, _size("Features that a leaf tries.", lambda s: s.common.candidates, min=1)
     ] = None
     offset_std: Annotated[
         float | None,
-        _size(
-            "Their deviation, in pixels at 2 m.", QUICK.common.offset_std, FULL.common.offset_std
-        ),
+        _size("Their deviation, in pixels at 2 m.", lambda s: s.common.offset_std, min=0.001),
     ] = None
     fringe: Annotated[
-        int | None,
-        _size("Active leaves of our forest, in all.", QUICK.ours.fringe, FULL.ours.fringe, min=1),
+        int | None, _size("Active leaves of our forest, in all.", lambda s: s.ours.fringe, min=1)
     ] = None
     max_depth: Annotated[
-        int | None,
-        _size("Of Saffari's trees.", QUICK.saffari.max_depth, FULL.saffari.max_depth, min=1),
+        int | None, _size("Of Saffari's trees.", lambda s: s.saffari.max_depth, min=1)
     ] = None
 
     def settings(self, seed: int) -> Settings:
         """The full or the quick ones, with what was asked for instead."""
         base = FULL if self.full else QUICK
-        common = {name: getattr(self, name) for name in ("trees", "candidates", "offset_std")}
-        whole = {
-            name: getattr(self, name) for name in ("train", "test", "test_on_the_way", "per_class")
-        }
-        size = base.size
-        if self.size is not None:
-            size = _width_and_height(self.size)
-            # A place on the body is as many pixels away as the picture has more of them.
-            common["offset_std"] = (
-                self.offset_std or FULL.common.offset_std * size[0] / FULL.size[0]
-            )
-        return replace(
+        size, offset_std = self._geometry()
+        common = {"trees": self.trees, "candidates": self.candidates, "offset_std": offset_std}
+        poses = {"train": self.train, "test": self.test, "test_on_the_way": self.test_on_the_way}
+        found: Settings = _with(
             base,
-            size=size,
-            seed=seed,
-            common=_with(base.common, common),
-            ours=_with(base.ours, {"fringe": self.fringe}),
-            saffari=_with(base.saffari, {"max_depth": self.max_depth}),
-            **{name: value for name, value in whole.items() if value is not None},
+            {
+                **poses,
+                "size": size,
+                "per_class": self.per_class,
+                "common": _with(base.common, common),
+                "ours": _with(base.ours, {"fringe": self.fringe}),
+                "saffari": _with(base.saffari, {"max_depth": self.max_depth}),
+                "seed": seed,
+            },
         )
+        return found
+
+    def _geometry(self) -> tuple[tuple[int, int] | None, float | None]:
+        """The size of a picture, and offsets that are as long on the body whatever that is."""
+        if self.size is None:
+            return None, self.offset_std
+        width, height = _width_and_height(self.size)
+        scaled = FULL.common.offset_std * width / FULL.size[0]
+        return (width, height), self.offset_std or scaled
 
 
 def _with(settings: Any, given: dict[str, Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,8 @@ class Learner:
             with self._interrupts, display:
                 for number in range(self.progress.number_of_pass, self.schedule.passes):
                     self.progress.number_of_pass = number
+                    if number > 0:  # the theorem knows of one pass only, so a model says
+                        self.forest._history = replace(self.forest._history, passes=number + 1)
                     self._pass(checkpoint, display)
                     self.progress.row = 0
                 self.progress.number_of_pass = self.schedule.passes

@@ -103,7 +103,7 @@ def study(settings: Settings, runs: int) -> Study:
         ],
         compute=one_run,
         panels=partial(panels, fit_from=settings.fit_from),
-        title="Excess error over Bayes, by vote of the forest and of its mean tree",
+        title="Excess error over Bayes: the forest, by vote, and its mean tree",
     )
 
 
@@ -149,7 +149,7 @@ def _curve(rows: Sequence[Row], problem: str, fringe: str, kind: str, fit_from: 
         [[float(row[kind]) for row in some] for some in of_runs],
         least=fit_from,
     )
-    label = f"{KINDS[kind]}, {fringe}: n^{rate.value:.2f}"
+    label = f"{KINDS[kind]}, {fringe}: n^{rate.value:.3f}"
     if len(runs) > 1:
-        label += f" ± {rate.standard_error:.2f}"
+        label += f" ± {rate.standard_error:.3f}"
     return curve_of(mine, label, x="points", y=kind)

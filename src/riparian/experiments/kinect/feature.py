@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.depth.body import draw_depth
+from riparian.depth.reference import REFERENCE_DEPTH, moved
 from riparian.experiments.figures import INK, STYLE
 from riparian.experiments.kinect.framing import frame_body
 from riparian.experiments.kinect.shown import Shown
 from riparian.inspection.figure import matplotlib
 
 MOST_FEATURES = 3
-REFERENCE = 2.0  # metres: R16, offsets are in pixels at this depth
 BOXES = ("#d62728", "white")  # as in the paper: the first place less the second
 
 Place = NDArray[np.int64]  # row and column
@@ -31,15 +31,16 @@ class Feature(NamedTuple):
         return float(self.depths[0] - self.depths[1])
 
 
-def places_of(pixel: Place, z: float, offsets: NDArray[np.float32]) -> NDArray[np.int64]:
+def places_of(pixel: Place, z: np.float32, offsets: NDArray[np.float32]) -> NDArray[np.int64]:
     """R16: the further the pixel, the nearer the places are to it in the picture.
 
     >>> offsets = np.array([-5, 0, 0, 7], dtype=np.float32)
-    >>> places_of(np.array([10, 10]), 4.0, offsets).tolist()
+    >>> places_of(np.array([10, 10]), np.float32(4), offsets).tolist()
     [[8, 10], [10, 13]]
     """
-    scaled = np.trunc(offsets.reshape(2, 2) * (REFERENCE / z))
-    return np.asarray(pixel + scaled.astype(np.int64))
+    scale = REFERENCE_DEPTH / z
+    by = [moved(float(offset), scale) for offset in offsets]
+    return np.asarray(pixel + np.array(by, dtype=np.int64).reshape(2, 2))
 
 
 def draw_features(shown: Shown) -> Any:
@@ -66,7 +67,7 @@ def _telling(
     """Features with both places in the picture, at different depths."""
     found = []
     for each in offsets:
-        places = places_of(pixel, float(depth[tuple(pixel)]), each)
+        places = places_of(pixel, depth[tuple(pixel)], each)
         if (places >= 0).all() and (places < depth.shape).all():
             feature = Feature(places, depth[tuple(places.T)])
             if feature.value != 0:

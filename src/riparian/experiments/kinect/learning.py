@@ -110,9 +110,11 @@ def _judge_at_the_end(task: Task, progress: Progress) -> None:
 def _judge(task: Task, progress: Progress, *, last: bool) -> None:
     """A row on how good and how large the forest is now, and one on what it has cost."""
     pictures = pictures_to_test_on(task.poses, task.settings)
-    count = len(pictures) if last else min(len(pictures), task.settings.test_on_the_way)
+    some = min(len(pictures), task.settings.test_on_the_way)
+    count = len(pictures) if last else some
     with progress.costs.spent_on("judge"):
-        confused = confusion(progress.forest, (pictures[i] for i in range(count)))
+        on_some = confusion(progress.forest, (pictures[i] for i in range(some)))
+        confused = on_some + confusion(progress.forest, (pictures[i] for i in range(some, count)))
     progress.costs.look()
     stats, memory = progress.forest.stats(), progress.forest.memory()
     row: Row = {
@@ -120,6 +122,7 @@ def _judge(task: Task, progress: Progress, *, last: bool) -> None:
         "pixels": progress.pixels,
         "test_pictures": count,
         "test_pixels": int(confused.sum()),
+        "accuracy_on_some": accuracies(on_some)["accuracy"],  # the same pictures in all rows
         **accuracies(confused),
         **{name: stats[name] for name in ("leaves", "active", "depth")},
         **{f"{kind}_bytes": size for kind, size in memory.items()},

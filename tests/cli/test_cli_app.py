@@ -1,0 +1,87 @@
+"""The command as a whole: help, version, streams of output, and the demo."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+from commands import RIPARIAN, SMALL, call, run, said, table, write
+
+import riparian
+from riparian.cli.display import Status
+
+COMMANDS = ["learn", "predict", "evaluate", "inspect", "demo"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_shows_an_example_and_speaks_json(command):
+    done = call(command, "--help", env={"COLUMNS": "200", "TERM": "dumb"})
+    assert done.exit_code == 0
+    assert re.search(rf"riparian {command} \S+", done.stdout.split("Example")[1])
+    assert "--json" in done.stdout
+
+
+def test_the_real_command_lists_its_commands_and_says_its_version():
+    done = run("--help")
+    assert done.returncode == 0 and all(command in done.stdout for command in COMMANDS)
+    assert call("--version").stdout == f"riparian {riparian.__version__}\n"
+
+
+def test_without_a_command_there_is_help_and_a_wrong_one_is_bad_usage():
+    assert call().exit_code == 2
+    assert call("lern").exit_code == 2
+
+
+def test_on_a_terminal_progress_is_live_and_stays_out_of_stdout(tmp_path):
+    path = write(table(20_000, text=False), tmp_path / "t.csv")
+    ours, theirs = pty.openpty()
+    args = ["learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--block", "10", "--json"]
+    process = subprocess.Popen(
+        [*RIPARIAN, *args],
+        stderr=theirs, stdout=subprocess.PIPE, text=True, env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            seen += os.read(ours, 2**16)
+        except OSError:  # the other end is closed
+            break
+    stdout, _ = process.communicate(timeout=60)
+    os.close(ours)
+    assert process.returncode == 0 and stdout.startswith("{")
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", seen.decode())
+    assert "learning" in text and "rows/s" in text and "leaves" in text and "accuracy" in text
+    assert re.search(r"\d+%", text)
+
+
+def test_a_line_of_progress_says_what_is_known():
+    status = Status(1200, 300.4, 0.25, 0.5, 0.75, 1000, 900, 2_500_000)
+    assert status.line() == (
+        "25%, 1,200 rows, 300 rows/s, accuracy 0.5000 (lately 0.7500), 1,000 leaves, 900 active, 2.5 MB"
+    )
+    status = Status(1200, 300.4, None, None, None, 1000, 900, 2_500_000)
+    assert status.line() == "1,200 rows, 300 rows/s, 1,000 leaves, 900 active, 2.5 MB"
+
+
+def test_the_demo_ends_with_reports_to_look_at(tmp_path):
+    done = call("demo", "--out", tmp_path / "out", "--trees", 3)
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[-3:] == [
+        "Reports to look at in a browser:",
+        f"  {tmp_path}/out/mixture.html",
+        f"  {tmp_path}/out/digits.html",
+    ]
+    for name in ("mixture", "digits"):
+        assert "<html" in (tmp_path / "out" / f"{name}.html").read_text()
+    assert any(line.startswith("Each point was seen once: after 30,000") for line in lines)
+
+
+def test_the_demo_tells_machines_too(tmp_path):
+    found = said(call("demo", "--out", tmp_path, "--trees", 1, "--json"))
+    assert [len(found[name]) for name in ("mixture", "digits")] == [10, 6]
+    assert found["reports"]["digits"] == f"{tmp_path}/digits.html"

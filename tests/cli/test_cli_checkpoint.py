@@ -1,0 +1,280 @@
+"""A run that was stopped at any moment goes on and ends with the same model, to the last bit."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import time
+
+import pytest
+from commands import SMALL, call, learn, run, said, start, table, write
+
+import riparian
+from riparian.cli.checkpoint import Checkpoint, Every
+from riparian.cli.errors import BadUsage
+
+WAYS = {
+    "plain": [],
+    "not tested": ["--no-eval"],
+    "in odd blocks": ["--block", "17"],
+    "two passes": ["--passes", "2"],
+    "shuffled": ["--shuffle-window", "130", "--passes", "2"],
+    "ordinal": ["--encode", "ordinal", "--max-categories", "2"],
+    "one-hot": ["--encode", "onehot", "--category-rows", "50", "--shuffle-window", "90"],
+    "hashed": ["--encode", "hash", "--hash-buckets", "3"],
+    "balanced": ["--class-weight", "balanced", "--limit", "333"],
+}
+
+
+class PowerCut(Exception):
+    """The process is gone."""
+
+
+@pytest.fixture
+def cut_after(monkeypatch):
+    """Cuts the power after some checkpoints."""
+    write = Checkpoint.write
+
+    def prepare(checkpoints):
+        left = [checkpoints]
+
+        def write_and_fail(self, *args):
+            write(self, *args)
+            left[0] -= 1
+            if left[0] == 0:
+                raise PowerCut
+
+        monkeypatch.setattr(Checkpoint, "write", write_and_fail)
+
+    yield prepare
+    monkeypatch.undo()
+
+
+def metrics(done):
+    """What a run tells, but how long it took."""
+    told = said(done)
+    # What the process holds beside the forest depends on how it came to be.
+    told["forest"].pop("held_bytes", None)
+    return {name: told[name] for name in ("rows", "classes", "prequential", "forest")}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("names", [["a.csv.gz", "b.csv"], ["a.parquet", "b.jsonl"]], ids=str)
+def test_wherever_it_was_stopped_it_ends_with_the_same_model(way, names, tmp_path, cut_after):
+    found = table(500, text=any("encode" in arg for arg in WAYS[way]))
+    paths = [write(found.slice(260 * i, 260), tmp_path / name) for i, name in enumerate(names)]
+    common = ["learn", *paths, "-t", "label", *SMALL, "--json", *WAYS[way]]
+    expected = metrics(call(*common, "-m", tmp_path / "whole"))
+
+    args = [*common, "-m", tmp_path / "m", "--checkpoint-every", "90"]
+    cut_after(1)
+    stopped = call(*args)
+    stops = 0
+    while isinstance(stopped.exception, PowerCut):
+        stops += 1
+        cut_after(1)
+        stopped = call(*args, "--resume")
+    assert metrics(stopped) == expected
+    assert stops >= 1 if way == "not tested" else stops >= 3
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert not (tmp_path / "m.checkpoint").exists()
+
+
+def test_a_checkpoint_is_a_model_that_can_be_looked_at(tmp_path, cut_after):
+    path = write(table(400, text=False), tmp_path / "t.csv")
+    cut_after(1)
+    call(
+        "learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--checkpoint-every", "200rows"
+    )
+    assert riparian.load(tmp_path / "m.checkpoint").stats()["points"] == 200
+    assert said(call("inspect", tmp_path / "m.checkpoint", "--json"))["kind"] == (
+        "a checkpoint, after 200 rows"
+    )
+    assert said(call("evaluate", tmp_path / "m.checkpoint", path, "--json"))["rows"] == 400
+
+
+# -- signals -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def piped(tmp_path):
+    """A run that has got a part of its data through a pipe, and waits for more."""
+    lines = write(table(2000, text=False), tmp_path / "t.csv").read_text().splitlines(keepends=True)
+    args = ["learn", "-", "--format", "csv", "-t", "label", *SMALL, "--quiet"]
+    # Enough that the columns are known: nothing is learned before a block is full.
+    padding = ["1,1,true,oak\n"] * 90_000
+    data = "".join([*lines, *padding])
+    expected = run(*args, "-m", "whole", input=data, cwd=tmp_path)
+    assert expected.returncode == 0, expected.stderr
+
+    def begin(*more):
+        process = start(*args, "-m", "m", *more, cwd=tmp_path)
+        process.stdin.write("".join([*lines, *padding[:85_000]]))
+        process.stdin.flush()
+        return process
+
+    def end(*more):
+        return run(*args, "-m", "m", "--resume", *more, input=data, cwd=tmp_path)
+
+    return begin, end
+
+
+def same_model(folder):
+    return (folder / "m").read_bytes() == (folder / "whole").read_bytes()
+
+
+def wait_for(condition, seconds=60):
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
+def test_killed_it_goes_on_from_its_checkpoint(piped, tmp_path):
+    begin, end = piped
+    process = begin("--checkpoint-every", "20000")
+    wait_for((tmp_path / "m.checkpoint").exists)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL and not (tmp_path / "m").exists()
+    done = end("--checkpoint-every", "20000")
+    assert done.returncode == 0, done.stderr
+    assert same_model(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "t.csv", "whole"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_asked_to_stop_it_keeps_what_it_has_and_says_how_to_go_on(number, piped, tmp_path):
+    begin, end = piped
+    process = begin("--checkpoint-every", "20000")
+    wait_for((tmp_path / "m.checkpoint").exists)
+    before = riparian.load(tmp_path / "m.checkpoint").stats()["points"]
+    time.sleep(1)  # until it waits for data: the signal must reach it there too
+    process.send_signal(number)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told.startswith("stopped: after ") and "rows, which are kept in m.checkpoint" in told
+    assert told.endswith("run the same command with --resume\n")
+    assert riparian.load(tmp_path / "m.checkpoint").stats()["points"] > before
+    assert end("--checkpoint-every", "20000").returncode == 0
+    assert same_model(tmp_path)
+
+
+def test_killed_among_packed_files_in_its_second_pass(tmp_path):
+    found = table(6000)
+    for i in range(3):
+        write(found.slice(2000 * i, 2000), tmp_path / f"{i}.csv.gz")
+    args = ["learn", "?.csv.gz", "-t", "label", *SMALL, "--passes", "2", "--shuffle-window", "700",
+            "--encode", "ordinal", "--block", "5", "--json"]  # fmt: skip
+    expected = call(*args[:1], tmp_path / "?.csv.gz", *args[2:], "-m", tmp_path / "whole")
+    process = start(*args, "-m", "m", "--checkpoint-every", "800", cwd=tmp_path)
+    wait_for((tmp_path / "m.checkpoint").exists)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    done = run(*args, "-m", "m", "--resume", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert same_model(tmp_path)
+    assert json.loads(done.stdout)["prequential"] == said(expected)["prequential"]
+
+
+def test_stopped_before_the_first_row_there_is_nothing_to_keep(tmp_path):
+    process = start("learn", "-", "--format", "csv", "-t", "label", "-m", "m", cwd=tmp_path)
+    process.stdin.write("x,label\n" + "1,a\n" * 50_000)  # more than a pipe holds: it is reading
+    process.stdin.flush()
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == [] and "Traceback" not in told
+
+
+# -- the same run, and no other ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stopped(tmp_path, cut_after):
+    """The arguments of a run that was stopped."""
+    path = write(table(400, text=False), tmp_path / "t.csv")
+    args = ["learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL]
+    cut_after(1)
+    assert isinstance(call(*args, "--checkpoint-every", 100).exception, PowerCut)
+    cut_after(10**9)
+    return args
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (["--trees", 4], "--trees is 4 now and was 3 in the checkpoint"),
+        (["--alpha", "geometric:2,2"], "--alpha is 'geometric:2,2' now"),
+        (["--passes", 2], "--passes is 2 now and was 1"),
+        (["--no-eval"], "--no-eval is True now"),
+        (["--ignore", "age"], "--ignore is ['age'] now"),
+    ],
+)
+def test_other_options_are_another_run(stopped, more, reason):
+    done = call(*stopped, *more, "--resume")
+    assert (done.exit_code, reason in done.stderr) == (2, True), done.stderr
+
+
+def test_other_threads_and_other_checkpoints_are_the_same_run(stopped, tmp_path):
+    done = call(*stopped, "--resume", "--threads", 2, "--checkpoint-every", "10s")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "m").read_bytes() == learn(tmp_path / "t.csv", tmp_path / "whole")
+
+
+def test_another_file_is_another_run(stopped, tmp_path):
+    with (tmp_path / "t.csv").open("a") as file:
+        file.write("1,2,true,oak\n")
+    done = call(*stopped, "--resume")
+    assert done.exit_code == 2 and "--resume: sources is" in done.stderr
+
+
+def test_work_is_not_replaced_by_accident(stopped, tmp_path):
+    done = call(*stopped)
+    assert done.exit_code == 2
+    assert "go on from it with --resume, or delete it to start again" in done.stderr
+    (tmp_path / "m.checkpoint").unlink()
+    assert call(*stopped).exit_code == 0
+
+
+def test_there_must_be_something_to_go_on_from(stopped, tmp_path):
+    (tmp_path / "m.checkpoint").unlink()
+    done = call(*stopped, "--resume")
+    assert done.exit_code == 2 and "there is no checkpoint" in done.stderr
+    learn(tmp_path / "t.csv", tmp_path / "model")
+    done = call(*stopped, "--resume", "--checkpoint", tmp_path / "model")
+    assert done.exit_code == 2 and "is a model, not a checkpoint" in done.stderr
+
+
+def test_a_damaged_checkpoint_is_bad_data(stopped, tmp_path):
+    data = (tmp_path / "m.checkpoint").read_bytes()
+    (tmp_path / "m.checkpoint").write_bytes(data[:-1])
+    done = call(*stopped, "--resume")
+    assert done.exit_code == 1 and "m.checkpoint: not a snapshot, or a damaged one" in done.stderr
+
+
+def test_a_packed_pipe_goes_on_too(stopped, tmp_path, cut_after):
+    packed = gzip.compress((tmp_path / "t.csv").read_bytes())
+    args = ["learn", "-", "--format", "csv", "-t", "label", "-m", tmp_path / "n", *SMALL]
+    cut_after(2)
+    assert isinstance(call(*args, "--checkpoint-every", 100, input=packed).exception, PowerCut)
+    assert call(*args, "--resume", input=packed).exit_code == 0
+    assert (tmp_path / "n").read_bytes() == learn(tmp_path / "t.csv", tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("text", "every"),
+    [
+        ("100", Every(rows=100)), ("100rows", Every(rows=100)), ("100 rows", Every(rows=100)),
+        ("30s", Every(seconds=30)), ("0.5s", Every(seconds=0.5)),
+    ],
+)  # fmt: skip
+def test_rows_or_seconds(text, every):
+    assert Every.parse(text) == every
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "0s", "rows", "5m", "1e3"])
+def test_nothing_else(text):
+    with pytest.raises(BadUsage, match="--checkpoint-every must be"):
+        Every.parse(text)

@@ -1,0 +1,88 @@
+"""`riparian inspect` says what a model is, whoever made it."""
+
+from __future__ import annotations
+
+import pytest
+from commands import call, learn, said, table, write
+
+import riparian
+from riparian import ConsistencyWarning, Geometric
+from riparian.inspection import export_text
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inspect")
+    learn(write(table(), folder / "t.csv"), folder / "m", "--encode", "ordinal")
+    return folder / "m"
+
+
+def test_a_person_is_told_what_it_is(model):
+    done = call("inspect", model)
+    assert done.exit_code == 0, done.output
+    for words in (
+        "300 points", "'ash', 'elm', 'oak'", "column colour", "ordinal", "n_estimators", "3 trees",
+        "most important features", "fringe", "α(d) -> ∞", "verdict",
+    ):  # fmt: skip
+        assert words in done.stdout
+
+
+def test_a_machine_is_told_the_same(model):
+    found = said(call("inspect", model, "--json"))
+    forest = riparian.load(model)
+    assert found["points"] == 300 and found["target"] == "label"
+    assert found["feature_names"] == ["width", "age", "old", "colour"]
+    assert found["encoded_columns"] == {"colour": "ordinal"}
+    assert found["trees"]["leaves"]["mean"] * 3 == forest.stats()["leaves"]
+    assert found["memory"] == forest.memory()
+    assert found["parameters"]["n_estimators"] == "3"
+    shares = [row["importance"] for row in found["importances"]]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(1)
+    assert all(condition["holds"] for condition in found["conditions"])
+    assert found["guarantee"].startswith("The forest is consistent")
+    assert found["certificate"]
+
+
+def test_conditions_that_do_not_hold_are_told_one_by_one(tmp_path):
+    forest = riparian.OnlineForestClassifier(2, alpha=Geometric(3, 1))
+    with pytest.warns(ConsistencyWarning):
+        forest.partial_fit([[0.0], [1.0]] * 9, [0, 1] * 9)
+    forest.save(tmp_path / "m")
+    found = said(call("inspect", tmp_path / "m", "--json"))
+    holds = {condition["name"]: condition["holds"] for condition in found["conditions"]}
+    assert holds["α never falls"] and not holds["α(d) -> ∞"]
+    assert found["guarantee"].startswith("No guarantee")
+
+
+def test_one_tree_is_drawn_as_text(model):
+    done = call("inspect", model, "--tree", 1, "--max-depth", 2)
+    assert done.stdout == export_text(riparian.load(model), 1, max_depth=2)
+    assert (
+        said(call("inspect", model, "--tree", 1, "--max-depth", 2, "--json"))["tree"] == done.stdout
+    )
+
+
+@pytest.mark.parametrize("tree", [3, -1])
+def test_a_tree_must_be_there(model, tree):
+    assert call("inspect", model, "--tree", tree).exit_code == 2
+
+
+@pytest.mark.parametrize("options", [{}, {"prediction_only": True}])
+def test_models_from_python_without_names_are_told_too(options, tmp_path):
+    forest = riparian.OnlineForestClassifier(2, random_state=0)
+    forest.partial_fit([[0.0, 1.0], [1.0, 0.0]] * 30, [1, 2] * 30).save(tmp_path / "m", **options)
+    found = said(call("inspect", tmp_path / "m", "--json"))
+    assert found["kind"] == (
+        "a model that predicts and cannot learn on" if options else "a model saved from Python"
+    )
+    assert found["feature_names"] is None and found["target"] is None
+    assert found["importances"][0]["feature"] in ("x[0]", "x[1]")
+    assert call("inspect", tmp_path / "m").exit_code == 0
+    assert "class: 1" in call("inspect", tmp_path / "m", "--tree", 0).stdout
+
+
+def test_the_report_is_written(model, tmp_path):
+    done = call("inspect", model, "--html", tmp_path / "r.html")
+    assert f"report: {tmp_path / 'r.html'}" in done.stdout
+    assert "<html" in (tmp_path / "r.html").read_text()

@@ -1,0 +1,267 @@
+"""`riparian learn` learns what the estimator would, and tests on the way without cheating."""
+
+from __future__ import annotations
+
+import json
+from inspect import signature
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import SMALL, call, learn, said, table, write
+
+import riparian
+from riparian import Geometric, OnlineForestClassifier, Polynomial
+from riparian.cli.forest_options import ForestOptions
+from riparian.cli.learn import StreamOptions
+from riparian.cli.target import Target
+from riparian.evaluation import Prequential
+
+COLUMNS = ["width", "age", "old"]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return table(text=False)
+
+
+@pytest.fixture(scope="module")
+def path(found, tmp_path_factory):
+    return write(found, tmp_path_factory.mktemp("learn") / "t.csv")
+
+
+@pytest.fixture(scope="module")
+def points(found):
+    columns = [np.array(found[name].to_pylist(), dtype=np.float64) for name in COLUMNS]
+    return np.column_stack(columns).astype(np.float32), np.array(found["label"].to_pylist())
+
+
+def forest(**changes):
+    return OnlineForestClassifier(3, random_state=0, **changes)
+
+
+def same(model, expected, X):
+    named = pd.DataFrame(X, columns=model.feature_names_in_)
+    return (model.predict_proba(named) == expected.predict_proba(X)).all()
+
+
+def test_the_model_is_what_the_estimator_learns_and_loads_in_python(path, points, tmp_path):
+    learn(path, tmp_path / "m")
+    X, y = points
+    model = riparian.load(tmp_path / "m")
+    assert same(model, forest().partial_fit(X, y), X)
+    assert model.classes_.tolist() == ["ash", "elm", "oak"]
+    assert model.feature_names_in_.tolist() == COLUMNS
+
+
+def test_how_it_was_tested_and_how_many_threads_learned_is_not_in_the_model(path, tmp_path):
+    model = learn(path, tmp_path / "m")
+    for args in (["--no-eval"], ["--block", 7], ["--threads", 2], ["--window", 5]):
+        assert learn(path, tmp_path / "m", *args) == model
+
+
+def test_every_row_but_the_first_block_is_predicted_before_it_is_learned(path, points, tmp_path):
+    done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--block", 20, "--json")
+    X, y = points
+    expected, test = forest(), Prequential()
+    for first in range(0, len(y), 20):
+        some = slice(first, first + 20)
+        if first:
+            test.update(y[some], expected.predict_proba(X[some]), expected.classes_)
+        expected.partial_fit(X[some], y[some])
+    found = said(done)["prequential"]
+    assert found["rows"] == 280
+    assert found == json.loads(json.dumps(test.to_dict()))
+
+
+def test_a_second_pass_is_no_test(path, tmp_path):
+    args = ("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--json")
+    once, twice = said(call(*args)), said(call(*args, "--passes", 2))
+    assert twice["rows"] == 2 * once["rows"] == 600
+    assert twice["prequential"] == once["prequential"]
+    assert riparian.load(tmp_path / "m")._history.passes == 2
+
+
+def test_a_window_that_holds_all_rows_shuffles_as_fit_does(path, points, tmp_path):
+    X, y = points
+    learn(path, tmp_path / "m", "--shuffle-window", 1000, "--passes", 3)
+    assert same(riparian.load(tmp_path / "m"), forest(passes=3).fit(X, y), X)
+
+
+def test_windows_shuffle_within_themselves(path, points, tmp_path):
+    from riparian.shuffle import shuffled
+
+    X, y = points
+    learn(path, tmp_path / "m", "--shuffle-window", 128)
+    order = np.concatenate(
+        [128 * i + shuffled(0, i << 32, min(128, 300 - 128 * i)) for i in range(3)]
+    )
+    assert same(riparian.load(tmp_path / "m"), forest().partial_fit(X[order], y[order]), X)
+
+
+def test_the_limit_counts_rows_of_the_stream(path, points, found, tmp_path):
+    X, y = points
+    limited = learn(path, tmp_path / "m", "--limit", 123)
+    assert same(riparian.load(tmp_path / "m"), forest().partial_fit(X[:123], y[:123]), X)
+    assert limited == learn(write(found.slice(0, 123), tmp_path / "t.csv"), tmp_path / "m")
+
+
+def test_columns_can_be_left_out(path, points, tmp_path):
+    X, y = points
+    learn(path, tmp_path / "m", "--ignore", "age", "--ignore", "width")
+    assert same(riparian.load(tmp_path / "m"), forest().partial_fit(X[:, 2:], y), X[:, 2:])
+
+
+@pytest.mark.parametrize(
+    ("target", "classes"),
+    [
+        (["5", "-3"], [-3, 5]),
+        (["true", "false"], [False, True]),
+        (["1.0", "2.0"], [1, 2]),
+        (["2020-01-01", "2020-01-02"], ["2020-01-01", "2020-01-02"]),
+        (["NA", "oak"], ["NA", "oak"]),
+    ],
+)
+def test_a_target_is_text_or_whole_numbers_or_true_and_false(target, classes, tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "x,label\n" + "".join(f"{i},{t}\n" for i, t in enumerate(target * 9))
+    )
+    learn(tmp_path / "t.csv", tmp_path / "m")
+    assert riparian.load(tmp_path / "m").classes_.tolist() == classes
+
+
+# -- options -------------------------------------------------------------------------------------------
+
+PARAMETERS = signature(OnlineForestClassifier).parameters
+TARGET = Target("label", "str")
+
+
+def test_every_parameter_of_the_estimator_is_an_option():
+    options = {*vars(ForestOptions())} | {"passes", "shuffle"}
+    assert options == {*PARAMETERS}
+
+
+def test_options_that_are_not_given_are_the_defaults_of_the_estimator():
+    ours = ForestOptions().parameters(TARGET)
+    theirs = {name: PARAMETERS[name].default for name in ours}
+    # A command should do the same twice, and use the machine; neither changes what it means.
+    assert ours == theirs | {"random_state": 0, "n_jobs": -1}
+    assert StreamOptions().passes == PARAMETERS["passes"].default
+
+
+@pytest.mark.parametrize(
+    ("args", "parameters"),
+    [
+        (["--trees", 5], {"n_estimators": 5}),
+        (["--candidate-dims", 1.5], {"candidate_dims": 1.5}),
+        (["--split-points", 4], {"split_points": 4}),
+        (["--min-gain", 0.1], {"min_gain": 0.1}),
+        (["--alpha", "polynomial:1,2", "--beta", 30], {"alpha": Polynomial(1, 2), "beta": 30.0}),
+        (["--beta", "geometric:9,1.2"], {"beta": Geometric(9, 1.2)}),
+        (["--structure-fraction", 0.4], {"structure_fraction": 0.4}),
+        (["--ignore-fraction", 0.2], {"ignore_fraction": 0.2}),
+        (["--fringe-size", 3], {"fringe_size": 3}),
+        (["--max-memory", "1MB"], {"max_memory": "1MB"}),
+        (["--max-memory", "1000000"], {"max_memory": 1_000_000}),
+        (["--voting", "majority"], {"voting": "majority"}),
+        (["--class-weight", "balanced"], {"class_weight": "balanced"}),
+        (["--class-weight", "oak=2", "--class-weight", "elm=.5"],
+         {"class_weight": {"oak": 2.0, "elm": 0.5}}),
+        (["--seed", 7], {"random_state": 7}),
+    ],
+)  # fmt: skip
+def test_an_option_is_what_the_estimator_is_given(args, parameters, path, points, tmp_path):
+    done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, *args)
+    assert done.exit_code == 0, done.output
+    X, y = points
+    model, expected = riparian.load(tmp_path / "m"), forest().set_params(**parameters)
+    assert same(model, expected.partial_fit(X, y), X)
+    for name, value in parameters.items():
+        assert model.get_params()[name] == value
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        (["--trees", 0], "--trees must be from 1 to"),
+        (["--trees", "many"], "Invalid value for '--trees'"),
+        (["--alpha", "linear:1,2"], "--alpha must be like geometric:1,1.05"),
+        (["--alpha", "geometric:0.5,1"], "start must be >= 1, got 0.5"),
+        (["--alpha", "geometric:100,1.1", "--beta", "geometric:1,1.1"], "--beta must be >= alpha"),
+        (["--beta", "x"], "--beta must be like"),
+        (["--voting", "loud"], "--voting must be 'average' or 'majority', got 'loud'"),
+        (["--max-memory", "10"], "--max-memory must be at least"),
+        (["--max-memory", "much"], "--max-memory"),
+        (["--class-weight", "oak"], "--class-weight must be balanced, or LABEL=WEIGHT"),
+        (["--class-weight", "oak=-1"], "--class-weight must hold numbers from 0"),
+        (["--candidate-dims", "all"], "--candidate-dims must be a number or 'sqrt'"),
+        (["--threads", 0], "--threads"),
+        (["--encode", "words"], "Invalid value for '--encode'"),
+        (["--checkpoint-every", "5m"], "--checkpoint-every must be a number of rows"),
+        (["--checkpoint-every", "0"], "--checkpoint-every must be a number of rows"),
+        (["--ignore", "colour"], "--ignore 'colour': "),
+        (["--target", "lable"], "has no such column; it has 'width', 'age', 'old', 'label'"),
+        (["--model", "no/such/folder"], "no file can be written there"),
+        (["--html", "no/such/folder"], "no file can be written there"),
+        (["--bogus"], "No such option: --bogus"),
+    ],
+)
+def test_an_option_that_cannot_be_meant_is_bad_usage(args, reason, path, tmp_path):
+    done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, *args)
+    assert (done.exit_code, reason in done.stderr) == (2, True), done.stderr
+    assert done.stdout == "" and not (tmp_path / "m").exists()
+
+
+def test_the_target_must_be_named(path, tmp_path):
+    done = call("learn", path, "-m", tmp_path / "m")
+    assert done.exit_code == 2 and "--target must name the column to predict" in done.stderr
+
+
+def test_another_delimiter_is_guessed_at(tmp_path):
+    (tmp_path / "t.csv").write_text("x;label\n1;a\n")
+    done = call("learn", tmp_path / "t.csv", "-t", "label", "-m", tmp_path / "m")
+    assert done.exit_code == 2 and "it has 'x;label'; is there another --delimiter?" in done.stderr
+
+
+def test_a_schedule_without_a_guarantee_is_noted(path, tmp_path):
+    done = call(
+        "learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--alpha", "geometric:1,1"
+    )
+    assert done.exit_code == 0
+    assert done.stderr.count("note: Geometric(start=1.0, rate=1.0) as alpha is constant") == 1
+
+
+# -- what is told --------------------------------------------------------------------------------------
+
+
+def test_a_person_is_told_what_came_of_it(path, tmp_path):
+    done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL)
+    for word in ("300 rows", "test-then-train over 200 rows", "kappa", "log loss", "confusion"):
+        assert word in done.stdout
+    assert done.stderr == ""
+
+
+def test_many_classes_are_told_by_what_is_confused_most(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{y},{rng.normal()},{y % 20}\n" for y in range(600))
+    (tmp_path / "t.csv").write_text(f"x,z,label\n{rows}")
+    done = call("learn", tmp_path / "t.csv", "-t", "label", "-m", tmp_path / "m", *SMALL)
+    assert "confused most often, of 20 classes" in done.stdout
+
+
+def test_a_machine_is_told_the_same_in_one_document(path, tmp_path):
+    told = said(call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--json"))
+    assert told["rows"] == 300 and told["features"] == 3
+    assert told["classes"] == ["ash", "elm", "oak"]
+    assert told["model_bytes"] == (tmp_path / "m").stat().st_size
+    assert told["forest"]["memory"]["total"] > 0
+    assert np.sum(told["prequential"]["confusion"]) == 200
+
+
+def test_the_report_has_the_curve(path, tmp_path):
+    done = call(
+        "learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--html", tmp_path / "r.html"
+    )
+    assert f"report: {tmp_path / 'r.html'}" in done.stdout
+    html = (tmp_path / "r.html").read_text()
+    assert "300 rows" in html and str(path) in html
