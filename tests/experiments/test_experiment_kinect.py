@@ -10,12 +10,16 @@ import pytest
 from depth.motion_capture import write_folder
 
 from riparian import Geometric
-from riparian.depth.body import PART_NAMES
+from riparian.depth.body import PART_NAMES, Pictures
+from riparian.depth.reference import DepthDifferences, Pixel
 from riparian.experiments import kinect, run
 from riparian.experiments.errors import DataError
 from riparian.experiments.kinect import learning, stream
+from riparian.experiments.kinect.feature import draw_features, telling_features
 from riparian.experiments.kinect.judging import BODY_PARTS, accuracies, confusion
 from riparian.experiments.kinect.learning import Task, one_forest
+from riparian.experiments.kinect.predictions import draw_predictions
+from riparian.experiments.kinect.shown import read_shown
 
 SMALL = replace(
     kinect.QUICK,
@@ -118,6 +122,15 @@ def test_no_more_pixels_of_a_part_are_learned_than_asked_for():
         counts = np.bincount(sample.parts, minlength=len(PART_NAMES))
         assert counts.max() == counts[0] == 10
         assert len(np.unique(sample.pixels, axis=0)) == len(sample.pixels)
+
+
+def test_a_picture_is_rendered_when_it_is_needed_and_no_other(monkeypatch):
+    made, make = [], Pictures._make
+    monkeypatch.setattr(Pictures, "_make", lambda self, i: made.append(i) or make(self, i))
+    samples = stream.TrainingStream(None, SMALL, run=0)
+    assert made == []
+    samples[3]
+    assert len(made) == 1
 
 
 def test_train_and_test_poses_share_no_clip(tmp_path):
@@ -231,6 +244,42 @@ def test_threads_change_nothing(tmp_path):
         one_forest(replace(task(tmp_path / str(threads)), threads=threads)) for threads in (1, 2)
     ]
     assert rows[0] == rows[1]
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    one = task(tmp_path_factory.mktemp("shown"))
+    one_forest(one)
+    return read_shown(one.work.shown(one.method))
+
+
+def test_what_is_shown_is_of_the_first_test_pictures(shown):
+    for i, (depth, parts) in enumerate(stream.pictures_to_test_on(None, SMALL)):
+        np.testing.assert_array_equal(shown.depth[i], depth)
+        np.testing.assert_array_equal(shown.truth[i], parts)
+    assert shown.prediction.shape == shown.truth.shape
+    assert (shown.confidence > 1 / 20).all() and (shown.confidence <= 1).all()
+
+
+def test_the_values_of_features_are_those_that_the_trees_read(shown):
+    depth, offsets = shown.depth[0], np.random.default_rng(0).normal(0, 8, (50, 4))
+    row, column = np.argwhere(shown.truth[0])[100]
+    features = telling_features(depth, np.array([row, column]), offsets.astype(np.float32))
+    read = DepthDifferences(8.0, far=6.0, rate=1.0)
+    values = [read.value(tuple(each), Pixel(depth, row, column)) for each in offsets]
+    assert [feature.value for feature in features] == [value for value in values if value != 0]
+
+
+def test_pictures_are_drawn_side_by_side(shown):
+    figure = draw_predictions(shown, "three pictures")
+    titles = [ax.get_title() for ax in figure.axes if ax.get_title()]
+    assert titles == ["depth", "truth", "prediction", "confidence"]
+    assert len(figure.axes) == 4 * len(shown.depth) + 1  # and the scale of the confidence
+
+
+def test_a_tree_that_never_split_has_no_feature_to_draw(shown):
+    nothing = shown._replace(offsets=np.zeros((0, 4), dtype=np.float32))
+    assert [ax.get_title() for ax in draw_features(nothing).axes] == [""]
 
 
 def test_the_ends_of_runs_are_shown_at_the_mean_of_them():

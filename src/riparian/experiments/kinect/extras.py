@@ -26,12 +26,13 @@ def write_extras(rows: Sequence[Row], work: Work, out: Path) -> None:
     write_whole(out / "parts.md", parts_table(rows).encode())
     write_figure(draw_parts_found(rows), out, "parts")
     _write_costs(rows, work, out)
-    for method in methods_of(rows):
-        if work.shown(method).exists():
-            shown = read_shown(work.shown(method))
-            title = f"What the forest sees ({LABELS[method]})"
-            write_figure(draw_predictions(shown, title), out, f"predictions-{method}", ("png",))
-            write_figure(draw_features(shown), out, "features", ("png",))
+    there = [method for method in methods_of(rows) if work.shown(method).exists()]
+    for method in there:
+        title = f"What the forest sees ({LABELS[method]})"
+        figure = draw_predictions(read_shown(work.shown(method)), title)
+        write_figure(figure, out, f"predictions-{method}", ("png",))
+    for method in there[:1]:
+        write_figure(draw_features(read_shown(work.shown(method))), out, "features", ("png",))
 
 
 def _write_costs(rows: Sequence[Row], work: Work, out: Path) -> None:

@@ -50,7 +50,7 @@ def draw_features(shown: Shown) -> Any:
     """
     depth, parts = shown.depth[0], shown.truth[0]
     pixel = _middle(parts)
-    chosen = _telling(depth, pixel, shown.offsets)[:MOST_FEATURES]
+    chosen = telling_features(depth, pixel, shown.offsets)[:MOST_FEATURES]
     columns = max(1, len(chosen))
     with matplotlib("pyplot").rc_context({**STYLE, "axes.grid": False}):
         figure = matplotlib("figure").Figure(figsize=(3.6 * columns, 4.0), layout="constrained")
@@ -61,7 +61,7 @@ def draw_features(shown: Shown) -> Any:
     return figure
 
 
-def _telling(
+def telling_features(
     depth: NDArray[np.float32], pixel: Place, offsets: NDArray[np.float32]
 ) -> list[Feature]:
     """Features with both places in the picture, at different depths."""
