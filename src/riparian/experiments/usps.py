@@ -123,7 +123,7 @@ LABELS = {  # in figure and table
 }
 
 RUNS, QUICK_RUNS = 10, 2
-QUICK, QUICK_SIZES = replace(Settings(), trees=50), 5
+QUICK, QUICK_SIZES = replace(Settings(), trees=25), 5
 
 
 @dataclass(frozen=True)
