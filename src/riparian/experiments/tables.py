@@ -55,4 +55,5 @@ def _at(curve: Curve, place: float) -> str:
     if len(found) == 0:
         return ""
     mean, sd = curve.mean[found[0]], curve.sd[found[0]]
-    return f"{mean:.4f} ± {sd:.4f}" if curve.runs > 1 else f"{mean:.4f}"
+    digits = 4 if abs(mean) < 10 else 1
+    return f"{mean:.{digits}f} ± {sd:.{digits}f}" if curve.runs > 1 else f"{mean:.{digits}f}"
