@@ -256,6 +256,8 @@ def test_a_machine_is_told_the_same_in_one_document(path, tmp_path):
     assert told["model_bytes"] == (tmp_path / "m").stat().st_size
     assert told["forest"]["memory"]["total"] > 0
     assert np.sum(told["prequential"]["confusion"]) == 200
+    assert [point["row"] for point in told["curve"]] == [200, 300]
+    assert told["curve"][-1]["accuracy"] == told["prequential"]["accuracy"]
 
 
 def test_the_report_has_the_curve(path, tmp_path):

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from riparian.cli import data, experiment
 from riparian.cli.demo import demo
 from riparian.cli.evaluate import evaluate
 from riparian.cli.inspect import inspect
 from riparian.cli.learn import learn
 from riparian.cli.predict import predict
 
+# Groups of commands that need much else: imported when they are asked for.
+LATER = ("experiment", "data")
+
+
+class Commands(TyperGroup):
+    """The commands, some of which are imported only when they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *LATER]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in LATER:
+            return super().get_command(ctx, cmd_name)
+        command = typer.main.get_group(import_module(f"riparian.cli.{cmd_name}").app)
+        command.name = cmd_name
+        return command
+
+
 app = typer.Typer(
     name="riparian",
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -44,5 +64,3 @@ def riparian(
 
 for command in (learn, predict, evaluate, inspect, demo):
     app.command()(command)
-app.add_typer(experiment.app, name="experiment")
-app.add_typer(data.app, name="data")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -297,8 +298,14 @@ def _machine(learner: Learner, model: Path, size: int, html: Path | None) -> dic
         "classes": learner.forest.classes_.tolist(),
         "features": learner.columns.n_features,
         "prequential": None if test is None else test.to_dict(),
+        "curve": None if test is None else [_known(asdict(point)) for point in test.curve],
         "forest": {**stats, "memory": learner.forest.memory()},
     }
+
+
+def _known(values: dict[str, float]) -> dict[str, float | None]:
+    """JSON has no NaN."""
+    return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
 def _write_report(path: Path, learner: Learner, summary: dict[str, str]) -> None:

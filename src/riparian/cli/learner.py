@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from riparian.cli.ahead import Ahead
 from riparian.cli.blocks import Piece, rechunk, shuffled_windows
 from riparian.cli.checkpoint import Checkpoint, Progress
 from riparian.cli.columns import Columns, TableColumns
@@ -75,7 +77,9 @@ class Learner:
                     self.progress.number_of_pass = number
                     if number > 0:  # the theorem knows of one pass only, so a model says
                         self.forest._history = replace(self.forest._history, passes=number + 1)
-                    self._pass(checkpoint, display)
+                    with closing(self._read_ahead()) as batches:
+                        self._pass(self._blocks(batches), checkpoint, display)
+                    self._mark()
                     self.progress.row = 0
                 self.progress.number_of_pass = self.schedule.passes
         except Stop:
@@ -85,10 +89,9 @@ class Learner:
             raise
         if self.progress.learned == 0:
             raise BadData("there are no rows to learn from", file=self.stream.first.file)
-        self._mark()
 
-    def _pass(self, checkpoint: Checkpoint, display: Display) -> None:
-        for X, y in self._blocks():
+    def _pass(self, blocks: Iterator[Piece], checkpoint: Checkpoint, display: Display) -> None:
+        for X, y in blocks:
             self._test(X, y)
             self._learn(X, y)
             self.progress.row += len(y)
@@ -137,17 +140,25 @@ class Learner:
 
     # -- the stream -------------------------------------------------------------------------------
 
-    def _blocks(self) -> Iterator[Piece]:
+    def _read_ahead(self) -> Ahead[Batch]:
         row, window = self.progress.row, self.schedule.shuffle_window
         skip = row // window * window if window else row
-        pieces = self._pieces(self._read(skip))
-        if window:
+        return Ahead(self.stream.batches(self.choose, skip, self.schedule.limit))
+
+    def _blocks(self, batches: Ahead[Batch]) -> Iterator[Piece]:
+        pieces = self._pieces(self._interruptible(batches))
+        if self.schedule.shuffle_window:
             seed: Any = self.forest.random_state  # a number: an option of the command
-            pieces = shuffled_windows(pieces, window, seed, self.progress.number_of_pass, row)
+            pieces = shuffled_windows(
+                pieces,
+                self.schedule.shuffle_window,
+                seed,
+                self.progress.number_of_pass,
+                self.progress.row,
+            )
         return rechunk(pieces, self.schedule.block)
 
-    def _read(self, skip: int) -> Iterator[Batch]:
-        batches = self.stream.batches(self.choose, skip, self.schedule.limit)
+    def _interruptible(self, batches: Ahead[Batch]) -> Iterator[Batch]:
         while True:
             with self._interrupts.waiting():
                 batch = next(batches, None)

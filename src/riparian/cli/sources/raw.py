@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -30,7 +31,7 @@ class Counted:
         self.path = path
         self.done = 0
         if path == STDIN:
-            self.file: Any = sys.stdin.buffer
+            self.file: Any = _stdin()
             self.size = None
         else:
             self.file = _open(path)
@@ -39,7 +40,7 @@ class Counted:
         self._seen = b""
 
     def peek(self, n: int) -> bytes:
-        while len(self._seen) < n and (more := self.file.read1(n - len(self._seen))):
+        while len(self._seen) < n and (more := self.file.read(n - len(self._seen))):
             self._seen += more
         return self._seen[:n]
 
@@ -48,23 +49,30 @@ class Counted:
         if self._seen:
             some, self._seen = self._seen[:n], self._seen[n:]
         else:
-            some = self.file.read1(n)
+            some = self.file.read(n)
         self.done += len(some)
         return bytes(some)
 
     def close(self) -> None:
         self.closed = True
-        if self.path != STDIN:
-            self.file.close()
+        self.file.close()
 
     @property
     def fraction(self) -> float | None:
         return None if self.size is None else min(1.0, self.done / self.size)
 
 
+def _stdin() -> Any:
+    """Standard input without Python's buffer, which must not be in use when Python ends."""
+    try:
+        return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
+    except OSError:  # who runs the command within a program may have put something else there
+        return io.BytesIO(sys.stdin.buffer.read())
+
+
 def _open(path: str) -> Any:
     try:
-        return open(path, "rb")
+        return open(path, "rb", buffering=0)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise BadUsage(f"{path}: {error.strerror}") from None
 

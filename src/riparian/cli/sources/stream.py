@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 
 from riparian.cli.sources.opening import Reading, expanded, open_source
 from riparian.cli.sources.raw import STDIN
@@ -49,7 +49,9 @@ class Stream:
                 finally:
                     source.close()
 
-    def batches(self, choose: Choice, skip: int = 0, limit: int | None = None) -> Iterator[Batch]:
+    def batches(
+        self, choose: Choice, skip: int = 0, limit: int | None = None
+    ) -> Generator[Batch, None, None]:
         """The rows from number `skip` on, `limit` in all, those that are skipped included."""
         row = self._done = 0  # before the next batch
         for path, size in zip(self.paths, self.sizes, strict=True):

@@ -1,0 +1,72 @@
+"""Reading ahead: the next batch is made while the last one is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from queue import Empty, Full, Queue
+from threading import Event, Thread
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+MOST_AHEAD = 2  # batches
+PATIENCE = 0.5  # seconds for the other thread to notice that it is over
+
+
+class Ahead(Iterator[T]):
+    """The items of a generator, which runs in a thread of its own.
+
+    pyarrow lets go of Python while it reads, and the core while it learns. What the generator raises
+    is raised here. Whoever waits for an item can be interrupted by a signal.
+    """
+
+    def __init__(self, items: Generator[T, None, None]) -> None:
+        self._items = items
+        self._queue: Queue[Any] = Queue(MOST_AHEAD)
+        self._over = Event()
+        # A thread that waits for a pipe cannot be ended, so the process must be able to end without it.
+        self._thread = Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def __next__(self) -> T:
+        found: T | _End = self._queue.get()
+        if isinstance(found, _End):
+            self._queue.put(found)  # for whoever asks again
+            raise found.error or StopIteration
+        return found
+
+    def close(self) -> None:
+        """No more items are wanted."""
+        self._over.set()
+        try:
+            while True:
+                self._queue.get_nowait()
+        except Empty:
+            pass
+        self._thread.join(PATIENCE)
+
+    def _work(self) -> None:
+        error = None
+        try:
+            for item in self._items:
+                if not self._put(item):
+                    break
+            self._items.close()
+        except BaseException as raised:
+            error = raised
+        self._put(_End(error))
+
+    def _put(self, item: Any) -> bool:
+        """Whether somebody still wants it."""
+        while not self._over.is_set():
+            try:
+                self._queue.put(item, timeout=PATIENCE / 5)
+                return True
+            except Full:
+                continue
+        return False
+
+
+class _End:
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
