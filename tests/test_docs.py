@@ -1,0 +1,195 @@
+"""Every block of code in the pages runs, and prints what the page says it prints.
+
+The Python blocks of a page are one program, run from top to bottom in an empty folder. A block of `text`
+right after one is what it prints; there, `...` stands for anything. Commands (`sh`) are run between
+them, where the page has them; what installs or builds is only looked up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from riparian.cli.app import app
+from riparian.cli.checkpoint import Checkpoint
+from riparian.experiments import dataset
+from riparian.experiments.readers import Part
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NEEDS_JAVA = {"capymoa.md"}
+LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    text: str
+    line: int  # where it begins
+
+
+def blocks_of(page: Path) -> list[Block]:
+    text = page.read_text()
+    return [
+        Block(found[1], found[2], text.count("\n", 0, found.start(2)) + 1)
+        for found in FENCE.finditer(text)
+    ]
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT / "docs").as_posix()
+
+
+@pytest.fixture(autouse=True)
+def few_points(monkeypatch):
+    """A page that learns a whole data set learns a part of it here."""
+    load = dataset.load
+
+    def part(rows: Part) -> Part:
+        return Part(rows.X[:200], rows.y[:200])
+
+    def load_few(path: Path | None) -> dataset.DataSet:
+        found = load(path)
+        return replace(found, train=part(found.train), test=part(found.test))
+
+    monkeypatch.setattr(dataset, "load", load_few)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
+def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
+    if page.name in NEEDS_JAVA and shutil.which("java") is None:
+        pytest.skip("CapyMOA runs on Java, and there is none here")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "page"}
+    printed = None
+    for block in blocks_of(page):
+        if block.language == "python":
+            printed = run_python(block, page, names)
+        elif block.language == "sh":
+            run_commands(block)
+        elif block.language == "text":
+            assert printed is not None, f"line {block.line}: no block before it prints anything"
+            check_printed(block, printed)
+            printed = None
+        else:
+            pytest.fail(f"line {block.line}: nobody runs blocks of {block.language!r}")
+
+
+def run_python(block: Block, page: Path, names: dict[str, object]) -> str:
+    # Empty lines before it, so that a traceback shows the line of the page.
+    source = "\n" * (block.line - 1) + block.text
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(source, str(page), "exec"), names)
+    return out.getvalue()
+
+
+def check_printed(block: Block, printed: str) -> None:
+    checker = doctest.OutputChecker()
+    if not checker.check_output(block.text, printed, LIKE):
+        example = doctest.Example("", block.text)
+        pytest.fail(f"line {block.line}: {checker.output_difference(example, printed, LIKE)}")
+
+
+def run_commands(block: Block) -> None:
+    for line in block.text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        match words[:2]:
+            case []:
+                pass
+            case ["pip", "install"]:
+                check_extras(words[2:])
+            case ["make", *targets]:
+                assert set(targets) <= make_targets(), line
+            case ["riparian", *_] if not {"|", ">", "<"} & set(words):
+                if "--resume" in words:
+                    cut_the_power([word for word in words[1:] if word != "--resume"])
+                done = CliRunner().invoke(app, words[1:])
+                assert done.exit_code == 0, f"{line}\n{done.output}"
+            case _:
+                assert "riparian" in words, f"nobody knows how to run {line!r}"
+                run_in_a_shell(line)
+
+
+def cut_the_power(arguments: list[str]) -> None:
+    """Leave what a command leaves that was killed after its first checkpoint."""
+
+    class PowerCut(Exception):
+        pass
+
+    write = Checkpoint.write
+
+    def write_and_fail(*about):
+        write(*about)
+        raise PowerCut
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Checkpoint, "write", write_and_fail)
+        assert isinstance(CliRunner().invoke(app, arguments).exception, PowerCut)
+
+
+def run_in_a_shell(line: str) -> None:
+    command = f'riparian() {{ "{sys.executable}" -W error -m riparian.cli "$@"; }}; {line}'
+    done = subprocess.run(
+        ["sh", "-ec", command], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, f"{line}\n{done.stderr}"
+
+
+def check_extras(arguments: list[str]) -> None:
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for argument in arguments:
+        for extra in re.findall(r"[\w-]+", "".join(re.findall(r"\[(.*)\]", argument))):
+            assert extra in known, f"{argument} names an extra that there is not"
+
+
+def make_targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def test_a_page_that_says_something_else_is_found_out(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n")
+    code, said = blocks_of(page)
+    with pytest.raises(pytest.fail.Exception, match="line 6"):
+        check_printed(said, run_python(code, page, {}))
+
+
+def test_the_figures_can_be_made_and_are_those_of_the_pages(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-W", "error", ROOT / "docs/make_figures.py",
+         "--quick", "--out", tmp_path, "start", "tau", "budget"],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    made = {path.name for path in tmp_path.iterdir()}
+    assert made <= {path.name for path in (ROOT / "docs/figures").iterdir()}
+    assert len(made) == 6
+
+
+def test_every_figure_is_shown_on_a_page():
+    text = "".join(page.read_text() for page in PAGES)
+    for figure in (ROOT / "docs/figures").glob("*-light.svg"):
+        assert figure.name in text
+        assert figure.name.replace("-light", "-dark") in text
+
+
+def test_the_pages_and_the_package_agree_on_the_version():
+    import riparian
+
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert riparian.__version__ == stated
+    for page in [*PAGES, ROOT / "README.md"]:
+        assert set(re.findall(r"riparian[ =]+(\d+\.\d+\.\d+)", page.read_text())) <= {stated}
