@@ -99,6 +99,35 @@ threads: build/threads ## run a forest under threads with ThreadSanitizer
 fuzz: $(SANITIZED)/.stamp ## feed broken snapshots to the sanitized build for three minutes
 	$(SANITIZED_RUN) fuzz/fuzz_snapshot.py --seconds 180
 
+.PHONY: docs
+docs: venv ## build the pages into build/site, with warnings as errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@! grep -rlE '<(link|script|img|iframe)[^>]* (src|href)="(https?:)?//' --include=*.html build/site \
+	    || { echo 'these pages fetch something from a network'; exit 1; }
+
+SDIST := build/sdist
+
+# The archive alone: unpacked, and installed where there is nothing else.
+.PHONY: sdist-installed
+sdist-installed: venv
+	rm -rf $(SDIST)
+	mkdir -p $(SDIST)/source
+	$(BIN)/python -c 'from scikit_build_core.build import build_sdist; build_sdist("$(SDIST)")'
+	@! tar -tzf $(SDIST)/riparian-*.tar.gz | grep -E '\.(so|pyd|o|pyc|whl)$$|__pycache__|/(build|dist|\.[a-z_]*cache|\.hypothesis)/' \
+	    || { echo 'these are no sources'; exit 1; }
+	tar -xzf $(SDIST)/riparian-*.tar.gz -C $(SDIST)/source --strip-components=1
+	$(PYTHON) -m venv $(SDIST)/venv
+	$(SDIST)/venv/bin/pip install --quiet $(SDIST)/riparian-*.tar.gz 'pytest>=8.2' hypothesis
+
+.PHONY: sdist
+sdist: sdist-installed ## pack the source, install that in an environment of its own, and try it there
+	cd $(SDIST)/source && ../venv/bin/python -m pytest -p no:cacheprovider @tests/smoke.txt
+
+.PHONY: sdist-full
+sdist-full: sdist-installed ## the same, with all of the tests
+	$(SDIST)/venv/bin/pip install --quiet "$$(echo $(SDIST)/riparian-*.tar.gz)[dev]"
+	cd $(SDIST)/source && ../venv/bin/python -m pytest -p no:cacheprovider tests --pyargs riparian
+
 .PHONY: check
 check: test lint types sanitize threads fuzz ## the full check: what CI runs
 
