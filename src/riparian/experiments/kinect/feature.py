@@ -85,7 +85,8 @@ def _draw_feature(ax: Any, pixel: Place, feature: Feature) -> None:
             )  # fmt: skip
     ax.plot(*pixel[::-1], marker="x", color=INK, markersize=9, markeredgewidth=2.5, zorder=4)
     first, second = feature.depths
-    ax.set_title(f"{first:.2f} m − {second:.2f} m = {feature.value:+.2f} m", fontsize=10)
+    title = f"{first:.2f} m - {second:.2f} m = {feature.value:+.2f} m"
+    ax.set_title(title.replace("-", "−"), fontsize=10)
 
 
 def _middle(parts: NDArray[np.uint8]) -> Place:
