@@ -1,6 +1,7 @@
-"""Docstrings are written for the terminal: here, what Markdown would not understand is fenced.
+"""Docstrings are written for the terminal; these pages want some of it told apart.
 
-That is examples (`>>>`) outside of a section of their own, and tables between lines of `=`.
+Examples (`>>>`) outside of a section of their own, and tables between lines of `=`, are fenced.
+Parameters that share a description get one each: griffe would give all the default of the first.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ import griffe
 
 EXAMPLE = re.compile(r"(?:^>>> .*\n(?:^(?!>>> )\S.*\n|^ +\S.*\n)*)+", re.MULTILINE)
 TABLE = re.compile(r"^=+ +=+\n(?:.*\n)*?=+ +=+\n", re.MULTILINE)
+SHARED = re.compile(r"^(\w+(?:, \w+)+) :(.*)\n((?: +\S.*\n)+)", re.MULTILINE)
 SECTION = re.compile(r"^Examples\n-+\n", re.MULTILINE)
+
+
+def one_each(text: str) -> str:
+    return SHARED.sub(
+        lambda found: "".join(f"{name} :{found[2]}\n{found[3]}" for name in found[1].split(", ")),
+        text,
+    )
 
 
 def fenced(text: str) -> str:
@@ -26,4 +35,4 @@ def fenced(text: str) -> str:
 class PlainDocstrings(griffe.Extension):
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring is not None:
-            obj.docstring.value = fenced(obj.docstring.value)
+            obj.docstring.value = one_each(fenced(obj.docstring.value))
