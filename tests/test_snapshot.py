@@ -24,7 +24,7 @@ from riparian import Geometric, OnlineForestClassifier
 from riparian.snapshot import arrays
 from riparian.snapshot.extra import from_bytes_with_extra, with_extra
 
-from snapshots import KINDS, learned, mixture, opened, same_forest
+from snapshots import KINDS, learned, mixture, opened, same_forest, sealed
 
 pytestmark = pytest.mark.engine
 
@@ -352,6 +352,13 @@ def test_what_is_kept_with_a_forest_comes_back_and_changes_nothing_else():
     assert same_forest(other, forest)
     assert same_forest(riparian.from_bytes(data), forest)
     assert with_extra(data, kept) == data
+
+
+@every_kind
+def test_what_is_kept_is_packed_as_everything_is(kind):
+    data = learned(**KINDS[kind]).to_bytes()
+    header, arrays = opened(data)
+    assert with_extra(data, {"a": '"ç\\\n'}) == sealed({**header, "extra": {"a": '"ç\\\n'}}, arrays)
 
 
 def test_a_forest_with_nothing_kept_has_nothing():

@@ -18,8 +18,7 @@ MOST_CHARACTERS = 2**26  # the container takes no header of more than 100 MB
 
 def with_extra(data: bytes, extra: dict[str, Any]) -> bytes:
     """The snapshot, and what is to be kept with it."""
-    text, found = container.unpack(data)
-    arrays = container.check_digest(text, found)
+    text = container.text_of(data)
     try:
         header = json.dumps({**json.loads(text), "extra": extra}, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -29,7 +28,7 @@ def with_extra(data: bytes, extra: dict[str, Any]) -> bytes:
         "header",
         f"extra is too long: the header may have {MOST_CHARACTERS} characters, has {len(header)}",
     )
-    return container.pack(header, arrays)
+    return container.with_text(data, header)
 
 
 def from_bytes_with_extra(
