@@ -206,12 +206,15 @@ class Learner:
         )
 
     def _fraction(self) -> float | None:
-        read = self.stream.fraction
+        """Of all there is to do: what was read, less the rows that wait to be learned."""
+        done = self.stream.fraction
+        if done is not None:
+            done *= self.progress.row / max(1, self.stream.row)
         if self.schedule.limit is not None:
-            read = max(read or 0.0, min(1.0, self.progress.row / self.schedule.limit))
-        if read is None:
+            done = max(done or 0.0, min(1.0, self.progress.row / self.schedule.limit))
+        if done is None:
             return None
-        return (self.progress.number_of_pass + read) / self.schedule.passes
+        return (self.progress.number_of_pass + done) / self.schedule.passes
 
     def _stop(self, checkpoint: Checkpoint) -> None:
         if self.progress.learned == 0:

@@ -60,7 +60,7 @@ def with_text(data: bytes, text: str) -> bytes:
     head = json.dumps(header, separators=(",", ":")).encode()
     head += b" " * (-len(head) % 8)
     before, after = header[CHECKSUM]["data_offsets"]
-    parts = [
+    parts: list[bytes | memoryview] = [
         len(head).to_bytes(8, "little"),
         head,
         body[:before],

@@ -22,6 +22,7 @@ class Stream:
         self._opened: Source | None = self.first  # and not read yet
         self._current: Source | None = None
         self._done = 0  # bytes of the files that have been read
+        self.row = 0  # rows that have been read, those that were skipped included
         self.sizes = [_size(path) for path in self.paths]
 
     @property
@@ -67,6 +68,7 @@ class Stream:
                     stop = len(batch) if limit is None else max(0, limit - row)
                     some = batch[max(0, skip - row) : stop]
                     row += len(batch)
+                    self.row = row
                     if len(some):
                         yield some
                     if limit is not None and row >= limit:
