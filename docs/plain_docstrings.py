@@ -18,18 +18,19 @@ SECTION = re.compile(r"^Examples\n-+\n", re.MULTILINE)
 
 
 def one_each(text: str) -> str:
-    return SHARED.sub(
-        lambda found: "".join(f"{name} :{found[2]}\n{found[3]}" for name in found[1].split(", ")),
-        text,
-    )
+    def apart(found: re.Match[str]) -> str:
+        return "".join(f"{name} :{found[2]}\n{found[3]}" for name in found[1].split(", "))
+
+    return SHARED.sub(apart, f"{text}\n").rstrip()
 
 
 def fenced(text: str) -> str:
-    free, *rest = re.split(SECTION, f"{text}\n", maxsplit=1)
-    free = EXAMPLE.sub(lambda found: f"\n```pycon\n{found[0]}```\n", free)
+    text = f"{text}\n"
+    section = SECTION.search(text)
+    end = section.start() if section else len(text)
+    free = EXAMPLE.sub(lambda found: f"\n```pycon\n{found[0]}```\n", text[:end])
     free = TABLE.sub(lambda found: f"```text\n{found[0]}```\n", free)
-    section = re.search(SECTION, f"{text}\n")
-    return (free + section[0] + rest[0] if section and rest else free).rstrip()
+    return (free + text[end:]).rstrip()
 
 
 class PlainDocstrings(griffe.Extension):

@@ -11,6 +11,7 @@ import contextlib
 import doctest
 import io
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -184,6 +185,40 @@ def test_every_figure_is_shown_on_a_page():
     for figure in (ROOT / "docs/figures").glob("*-light.svg"):
         assert figure.name in text
         assert figure.name.replace("-light", "-dark") in text
+
+
+DOCSTRING = """What it is.
+
+>>> f(1)
+2
+
+Parameters
+----------
+a, b : int
+    Numbers.
+"""
+
+SHOWN = """What it is.
+
+
+```pycon
+>>> f(1)
+2
+```
+
+Parameters
+----------
+a : int
+    Numbers.
+b : int
+    Numbers."""
+
+
+def test_docstrings_are_made_fit_for_a_page():
+    names = runpy.run_path(str(ROOT / "docs/plain_docstrings.py"))
+    assert names["one_each"](names["fenced"](DOCSTRING)) == SHOWN
+    section = "Examples\n--------\n>>> f(1)\n2"  # which griffe knows by itself
+    assert names["fenced"](section) == section
 
 
 def test_the_pages_and_the_package_agree_on_the_version():
