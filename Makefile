@@ -129,7 +129,7 @@ sdist-full: sdist-installed ## the same, with all of the tests
 	cd $(SDIST)/source && ../venv/bin/python -m pytest -p no:cacheprovider tests --pyargs riparian
 
 .PHONY: check
-check: test lint types sanitize threads fuzz ## the full check: what CI runs
+check: test lint types sanitize threads fuzz docs sdist ## the full check: what CI runs
 
 .PHONY: bench-engines
 bench-engines: venv ## measure what the engines cost on the workloads (RIPARIAN_DATA names more data)
