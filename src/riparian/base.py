@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 from riparian import _core, native
 from riparian.history import History
 from riparian.labels import Labels, family
-from riparian.parameters import whole
+from riparian.parameters import Parameters, SaffariParameters, whole
 from riparian.progress import Callback, Progress
 from riparian.shuffle import shuffled
 from riparian.snapshot.errors import SnapshotError
@@ -43,6 +43,10 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
     _history = History()  # not known, unless it started here
     _prediction_only = False  # came back from a snapshot without what learning needs
+
+    @abstractmethod
+    def _checked_parameters(self) -> Parameters | SaffariParameters:
+        """The parameters, checked and resolved."""
 
     @abstractmethod
     def _empty_engine(self) -> native.Engine:

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from riparian import native
-from riparian.parameters import Parameters, check_parameters
 from riparian.rowwise import RowForestClassifier
+from riparian.rules import TwoStreamRule
 from riparian.schedule import Geometric, Schedule
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.files import write_whole
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from riparian.theory.certificate import Certificate
 
 
-class OnlineForestClassifier(RowForestClassifier):
+class OnlineForestClassifier(TwoStreamRule, RowForestClassifier):
     """A random forest that learns a stream point by point and converges to the best classifier.
 
     Each tree sends every point to one of two streams at random: structure points decide where the
@@ -131,22 +131,6 @@ class OnlineForestClassifier(RowForestClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _checked_parameters(self) -> Parameters:
-        return check_parameters(
-            n_trees=self.n_estimators,
-            seed=self._seed(),
-            candidate_dims=self.candidate_dims,
-            split_points=self.split_points,
-            min_gain=self.min_gain,
-            alpha=self.alpha,
-            beta=self.beta,
-            structure_fraction=self.structure_fraction,
-            ignore_fraction=self.ignore_fraction,
-            fringe_size=self.fringe_size,
-            voting=self.voting,
-            max_memory=self.max_memory,
-        )
 
     def certificate(self, X: ArrayLike | None = None) -> Certificate:
         """The theorem held against this forest: its conditions, what can be seen of them at the

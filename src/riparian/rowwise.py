@@ -18,7 +18,6 @@ from riparian.base import (
     checked_labels,
     unchanged_if_refused,
 )
-from riparian.parameters import Parameters, SaffariParameters
 from riparian.progress import Callback, CallbackSupportMixin, with_callbacks
 from riparian.rows import Rows, as_rows, blocks, with_names
 from riparian.weights import checked_weights
@@ -32,10 +31,6 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
 
     passes: int
     shuffle: bool
-
-    def _checked_parameters(self) -> Parameters | SaffariParameters:
-        """The parameters, checked and resolved."""
-        raise NotImplementedError
 
     def _empty_engine(self) -> native.Forest:
         return native.Forest(self._checked_parameters(), self.n_features_in_)

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from riparian.parameters import SaffariParameters, check_saffari_parameters
 from riparian.rowwise import RowForestClassifier
+from riparian.rules import OneStreamRule
 
 
-class SaffariForestClassifier(RowForestClassifier):
+class SaffariForestClassifier(OneStreamRule, RowForestClassifier):
     """The online random forest of Saffari, Leistner, Santner, Godec and Bischof (2009).
 
     Each tree takes each point Poisson(1) times. A leaf that has enough points splits where the gain
@@ -107,17 +107,3 @@ class SaffariForestClassifier(RowForestClassifier):
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _checked_parameters(self) -> SaffariParameters:
-        return check_saffari_parameters(
-            n_trees=self.n_estimators,
-            seed=self._seed(),
-            candidate_dims=self.candidate_dims,
-            split_points=self.split_points,
-            thresholds=self.thresholds,
-            min_gain=self.min_gain,
-            min_samples=self.min_samples,
-            max_depth=self.max_depth,
-            replacement_rate=self.replacement_rate,
-            voting=self.voting,
-        )

@@ -21,7 +21,6 @@ from riparian.depth.pixels import (
     with_far,
 )
 from riparian.native import Pixels
-from riparian.parameters import Parameters, SaffariParameters
 from riparian.progress import Callback
 from riparian.weights import checked_weights
 
@@ -35,10 +34,6 @@ class PixelForestClassifier(ForestClassifier):
 
     offset_std: float
     far: float
-
-    def _checked_parameters(self) -> Parameters | SaffariParameters:
-        """The parameters, checked and resolved."""
-        raise NotImplementedError
 
     def _empty_engine(self) -> native.DepthForest:
         return native.DepthForest(

@@ -7,11 +7,12 @@ from typing import Any, Literal
 import numpy as np
 
 from riparian.depth.classifier import PixelForestClassifier
-from riparian.parameters import Parameters, check_parameters
+from riparian.parameters import Parameters
+from riparian.rules import TwoStreamRule
 from riparian.schedule import Geometric, Schedule
 
 
-class DepthForestClassifier(PixelForestClassifier):
+class DepthForestClassifier(TwoStreamRule, PixelForestClassifier):
     """The forest of `riparian.OnlineForestClassifier`, a point being a pixel of a depth image.
 
     A leaf looks for its split among differences of depth at two places near a pixel. There are
@@ -79,17 +80,4 @@ fringe_size, max_memory, voting, passes, shuffle, class_weight, random_state, n_
                 f"candidate_dims must be a number, as there are infinitely many dimensions, "
                 f"got {self.candidate_dims!r}"
             )
-        return check_parameters(
-            n_trees=self.n_estimators,
-            seed=self._seed(),
-            candidate_dims=self.candidate_dims,
-            split_points=self.split_points,
-            min_gain=self.min_gain,
-            alpha=self.alpha,
-            beta=self.beta,
-            structure_fraction=self.structure_fraction,
-            ignore_fraction=self.ignore_fraction,
-            fringe_size=self.fringe_size,
-            voting=self.voting,
-            max_memory=self.max_memory,
-        )
+        return super()._checked_parameters()

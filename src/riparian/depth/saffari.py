@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 
 from riparian.depth.classifier import PixelForestClassifier
-from riparian.parameters import SaffariParameters, check_saffari_parameters
+from riparian.rules import OneStreamRule
 
 
-class DepthSaffariClassifier(PixelForestClassifier):
+class DepthSaffariClassifier(OneStreamRule, PixelForestClassifier):
     """The forest of `riparian.SaffariForestClassifier`, a point being a pixel of a depth image.
 
     Parameters
@@ -60,17 +60,3 @@ voting, passes, shuffle, class_weight, random_state, n_jobs :
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _checked_parameters(self) -> SaffariParameters:
-        return check_saffari_parameters(
-            n_trees=self.n_estimators,
-            seed=self._seed(),
-            candidate_dims=self.candidate_dims,
-            split_points=self.split_points,
-            thresholds=self.thresholds,
-            min_gain=self.min_gain,
-            min_samples=self.min_samples,
-            max_depth=self.max_depth,
-            replacement_rate=self.replacement_rate,
-            voting=self.voting,
-        )
