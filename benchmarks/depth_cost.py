@@ -9,6 +9,7 @@ in all. Learning is timed in CPU seconds of one thread, so that it can be told o
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -164,6 +165,7 @@ def main() -> None:
             "leaf_bytes_by_pixels": leaf,
             "stages": [asdict(stage) for stage in found],
             "predict_image": predicted,
+            "load_average": os.getloadavg(),  # above the number of cores, the clock tells little
         }
         record.write(options.out, "depth_cost", figures)
 

@@ -1,7 +1,8 @@
 """Docstrings are written for the terminal; these pages want some of it told apart.
 
 Examples (`>>>`) outside of a section of their own, and tables between lines of `=`, are fenced.
-Parameters that share a description get one each: griffe would give all the default of the first.
+Parameters that share a description get one each: griffe would give all the default of the first. And a
+default that is looked up in `DEFAULT` is told by its value.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 from typing import Any
 
 import griffe
+
+from riparian.defaults import DEFAULT
 
 EXAMPLE = re.compile(r"(?:^>>> .*\n(?:^(?!>>> )\S.*\n|^ +\S.*\n)*)+", re.MULTILINE)
 TABLE = re.compile(r"^=+ +=+\n(?:.*\n)*?=+ +=+\n", re.MULTILINE)
@@ -34,6 +37,11 @@ def fenced(text: str) -> str:
 
 
 class PlainDocstrings(griffe.Extension):
+    def on_function(self, *, func: griffe.Function, **kwargs: Any) -> None:
+        for parameter in func.parameters:
+            if str(parameter.default).startswith("DEFAULT["):
+                parameter.default = repr(DEFAULT[parameter.name])
+
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring is not None:
             obj.docstring.value = one_each(fenced(obj.docstring.value))

@@ -219,12 +219,3 @@ def test_docstrings_are_made_fit_for_a_page():
     assert names["one_each"](names["fenced"](DOCSTRING)) == SHOWN
     section = "Examples\n--------\n>>> f(1)\n2"  # which griffe knows by itself
     assert names["fenced"](section) == section
-
-
-def test_the_pages_and_the_package_agree_on_the_version():
-    import riparian
-
-    stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert riparian.__version__ == stated
-    for page in [*PAGES, ROOT / "README.md"]:
-        assert set(re.findall(r"riparian[ =]+(\d+\.\d+\.\d+)", page.read_text())) <= {stated}
