@@ -19,6 +19,7 @@ import sys
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -185,6 +186,13 @@ def test_every_figure_is_shown_on_a_page():
     for figure in (ROOT / "docs/figures").glob("*-light.svg"):
         assert figure.name in text
         assert figure.name.replace("-light", "-dark") in text
+
+
+def test_links_out_of_the_pages_become_text_if_they_lead_anywhere():
+    hook = runpy.run_path(str(ROOT / "docs/outside_links.py"))["on_page_markdown"]
+    page = SimpleNamespace(file=SimpleNamespace(abs_src_path=str(ROOT / "docs/tutorials/x.md")))
+    text = "[a](../../README.md) [b](../index.md) [c](../../nowhere.md) ![d](../../README.md)"
+    assert hook(text, page=page) == text.replace("[a](../../README.md)", "a")
 
 
 DOCSTRING = """What it is.
