@@ -1,4 +1,4 @@
-"""A page may link to a file of the repository that is not among the pages: the site shows the text alone.
+"""A page may link to a file of the repository that is no page: the site shows the text of the link.
 
 A link to what is not there at all stays, so that the build complains of it.
 """
