@@ -44,7 +44,7 @@ demo: venv ## learn two streams, and write a report of each to look at
 
 .PHONY: test
 test: venv ## run the tests, and the examples in the docstrings
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --timeout 600
 
 .PHONY: lint
 lint: venv ## check style and format
@@ -83,7 +83,7 @@ SANITIZED_RUN = env \
 .PHONY: sanitize
 sanitize: $(SANITIZED)/.stamp ## run the tests of the engine with address and undefined behaviour checked
 	$(SANITIZED_RUN) -c 'import riparian._core as core; assert core.sanitized, core.__file__'
-	$(SANITIZED_RUN) -m pytest -m engine -p no:cacheprovider tests
+	$(SANITIZED_RUN) -m pytest -m engine --timeout 600 -p no:cacheprovider tests
 
 # The baseline kernels only: they are all the same to threads.
 build/threads: tests/core/threads.cpp $(wildcard core/*)
