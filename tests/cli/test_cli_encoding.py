@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import riparian
-from riparian.cli import columns, encoding
+from riparian.cli import encoding
 from riparian.cli.encoding import Hash, Number, OneHot, Ordinal
+from riparian.cli.remembered import columns_from_state
 
 TEXTS = st.lists(st.none() | st.sampled_from(["", "red", "green", "blue", "ç\0"]), min_size=1)
 
@@ -118,7 +119,7 @@ HOSTILE = [
 @pytest.mark.parametrize("state", HOSTILE, ids=str)
 def test_columns_that_cannot_be_are_refused(state):
     with pytest.raises(ValueError, match=r"cannot be like|no encoding is like"):
-        columns.from_state(state)
+        columns_from_state(state)
 
 
 # -- in the command ------------------------------------------------------------------------------------

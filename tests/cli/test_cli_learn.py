@@ -13,7 +13,7 @@ from commands import SMALL, call, learn, said, table, write
 import riparian
 from riparian import Geometric, OnlineForestClassifier, Polynomial
 from riparian.cli.forest_options import ForestOptions
-from riparian.cli.learn import StreamOptions
+from riparian.cli.learn_options import StreamOptions
 from riparian.cli.target import Target
 from riparian.evaluation import Prequential
 

@@ -11,14 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as types
 from numpy.typing import NDArray
-from scipy import sparse
 
-from riparian.cli import encoding
 from riparian.cli.encoding import Encoder, Hash, Number, OneHot, Ordinal
 from riparian.cli.errors import BadData, BadUsage, names, shown
-from riparian.cli.sources.libsvm import INDEX, LABEL, VALUE, LibsvmSource
+from riparian.cli.sources.libsvm import LibsvmSource
 from riparian.cli.sources.source import Batch, Kind, Source, kind_of
-from riparian.cli.target import FAMILIES, Target
+from riparian.cli.target import Target
 
 Points = Any  # rows of float32: an array, or a CSR matrix
 
@@ -180,100 +178,6 @@ class TableColumns(Columns):
                 [name, encoder.name, encoder.state()] for name, encoder in self.encoders.items()
             ],
         }
-
-
-class SparseColumns(Columns):
-    """Features by their numbers, as LIBSVM has them: those that a row leaves out are zero."""
-
-    def __init__(self, target: Target, width: int, zero_based: bool, strict: bool = True) -> None:
-        self.target: Target = target
-        self.width = width
-        self.zero_based = zero_based  # whether the first index is 0; LIBSVM's own is 1
-        self.strict = strict  # whether an index beyond the width is an error
-        self.beyond = 0  # values left out for that reason
-
-    @property
-    def n_features(self) -> int:
-        return self.width
-
-    @property
-    def feature_names(self) -> None:
-        return None
-
-    def kinds(self, source: Source, *, target: bool = True) -> dict[str, Kind]:
-        if not isinstance(source, LibsvmSource):
-            raise BadData("expected LIBSVM, as the model was learned from", file=source.file)
-        return {}
-
-    def points(self, batch: Batch, *, follow: bool = False) -> Any:
-        index, value = (batch.table.column(name) for name in (INDEX, VALUE))
-        starts = index.offsets.to_numpy()
-        places = index.flatten().to_numpy().astype(np.int64) - (not self.zero_based)
-        values = value.flatten().to_numpy()
-        starts = starts - starts[0]
-        self._check(batch, places, values, starts)
-        rows = np.repeat(np.arange(len(batch)), np.diff(starts))
-        within = places < self.width
-        self.beyond += int((~within).sum())
-        shape = (len(batch), self.width)
-        with np.errstate(over="ignore"):
-            data = values[within].astype(np.float32)
-        return sparse.csr_matrix((data, (rows[within], places[within])), shape=shape)
-
-    def _check(
-        self,
-        batch: Batch,
-        places: NDArray[np.int64],
-        values: NDArray[np.float64],
-        starts: NDArray[Any],
-    ) -> None:
-        beyond = (places >= self.width) & self.strict
-        with np.errstate(over="ignore"):
-            infinite = np.isinf(values.astype(np.float32))
-        bad = (places < 0) | beyond | infinite
-        if not bad.any():
-            return
-        i = int(np.argmax(bad))
-        row = int(np.searchsorted(starts, i, side="right")) - 1
-        index = int(places[i]) + (not self.zero_based)
-        if places[i] < 0:
-            what = "indices begin with 1, got 0; if yours begin with 0, give --zero-based"
-        elif beyond[i]:
-            last = self.width - self.zero_based
-            what = f"expected indices up to {last}, got {index}; see --features"
-        else:
-            what = f"expected a number that fits float32, got {shown(values[i])}"
-        raise batch.bad(row, what, str(index))
-
-    def state(self) -> dict[str, Any]:
-        return {
-            "kind": "sparse",
-            "target": [self.target.column, self.target.family],
-            "width": self.width,
-            "zero_based": self.zero_based,
-        }
-
-
-def from_state(state: Any) -> Columns:
-    """What a model file tells of its columns; a ValueError if that cannot be."""
-    match state:
-        case {"kind": "table", "target": [str(column), str(family)], "columns": list(columns)}:
-            if family in FAMILIES:
-                target = Target(column, family)  # type: ignore[arg-type]
-                encoders = dict(_encoder(found) for found in columns)
-                if len(encoders) == len(columns):
-                    return TableColumns(target, encoders)
-        case {"kind": "sparse", "width": int(width), "zero_based": bool(zero_based)}:
-            if 1 <= width < 2**31:
-                return SparseColumns(Target(LABEL, "int"), width, zero_based)
-    raise ValueError(f"columns cannot be like {str(state)[:100]}")
-
-
-def _encoder(found: Any) -> tuple[str, Encoder]:
-    match found:
-        case [str(name), str(kind), dict(state)]:
-            return name, encoding.from_state(kind, state)
-    raise ValueError(f"a column cannot be like {str(found)[:100]}")
 
 
 def check_there(source: Source, wanted: Iterable[str], option: str) -> None:

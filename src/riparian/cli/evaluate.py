@@ -10,18 +10,10 @@ import typer
 
 from riparian.cli import words
 from riparian.cli.errors import BadData, reported, say
-from riparian.cli.matching import Wanted
+from riparian.cli.matching import Matched, MatchingOptions
 from riparian.cli.model import check_can_write, load_model, named
 from riparian.cli.options import AsJson, Html, ReadingOptions, spread
-from riparian.cli.predict import (
-    FillMissing,
-    Ignore,
-    Matched,
-    ModelFile,
-    Sources,
-    Threads,
-    ZeroBased,
-)
+from riparian.cli.predict import ModelFile, Sources
 from riparian.cli.sources.stream import Stream
 from riparian.cli.tables import class_table, confusion_table, grid, show, two_columns
 from riparian.evaluation import Scores
@@ -33,6 +25,7 @@ def evaluate(
     model: ModelFile,
     sources: Sources,
     reading: ReadingOptions,
+    matching: MatchingOptions,
     target: Annotated[
         str | None,
         typer.Option(
@@ -42,10 +35,6 @@ def evaluate(
             help="The column of the truth; that of the model if not given.",
         ),
     ] = None,
-    ignore: Ignore = None,
-    fill_missing: FillMissing = False,
-    zero_based: ZeroBased = False,
-    threads: Threads = -1,
     html: Html = None,
     as_json: AsJson = False,
 ) -> None:
@@ -62,10 +51,8 @@ def evaluate(
     """  # fmt: skip
     if html is not None:
         check_can_write(html, "--html")
-    loaded = load_model(model, threads)
-    matched = Matched(
-        loaded, Wanted(target, tuple(ignore or ()), zero_based), fill_missing, with_target=True
-    )
+    loaded = load_model(model, matching.threads)
+    matched = Matched(loaded, matching, target=target, with_target=True)
     began = time.monotonic()
     scores = Scores()
     with Stream(sources, reading.reading(strict=False)) as stream:

@@ -11,12 +11,13 @@ import numpy as np
 import typer
 
 from riparian.cli import words
-from riparian.cli.columns import SparseColumns, TableColumns
+from riparian.cli.columns import TableColumns
 from riparian.cli.encoding import Number
 from riparian.cli.errors import BadUsage, names, reported
 from riparian.cli.model import Model, check_can_write, load_model, named
 from riparian.cli.options import AsJson, Html
 from riparian.cli.predict import ModelFile
+from riparian.cli.sparse_columns import SparseColumns
 from riparian.cli.tables import grid, show, two_columns
 
 MOST_LABELS = 20  # that are listed

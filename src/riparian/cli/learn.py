@@ -3,101 +3,30 @@
 from __future__ import annotations
 
 import json
-import math
 import warnings
-from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from riparian.cli import words
+from riparian.cli import learned
 from riparian.cli.checkpoint import Checkpoint, Every, Progress
-from riparian.cli.columns import Columns, SparseColumns, TableColumns, text_encoder
+from riparian.cli.columns import Columns, TableColumns, text_encoder
 from riparian.cli.display import display
 from riparian.cli.errors import BadData, BadUsage, reported, say
 from riparian.cli.forest_options import ForestOptions, flag
-from riparian.cli.learner import BIG_BLOCK, Learner, Schedule, start
-from riparian.cli.model import check_can_write, model_bytes, named, write_file
+from riparian.cli.learn_options import SavingOptions, StreamOptions
+from riparian.cli.learner import Learner, start
+from riparian.cli.model import check_can_write, model_bytes, write_file
 from riparian.cli.options import AsJson, ColumnOptions, Html, Quiet, ReadingOptions, spread
 from riparian.cli.sources.libsvm import LABEL, LibsvmSource
 from riparian.cli.sources.opening import open_source
 from riparian.cli.sources.source import Kind, Source
 from riparian.cli.sources.stream import Stream
-from riparian.cli.tables import confusion_table, show, two_columns
+from riparian.cli.sparse_columns import SparseColumns
 from riparian.cli.target import Target
 from riparian.evaluation import Prequential
 from riparian.forest import OnlineForestClassifier
 from riparian.schedule import ConsistencyWarning
-
-
-def _going(*names: str, **more: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="Going through the stream", **more)
-
-
-@dataclass(frozen=True)
-class StreamOptions:
-    """How to go through the stream."""
-
-    passes: Annotated[int, _going(help="How often.", min=1, metavar="N")] = 1
-    shuffle_window: Annotated[
-        int,
-        _going(help="Shuffle this many rows at a time: for files sorted by class. 0: not at all.",
-               min=0, metavar="ROWS"),
-    ] = 0  # fmt: skip
-    limit: Annotated[
-        int | None, _going(help="Stop after this many rows of each pass.", min=1, metavar="ROWS")
-    ] = None
-    no_eval: Annotated[
-        bool,
-        _going("--no-eval", help="Do not test on the way: faster. The model is the same."),
-    ] = False
-    block: Annotated[
-        int,
-        _going(help="Rows that are predicted, and then learned, at a time. The first block is not "
-               "tested: nothing is known yet.", min=1, max=2**20, metavar="ROWS"),
-    ] = 100  # fmt: skip
-    window: Annotated[
-        int,
-        _going(
-            help="Rows that the accuracy of late looks back on.", min=1, max=10**7, metavar="ROWS"
-        ),
-    ] = 1000
-
-    def schedule(self, category_rows: int) -> Schedule:
-        return Schedule(
-            passes=self.passes,
-            shuffle_window=self.shuffle_window,
-            limit=self.limit,
-            block=BIG_BLOCK if self.no_eval else self.block,
-            category_rows=category_rows,
-        )
-
-
-def _saving(*names: str, **more: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="Saving", **more)
-
-
-@dataclass(frozen=True)
-class SavingOptions:
-    """Where to, and how often."""
-
-    model: Annotated[Path, _saving("--model", "-m", help="The file for the model.", metavar="FILE")]
-    checkpoint_every: Annotated[
-        str | None,
-        _saving(
-            help="Write a checkpoint after so many rows (10000) or seconds (30s).", metavar="N"
-        ),
-    ] = None
-    checkpoint: Annotated[
-        Path | None, _saving(help="The file for it; MODEL.checkpoint if not given.", metavar="FILE")
-    ] = None
-    resume: Annotated[
-        bool, _saving("--resume", help="Go on from the checkpoint of the same command.")
-    ] = False
-
-    def path(self) -> Path:
-        return self.checkpoint or self.model.with_name(f"{self.model.name}.checkpoint")
 
 
 @spread
@@ -166,16 +95,13 @@ def learn(
     data = model_bytes(forest, chosen)
     write_file(saving.model, data, "model")
     checkpoint.remove()
-    summary = _summary(learner, saving.model, len(data))
+    told = learned.summary(learner, saving.model, len(data))
     if html is not None:
-        _write_report(html, learner, summary)
+        learned.write_report(html, learner, told)
     if as_json:
-        print(json.dumps(_machine(learner, saving.model, len(data), html)))
+        print(json.dumps(learned.machine(learner, saving.model, len(data), html)))
     else:
-        _tell(learner, summary, html)
-
-
-# -- before --------------------------------------------------------------------------------------------
+        learned.tell(learner, told, html)
 
 
 def choose_columns(stream: Stream, options: ColumnOptions) -> Columns:
@@ -247,79 +173,3 @@ def _plan(stream: Stream, *groups: Any) -> dict[str, Any]:
             if name != "n_jobs":
                 plan[flag(name)] = value
     return plan
-
-
-# -- after ---------------------------------------------------------------------------------------------
-
-
-def _summary(learner: Learner, model: Path, size: int) -> dict[str, str]:
-    progress, stats = learner.progress, learner.forest.stats()
-    rate = progress.learned / max(progress.seconds, 1e-9)
-    told = {
-        "model": f"{model} ({words.size(size)})",
-        "learned": f"{progress.learned:,} rows in {words.span(progress.seconds)} ({rate:,.0f} a second)",
-        "classes": f"{len(learner.forest.classes_)}",
-        "features": f"{learner.columns.n_features:,}",
-        "forest": f"{learner.forest.n_estimators} trees, {stats['leaves']:,} leaves, "
-        f"{stats['active']:,} active, depth {stats['depth']}, "
-        f"{words.size(learner.forest.memory()['total'])}",
-    }
-    if progress.test is not None and progress.test.scores.rows:
-        scores = progress.test.scores
-        told["accuracy"] = (
-            f"{words.share(scores.accuracy)} test-then-train over {scores.rows:,} rows, "
-            f"{words.share(progress.test.window_accuracy)} over the last {progress.test.window:,}"
-        )
-        told["kappa"] = words.share(scores.kappa)
-        told["log loss"] = words.share(scores.log_loss)
-    return told
-
-
-def _tell(learner: Learner, summary: dict[str, str], html: Path | None) -> None:
-    show(two_columns(summary))
-    test = learner.progress.test
-    if test is not None and test.scores.rows:
-        show(confusion_table(test.scores))
-    if html is not None:
-        show(f"report: {html}")
-
-
-def _machine(learner: Learner, model: Path, size: int, html: Path | None) -> dict[str, Any]:
-    progress, stats = learner.progress, learner.forest.stats()
-    del stats["trees"]
-    test = progress.test
-    return {
-        "model": str(model),
-        "model_bytes": size,
-        "html": None if html is None else str(html),
-        "rows": progress.learned,
-        "passes": learner.schedule.passes,
-        "seconds": progress.seconds,
-        "classes": learner.forest.classes_.tolist(),
-        "features": learner.columns.n_features,
-        "prequential": None if test is None else test.to_dict(),
-        "curve": None if test is None else [_known(asdict(point)) for point in test.curve],
-        "forest": {**stats, "memory": learner.forest.memory()},
-    }
-
-
-def _known(values: dict[str, float]) -> dict[str, float | None]:
-    """JSON has no NaN."""
-    return {name: None if math.isnan(value) else value for name, value in values.items()}
-
-
-def _write_report(path: Path, learner: Learner, summary: dict[str, str]) -> None:
-    from riparian.report import Report
-
-    test = learner.progress.test
-    facts = {"sources": ", ".join(learner.stream.paths), **summary}
-    if learner.columns.target is not None:
-        facts["target"] = learner.columns.target.column
-    with named(learner.forest, learner.columns.feature_names):
-        Report(
-            title=f"{path.stem}: a stream learned",
-            forest=learner.forest,
-            facts=facts,
-            curve=None if test is None else test.curve,
-            scores=None if test is None else test.scores,
-        ).write(path)

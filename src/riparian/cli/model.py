@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from riparian.cli import columns as columns_module
 from riparian.cli.columns import Columns
 from riparian.cli.errors import BadData, BadUsage, CommandError
+from riparian.cli.remembered import columns_from_state
 from riparian.forest import OnlineForestClassifier
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.extra import from_bytes_with_extra, with_extra
@@ -67,7 +67,7 @@ def load_model(path: Path, threads: int | None = None) -> Model:
 def _columns(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Columns | None:
     if extra is None or COLUMNS not in extra:
         return None
-    columns = columns_module.from_state(extra[COLUMNS])
+    columns = columns_from_state(extra[COLUMNS])
     if columns.n_features != forest.n_features_in_:
         raise ValueError(
             f"the columns give {columns.n_features} features, the forest has {forest.n_features_in_}"

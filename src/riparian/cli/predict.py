@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,13 +13,11 @@ import typer
 from numpy.typing import NDArray
 
 from riparian.cli import words
-from riparian.cli.columns import Columns, SparseColumns
 from riparian.cli.errors import BadData, BadUsage, reported, say
-from riparian.cli.matching import Wanted, columns_for, fill_absent, report_strangers
-from riparian.cli.model import Model, check_can_write, load_model
+from riparian.cli.matching import Matched, MatchingOptions
+from riparian.cli.model import check_can_write, load_model
 from riparian.cli.options import AsJson, ReadingOptions, spread
 from riparian.cli.outputs import STDOUT, OutputFormat, open_output, output_format
-from riparian.cli.sources.source import Kind, Source
 from riparian.cli.sources.stream import Stream
 
 ModelFile = Annotated[Path, typer.Argument(help="A model, or any snapshot.", metavar="MODEL")]
@@ -28,51 +25,6 @@ Sources = Annotated[
     list[str],
     typer.Argument(metavar="SOURCE...", help="Files, globs, or -, as for `riparian learn`."),
 ]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option(help="A column to leave out; may be given again.", metavar="COLUMN"),
-]
-FillMissing = Annotated[
-    bool,
-    typer.Option("--fill-missing", help="Take columns that are not there for missing values."),
-]
-Threads = Annotated[int, typer.Option(help="-1: as many as processors.")]
-ZeroBased = Annotated[
-    bool,
-    typer.Option("--zero-based", help="LIBSVM, if the model does not say: the first feature is 0."),
-]
-
-
-@dataclass
-class Matched:
-    """The columns of each file of a stream for a model, and what was found on the way."""
-
-    model: Model
-    wanted: Wanted
-    fill_missing: bool
-    with_target: bool
-    columns: Columns | None = None  # of the file that is being read
-    strangers: list[str] = field(default_factory=list)  # columns that the model does not know
-    absent: list[str] = field(default_factory=list)  # columns that a file does not have
-
-    def choose(self, source: Source) -> dict[str, Kind]:
-        columns = columns_for(self.model, source, self.wanted)
-        if self.with_target and columns.target is None:
-            raise BadUsage("--target must name the column of the truth: the model does not say")
-        self.strangers += report_strangers(columns, source, self.wanted.ignored)
-        if self.fill_missing:
-            self.absent += fill_absent(columns, source)
-        self._note_beyond()
-        self.columns = columns
-        return columns.kinds(source, target=self.with_target)
-
-    def _note_beyond(self) -> None:
-        if isinstance(self.columns, SparseColumns) and self.columns.beyond:
-            say(f"note: {self.columns.beyond:,} values were not used: their indices are beyond "
-                f"the {self.columns.width:,} features of the model")  # fmt: skip
-
-    def end(self) -> None:
-        self._note_beyond()
 
 
 @spread
@@ -90,13 +42,10 @@ def predict(
         ),
     ],
     reading: ReadingOptions,
+    matching: MatchingOptions,
     output_as: Annotated[
         OutputFormat | None, typer.Option("--output-format", help="If the name does not tell.")
     ] = None,
-    ignore: Ignore = None,
-    fill_missing: FillMissing = False,
-    zero_based: ZeroBased = False,
-    threads: Threads = -1,
     as_json: AsJson = False,
 ) -> None:
     """Predict the rows of a stream: for each, in their order, its class and all probabilities.
@@ -116,8 +65,8 @@ def predict(
     if output != STDOUT:
         check_can_write(Path(output), "--output")
     chosen = output_format(output, output_as)
-    loaded = load_model(model, threads)
-    matched = Matched(loaded, Wanted(None, tuple(ignore or ()), zero_based), fill_missing, False)
+    loaded = load_model(model, matching.threads)
+    matched = Matched(loaded, matching)
     began = time.monotonic()
     rows = 0
     classes = loaded.forest.classes_

@@ -7,7 +7,7 @@ import math
 
 def size(n: float) -> str:
     """
-    >>> size(512), size(1536), size(3_500_000)
+    >>> size(512), size(1500), size(3_500_000)
     ('512 B', '1.5 kB', '3.5 MB')
     """
     units = ["B", "kB", "MB", "GB", "TB"]

@@ -1,0 +1,87 @@
+"""Columns that have numbers and no names, most of their values being zero: LIBSVM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from riparian.cli.columns import Columns
+from riparian.cli.errors import BadData, shown
+from riparian.cli.sources.libsvm import INDEX, VALUE, LibsvmSource
+from riparian.cli.sources.source import Batch, Kind, Source
+from riparian.cli.target import Target
+
+
+class SparseColumns(Columns):
+    """Features by their numbers, as LIBSVM has them: those that a row leaves out are zero."""
+
+    def __init__(self, target: Target, width: int, zero_based: bool, strict: bool = True) -> None:
+        self.target: Target = target
+        self.width = width
+        self.zero_based = zero_based  # whether the first index is 0; LIBSVM's own is 1
+        self.strict = strict  # whether an index beyond the width is an error
+        self.beyond = 0  # values left out for that reason
+
+    @property
+    def n_features(self) -> int:
+        return self.width
+
+    @property
+    def feature_names(self) -> None:
+        return None
+
+    def kinds(self, source: Source, *, target: bool = True) -> dict[str, Kind]:
+        if not isinstance(source, LibsvmSource):
+            raise BadData("expected LIBSVM, as the model was learned from", file=source.file)
+        return {}
+
+    def points(self, batch: Batch, *, follow: bool = False) -> Any:
+        index, value = (batch.table.column(name) for name in (INDEX, VALUE))
+        starts = index.offsets.to_numpy()
+        places = index.flatten().to_numpy().astype(np.int64) - (not self.zero_based)
+        values = value.flatten().to_numpy()
+        starts = starts - starts[0]
+        self._check(batch, places, values, starts)
+        rows = np.repeat(np.arange(len(batch)), np.diff(starts))
+        within = places < self.width
+        self.beyond += int((~within).sum())
+        shape = (len(batch), self.width)
+        with np.errstate(over="ignore"):
+            data = values[within].astype(np.float32)
+        return sparse.csr_matrix((data, (rows[within], places[within])), shape=shape)
+
+    def _check(
+        self,
+        batch: Batch,
+        places: NDArray[np.int64],
+        values: NDArray[np.float64],
+        starts: NDArray[Any],
+    ) -> None:
+        beyond = (places >= self.width) & self.strict
+        with np.errstate(over="ignore"):
+            infinite = np.isinf(values.astype(np.float32))
+        bad = (places < 0) | beyond | infinite
+        if not bad.any():
+            return
+        i = int(np.argmax(bad))
+        row = int(np.searchsorted(starts, i, side="right")) - 1
+        index = int(places[i]) + (not self.zero_based)
+        if places[i] < 0:
+            what = "indices begin with 1, got 0; if yours begin with 0, give --zero-based"
+        elif beyond[i]:
+            last = self.width - self.zero_based
+            what = f"expected indices up to {last}, got {index}; see --features"
+        else:
+            what = f"expected a number that fits float32, got {shown(values[i])}"
+        raise batch.bad(row, what, str(index))
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "kind": "sparse",
+            "target": [self.target.column, self.target.family],
+            "width": self.width,
+            "zero_based": self.zero_based,
+        }
