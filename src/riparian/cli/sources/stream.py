@@ -34,10 +34,11 @@ class Stream:
     def fraction(self) -> float | None:
         """How much has been read; None where that cannot be told."""
         total = sum(size or 0 for size in self.sizes)
-        within = self._current.fraction if self._current else 0.0
+        current = self._current  # another thread reads, and may be done with it any moment
+        within = 0.0 if current is None else current.fraction
         if None in self.sizes or within is None or not total:
             return None
-        size = (_size(self._current.file) or 0) if self._current else 0
+        size = 0 if current is None else _size(current.file) or 0
         return min(1.0, (self._done + within * size) / total)
 
     def check(self, choose: Choice) -> None:
