@@ -88,8 +88,8 @@ def learn(
             return kinds_of(chosen, source, columns.ignore or [])
 
         stream.check(choose)
-        schedule = going.schedule(columns.category_rows)
-        learner = Learner(forest, chosen, stream, schedule, progress, choose)
+        course = going.course(columns.category_rows)
+        learner = Learner(forest, chosen, stream, course, progress, choose)
         learner.run(checkpoint, display(quiet))
 
     data = model_bytes(forest, chosen)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from riparian.cli.learner import BIG_BLOCK, Schedule
+from riparian.cli.learner import BIG_BLOCK, Course
 
 
 def _going(*names: str, **more: Any) -> Any:
@@ -44,8 +44,8 @@ class StreamOptions:
         ),
     ] = 1000
 
-    def schedule(self, category_rows: int) -> Schedule:
-        return Schedule(
+    def course(self, category_rows: int) -> Course:
+        return Course(
             passes=self.passes,
             shuffle_window=self.shuffle_window,
             limit=self.limit,

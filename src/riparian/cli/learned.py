@@ -57,7 +57,7 @@ def machine(learner: Learner, model: Path, size: int, html: Path | None) -> dict
         "model_bytes": size,
         "html": None if html is None else str(html),
         "rows": progress.learned,
-        "passes": learner.schedule.passes,
+        "passes": learner.course.passes,
         "seconds": progress.seconds,
         "classes": learner.forest.classes_.tolist(),
         "features": learner.columns.n_features,

@@ -28,7 +28,7 @@ BIG_BLOCK = 8192  # rows learned at a time where nothing is tested
 
 
 @dataclass(frozen=True)
-class Schedule:
+class Course:
     """How a stream is gone through."""
 
     passes: int
@@ -54,14 +54,14 @@ class Learner:
         forest: OnlineForestClassifier,
         columns: Columns,
         stream: Stream,
-        schedule: Schedule,
+        course: Course,
         progress: Progress,
         choose: Callable[[Source], dict[str, Kind]],
     ) -> None:
         self.forest = forest
         self.columns = columns
         self.stream = stream
-        self.schedule = schedule
+        self.course = course
         self.progress = progress
         self.choose = choose
         self._interrupts = Interrupts()
@@ -73,7 +73,7 @@ class Learner:
         """Learn all that is left. If it cannot be done, what was learned is as said in the error."""
         try:
             with self._interrupts, display:
-                for number in range(self.progress.number_of_pass, self.schedule.passes):
+                for number in range(self.progress.number_of_pass, self.course.passes):
                     self.progress.number_of_pass = number
                     if number > 0:  # the theorem knows of one pass only, so a model says
                         self.forest._history = replace(self.forest._history, passes=number + 1)
@@ -81,7 +81,7 @@ class Learner:
                         self._pass(self._blocks(batches), checkpoint, display)
                     self._mark()
                     self.progress.row = 0
-                self.progress.number_of_pass = self.schedule.passes
+                self.progress.number_of_pass = self.course.passes
         except Stop:
             self._stop(checkpoint)
         except BadData as error:
@@ -141,22 +141,22 @@ class Learner:
     # -- the stream -------------------------------------------------------------------------------
 
     def _read_ahead(self) -> Ahead[Batch]:
-        row, window = self.progress.row, self.schedule.shuffle_window
+        row, window = self.progress.row, self.course.shuffle_window
         skip = row // window * window if window else row
-        return Ahead(self.stream.batches(self.choose, skip, self.schedule.limit))
+        return Ahead(self.stream.batches(self.choose, skip, self.course.limit))
 
     def _blocks(self, batches: Ahead[Batch]) -> Iterator[Piece]:
         pieces = self._pieces(self._interruptible(batches))
-        if self.schedule.shuffle_window:
+        if self.course.shuffle_window:
             seed: Any = self.forest.random_state  # a number: an option of the command
             pieces = shuffled_windows(
                 pieces,
-                self.schedule.shuffle_window,
+                self.course.shuffle_window,
                 seed,
                 self.progress.number_of_pass,
                 self.progress.row,
             )
-        return rechunk(pieces, self.schedule.block)
+        return rechunk(pieces, self.course.block)
 
     def _interruptible(self, batches: Ahead[Batch]) -> Iterator[Batch]:
         while True:
@@ -180,9 +180,9 @@ class Learner:
         for batch in batches:
             held.append(batch)
             rows += len(batch)
-            if rows >= self.schedule.category_rows:
+            if rows >= self.course.category_rows:
                 break
-        over = rows - self.schedule.category_rows
+        over = rows - self.course.category_rows
         seen = [*held[:-1], held[-1][: len(held[-1]) - over]] if over > 0 else held
         columns.settle(seen)
         yield from held
@@ -210,11 +210,11 @@ class Learner:
         done = self.stream.fraction
         if done is not None:
             done *= self.progress.row / max(1, self.stream.row)
-        if self.schedule.limit is not None:
-            done = max(done or 0.0, min(1.0, self.progress.row / self.schedule.limit))
+        if self.course.limit is not None:
+            done = max(done or 0.0, min(1.0, self.progress.row / self.course.limit))
         if done is None:
             return None
-        return (self.progress.number_of_pass + done) / self.schedule.passes
+        return (self.progress.number_of_pass + done) / self.course.passes
 
     def _stop(self, checkpoint: Checkpoint) -> None:
         if self.progress.learned == 0:
