@@ -72,19 +72,21 @@ def _known(values: dict[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
-def write_report(path: Path, learner: Learner, summary: dict[str, str]) -> None:
-    """As a page with charts."""
+def write_report(path: Path, learner: Learner, facts: dict[str, str]) -> None:
+    """As a page with charts, which say the rest themselves."""
     from riparian.report import Report
 
-    test = learner.progress.test
-    facts = {"sources": ", ".join(learner.stream.paths), **summary}
-    if learner.columns.target is not None:
-        facts["target"] = learner.columns.target.column
+    test, target = learner.progress.test, learner.columns.target
+    done = {
+        "sources": ", ".join(learner.stream.paths),
+        "target": "-" if target is None else target.column,
+        **{name: facts[name] for name in ("learned", "accuracy", "model") if name in facts},
+    }
     with named(learner.forest, learner.columns.feature_names):
         Report(
             title=f"{path.stem}: a stream learned",
             forest=learner.forest,
-            facts=facts,
+            facts=done,
             curve=None if test is None else test.curve,
             scores=None if test is None else test.scores,
         ).write(path)
