@@ -32,10 +32,14 @@ SMALL = replace(
     common=replace(kinect.QUICK.common, trees=3, candidates=10, offset_std=10.0),
 )
 
+RANDOM = kinect.PoseSource()
+
 
 def task(tmp_path: Path, method="ours", run=0, settings=SMALL, poses=None) -> Task:
     work = kinect.Work(tmp_path / "work")
-    return Task(settings, poses, run, kinect.Method(method), work, save_seconds=1e9)
+    return Task(
+        settings, kinect.PoseSource(poses), run, kinect.Method(method), work, save_seconds=1e9
+    )
 
 
 def test_our_settings_are_the_papers():
@@ -97,8 +101,8 @@ def test_a_stream_that_ends_at_a_checkpoint_is_judged_there_once_on_all_pictures
 
 def test_both_forests_of_a_run_learn_the_same_pixels(tmp_path):
     ends = [one_forest(task(tmp_path, method))[-1]["pixels"] for method in kinect.Method]
-    first, second = (list(stream.TrainingStream(None, SMALL, run=0)[i]) for i in (0, 1))
-    again = stream.TrainingStream(None, SMALL, run=0)
+    first, second = (list(stream.TrainingStream(RANDOM, SMALL, run=0)[i]) for i in (0, 1))
+    again = stream.TrainingStream(RANDOM, SMALL, run=0)
     for _ in range(2):  # whatever was asked for before
         for found, expected in zip(again[1], second, strict=True):
             np.testing.assert_array_equal(found, expected)
@@ -107,16 +111,16 @@ def test_both_forests_of_a_run_learn_the_same_pixels(tmp_path):
 
 
 def test_runs_learn_other_pictures_and_are_judged_on_the_same():
-    first, other = (stream.TrainingStream(None, SMALL, run)[0] for run in (0, 1))
+    first, other = (stream.TrainingStream(RANDOM, SMALL, run)[0] for run in (0, 1))
     assert not np.array_equal(first.depth, other.depth)
-    pictures = stream.pictures_to_test_on(None, SMALL)
+    pictures = stream.pictures_to_test_on(RANDOM, SMALL)
     assert len(pictures) == 3
     for depth, _ in pictures:
         assert not np.array_equal(depth[None], first.depth)
 
 
 def test_no_more_pixels_of_a_part_are_learned_than_asked_for():
-    samples = stream.TrainingStream(None, SMALL, run=0)
+    samples = stream.TrainingStream(RANDOM, SMALL, run=0)
     for i in range(len(samples)):
         sample = samples[i]
         counts = np.bincount(sample.parts, minlength=len(PART_NAMES))
@@ -127,7 +131,7 @@ def test_no_more_pixels_of_a_part_are_learned_than_asked_for():
 def test_a_picture_is_rendered_when_it_is_needed_and_no_other(monkeypatch):
     made, make = [], Pictures._make
     monkeypatch.setattr(Pictures, "_make", lambda self, i: made.append(i) or make(self, i))
-    samples = stream.TrainingStream(None, SMALL, run=0)
+    samples = stream.TrainingStream(RANDOM, SMALL, run=0)
     assert made == []
     samples[3]
     assert len(made) == 1
@@ -135,10 +139,21 @@ def test_a_picture_is_rendered_when_it_is_needed_and_no_other(monkeypatch):
 
 def test_train_and_test_poses_share_no_clip(tmp_path):
     folder = write_folder(tmp_path / "clips", clips=2)
-    train, test = stream._poses(folder, SMALL)
+    train, test = kinect.PoseSource(folder).draw(SMALL)
     clips = [{pose.clip for pose in some} for some in (train, test)]
     assert len(clips[0]) == len(clips[1]) == 1
     assert clips[0].isdisjoint(clips[1])
+
+
+def test_one_clip_can_be_shared_if_that_is_asked_for(tmp_path):
+    write_folder(tmp_path, clips=1, frames=12)
+    (clip,) = tmp_path.rglob("*.bvh")
+    with pytest.raises(DataError, match=r"one clip in .* --share-clips"):
+        kinect.PoseSource(clip).draw(SMALL)
+    shared = kinect.PoseSource(clip, share_clips=True)
+    train, test = ({pose.frame for pose in some} for some in shared.draw(SMALL))
+    assert train.isdisjoint(test)
+    assert shared.described()["share_clips"] is True
 
 
 def test_poses_of_motion_capture_are_learned(tmp_path):
@@ -151,7 +166,7 @@ def test_poses_that_cannot_be_read_are_told_of_before_anything_is_written(tmp_pa
     (tmp_path / "one.bvh").write_text("HIERARCHY\nnonsense\n")
     (tmp_path / "two.bvh").write_text("HIERARCHY\nnonsense\n")
     with pytest.raises(DataError, match=r"bvh:2: "):
-        kinect.study(SMALL, tmp_path, kinect.Work(tmp_path / "work"), runs=1)
+        kinect.study(SMALL, kinect.PoseSource(tmp_path), kinect.Work(tmp_path / "work"), runs=1)
     assert not (tmp_path / "work").exists()
 
 
@@ -167,7 +182,7 @@ class Answers:
 
 
 def test_every_pixel_of_a_body_is_judged_and_no_other():
-    pictures = list(stream.pictures_to_test_on(None, SMALL))
+    pictures = list(stream.pictures_to_test_on(RANDOM, SMALL))
     forest = Answers(part=1)
     found = confusion(forest, pictures)
     for (_, parts), pixels in zip(pictures, forest.asked, strict=True):
@@ -179,7 +194,7 @@ def test_every_pixel_of_a_body_is_judged_and_no_other():
 
 
 def test_the_background_is_a_wrong_answer():
-    pictures = list(stream.pictures_to_test_on(None, SMALL))
+    pictures = list(stream.pictures_to_test_on(RANDOM, SMALL))
     assert accuracies(confusion(Answers(part=0), pictures))["accuracy"] == 0
 
 
@@ -193,7 +208,7 @@ def test_a_part_that_nobody_shows_has_no_accuracy_and_no_say_in_the_mean():
 
 def study(tmp_path, **changes):
     work = kinect.Work(tmp_path / "work")
-    return kinect.study(SMALL, None, work, **{"runs": 1, "save_seconds": 0.0, **changes})
+    return kinect.study(SMALL, RANDOM, work, **{"runs": 1, "save_seconds": 0.0, **changes})
 
 
 class Killed(BaseException):
@@ -254,7 +269,7 @@ def shown(tmp_path_factory):
 
 
 def test_what_is_shown_is_of_the_first_test_pictures(shown):
-    for i, (depth, parts) in enumerate(stream.pictures_to_test_on(None, SMALL)):
+    for i, (depth, parts) in enumerate(stream.pictures_to_test_on(RANDOM, SMALL)):
         np.testing.assert_array_equal(shown.depth[i], depth)
         np.testing.assert_array_equal(shown.truth[i], parts)
     assert shown.prediction.shape == shown.truth.shape

@@ -176,7 +176,7 @@ def kinect_command(options: StudyOptions, only: KinectOptions, as_json: AsJson =
     with _told():
         study = kinect.study(
             only.settings(options.seed),
-            only.poses,
+            only.source(),
             work,
             runs=options.n_runs(kinect),
             methods=only.forest.methods(),

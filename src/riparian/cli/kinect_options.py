@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from riparian.cli.errors import BadUsage
-from riparian.experiments.kinect import QUICK, Method, Settings
+from riparian.experiments.kinect import QUICK, Method, PoseSource, Settings
 
 FULL = Settings()
 
@@ -44,6 +44,14 @@ class KinectOptions:
             "poses. If not given: random poses.",
         ),
     ] = None
+    share_clips: Annotated[
+        bool,
+        typer.Option(
+            "--share-clips",
+            help="Let a clip give poses to learn and poses to test on; else no clip gives both. "
+            "Of the .npz, the paper's own lists.",
+        ),
+    ] = False
     forest: Annotated[Forests, typer.Option(help="Which of the two to learn.")] = Forests.BOTH
     full: Annotated[
         bool, typer.Option("--full", help="The paper's size: hours, and gigabytes of memory.")
@@ -79,6 +87,9 @@ class KinectOptions:
     max_depth: Annotated[
         int | None, _size("Of Saffari's trees.", lambda s: s.saffari.max_depth, min=1)
     ] = None
+
+    def source(self) -> PoseSource:
+        return PoseSource(self.poses, self.share_clips)
 
     def settings(self, seed: int) -> Settings:
         """The full or the quick ones, with what was asked for instead."""

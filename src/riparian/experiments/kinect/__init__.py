@@ -5,6 +5,7 @@ each picture of a stream; both are judged on every pixel of other pictures that 
 """
 
 from riparian.experiments.kinect.extras import write_extras
+from riparian.experiments.kinect.poses import PoseSource
 from riparian.experiments.kinect.settings import (
     QUICK,
     QUICK_RUNS,
@@ -27,6 +28,7 @@ __all__ = [
     "Ours",
     "Saffari",
     "Method",
+    "PoseSource",
     "Work",
     "QUICK",
     "RUNS",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from riparian.depth.body import PART_NAMES
 from riparian.experiments.kinect.judging import accuracies, confusion
+from riparian.experiments.kinect.poses import PoseSource
 from riparian.experiments.kinect.progress import Progress, load, save
 from riparian.experiments.kinect.settings import LABELS, Method, Settings
 from riparian.experiments.kinect.shown import keep_shown
@@ -19,7 +19,6 @@ from riparian.experiments.kinect.stream import (
     FOREST,
     Sample,
     TrainingStream,
-    described,
     pictures_to_test_on,
     seed,
 )
@@ -32,7 +31,7 @@ class Task:
     """One forest, on the stream of one run."""
 
     settings: Settings
-    poses: Path | None
+    poses: PoseSource
     run: int
     method: Method
     work: Work
@@ -46,7 +45,7 @@ class Task:
 
     def identity(self) -> tuple[Any, ...]:
         """What its progress depends on."""
-        return self.settings, described(self.poses), self.run, self.method
+        return self.settings, self.poses.described(), self.run, self.method
 
 
 def one_forest(task: Task) -> list[Row]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riparian.depth import sample_pixels
-from riparian.depth.body import Pictures, Pose, train_test_poses
-from riparian.experiments.errors import DataError
+from riparian.depth.body import Pictures, Pose
+from riparian.experiments.kinect.poses import PoseSource
 from riparian.experiments.kinect.settings import Settings
 
 TEST, ORDER, TRAIN, PIXELS, FOREST = range(5)  # what random numbers are for
@@ -33,9 +30,9 @@ class TrainingStream:
     All runs have the same poses, each in an order of its own, with other builds, views and pixels.
     """
 
-    def __init__(self, path: Path | None, settings: Settings, run: int) -> None:
+    def __init__(self, poses: PoseSource, settings: Settings, run: int) -> None:
         self._settings, self._run = settings, run
-        train, _ = _poses(path, settings)
+        train, _ = poses.draw(settings)
         self._pictures = _pictures(train, settings, (TRAIN, run))
         self._order = _generator(settings, ORDER, run).permutation(len(train))
 
@@ -51,9 +48,9 @@ class TrainingStream:
         )
 
 
-def pictures_to_test_on(path: Path | None, settings: Settings) -> Pictures:
+def pictures_to_test_on(poses: PoseSource, settings: Settings) -> Pictures:
     """The same in all runs, so that the deviation between runs is that of learning."""
-    _, test = _poses(path, settings)
+    _, test = poses.draw(settings)
     return _pictures(test, settings, (TEST,))
 
 
@@ -62,31 +59,6 @@ def body_pixels(depth: NDArray[np.float32], parts: NDArray[np.uint8]) -> Sample:
     row, column = np.nonzero(parts)
     pixels = np.stack([np.zeros_like(row), row, column], axis=1).astype(np.int32)
     return Sample(depth[None], pixels, parts[row, column])
-
-
-def check_poses(path: Path | None, settings: Settings) -> None:
-    """Whether there are such poses; if not, `DataError` says why."""
-    _poses(path, settings)
-
-
-@lru_cache(maxsize=1)  # a process computes many cells of the same poses
-def _poses(path: Path | None, settings: Settings) -> tuple[Sequence[Pose], Sequence[Pose]]:
-    """Poses to train on and poses to test on. No clip is in both."""
-    try:
-        return train_test_poses(path, settings.train, settings.test, seed=settings.seed)
-    except ValueError as error:
-        raise DataError(str(error)) from error
-
-
-def described(path: Path | None) -> dict[str, Any]:
-    """What settings say of the poses: enough to tell whether two results are of the same ones."""
-    if path is None:
-        return {"name": "built-in random poses"}
-    digest = hashlib.sha256()
-    files = sorted(path.rglob("*.bvh")) if path.is_dir() else [path]
-    for file in files:
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
-    return {"name": path.name, "sha256": digest.hexdigest()}
 
 
 def seed(settings: Settings, *purpose: int) -> int:

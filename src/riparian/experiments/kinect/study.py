@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from statistics import fmean
 
 from riparian.experiments.curves import Panel, curve_of
 from riparian.experiments.kinect.learning import Task, one_forest
+from riparian.experiments.kinect.poses import PoseSource
 from riparian.experiments.kinect.settings import LABELS, Method, Settings
-from riparian.experiments.kinect.stream import check_poses, described
 from riparian.experiments.kinect.work import Work
 from riparian.experiments.study import Cell, Row, Study
 
 
 def study(
     settings: Settings,
-    poses: Path | None,
+    poses: PoseSource,
     work: Work,
     *,
     runs: int,
@@ -26,7 +25,7 @@ def study(
     save_seconds: float = 300.0,
 ) -> Study:
     """Poses that cannot be read are told of here, before anything is computed or written."""
-    check_poses(poses, settings)
+    poses.draw(settings)
     tasks = [
         Task(settings, poses, run, method, work, threads, save_seconds)
         for run in range(runs)
@@ -34,7 +33,7 @@ def study(
     ]
     return Study(
         name="kinect",
-        settings={"poses": described(poses), **asdict(settings)},
+        settings={"poses": poses.described(), **asdict(settings)},
         extent={"runs": runs, "forests": [str(method) for method in methods]},
         cells=[Cell({"run": task.run, "forest": str(task.method)}, task) for task in tasks],
         compute=one_forest,
