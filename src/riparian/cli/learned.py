@@ -77,7 +77,7 @@ def write_report(path: Path, learner: Learner, facts: dict[str, str]) -> None:
     from riparian.report import Report
 
     test, target = learner.progress.test, learner.columns.target
-    done = {
+    done: dict[str, str] = {
         "sources": ", ".join(learner.stream.paths),
         "target": "-" if target is None else target.column,
         **{name: facts[name] for name in ("learned", "accuracy", "model") if name in facts},
