@@ -71,7 +71,7 @@ class SaffariForestClassifier(OneStreamRule, RowForestClassifier):
     >>> from riparian.streams import GaussianMixture
     >>> X, y = GaussianMixture.paper().sample(5000, random_state=0)
     >>> forest = SaffariForestClassifier(n_estimators=10, random_state=0).fit(X, y)
-    >>> forest.predict([[2.0, 2.0], [8.0, 0.0]])
+    >>> forest.predict([[2.0, 2.0], [9.0, -1.0]])
     array([0, 3])
     """
 
