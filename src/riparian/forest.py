@@ -39,7 +39,7 @@ class OnlineForestClassifier(TwoStreamRule, RowForestClassifier):
         λ: a leaf looks for its split in `1 + Poisson(λ)` dimensions; "sqrt" is the square root of
         the number of features.
     split_points : int
-        m: a leaf takes the thresholds it will choose from from its first m structure points.
+        m: a leaf chooses among thresholds taken from its first m structure points.
     min_gain : float
         τ: a leaf splits when a valid candidate has gained more than this, in bits.
     alpha : Geometric or Polynomial
