@@ -34,7 +34,7 @@ WRITTEN_AT_A_TIME = 100_000
 
 # Run in the process of the command: every function that is listed counts the seconds spent in it.
 PROGRAM = """
-import functools, importlib, json, resource, sys, time
+import functools, importlib, json, os, resource, sys, time
 
 spent = dict.fromkeys(["import", "core", "core_cpu", "read", "encode", "save"], 0.0)
 peak = {}
@@ -94,6 +94,8 @@ finally:
     peak_so_far("peak")
     with open(out, "w") as file:
         json.dump({**spent, **peak, "cpu": time.thread_time()}, file)
+    sys.stdout.flush()
+    os._exit(0)  # as the command itself ends
 """
 
 

@@ -22,15 +22,18 @@ The library itself needs none of it.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+from typing import NoReturn
 
 NEEDED = {"typer", "rich", "pyarrow", "plotly"}
 
 
-def main() -> None:
+def main() -> NoReturn:
     """What the console script calls."""
     try:
-        from riparian.cli.app import app
+        from riparian.cli.app import LATER, app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
@@ -39,4 +42,23 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    app(prog_name="riparian")
+    try:
+        app(prog_name="riparian")
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    if any(word in LATER for word in sys.argv[1:2]):
+        sys.exit(code)  # experiments have workers, which Python ends
+    _end(code)
+
+
+def _end(code: int) -> NoReturn:
+    """End without taking Python apart.
+
+    A thread that waits for a pipe, or one of pyarrow's, may still be there, and could abort the
+    process while that goes on. And a large forest takes a while to free.
+    """
+    for file in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # whoever read it may have gone
+            file.flush()
+    os._exit(code)
