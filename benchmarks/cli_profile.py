@@ -3,10 +3,10 @@
     python -m benchmarks.cli_profile --out benchmarks/record/cli-profile.json
 
 Each run is the real command in a process of its own, imports and all; functions are timed from within.
-Numbers in the files have four decimals. Reading goes on in a thread beside the core. "rest" is what is
-left without it: starting Python, cutting and stacking blocks, waiting for the reader, ending. Seconds
-are of the clock; on a machine that others use too, the core's share of the main thread's processor time
-says more, if the core has no other thread.
+Numbers in the files have four decimals. Reading and encoding go on in a thread beside the core. "rest"
+is what is left without them: starting Python, cutting and stacking blocks, waiting for the reader, ending.
+Seconds are of the clock; on a machine that others use too, the core's share of the main thread's
+processor time says more, if the core has no other thread.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Row:
 
     @property
     def cells(self) -> list[str]:
-        rest = self.seconds - self.core - self.encode - self.save - self.imports
+        rest = self.seconds - self.core - self.save - self.imports
         seconds = (self.seconds, self.core, self.read, self.encode, self.save, self.imports, rest)
         return [
             self.format, f"{self.rows:,}", f"{self.threads}", f"{self.file_bytes / 1e6:.0f}",
@@ -140,7 +140,7 @@ class Row:
         ]  # fmt: skip
 
 
-HEADER = ["file", "rows", "threads", "MB", "seconds", "core", "(read)", "encode", "save", "imports",
+HEADER = ["file", "rows", "threads", "MB", "seconds", "core", "(read)", "(encode)", "save", "imports",
           "rest", "core share", "of CPU", "forest MB", "MB beside it", "peak MB"]  # fmt: skip
 
 

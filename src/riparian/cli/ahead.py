@@ -1,4 +1,4 @@
-"""Reading ahead: the next batch is made while the last one is learned."""
+"""Reading ahead: the next rows are read and encoded while the last ones are learned."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-MOST_AHEAD = 2  # batches
+MOST_AHEAD = 2  # items
 PATIENCE = 0.5  # seconds for the other thread to notice that it is over
 
 

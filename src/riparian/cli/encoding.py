@@ -1,7 +1,8 @@
 """From a column to features: numbers as they are, texts by one of three encodings.
 
 What is learned of a text column only ever grows, or is fixed once: to encode a row again, later,
-gives the same features. So a run that was interrupted can read rows again that it had read before.
+gives the same features. So a run that was interrupted can read rows again that it had read before,
+and a checkpoint may know of texts in rows that have been read and not been learned.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ class Ordinal(Encoder):
         out[:, 0] = codes[which]
 
     def state(self) -> dict[str, Any]:
-        return {"most": self.most, "categories": self.categories}
+        # A copy, in one step: another thread may read on, and learn of more.
+        return {"most": self.most, "categories": [*self.categories]}
 
 
 class OneHot(Encoder):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -77,8 +77,8 @@ class Learner:
                     self.progress.number_of_pass = number
                     if number > 0:  # the theorem knows of one pass only, so a model says
                         self.forest._history = replace(self.forest._history, passes=number + 1)
-                    with closing(self._read_ahead()) as batches:
-                        self._pass(self._blocks(batches), checkpoint, display)
+                    with closing(self._read_ahead()) as ahead:
+                        self._pass(self._blocks(ahead), checkpoint, display)
                     self._mark()
                     self.progress.row = 0
                 self.progress.number_of_pass = self.course.passes
@@ -140,33 +140,12 @@ class Learner:
 
     # -- the stream -------------------------------------------------------------------------------
 
-    def _read_ahead(self) -> Ahead[Batch]:
+    def _read_ahead(self) -> Ahead[Piece]:
         row, window = self.progress.row, self.course.shuffle_window
         skip = row // window * window if window else row
-        return Ahead(self.stream.batches(self.choose, skip, self.course.limit))
+        return Ahead(self._pieces(self.stream.batches(self.choose, skip, self.course.limit)))
 
-    def _blocks(self, batches: Ahead[Batch]) -> Iterator[Piece]:
-        pieces = self._pieces(self._interruptible(batches))
-        if self.course.shuffle_window:
-            seed: Any = self.forest.random_state  # a number: an option of the command
-            pieces = shuffled_windows(
-                pieces,
-                self.course.shuffle_window,
-                seed,
-                self.progress.number_of_pass,
-                self.progress.row,
-            )
-        return rechunk(pieces, self.course.block)
-
-    def _interruptible(self, batches: Ahead[Batch]) -> Iterator[Batch]:
-        while True:
-            with self._interrupts.waiting():
-                batch = next(batches, None)
-            if batch is None:
-                return
-            yield batch
-
-    def _pieces(self, batches: Iterator[Batch]) -> Iterator[Piece]:
+    def _pieces(self, batches: Iterator[Batch]) -> Generator[Piece, None, None]:
         if isinstance(self.columns, TableColumns) and self.columns.unsettled:
             batches = self._settled(self.columns, batches)
         for batch in batches:
@@ -187,6 +166,27 @@ class Learner:
         columns.settle(seen)
         yield from held
         yield from batches
+
+    def _blocks(self, ahead: Ahead[Piece]) -> Iterator[Piece]:
+        pieces = self._interruptible(ahead)
+        if self.course.shuffle_window:
+            seed: Any = self.forest.random_state  # a number: an option of the command
+            pieces = shuffled_windows(
+                pieces,
+                self.course.shuffle_window,
+                seed,
+                self.progress.number_of_pass,
+                self.progress.row,
+            )
+        return rechunk(pieces, self.course.block)
+
+    def _interruptible(self, pieces: Ahead[Piece]) -> Iterator[Piece]:
+        while True:
+            with self._interrupts.waiting():
+                piece = next(pieces, None)
+            if piece is None:
+                return
+            yield piece
 
     # -- how it stands ----------------------------------------------------------------------------
 
