@@ -4,9 +4,9 @@
 
 Each run is the real command in a process of its own, imports and all; functions are timed from within.
 Numbers in the files have four decimals. Reading and encoding go on in a thread beside the core. "rest"
-is what is left without them: starting Python, cutting and stacking blocks, waiting for the reader, ending.
-Seconds are of the clock; on a machine that others use too, the core's share of the main thread's
-processor time says more, if the core has no other thread.
+is what is left without them: starting Python, cutting and stacking blocks, waiting for the reader. Seconds
+are of the clock; on a machine that others use too, the core's share of the main thread's processor time
+says more, if the core has no other thread.
 """
 
 from __future__ import annotations
@@ -206,7 +206,8 @@ def as_markdown(rows: list[Row], trees: int) -> str:
         *(f"| {' | '.join(row.cells)} |" for row in rows),
         "",
         "MB beside it: the peak of the process while it learned, less the forest; it does not grow with",
-        "the file. The peak at the end is when the model is made into bytes and written.",
+        "the file. The peak at the end is when the model is made into bytes and written. Others used the",
+        "machine too: the record says how busy it was.",
     ]
     return "\n".join(lines) + "\n"
 
