@@ -4,15 +4,16 @@
 
 Each run is the real command in a process of its own, imports and all; functions are timed from within.
 Numbers in the files have four decimals. Reading and encoding go on in a thread beside the core. "rest"
-is what is left without them: starting Python, cutting and stacking blocks, waiting for the reader. Seconds
-are of the clock; on a machine that others use too, the core's share of the main thread's processor time
-says more, if the core has no other thread.
+is what is left without them: starting Python, cutting and stacking blocks, waiting for the reader.
+Seconds are of the clock; on a machine that others use too, the core's share of the main thread's
+processor time says more, if the core has no other thread.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -205,9 +206,9 @@ def as_markdown(rows: list[Row], trees: int) -> str:
         f"|{'---|' * len(HEADER)}",
         *(f"| {' | '.join(row.cells)} |" for row in rows),
         "",
-        "MB beside it: the peak of the process while it learned, less the forest; it does not grow with",
-        "the file. The peak at the end is when the model is made into bytes and written. Others used the",
-        "machine too: the record says how busy it was.",
+        "MB beside it: the peak of the process while it learned, less the forest; it does not grow",
+        "with the file. The peak at the end is when the model is made into bytes and written. Others",
+        "used the machine too: the record says how busy it was.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -237,7 +238,12 @@ def main() -> None:
             {**asdict(row), "core_share": row.share, "core_cpu_share": row.cpu_share}
             for row in found
         ]
-        record.write(options.out, "cli profile", {"trees": options.trees, "runs": figures})
+        told = {
+            "trees": options.trees,
+            "pyarrow": pa.__version__,
+            "load_average": os.getloadavg(),  # above the number of cores, the clock tells little
+        }
+        record.write(options.out, "cli profile", {**told, "runs": figures})
         options.out.with_suffix(".md").write_text(as_markdown(found, options.trees))
 
 
