@@ -29,6 +29,13 @@ public:
         return static_cast<std::uint64_t>(entropy_term_exact(n));
     }
 
+    // F(n) - F(n-1), n > 0.
+    std::uint64_t last_step(std::uint64_t n) const {
+        if (n < steps_.size()) [[likely]]
+            return steps_[n];
+        return (*this)(n) - (*this)(n - 1);
+    }
+
     static const EntropyTable& get() {
         static const EntropyTable table;
         return table;
@@ -38,15 +45,25 @@ private:
     EntropyTable() {
         for (std::size_t n = 0; n < terms_.size(); ++n)
             terms_[n] = static_cast<std::uint64_t>(entropy_term_exact(n));
+        for (std::size_t n = 1; n < steps_.size(); ++n) steps_[n] = terms_[n] - terms_[n - 1];
     }
 
     std::array<std::uint64_t, 4096> terms_;
+    std::array<std::uint64_t, 4096> steps_{};
 };
 
 // The gain in bits of a candidate that has seen `points` structure points, from its G (R14).
 inline double gain(std::uint64_t g, std::uint64_t points) {
     return static_cast<double>(static_cast<std::int64_t>(g)) /
            (static_cast<double>(points) * entropy_scale);
+}
+
+// The least G that a gain above `min_gain` takes, or a little less: what is below needs no division.
+// Only where no sum can have wrapped.
+inline constexpr std::uint64_t most_points_unwrapped = std::uint64_t{1} << 32;
+inline std::int64_t least_g(double min_gain, std::uint64_t points) {
+    const double g = min_gain * (1 - 0x1p-40) * static_cast<double>(points) * entropy_scale;
+    return g < 0x1p62 ? static_cast<std::int64_t>(g) : std::int64_t{1} << 62;
 }
 
 }  // namespace riparian

@@ -64,6 +64,12 @@ public:
         return choice;
     }
 
+    // A check would find no gain above `min_gain`: known for sure, and cheaply.
+    bool none_above(double min_gain, const CandidateShape& shape, std::uint32_t split_points,
+                    CheckScratch& check) const {
+        return sums_.kept() && sums_.none_above(min_gain, shape, split_points, check.least);
+    }
+
     // A check was made and the leaf was left whole: make the next checks cheap.
     void keep_sums(Pool& pool, const CandidateShape& shape, Class n_classes, CheckScratch& check) {
         keep(sums_, structure_, pool, shape, n_classes, check);

@@ -113,6 +113,10 @@ public:
         evidence_.add(pool, shape_, scratch.bits.data(), y, n, n_classes, split_points_);
     }
 
+    bool none_above(double min_gain, Scratch<Space>& scratch) const {
+        return evidence_.none_above(min_gain, shape_, split_points_, scratch.check);
+    }
+
     // The best of the candidates that may split the leaf, if there are any: those with at least α
     // points on both sides, or, of one stream, all that count.
     std::optional<Choice> best(std::uint64_t alpha, Scratch<Space>& scratch) {

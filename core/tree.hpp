@@ -267,6 +267,11 @@ private:
         candidates.observe_structure(pool_, x, y, n, n_classes_, counters_.estimation_points,
                                      scratch);
         const std::uint64_t beta = settings.beta[leaf.depth];
+        // Most points change nothing, and that is cheap to see: neither should the leaf split, nor
+        // must it, nor has it waited long enough to look elsewhere (it has received no more than
+        // its total).
+        if (leaf.estimation.total() < beta && candidates.none_above(settings.min_gain, scratch))
+            return;
         if (const auto best = candidates.best(settings.alpha[leaf.depth], scratch)) {
             if (best->gain > settings.min_gain) {
                 ++counters_.should_splits;

@@ -148,7 +148,8 @@ class Engine(ABC):
         size = self._block_points()
         for first in range(0, len(points), size):
             block = slice(first, first + size)
-            self._reach(self.core.depth + size // POINTS_PER_LEVEL + 2)
+            most = min(size, len(points) - first)
+            self._reach(self.core.depth + most // POINTS_PER_LEVEL + 2)
             self.core.learn(
                 self._core_points(points[block]),
                 y[block],

@@ -70,7 +70,13 @@ class Schedule(ABC):
         >>> Geometric(1, 1.5).integers(4).tolist()
         [1, 2, 3, 4]
         """
-        return np.array([self.at(depth) for depth in range(depths)], dtype=np.uint64)
+        values = np.full(depths, NEVER, dtype=np.uint64)
+        for depth in range(depths):
+            value = self.at(depth)
+            if value == NEVER:
+                break  # and so it stays
+            values[depth] = value
+        return values
 
 
 @dataclass(frozen=True)
