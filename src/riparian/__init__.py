@@ -7,6 +7,7 @@ is bounded, and the answer converges to the best possible one (Denil, Matheson a
 
 from importlib.metadata import version
 
+from riparian import quick_sklearn as quick_sklearn  # first: all the others import scikit-learn
 from riparian.forest import OnlineForestClassifier
 from riparian.saffari import SaffariForestClassifier
 from riparian.schedule import ConsistencyWarning, Geometric, Polynomial
