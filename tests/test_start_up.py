@@ -134,10 +134,19 @@ threading.Thread(target=end.wait, daemon=True).start()
 
 def test_no_pandas_is_needed():
     in_new_process(
-        "import sys\nsys.modules['pandas'] = None\n"
+        """
+import sys
+
+class NoPandas:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, NoPandas())
+"""
         + LEARN
         + "import sklearn.utils.fixes\nassert sklearn.utils.fixes.pd is None\n"
-        + "assert sys.modules['pandas'] is None"
+        + "assert 'pandas' not in sys.modules"
     )
 
 

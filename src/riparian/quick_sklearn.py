@@ -32,10 +32,18 @@ class StandIn(ModuleType):
             del sys.modules[self.__name__]
 
 
+def installed(name: str) -> bool:
+    """Whether the module can be found; where a finder forbids it, importing it shall say so."""
+    try:
+        return find_spec(name) is not None
+    except ImportError:
+        return False
+
+
 @contextmanager
 def stand_ins(*names: str) -> Iterator[None]:
     """Stand in for those of the modules that are installed and not yet imported."""
-    absent = [name for name in names if name not in sys.modules and find_spec(name)]
+    absent = [name for name in names if name not in sys.modules and installed(name)]
     standing = [StandIn(name) for name in absent]
     sys.modules.update({module.__name__: module for module in standing})
     try:
