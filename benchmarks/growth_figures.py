@@ -1,0 +1,125 @@
+"""The figures of growth.py, from its record: costs on logarithmic scales, and the powers that fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from docs.make_figures import COLOURS, DARK, LIGHT, in_powers
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
+
+# What an axis counts, and the letter that stands for it.
+LABELS = {
+    "points": ("points seen", "n"),
+    "dims": ("dimensions of a point", "D"),
+    "classes": ("classes", "k"),
+    "trees": ("trees", "T"),
+    "fringe": ("active leaves allowed in a tree", "f"),
+}
+PANELS = {"learn": "learning", "predict": "predicting"}
+GAP = 0.065  # between two labels, as a share of the height, a line of text each
+
+
+def write(axes: dict[str, Any], folder: Path) -> None:
+    """Each axis twice, for light pages and for dark ones."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for axis, lines in axes.items():
+        name = f"growth-{axis}"
+        # Text stays text, and the same record gives the same bytes.
+        with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+            for page, colours in (("light", LIGHT), ("dark", DARK)):
+                path = folder / f"{name}-{page}.svg"
+                draw(axis, lines, colours).savefig(path, transparent=True, metadata={"Date": None})
+        print(f"drew {name}")
+
+
+def draw(axis: str, lines: list[dict[str, Any]], colours: dict[str, str]) -> Figure:
+    figure = Figure(figsize=(8.4, 3.6), layout="constrained")
+    label, letter = LABELS[axis]
+    panels = figure.subplots(1, len(PANELS), sharey=True)
+    for place, (what, title) in zip(panels, PANELS.items(), strict=True):
+        for line, colour in zip(lines, COLOURS, strict=False):
+            draw_line(place, line, what, colour)
+        in_powers(place.set_xscale, place.xaxis)
+        in_powers(place.set_yscale, place.yaxis)
+        place.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        place.margins(y=0.1)
+        place.set_title(title, loc="left", color=colours["text"], fontsize=10)
+        place.set_xlabel(label, color=colours["text"], fontsize=9)
+        place.tick_params(which="both", colors=colours["text"], labelsize=8)
+        place.grid(color=colours["faint"], linewidth=0.6)
+        place.spines[["top", "right"]].set_visible(False)
+        place.spines[["left", "bottom"]].set_color(colours["faint"])
+    panels[0].set_ylabel("µs per point and tree", color=colours["text"], fontsize=9)
+    for place, what in zip(panels, PANELS, strict=True):  # when the limits are known
+        write_exponents(place, lines, what, letter)
+    if len(lines) > 1:
+        figure.legend(
+            *panels[0].get_legend_handles_labels(),
+            loc="outside lower center", ncols=len(lines),
+            frameon=False, fontsize=8, labelcolor=colours["text"],
+        )  # fmt: skip
+    return figure
+
+
+def draw_line(place: Axes, line: dict[str, Any], what: str, colour: str) -> None:
+    sized = [cost for cost in line["costs"] if cost["size"] is not None]
+    x, y = [cost["size"] for cost in sized], [cost[what]["min"] for cost in sized]
+    place.plot(x, y, color=colour, marker="o", markersize=3.5, label=line["name"])
+    fit = line[what]
+    for power in powers(fit):
+        ends = np.array([power["first"], power["last"]])
+        fitted = power["factor"] * ends ** power["exponent"]
+        style = ":" if fit["bends"] and power is fit["whole"] else "--"
+        place.plot(ends, fitted, color=colour, linestyle=style, linewidth=1.2)
+    for cost in line["costs"]:
+        if cost["size"] is None:  # beyond all sizes
+            end = 4 * x[-1], cost[what]["min"]
+            place.plot(*end, color=colour, marker="o", markersize=5, fillstyle="none")
+            place.annotate(
+                "all", end, (0, 6), textcoords="offset points",
+                color=colour, fontsize=8, ha="center",
+            )  # fmt: skip
+
+
+def powers(fit: dict[str, Any]) -> list[dict[str, Any]]:
+    """Those worth telling: that of the upper half only where it differs."""
+    return [fit["whole"], fit["end"]] if fit["bends"] else [fit["whole"]]
+
+
+def write_exponents(place: Axes, lines: list[dict[str, Any]], what: str, letter: str) -> None:
+    """Right of where each line ends, one above the other."""
+    texts = [exponents(line[what], letter) for line in lines]
+    ends = [line["costs"][-1][what]["min"] for line in lines]
+    heights = [
+        place.transAxes.inverted().transform(place.transData.transform((1, end)))[1] for end in ends
+    ]
+    gaps = [GAP * (text.count("\n") + 1) for text in texts]
+    for text, height, colour in zip(texts, spread(heights, gaps), COLOURS, strict=False):
+        place.text(
+            1.02, height, text, transform=place.transAxes,
+            color=colour, fontsize=8, va="center", linespacing=1.1,
+        )  # fmt: skip
+
+
+def exponents(fit: dict[str, Any], letter: str) -> str:
+    told = [f"{letter}^{p['exponent']:.2f} ± {p['standard_error']:.2f}" for p in powers(fit)]
+    return "\nthen ".join(told)
+
+
+def spread(heights: list[float], rooms: list[float]) -> list[float]:
+    """The heights, moved as little as it takes for each to have its room, within 0 and 1."""
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    placed, floor = list(heights), 0.0
+    for i in order:
+        placed[i] = max(heights[i], floor + rooms[i] / 2)
+        floor = placed[i] + rooms[i] / 2
+    ceiling = max(1.0, sum(rooms))
+    for i in reversed(order):
+        placed[i] = min(placed[i], ceiling - rooms[i] / 2)
+        ceiling = placed[i] - rooms[i] / 2
+    return placed
