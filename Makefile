@@ -135,6 +135,10 @@ check: test lint types sanitize threads fuzz docs sdist ## the full check: what 
 bench-engines: venv ## measure what the engines cost on the workloads (RIPARIAN_DATA names more data)
 	$(BIN)/python -m benchmarks.run --out benchmarks/record/engines.json
 
+.PHONY: bench-growth
+bench-growth: venv ## measure how the cost of a point grows with points, dims, classes, trees, fringe
+	$(BIN)/python -m benchmarks.growth --out benchmarks/record/growth.json --figures benchmarks/record
+
 .PHONY: clean
 clean: ## remove all that was made
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
