@@ -74,10 +74,24 @@ class Workload:
         order = np.random.default_rng(seed).permutation(len(self.y))
         return replace(self, X=self.X[order], y=self.y[order])
 
+    def scaled(self) -> Self:
+        """Every column from 0 to 1 in the stream: trees do not care, linear and Mondrian ones do."""
+        low, width = self.X.min(axis=0), np.ptp(self.X, axis=0)
+        width[width == 0] = 1
+        X, X_test = ((part - low) / width for part in (self.X, self.X_test))
+        return replace(self, X=X.astype(np.float32), X_test=X_test.astype(np.float32))
+
+    def with_test(self, share: float = 0.2) -> Self:
+        """The last of the stream held out, where nothing else is."""
+        return self._cut(share) if self.prequential else self
+
     def without_test(self, share: float = 0.2) -> Self:
         """The last of the stream in place of the test points: to choose by, without having seen them."""
         if self.prequential:
             return self.first(len(self.y) // 2)
+        return self._cut(share)
+
+    def _cut(self, share: float) -> Self:
         cut = round(len(self.y) * (1 - share))
         return replace(self.first(cut), X_test=self.X[cut:].copy(), y_test=self.y[cut:].copy())
 

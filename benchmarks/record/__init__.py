@@ -17,7 +17,7 @@ from typing import Any
 import riparian
 
 HERE = Path(__file__).parent
-PACKAGES = ("riparian", "numpy", "scikit-learn")
+PACKAGES = ("riparian", "numpy", "scikit-learn")  # always told
 
 
 def path(name: str) -> Path:
@@ -25,14 +25,14 @@ def path(name: str) -> Path:
     return HERE / f"{name}.json"
 
 
-def write(target: Path, kind: str, figures: dict[str, Any]) -> None:
+def write(target: Path, kind: str, figures: dict[str, Any], packages: tuple[str, ...] = ()) -> None:
     """Write the figures, and all that one must know to read them."""
     content = {
         "kind": kind,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
         "machine": machine(),
-        "versions": versions(),
+        "versions": versions(packages),
         "figures": figures,
     }
     target.write_text(pretty(content) + "\n")
@@ -75,9 +75,9 @@ def processor() -> str:
     return models[0] if models else platform.processor()
 
 
-def versions() -> dict[str, str]:
+def versions(packages: tuple[str, ...]) -> dict[str, str]:
     found = {"python": platform.python_version()}
-    for package in PACKAGES:
+    for package in (*PACKAGES, *packages):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -1,0 +1,105 @@
+"""What a user would pick instead, and ours: each a name and a way to start an empty model.
+
+To add one, write a class with the methods of `Model` in the file of its library, and a line in
+`PEERS`. A library is imported when its model is started: each runs in a process of its own, and none
+pays for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+OURS = "riparian"
+OURS_ALONE = "riparian-river"  # for points that come alone
+FEW, MANY = 10, 100  # trees: what the others are used with, and what ours is
+
+Rows = NDArray[np.float32]
+Labels = NDArray[np.int64]
+Points = Any  # in the form that a library takes; only its own model looks inside
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a model is told before the first point; everything else is its default."""
+
+    n_features: int
+    classes: Labels  # 0, 1, 2, ...
+    trees: int
+    threads: int = 1
+    seed: int = 0
+
+
+class Model(Protocol):
+    def points(self, X: Rows, y: Labels) -> Points:
+        """The points as the library takes them. Not timed: whoever has a stream has it in some form."""
+
+    def learn(self, points: Points) -> None:
+        """These points, in order, in the fastest way the library has."""
+
+    def predict(self, points: Points) -> Labels: ...
+
+    def snapshot(self) -> bytes | None:
+        """The model as one would keep it on disk; None if the library has no way to."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    name: str
+    title: str
+    library: str  # the distribution that must be installed
+    module: str  # beside this file
+    start: str  # the name of the class in it, called with a `Task`
+    ours: bool = False
+    trees: bool = True  # whether it is a forest, with a number of trees to set
+    threads: bool = False  # whether it can use more than one
+    batches: bool = False  # whether many points at once is faster than one after the other
+    offline: bool = False  # whether it must have all points at once
+    fast: bool = False  # whether a hundred trees over a whole stream are a matter of seconds
+
+    def model(self, task: Task) -> Model:
+        module = import_module(f"benchmarks.peers.{self.module}")
+        start: Callable[[Task], Model] = getattr(module, self.start)
+        return start(task)
+
+
+PEERS = {
+    peer.name: peer
+    for peer in (
+        Peer(
+            "riparian", "riparian", "riparian", "ours", "TwoStreams",
+            ours=True, threads=True, batches=True, fast=True,
+        ),
+        Peer(
+            "riparian-river", "riparian in River", "river", "ours_in_river", "TwoStreams",
+            ours=True, fast=True,
+        ),
+        Peer(
+            "saffari", "riparian, Saffari's", "riparian", "ours", "Saffari",
+            ours=True, threads=True, batches=True, fast=True,
+        ),
+        Peer("river-arf", "River ARF", "river", "river", "AdaptiveForest"),
+        Peer("river-amf", "River AMF", "river", "river", "MondrianForest"),
+        Peer("river-tree", "River Hoeffding tree", "river", "river", "HoeffdingTree", trees=False),
+        Peer("capymoa-arf", "CapyMOA ARF", "capymoa", "capymoa", "AdaptiveForest", threads=True),
+        # SRP has threads too, but for batches only: then it is another algorithm.
+        Peer("capymoa-srp", "CapyMOA SRP", "capymoa", "capymoa", "RandomPatches"),
+        Peer(
+            "capymoa-tree", "CapyMOA Hoeffding tree", "capymoa", "capymoa", "HoeffdingTree",
+            trees=False,
+        ),
+        Peer(
+            "sklearn-forest", "scikit-learn forest (offline)", "scikit-learn", "sklearn", "Forest",
+            threads=True, batches=True, offline=True, fast=True,
+        ),
+        Peer(
+            "sklearn-sgd", "scikit-learn SGD", "scikit-learn", "sklearn", "Linear",
+            trees=False, batches=True, fast=True,
+        ),
+    )
+}  # fmt: skip

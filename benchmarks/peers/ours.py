@@ -1,0 +1,42 @@
+"""Riparian's two forests, as a user calls them: numpy arrays, with all the checks at the door."""
+
+from __future__ import annotations
+
+import pickle
+
+from benchmarks.peers import Labels, Rows, Task
+from riparian import OnlineForestClassifier, SaffariForestClassifier
+
+Arrays = tuple[Rows, Labels]
+
+
+class TwoStreams:
+    def __init__(self, task: Task) -> None:
+        self.forest = OnlineForestClassifier(
+            task.trees, random_state=task.seed, n_jobs=task.threads
+        )
+        self.classes: Labels | None = task.classes
+
+    def points(self, X: Rows, y: Labels) -> Arrays:
+        return X, y
+
+    def learn(self, points: Arrays) -> None:
+        self.forest.partial_fit(*points, classes=self.classes)
+        self.classes = None  # told once
+
+    def predict(self, points: Arrays) -> Labels:
+        return self.forest.predict(points[0])
+
+    def snapshot(self) -> bytes:
+        return self.forest.to_bytes()
+
+
+class Saffari(TwoStreams):
+    def __init__(self, task: Task) -> None:
+        self.forest = SaffariForestClassifier(
+            task.trees, random_state=task.seed, n_jobs=task.threads
+        )
+        self.classes = task.classes
+
+    def snapshot(self) -> bytes:
+        return pickle.dumps(self.forest)

@@ -1,0 +1,12 @@
+"""Riparian as River's users call it: a dict a point, which is how single points are learned fastest."""
+
+from __future__ import annotations
+
+from benchmarks.peers import Task
+from benchmarks.peers.river import OneByOne
+from riparian.river import OnlineForestClassifier
+
+
+class TwoStreams(OneByOne):
+    def __init__(self, task: Task) -> None:
+        super().__init__(OnlineForestClassifier(n_estimators=task.trees, seed=task.seed))

@@ -1,0 +1,52 @@
+"""River's models: a dict a point, one point after the other, since its forests have no `learn_many`."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+from river import forest, tree
+from river.base import Classifier
+
+from benchmarks.peers import Labels, Rows, Task
+
+Dicts = list[tuple[dict[int, float], int]]
+
+
+class OneByOne:
+    def __init__(self, model: Classifier) -> None:
+        self.model = model
+
+    def points(self, X: Rows, y: Labels) -> Dicts:
+        return [
+            (dict(enumerate(row)), label) for row, label in zip(X.tolist(), y.tolist(), strict=True)
+        ]
+
+    def learn(self, points: Dicts) -> None:
+        learn_one = self.model.learn_one
+        for x, y in points:
+            learn_one(x, y)
+
+    def predict(self, points: Dicts) -> Labels:
+        predict_one = self.model.predict_one
+        answers = [predict_one(x) for x, _ in points]
+        # Before the first point there is no answer.
+        return np.array([-1 if answer is None else answer for answer in answers], dtype=np.int64)
+
+    def snapshot(self) -> bytes:
+        return pickle.dumps(self.model)
+
+
+class AdaptiveForest(OneByOne):
+    def __init__(self, task: Task) -> None:
+        super().__init__(forest.ARFClassifier(n_models=task.trees, seed=task.seed))
+
+
+class MondrianForest(OneByOne):
+    def __init__(self, task: Task) -> None:
+        super().__init__(forest.AMFClassifier(n_estimators=task.trees, seed=task.seed))
+
+
+class HoeffdingTree(OneByOne):
+    def __init__(self, task: Task) -> None:
+        super().__init__(tree.HoeffdingTreeClassifier())

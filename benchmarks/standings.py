@@ -1,0 +1,400 @@
+"""What compare.py has measured, as tables and a figure.
+
+    python -m benchmarks.standings benchmarks/record/compare.json
+
+Times are told in proportion to ours: of the same repeat, the same stream and as many of its points,
+with as many trees and threads; those of points that come one by one, to ours in River. Of several streams the geometric mean is taken; of several repeats too,
+with the least and the largest beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from benchmarks import record
+from benchmarks.peers import FEW, MANY, OURS, OURS_ALONE, PEERS
+
+Row = dict[str, Any]
+
+# Against whom accuracy is counted, each as its users have it.
+RIVALS = ("river-arf", "capymoa-arf", "capymoa-srp")
+
+TITLES = {
+    "mixture": "mixture", "waveform": "Waveform", "rbf": "RandomRBF", "led": "LED", "sea": "SEA",
+    "agrawal": "Agrawal",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over the repeats."""
+
+    middle: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Self | None:
+        found = list(values)
+        return cls(geometric(found), min(found), max(found)) if found else None
+
+    def __str__(self) -> str:
+        if rounded(self.low) == rounded(self.high):
+            return rounded(self.middle)
+        return f"{rounded(self.middle)} ({rounded(self.low)} to {rounded(self.high)})"
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Rows by who and how; within that, by stream and repeat."""
+
+    rows: dict[tuple[str, int, int], dict[tuple[str, int], Row]]
+    workloads: list[str]
+    repeats: int
+    start_up: dict[str, dict[str, float]]
+
+    @classmethod
+    def of(cls, figures: dict[str, Any]) -> Self:
+        rows: dict[tuple[str, int, int], dict[tuple[str, int], Row]] = {}
+        for row in figures["rows"]:
+            if "failed" not in row:
+                who = (row["peer"], row["trees"], row["threads"])
+                rows.setdefault(who, {})[row["workload"], row["repeat"]] = row
+        plan = figures["plan"]
+        return cls(rows, plan["workloads"], plan["repeats"], figures["start_up"])
+
+    # -- figures ----------------------------------------------------------------------------------
+
+    def of_ours(self, who: tuple[str, int, int], ours: str) -> dict[tuple[str, int], Row]:
+        """Our rows with as many trees and threads; beside a single tree, with few."""
+        peer, trees, threads = who
+        return self.rows.get((ours, trees if PEERS[peer].trees else FEW, threads), {})
+
+    def over(
+        self, who: tuple[str, int, int], value: Callable[[Row, Row], float | None], of: str = OURS
+    ) -> Spread | None:
+        """value(their row, ours), over streams and repeats."""
+        ours = self.of_ours(who, of)
+        means = []
+        for repeat in range(self.repeats):
+            values = [
+                found
+                for place, row in self.rows.get(who, {}).items()
+                if place[1] == repeat and place in ours
+                if (found := value(row, ours[place])) is not None
+            ]
+            if values:
+                means.append(geometric(values))
+        return Spread.of(means)
+
+    def learn_ratio(self, who: tuple[str, int, int]) -> Spread | None:
+        return self.over(who, lambda row, ours: row["learn"]["seconds"] / until(ours, row))
+
+    def ratio(self, who: tuple[str, int, int], what: str) -> Spread | None:
+        """How many times as long as ours it takes."""
+
+        def of(row: Row, ours: Row) -> float | None:
+            theirs, own = each(row[what]), each(ours[what])
+            return theirs / own if theirs and own else None
+
+        return self.over(who, of, OURS_ALONE if what.endswith("_one") else OURS)
+
+    def rate(self, who: tuple[str, int, int], what: str) -> Spread | None:
+        """Points a second."""
+        return self.over(who, lambda row, _: 1 / seconds if (seconds := each(row[what])) else None)
+
+    def size(self, who: tuple[str, int, int], value: Callable[[Row], int | None]) -> Spread | None:
+        return self.over(who, lambda row, _: max(found, 1) if (found := value(row)) else None)
+
+    def accuracy(self, who: tuple[str, int, int], workload: str, what: str = "held_out") -> float:
+        """Mean over the repeats; NaN where there is none, or where it was stopped on the way."""
+        values = [
+            row[what] if row["finished"] and row[what] is not None else math.nan
+            for (name, _), row in self.rows.get(who, {}).items()
+            if name == workload
+        ]
+        return float(np.mean(values)) if values else math.nan
+
+    def mean_accuracy(self, who: tuple[str, int, int], what: str = "held_out") -> float:
+        """Over all streams, unless one is missing."""
+        return float(np.mean([self.accuracy(who, name, what) for name in self.workloads]))
+
+    def at_or_above(self) -> list[str]:
+        """The streams on which many trees of ours are no worse than few of any rival."""
+        ours = (OURS, MANY, 1)
+        return [
+            name
+            for name in self.workloads
+            if all(
+                not self.accuracy((rival, FEW, 1), name) > self.accuracy(ours, name)
+                for rival in RIVALS
+            )
+        ]
+
+    # -- tables -----------------------------------------------------------------------------------
+
+    def table(self) -> str:
+        head = [
+            "", "trees", "learn, points/s", "times ours", "one by one: times ours",
+            "predict, points/s", "times ours", "one by one: times ours", "held out", "prequential",
+            "memory", "snapshot", "first prediction",
+        ]  # fmt: skip
+        body = [self.line(who) for who in sorted(self.rows, key=place) if shown(who)]
+        return markdown(head, body)
+
+    def line(self, who: tuple[str, int, int]) -> list[str]:
+        peer, trees, _ = who
+        start = self.start_up.get(peer)
+        return [
+            PEERS[peer].title,
+            str(trees),
+            told(self.rate(who, "learn")),
+            told(self.learn_ratio(who)),
+            told(self.ratio(who, "learn_one")),
+            told(self.rate(who, "predict")),
+            told(self.ratio(who, "predict")),
+            told(self.ratio(who, "predict_one")),
+            share(self.mean_accuracy(who)),
+            share(self.mean_accuracy(who, "prequential")),
+            in_bytes(self.size(who, grown)),
+            in_bytes(self.size(who, lambda row: row["snapshot"])),
+            f"{start['median']:.1f} s" if start else "",
+        ]
+
+    def accuracy_table(self) -> str:
+        """Of each stream, everybody as they are used: ours with many trees, the others with few."""
+        columns = [who for who in sorted(self.rows, key=place) if shown(who) and usual(who)]
+        head = [
+            "",
+            *(
+                PEERS[peer].title + (f", {trees}" if trees > 1 else "")
+                for peer, trees, _ in columns
+            ),
+        ]
+        body = []
+        for name in self.workloads:
+            values = [self.accuracy(who, name) for who in columns]
+            online = [
+                v for who, v in zip(columns, values, strict=True) if not PEERS[who[0]].offline
+            ]
+            best = np.nanmax(online)
+            body.append(
+                [
+                    TITLES.get(name, name),
+                    *(f"**{share(v)}**" if v == best else share(v) for v in values),
+                ]
+            )
+        return markdown(head, body)
+
+    def workload_table(self) -> str:
+        """How many times as long as ours the others take to learn, stream by stream."""
+        columns = [
+            who
+            for who in sorted(self.rows, key=place)
+            if not PEERS[who[0]].ours and who[1:] in ((FEW, 1), (1, 1))
+        ]
+        body = []
+        for name in self.workloads:
+            only = self.narrowed(name)
+            body.append([TITLES.get(name, name), *(told(only.learn_ratio(who)) for who in columns)])
+        return markdown(["", *(PEERS[peer].title for peer, _, _ in columns)], body)
+
+    def threads_table(self) -> str:
+        """Points learned and predicted a second, by trees and threads, where that was compared."""
+        deep = {name for who, places in self.rows.items() if who[2] > 1 for name, _ in places}
+        body = []
+        for name in sorted(deep):
+            only = self.narrowed(name)
+            for who in sorted(only.rows, key=place):
+                peer, trees, threads = who
+                if PEERS[peer].trees:
+                    body.append(
+                        [
+                            TITLES.get(name, name), PEERS[peer].title, str(trees), str(threads),
+                            told(only.rate(who, "learn")), told(only.learn_ratio(who)),
+                            told(only.rate(who, "predict")), told(only.ratio(who, "predict")),
+                        ]
+                    )  # fmt: skip
+        head = [
+            "", "", "trees", "threads", "learn, points/s", "times ours", "predict, points/s",
+            "times ours",
+        ]  # fmt: skip
+        return markdown(head, body)
+
+    def narrowed(self, workload: str) -> Self:
+        rows = {
+            who: {at: row for at, row in places.items() if at[0] == workload}
+            for who, places in self.rows.items()
+        }
+        kept = {who: places for who, places in rows.items() if places}
+        return type(self)(kept, [workload], self.repeats, self.start_up)
+
+    def claims(self) -> str:
+        """The figures one would quote."""
+        lines = [
+            f"learning in batches, {FEW} trees, one thread: {PEERS[peer].title} takes "
+            f"{told(self.learn_ratio((peer, FEW, 1)))} times as long as ours"
+            for peer in ("river-arf", "river-amf", "capymoa-arf", "capymoa-srp")
+        ]
+        for trees in (FEW, MANY):
+            ratio = told(self.ratio(("sklearn-forest", trees, 1), "predict"))
+            lines.append(
+                f"predicting in batches, {trees} trees, one thread: scikit-learn's forest takes "
+                f"{ratio} times as long as ours"
+            )
+        if OURS in self.start_up:
+            lines.append(f"first prediction: {self.start_up[OURS]['median']:.2f} s after the start")
+        above = self.at_or_above()
+        lines.append(
+            f"held-out accuracy, {MANY} trees against {FEW} of "
+            f"{', '.join(PEERS[peer].title for peer in RIVALS)}: at or above all three on "
+            f"{len(above)} of {len(self.workloads)} streams ({', '.join(above)})"
+        )
+        return "\n".join(f"- {line}" for line in lines)
+
+    def text(self) -> str:
+        parts = {
+            "What one would quote": self.claims(),
+            "Everybody, over all streams": self.table(),
+            "Held-out accuracy": self.accuracy_table(),
+            "Learning: how many times as long as ours": self.workload_table(),
+            "Trees and threads": self.threads_table(),
+        }
+        return "\n\n".join(f"## {title}\n\n{part}" for title, part in parts.items())
+
+
+# -- one row ---------------------------------------------------------------------------------------
+
+
+def each(timed: dict[str, float]) -> float:
+    """Seconds a point; 0 where nothing was timed."""
+    return timed["seconds"] / timed["points"] if timed["points"] else 0.0
+
+
+def until(ours: Row, theirs: Row) -> float:
+    """The seconds in which we had learned as many points as they have."""
+    marks = [(0, 0.0), *ours["marks"]]
+    points, seconds = zip(*marks, strict=True)
+    return float(np.interp(theirs["learn"]["points"], points, seconds))
+
+
+def grown(row: Row) -> int:
+    """Bytes that the process gained while it learned."""
+    return int(row["resident_peak"] - row["resident_before"])
+
+
+def shown(who: tuple[str, int, int]) -> bool:
+    """In the table of all streams; slow peers have many trees on a few streams only."""
+    peer, trees, threads = who
+    return threads == 1 and (trees != MANY or PEERS[peer].fast)
+
+
+def usual(who: tuple[str, int, int]) -> bool:
+    """With as many trees as it is used with."""
+    peer, trees, _ = who
+    if peer == OURS_ALONE:
+        return False  # the same forest as ours
+    return trees == MANY or not PEERS[peer].fast or not PEERS[peer].trees
+
+
+def place(who: tuple[str, int, int]) -> tuple[int, int, int]:
+    return (list(PEERS).index(who[0]), *who[1:])
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+def geometric(values: list[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def rounded(value: float) -> str:
+    """Two significant digits, and no more than it has."""
+    if value == 0:
+        return "0"
+    digits = 1 - math.floor(math.log10(abs(value)))
+    return f"{round(value, digits):,.{max(digits, 0)}f}"
+
+
+def told(spread: Spread | None) -> str:
+    return "" if spread is None else str(spread)
+
+
+def share(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.3f}".lstrip("0")
+
+
+def in_bytes(spread: Spread | None) -> str:
+    return "" if spread is None else f"{rounded(spread.middle / 1e6)} MB"
+
+
+def markdown(head: list[str], body: list[list[str]]) -> str:
+    lines = [head, ["---", *("---:" for _ in head[1:])], *body]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+# -- the figure ------------------------------------------------------------------------------------
+
+LIGHT = {"text": "#33383f", "faint": "#d5d9de", "theirs": "#3f83b8", "ours": "#e07b2c"}
+DARK = {"text": "#c9ced6", "faint": "#3d434d", "theirs": "#5fa3d8", "ours": "#f0924a"}
+
+
+def figure(standings: Standings, colours: dict[str, str]) -> Figure:
+    """Accuracy against points learned a second: one point an engine."""
+    drawn = Figure(figsize=(8.4, 4.4), layout="constrained")
+    axes = drawn.subplots()
+    for who in sorted(standings.rows, key=place):
+        peer, trees, _ = who
+        speed, accuracy = standings.rate(who, "learn"), standings.mean_accuracy(who)
+        if not shown(who) or peer == OURS_ALONE or speed is None or math.isnan(accuracy):
+            continue
+        colour = colours["ours" if PEERS[peer].ours else "theirs"]
+        axes.plot(
+            speed.middle, accuracy, "s" if PEERS[peer].offline else "o", color=colour, markersize=7
+        )
+        name = PEERS[peer].title + (f", {trees} trees" if PEERS[peer].trees else "")
+        axes.annotate(
+            name, (speed.middle, accuracy), (6, 5), textcoords="offset points",
+            color=colours["text"], fontsize=8,
+        )  # fmt: skip
+    axes.set_xscale("log")
+    axes.margins(x=0.16, y=0.12)
+    axes.set_xlabel("points learned a second, one thread", color=colours["text"], fontsize=9)
+    axes.set_ylabel("held-out accuracy", color=colours["text"], fontsize=9)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    axes.tick_params(which="both", colors=colours["text"], labelsize=8)
+    axes.grid(color=colours["faint"], linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(colours["faint"])
+    return drawn
+
+
+def publish(path: Path) -> None:
+    """The tables and the figure of a record, beside it."""
+    kept = record.read(path)
+    standings = Standings.of(kept["figures"])
+    versions = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
+    head = (
+        f"# Beside the peers\n\n{kept['date'][:10]}, commit {kept['commit']}, "
+        f"{kept['machine']['processor']}, {kept['machine']['cores']} cores; {versions}.\n\n"
+    )
+    path.with_suffix(".md").write_text(head + standings.text() + "\n")
+    figure(standings, LIGHT).savefig(path.with_suffix(".png"), dpi=110, facecolor="white")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("record", type=Path, help="what compare.py has left")
+    publish(parser.parse_args().record)
+
+
+if __name__ == "__main__":
+    main()
