@@ -3,8 +3,8 @@
     python -m benchmarks.standings benchmarks/record/compare.json
 
 Times are told in proportion to ours: of the same repeat, the same stream and as many of its points,
-with as many trees and threads; those of points that come one by one, to ours in River. Of several streams the geometric mean is taken; of several repeats too,
-with the least and the largest beside it.
+with as many trees and threads; those of points that come one by one, to ours in River. Of several
+streams the geometric mean is taken; of several repeats too, with the least and the largest beside it.
 """
 
 from __future__ import annotations
