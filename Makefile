@@ -131,6 +131,14 @@ sdist-full: sdist-installed ## the same, with all of the tests
 .PHONY: check
 check: test lint types sanitize threads fuzz docs sdist ## the full check: what CI runs
 
+.PHONY: bench
+bench: venv ## measure ours beside the peers: few streams, and short ones
+	$(BIN)/python -m benchmarks.compare --quick --jobs 2 --out benchmarks/record/compare-quick.json
+
+.PHONY: bench-full
+bench-full: venv ## the same on all streams: hours (RIPARIAN_DATA names more data)
+	$(BIN)/python -m benchmarks.compare --jobs 2 --out benchmarks/record/compare.json
+
 .PHONY: bench-engines
 bench-engines: venv ## measure what the engines cost on the workloads (RIPARIAN_DATA names more data)
 	$(BIN)/python -m benchmarks.run --out benchmarks/record/engines.json

@@ -1,7 +1,7 @@
 """Riparian beside what a user would pick instead: the same streams, in one run.
 
-    python -m benchmarks.compare --quick   # minutes
-    python -m benchmarks.compare           # an hour on two cores, with --jobs 2
+    python -m benchmarks.compare --quick --jobs 2   # some minutes, on two cores
+    python -m benchmarks.compare --jobs 2           # half an hour a repeat
 
 Each measurement is a process of its own (measure.py), held to as many cores as it may have threads.
 Everything is at its defaults but trees, threads and seed. A repeat draws the streams, or orders them,
@@ -144,27 +144,28 @@ class Machine:
     def __init__(self, streams: Streams, plan: Plan, jobs: int) -> None:
         self.streams = streams
         self.plan = plan
-        self.jobs = jobs
+        self.cores = usable_cores()
+        self.jobs = min(jobs, len(self.cores))
         self.began = time.monotonic()
 
     def measure(self, wanted: list[Run]) -> Iterator[dict[str, Any]]:
         """Those of one thread side by side, on a core each; then those of several, alone."""
-        cores: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for core in range(self.jobs):
-            cores.put(core)
+        free: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for core in self.cores[: self.jobs]:
+            free.put(core)
 
         def on_one_core(run: Run) -> dict[str, Any]:
-            core = cores.get()
+            core = free.get()
             try:
                 return self.process(run, (core,))
             finally:
-                cores.put(core)
+                free.put(core)
 
         with ThreadPoolExecutor(self.jobs) as pool:
             yield from pool.map(on_one_core, (run for run in wanted if run.threads == 1))
         for run in wanted:
             if run.threads > 1:
-                yield self.process(run, tuple(range(run.threads)))
+                yield self.process(run, self.cores[: run.threads])
 
     def process(self, run: Run, cores: tuple[int, ...]) -> dict[str, Any]:
         """A row of the record; of a process that failed, with the reason alone."""
@@ -201,6 +202,12 @@ class Machine:
             f"held out {measured['held_out']:.4f}{stopped}",
             flush=True,
         )
+
+
+def usable_cores() -> tuple[int, ...]:
+    if hasattr(os, "sched_getaffinity"):
+        return tuple(sorted(os.sched_getaffinity(0)))
+    return tuple(range(os.cpu_count() or 1))
 
 
 def python(module: str, argument: str, threads: int = 1, limit: float = 60) -> str:
@@ -259,7 +266,7 @@ def main() -> None:
                 streams.write(workload, repeat)
         machine = Machine(streams, plan, options.jobs)
         figures: dict[str, Any] = {
-            "plan": {**asdict(plan), "workloads": list(workloads), "jobs": options.jobs},
+            "plan": {**asdict(plan), "workloads": list(workloads), "jobs": machine.jobs},
             "start_up": start_ups(peers, plan.starts),
             "rows": [],
         }

@@ -1,0 +1,268 @@
+"""The benchmark beside the peers: everybody can be measured, and the arithmetic is right."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+import pytest
+from benchmarks import compare, standings
+from benchmarks.compare import FULL, QUICK, Machine, Streams, runs
+from benchmarks.measure import Job, measure, typical
+from benchmarks.peers import FEW, MANY, PEERS, Task
+from benchmarks.standings import Standings
+from benchmarks.workloads import Workload, load
+
+DIGITS = load("digits").scaled()
+
+
+@pytest.fixture
+def stream(tmp_path):
+    path = tmp_path / "stream.npz"
+    np.savez(path, X=DIGITS.X, y=DIGITS.y, X_test=DIGITS.X_test[:50], y_test=DIGITS.y_test[:50])
+    return str(path)
+
+
+def job(peer, stream, **changes):
+    told = {
+        "peer": peer, "stream": stream, "trees": 3, "threads": 1, "seed": 0, "points": 300,
+        "seconds": 60.0, "cores": tuple(os.sched_getaffinity(0)), "alone": True,
+    }  # fmt: skip
+    return Job(**{**told, **changes})
+
+
+needs_affinity = pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity"), reason="cores cannot be chosen here"
+)
+
+
+# -- the peers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_every_peer_learns_predicts_and_keeps_what_it_learned(name):
+    peer = PEERS[name]
+    try:
+        version(peer.library)
+    except PackageNotFoundError:
+        pytest.skip(f"{peer.library} is not installed")
+    model = peer.model(Task(64, np.arange(10), trees=3))
+    model.learn(model.points(DIGITS.X[:400], DIGITS.y[:400]))
+    answers = model.predict(model.points(DIGITS.X[:400], DIGITS.y[:400]))
+    assert (answers == DIGITS.y[:400]).mean() > 0.3  # ten classes
+    kept = model.snapshot()
+    assert kept is None or len(kept) > 100
+
+
+def test_ours_in_river_is_the_same_forest_as_ours():
+    task = Task(64, np.arange(10), trees=5)
+    answers = []
+    for name in ("riparian", "riparian-river"):
+        model = PEERS[name].model(task)
+        model.learn(model.points(DIGITS.X[:500], DIGITS.y[:500]))
+        answers.append(model.predict(model.points(DIGITS.X_test, DIGITS.y_test)))
+    np.testing.assert_array_equal(*answers)
+
+
+# -- one measurement -------------------------------------------------------------------------------
+
+
+@needs_affinity
+def test_who_takes_batches_is_timed_in_batches_and_alone(stream):
+    found = measure(job("riparian", stream, points=1200))
+    assert found.finished
+    assert found.learn.points == found.learn_one.points == 1200
+    assert [points for points, _ in found.marks] == [1000, 1200]
+    assert 0 < found.learn.seconds < found.learn_one.seconds
+    assert found.predict.points == 50
+    assert found.predict_one.points == 1199  # the first is learned unseen
+    assert found.held_out > 0.5
+    assert found.prequential > 0.3
+    assert found.snapshot > 1000
+    assert found.resident_peak >= found.resident_before > 0
+
+
+@needs_affinity
+def test_who_does_not_take_batches_is_timed_point_by_point(stream):
+    found = measure(job("riparian-river", stream))
+    assert found.learn == found.learn_one
+    assert found.learn.points == 300
+    assert found.prequential is not None
+
+
+@needs_affinity
+def test_an_offline_forest_has_all_points_at_once_and_no_prequential_accuracy(stream):
+    found = measure(job("sklearn-forest", stream))
+    assert [points for points, _ in found.marks] == [300]
+    assert found.learn_one.points == 0
+    assert found.prequential is None
+    assert found.predict_one.points == 50
+
+
+@needs_affinity
+def test_what_takes_too_long_is_stopped_and_says_how_far_it_came(stream):
+    found = measure(job("river-tree", stream, seconds=0.02))
+    assert not found.finished
+    assert 0 < found.learn.points < 300
+
+
+def test_of_several_passes_the_middle_one_counts():
+    passes = [[(10, 3.0)], [(10, 1.0)], [(10, 2.0)], [(10, 9.0)]]
+    assert typical(passes) == [(10, 2.0)]
+
+
+# -- the plan --------------------------------------------------------------------------------------
+
+
+def test_slow_peers_have_many_trees_only_on_few_streams_and_few_points():
+    planned = [run for run in runs(FULL, ["mixture", "sea"], PEERS) if run.peer == "river-arf"]
+    assert {(run.workload, run.trees) for run in planned} == {
+        ("mixture", FEW), ("mixture", MANY), ("sea", FEW)
+    }  # fmt: skip
+    assert {run.points for run in planned if run.trees == MANY} == {FULL.deep_points}
+
+
+def test_every_repeat_measures_ours_with_as_many_trees_and_threads_as_anybody():
+    planned = list(runs(QUICK, ["mixture", "led"], PEERS))
+    ours = {
+        (run.workload, run.repeat, run.trees, run.threads)
+        for run in planned
+        if run.peer == "riparian"
+    }
+    for run in planned:
+        trees = run.trees if PEERS[run.peer].trees else FEW
+        assert (run.workload, run.repeat, trees, run.threads) in ours
+
+
+@needs_affinity
+def test_processes_of_their_own_measure_and_one_that_fails_is_told(tmp_path, monkeypatch, capsys):
+    plan = replace(QUICK, points={"": 200}, test_points=50, repeats=1, seconds=5.0, deep=())
+    streams = Streams(tmp_path, None, plan)
+    streams.write("digits", 0)
+    wanted = list(runs(plan, ["digits"], ["riparian", "sklearn-sgd"]))
+    rows = list(Machine(streams, plan, jobs=2).measure(wanted))
+    assert [(row["peer"], row["trees"]) for row in rows] == [
+        ("riparian", 10), ("riparian", 100), ("sklearn-sgd", 1)
+    ]  # fmt: skip
+    assert all(row["learn"]["points"] == 200 for row in rows)
+    assert "µs a point" in capsys.readouterr().out
+
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    (row,) = Machine(streams, plan, jobs=1).measure(wanted[:1])
+    assert "failed" in row
+    figures = {"rows": [row], "plan": {"workloads": ["digits"], "repeats": 1}, "start_up": {}}
+    assert Standings.of(figures).rows == {}
+
+
+def test_nothing_is_measured_without_ours(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["compare", "--peers", "river-tree"])
+    with pytest.raises(SystemExit):
+        compare.main()
+    assert "must name riparian" in capsys.readouterr().err
+
+
+def test_every_column_is_scaled_to_one_and_a_constant_one_stays():
+    X = np.array([[2, 7], [4, 7]], dtype=np.float32)
+    y = np.array([0, 1])
+    scaled = Workload("w", X, y, X + 1, y).scaled()
+    np.testing.assert_array_equal(scaled.X, [[0, 0], [1, 0]])
+    np.testing.assert_array_equal(scaled.X_test, [[0.5, 1], [1.5, 1]])
+
+
+# -- standings -------------------------------------------------------------------------------------
+
+
+def row(peer, seconds, workload="a", repeat=0, trees=FEW, accuracy=0.5, points=1000, **changes):
+    timed = {"points": points, "seconds": seconds}
+    nothing = {"points": 0, "seconds": 0.0}
+    return {
+        "peer": peer, "workload": workload, "trees": trees, "threads": 1, "repeat": repeat,
+        "learn": timed, "learn_one": nothing, "predict": timed, "predict_one": nothing,
+        "finished": True, "marks": [[points, seconds]], "held_out": accuracy, "prequential": None,
+        "resident_before": 1000, "resident_peak": 3_001_000, "snapshot": 10**6, **changes,
+    }  # fmt: skip
+
+
+def standing(*rows, workloads=("a",), repeats=1):
+    plan = {"workloads": list(workloads), "repeats": repeats}
+    return Standings.of({"rows": list(rows), "plan": plan, "start_up": {}})
+
+
+def test_a_ratio_is_taken_over_as_many_points_as_the_other_has_learned():
+    ours = row("riparian", 4.0, points=2000, marks=[[1000, 1.0], [2000, 4.0]])
+    theirs = row("river-arf", 50.0, points=1000, finished=False)
+    found = standing(ours, theirs).learn_ratio(("river-arf", FEW, 1))
+    assert found.low == found.high == pytest.approx(50)
+    half = row("river-arf", 50.0, points=500, finished=False)
+    assert standing(ours, half).learn_ratio(("river-arf", FEW, 1)).middle == pytest.approx(100)
+
+
+def test_streams_are_averaged_within_a_repeat_and_repeats_tell_the_spread():
+    rows = []
+    for repeat, times in enumerate([(2.0, 8.0), (3.0, 27.0)]):
+        for workload, seconds in zip("ab", times, strict=True):
+            rows.append(row("riparian", 1.0, workload, repeat))
+            rows.append(row("river-arf", seconds, workload, repeat))
+    found = standing(*rows, workloads="ab", repeats=2).learn_ratio(("river-arf", FEW, 1))
+    assert found.low == pytest.approx(4)
+    assert found.high == pytest.approx(9)
+    assert found.middle == pytest.approx(6)
+    assert str(found) == "6.0 (4.0 to 9.0)"
+
+
+def test_a_single_tree_is_compared_with_few_of_ours():
+    both = standing(row("riparian", 1.0), row("river-tree", 5.0, trees=1))
+    assert both.learn_ratio(("river-tree", 1, 1)).middle == pytest.approx(5)
+
+
+def test_who_was_stopped_has_no_accuracy():
+    both = standing(row("riparian", 1.0), row("river-arf", 5.0, finished=False))
+    assert math.isnan(both.accuracy(("river-arf", FEW, 1), "a"))
+    assert not math.isnan(both.accuracy(("riparian", FEW, 1), "a"))
+
+
+def test_we_are_at_or_above_only_where_no_rival_is_better():
+    rows = []
+    for workload, theirs in (("a", 0.8), ("b", 0.9), ("c", 0.95)):
+        rows.append(row("riparian", 1.0, workload, trees=MANY, accuracy=0.9))
+        rows.append(row("river-arf", 1.0, workload, accuracy=0.5))
+        rows.append(row("capymoa-srp", 1.0, workload, accuracy=theirs))
+    assert standing(*rows, workloads="abc").at_or_above() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1234.0, "1,200"), (87.4, "87"), (9.96, "10.0"), (0.0123, "0.012"), (0, "0")],
+)
+def test_figures_are_told_to_two_digits(value, text):
+    assert standings.rounded(value) == text
+
+
+def test_tables_and_figure_are_made_of_a_record(tmp_path):
+    rows = [
+        row(peer, 2.0, trees=trees)
+        for peer in PEERS
+        for trees in ((FEW, MANY) if PEERS[peer].trees else (1,))
+    ]
+    figures = {
+        "plan": {"workloads": ["a"], "repeats": 1},
+        "start_up": {"riparian": {"min": 0.7, "median": 0.8}},
+        "rows": rows,
+    }
+    kept = {
+        "kind": "compare", "date": "2026-01-02T03:04:05", "commit": "abc",
+        "machine": {"processor": "p", "cores": 2}, "versions": {"river": "1"}, "figures": figures,
+    }  # fmt: skip
+    path = tmp_path / "compare.json"
+    path.write_text(json.dumps(kept))
+    standings.publish(path)
+    text = path.with_suffix(".md").read_text()
+    assert "first prediction: 0.80 s after the start" in text
+    for peer in PEERS.values():
+        assert peer.title in text
+    assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
