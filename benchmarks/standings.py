@@ -1,6 +1,6 @@
 """What compare.py has measured, as tables and a figure.
 
-    python -m benchmarks.standings benchmarks/record/compare.json
+    python -m benchmarks.standings benchmarks/record/compare.json --page docs/compare.md
 
 Times are told in proportion to ours: of the same repeat, the same stream and as many of its points,
 with as many trees and threads; those of points that come one by one, to ours in River. Of several
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -168,6 +169,26 @@ class Standings:
             in_bytes(self.size(who, lambda row: row["snapshot"])),
             f"{start['median']:.1f} s" if start else "",
         ]
+
+    def speed_table(self) -> str:
+        """The first half of the table, for a page."""
+        head = [
+            "", "trees", "learn, points/s", "times ours", "predict, points/s", "times ours",
+            "held out", "prequential",
+        ]  # fmt: skip
+        return self.part(head, (0, 1, 2, 3, 5, 6, 8, 9))
+
+    def size_table(self) -> str:
+        """The other half."""
+        head = [
+            "", "trees", "learn one by one: times ours", "predict one by one: times ours", "memory",
+            "snapshot", "first prediction",
+        ]  # fmt: skip
+        return self.part(head, (0, 1, 4, 7, 10, 11, 12))
+
+    def part(self, head: list[str], columns: tuple[int, ...]) -> str:
+        lines = [self.line(who) for who in sorted(self.rows, key=place) if shown(who)]
+        return markdown(head, [[line[column] for column in columns] for line in lines])
 
     def accuracy_table(self) -> str:
         """Of each stream, everybody as they are used: ours with many trees, the others with few."""
@@ -390,10 +411,48 @@ def publish(path: Path) -> None:
     figure(standings, LIGHT).savefig(path.with_suffix(".png"), dpi=110, facecolor="white")
 
 
+def write_into(page: Path, standings: Standings) -> None:
+    """Put the tables where the page has a place for them: <!-- speed --> ... <!-- end -->."""
+    text = page.read_text()
+    for name, table in page_tables(standings).items():
+        mark, end = f"<!-- {name} -->", "<!-- end -->"
+        before, found, after = text.partition(mark)
+        if found:
+            text = f"{before}{mark}\n\n{table}\n\n{end}{after.partition(end)[2]}"
+    page.write_text(text)
+
+
+def page_tables(standings: Standings) -> dict[str, str]:
+    return {
+        "claims": standings.claims(),
+        "speed": standings.speed_table(),
+        "sizes": standings.size_table(),
+        "accuracy": standings.accuracy_table(),
+        "workloads": standings.workload_table(),
+        "threads": standings.threads_table(),
+    }
+
+
+def draw(standings: Standings, folder: Path) -> None:
+    """The figure twice, for light pages and for dark ones."""
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "compare"}):
+        for page, colours in (("light", LIGHT), ("dark", DARK)):
+            path = folder / f"compare-{page}.svg"
+            figure(standings, colours).savefig(path, transparent=True, metadata={"Date": None})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("record", type=Path, help="what compare.py has left")
-    publish(parser.parse_args().record)
+    parser.add_argument("--page", type=Path, help="a page with places for the tables")
+    parser.add_argument("--figures", type=Path, help="folder for the figure of that page")
+    options = parser.parse_args()
+    publish(options.record)
+    standings = Standings.of(record.read(options.record)["figures"])
+    if options.page:
+        write_into(options.page, standings)
+    if options.figures:
+        draw(standings, options.figures)
 
 
 if __name__ == "__main__":

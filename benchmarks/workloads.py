@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from benchmarks.generators import GENERATORS
+from benchmarks.generators import GENERATORS, after_drift
 from riparian import Geometric
 
 FILES = ("letter", "satimage", "pendigits", "usps", "dna", "elec", "mnist")
 NAMES = (*GENERATORS, "digits", *FILES)
+DRIFT = "drift"  # by name only: what is learned first is wrong afterwards
 
 # Fixed, so that speed can be compared over time: experiment 1 of the paper, and its like for letter.
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -100,6 +101,8 @@ def load(
     name: str, data: Path | None = None, *, points: int | None = None, seed: int = 0
 ) -> Workload:
     """One workload: at most `points` of its stream. `seed` is of what is drawn, and of the order."""
+    if name == DRIFT:
+        return _drifting(points or SYNTHETIC_POINTS, seed)
     if name in GENERATORS:
         return _generated(name, points or SYNTHETIC_POINTS, seed)
     workload = _digits() if name == "digits" else _file(name, data)
@@ -121,6 +124,15 @@ def _generated(name: str, points: int, seed: int) -> Workload:
     X, y = draw(points, np.random.default_rng([seed, 0]))
     X_test, y_test = draw(TEST_POINTS, np.random.default_rng([seed, 1]))
     return Workload(name, X, y, X_test, y_test)
+
+
+def _drifting(points: int, seed: int) -> Workload:
+    """Half of the stream from one problem, half from another, which is then tested."""
+    half = points // 2
+    before, after, test = (np.random.default_rng([seed, part]) for part in range(3))
+    first, second = GENERATORS["rbf"](half, before), after_drift(points - half, after)
+    X, y = (np.concatenate(parts) for parts in zip(first, second, strict=True))
+    return Workload(DRIFT, X, y, *after_drift(TEST_POINTS, test))
 
 
 def _digits() -> Workload:

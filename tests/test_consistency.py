@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
-import broken
 import numpy as np
 import pytest
 
@@ -18,6 +17,8 @@ from riparian.experiments.excess import Yardstick, excess_along, fitted_rate
 from riparian.experiments.tables import markdown
 from riparian.streams import GaussianMixture
 from riparian.theory import check_schedule
+
+import broken
 
 pytestmark = pytest.mark.engine
 

@@ -8,10 +8,11 @@ import re
 import subprocess
 
 import pytest
-from commands import RIPARIAN, SMALL, call, run, said, table, write
 
 import riparian
 from riparian.cli.display import Status
+
+from commands import RIPARIAN, SMALL, call, run, said, table, write
 
 COMMANDS = ["learn", "predict", "evaluate", "inspect", "demo"]
 

@@ -7,10 +7,11 @@ import json
 import resource
 
 import pytest
-from commands import RIPARIAN, SMALL, call, learn, run, table, write
 
 import riparian
 from riparian.cli.sources import raw
+
+from commands import RIPARIAN, SMALL, call, learn, run, table, write
 
 GOOD = "".join(f"{i % 7},{i % 5}.5,{'ab'[i % 2]}\n" for i in range(1000))
 

@@ -8,11 +8,12 @@ import signal
 import time
 
 import pytest
-from commands import SMALL, call, learn, run, said, start, table, write
 
 import riparian
 from riparian.cli.checkpoint import Checkpoint, Every
 from riparian.cli.errors import BadUsage
+
+from commands import SMALL, call, learn, run, said, start, table, write
 
 WAYS = {
     "plain": [],

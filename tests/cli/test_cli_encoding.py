@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
-from commands import call, learn, said, table, write
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,8 @@ import riparian
 from riparian.cli import encoding
 from riparian.cli.encoding import Hash, Number, OneHot, Ordinal
 from riparian.cli.remembered import columns_from_state
+
+from commands import call, learn, said, table, write
 
 TEXTS = st.lists(st.none() | st.sampled_from(["", "red", "green", "blue", "ç\0"]), min_size=1)
 

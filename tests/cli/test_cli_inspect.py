@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from commands import call, learn, said, table, write
 
 import riparian
 from riparian import ConsistencyWarning, Geometric
 from riparian.inspection import export_text
+
+from commands import call, learn, said, table, write
 
 
 @pytest.fixture(scope="module")

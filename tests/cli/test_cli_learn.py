@@ -8,7 +8,6 @@ from inspect import signature
 import numpy as np
 import pandas as pd
 import pytest
-from commands import SMALL, call, learn, said, table, write
 
 import riparian
 from riparian import Geometric, OnlineForestClassifier, Polynomial
@@ -16,6 +15,8 @@ from riparian.cli.forest_options import ForestOptions
 from riparian.cli.learn_options import StreamOptions
 from riparian.cli.target import Target
 from riparian.evaluation import Prequential
+
+from commands import SMALL, call, learn, said, table, write
 
 COLUMNS = ["width", "age", "old"]
 

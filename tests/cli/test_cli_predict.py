@@ -12,10 +12,11 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
-from commands import RIPARIAN, call, learn, run, said, table, write
 
 import riparian
 from riparian.evaluation import Scores
+
+from commands import RIPARIAN, call, learn, run, said, table, write
 
 READERS = {
     "p.csv": pyarrow.csv.read_csv,

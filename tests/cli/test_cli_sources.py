@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from commands import SMALL, call, learn, run, said, table, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_digits
@@ -20,6 +19,8 @@ from riparian.cli.sources.opening import Reading, open_source
 from riparian.cli.sources.raw import Blocks, Raw
 from riparian.cli.sources.source import Kind
 from riparian.cli.sources.stream import Stream
+
+from commands import SMALL, call, learn, run, said, table, write
 
 NAMES = [
     "t.csv", "t.csv.gz", "t.csv.zst", "t.parquet", "t.arrow", "t.arrows", "t.jsonl", "t.arff",
