@@ -55,12 +55,12 @@ class Plan:
 
 FULL = Plan(
     workloads=None,
-    points={"": 10_000, "letter": 16_000, "elec": 50_000, "mnist": 5_000},
+    points={"": 20_000, "elec": 50_000, "mnist": 5_000},
     test_points=5_000,
     repeats=3,
     seconds=150,
     deep=("mixture", "letter"),
-    deep_points=1_000,
+    deep_points=500,
     starts=7,
 )
 QUICK = replace(

@@ -30,7 +30,7 @@ WARM_UP = (
     200  # points for a model that is thrown away: what compiles itself as it runs has begun to
 )
 LONE_PREDICTIONS = 1000
-PASSES = 5  # at most, over a stream that is learned in an instant; the middle one counts
+PASSES = 15  # at most, over a stream that is learned in an instant; the middle one counts
 WORTH_TIMING = 1.0  # seconds
 
 Marks = list[tuple[int, float]]  # points learned, seconds so far

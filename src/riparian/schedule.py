@@ -13,6 +13,7 @@ import sys
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Real
 from typing import Self, TypeGuard
 
@@ -70,13 +71,7 @@ class Schedule(ABC):
         >>> Geometric(1, 1.5).integers(4).tolist()
         [1, 2, 3, 4]
         """
-        values = np.full(depths, NEVER, dtype=np.uint64)
-        for depth in range(depths):
-            value = self.at(depth)
-            if value == NEVER:
-                break  # and so it stays
-            values[depth] = value
-        return values
+        return _integers(self, depths)
 
 
 @dataclass(frozen=True)
@@ -133,6 +128,19 @@ class Polynomial(Schedule):
 
 
 _NO_GROWTH = (0, 0.0)  # a constant, whichever of the two forms it is written in
+
+
+@lru_cache(maxsize=64)
+def _integers(schedule: Schedule, depths: int) -> NDArray[np.uint64]:
+    """Kept, since forests of the same schedules are many; it must not be written to."""
+    values = np.full(depths, NEVER, dtype=np.uint64)
+    for depth in range(depths):
+        value = schedule.at(depth)
+        if value == NEVER:
+            break  # and so it stays
+        values[depth] = value
+    values.flags.writeable = False
+    return values
 
 
 def resolve(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Schedule]:
