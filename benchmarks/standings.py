@@ -25,6 +25,8 @@ from benchmarks.peers import FEW, MANY, OURS, OURS_ALONE, PEERS
 
 Row = dict[str, Any]
 
+DRIFT = "drift"  # the workload
+
 # Against whom accuracy is counted, each as its users have it.
 RIVALS = ("river-arf", "capymoa-arf", "capymoa-srp")
 
@@ -214,6 +216,20 @@ class Standings:
                 ]
             )
         return markdown(head, body)
+
+    def drift_table(self) -> str:
+        """Along a stream that changes, and at its end."""
+        columns = [who for who in sorted(self.rows, key=place) if shown(who) and usual(who)]
+        body = [
+            [
+                PEERS[who[0]].title,
+                str(who[1]),
+                share(self.accuracy(who, DRIFT, "prequential")),
+                share(self.accuracy(who, DRIFT)),
+            ]
+            for who in columns
+        ]
+        return markdown(["", "trees", "prequential", "held out, after the change"], body)
 
     def workload_table(self) -> str:
         """How many times as long as ours the others take to learn, stream by stream."""
@@ -423,6 +439,9 @@ def write_into(page: Path, standings: Standings) -> None:
 
 
 def page_tables(standings: Standings) -> dict[str, str]:
+    """By the name of their place. A stream that drifts is no place for speeds."""
+    if standings.workloads == [DRIFT]:
+        return {DRIFT: standings.drift_table()}
     return {
         "claims": standings.claims(),
         "speed": standings.speed_table(),

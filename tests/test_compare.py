@@ -8,16 +8,18 @@ import os
 import sys
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import compare, standings
+from benchmarks import compare, record, standings
 from benchmarks.compare import FULL, QUICK, Machine, Streams, runs
 from benchmarks.measure import Job, measure, typical
 from benchmarks.peers import FEW, MANY, PEERS, Task
 from benchmarks.standings import Standings
 from benchmarks.workloads import Workload, load
 
+ROOT = Path(__file__).parents[1]
 DIGITS = load("digits").scaled()
 
 
@@ -241,6 +243,15 @@ def test_we_are_at_or_above_only_where_no_rival_is_better():
 )
 def test_figures_are_told_to_two_digits(value, text):
     assert standings.rounded(value) == text
+
+
+@pytest.mark.parametrize("name", ["compare", "compare-drift"])
+def test_the_tables_of_the_site_are_those_of_the_record(name, tmp_path):
+    page = tmp_path / "compare.md"
+    page.write_text((ROOT / "docs/compare.md").read_text())
+    figures = record.read(record.path(name))["figures"]
+    standings.write_into(page, Standings.of(figures))
+    assert page.read_text() == (ROOT / "docs/compare.md").read_text()
 
 
 def test_tables_and_figure_are_made_of_a_record(tmp_path):
