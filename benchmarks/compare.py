@@ -61,7 +61,7 @@ FULL = Plan(
     seconds=150,
     deep=("mixture", "letter"),
     deep_points=500,
-    starts=7,
+    starts=3,
 )
 QUICK = replace(
     FULL,
