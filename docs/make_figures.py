@@ -219,7 +219,7 @@ FIGURES: dict[str, Callable[[Scale], list[Panel]]] = {
 def in_powers(set_scale: Callable[[str], None], axis: Any) -> None:
     """A logarithmic scale that says 1,000 and not 10³."""
     set_scale("log")
-    axis.set_major_formatter(lambda value, _: f"{value:,g}")
+    axis.set_major_formatter(lambda value, _: f"{value:,.12g}")
     axis.set_minor_formatter(NullFormatter())
 
 
