@@ -1,7 +1,6 @@
 """Streams without end: the paper's mixture, and the classic ones, which River draws.
 
-Each takes a number of points and a generator, and gives independent points: nothing drifts, but where
-that is said.
+Each takes a number of points and a generator, and gives independent points: nothing here drifts.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ def waveform(seed: int) -> SyntheticDataset:
     return synth.Waveform(seed=seed)
 
 
-def rbf(seed: int, clouds: int = 50) -> SyntheticDataset:
+def rbf(seed: int) -> SyntheticDataset:
     """Fifty clouds in ten dimensions, of random place, width, weight and class (of two)."""
     # The clouds are part of the problem, the points are not.
-    return synth.RandomRBF(seed_model=clouds, seed_sample=seed)
+    return synth.RandomRBF(seed_model=50, seed_sample=seed)
 
 
 def led(seed: int) -> SyntheticDataset:
@@ -64,9 +63,6 @@ def drawn_by_river(dataset: Callable[[int], SyntheticDataset]) -> Generator:
 
     return draw
 
-
-after_drift = drawn_by_river(lambda seed: rbf(seed, clouds=51))
-"""`rbf` with other clouds: what a stream may change to."""
 
 GENERATORS: dict[str, Generator] = {
     "mixture": mixture,

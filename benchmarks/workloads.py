@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from benchmarks.generators import GENERATORS, after_drift
+from benchmarks.generators import GENERATORS
 from riparian import Geometric
 
 FILES = ("letter", "satimage", "pendigits", "usps", "dna", "elec", "mnist")
@@ -127,12 +127,10 @@ def _generated(name: str, points: int, seed: int) -> Workload:
 
 
 def _drifting(points: int, seed: int) -> Workload:
-    """Half of the stream from one problem, half from another, which is then tested."""
-    half = points // 2
-    before, after, test = (np.random.default_rng([seed, part]) for part in range(3))
-    first, second = GENERATORS["rbf"](half, before), after_drift(points - half, after)
-    X, y = (np.concatenate(parts) for parts in zip(first, second, strict=True))
-    return Workload(DRIFT, X, y, *after_drift(TEST_POINTS, test))
+    """RandomRBF, whose two classes change places halfway; they are tested as they are then."""
+    calm = _generated("rbf", points, seed)
+    changed = np.arange(points) >= points // 2
+    return replace(calm, name=DRIFT, y=np.where(changed, 1 - calm.y, calm.y), y_test=1 - calm.y_test)
 
 
 def _digits() -> Workload:
