@@ -26,10 +26,8 @@ from benchmarks.peers import PEERS, Labels, Model, Peer, Points, Rows, Task
 
 BATCH = 1000  # points handed over at a time, by who takes batches
 TURN = 100  # points between two looks at the clock, by who does not
-WARM_UP = (
-    200  # points for a model that is thrown away: what compiles itself as it runs has begun to
-)
-LONE_PREDICTIONS = 1000
+WARM_UP = 1.0  # seconds, by a model that is thrown away: what compiles itself has begun to then
+LONE_PREDICTIONS = 100
 PASSES = 15  # at most, over a stream that is learned in an instant; the middle one counts
 WORTH_TIMING = 1.0  # seconds
 
