@@ -26,6 +26,7 @@ from benchmarks.peers import FEW, MANY, OURS, OURS_ALONE, PEERS
 Row = dict[str, Any]
 
 DRIFT = "drift"  # the workload
+STOPPED = "†"  # before it had learned all of a stream
 
 # Against whom accuracy is counted, each as its users have it.
 RIVALS = ("river-arf", "capymoa-arf", "capymoa-srp")
@@ -118,13 +119,21 @@ class Standings:
         return self.over(who, lambda row, _: max(found, 1) if (found := value(row)) else None)
 
     def accuracy(self, who: tuple[str, int, int], workload: str, what: str = "held_out") -> float:
-        """Mean over the repeats; NaN where there is none, or where it was stopped on the way."""
+        """Mean over the repeats; NaN where there is none. Who was stopped has what it had learned."""
         values = [
-            row[what] if row["finished"] and row[what] is not None else math.nan
+            math.nan if row[what] is None else row[what]
             for (name, _), row in self.rows.get(who, {}).items()
             if name == workload
         ]
         return float(np.mean(values)) if values else math.nan
+
+    def stopped(self, who: tuple[str, int, int], workload: str | None = None) -> bool:
+        """Whether it was, in any repeat, on this stream or on any."""
+        return any(
+            not row["finished"]
+            for (name, _), row in self.rows.get(who, {}).items()
+            if workload in (None, name)
+        )
 
     def mean_accuracy(self, who: tuple[str, int, int], what: str = "held_out") -> float:
         """Over all streams, unless one is missing."""
@@ -165,8 +174,8 @@ class Standings:
             told(self.rate(who, "predict")),
             told(self.ratio(who, "predict")),
             told(self.ratio(who, "predict_one")),
-            share(self.mean_accuracy(who)),
-            share(self.mean_accuracy(who, "prequential")),
+            share(self.mean_accuracy(who)) + STOPPED * self.stopped(who),
+            share(self.mean_accuracy(who, "prequential")) + STOPPED * self.stopped(who),
             in_bytes(self.size(who, grown)),
             in_bytes(self.size(who, lambda row: row["snapshot"])),
             f"{start['median']:.1f} s" if start else "",
@@ -208,13 +217,11 @@ class Standings:
             online = [
                 v for who, v in zip(columns, values, strict=True) if not PEERS[who[0]].offline
             ]
-            best = np.nanmax(online)
-            body.append(
-                [
-                    TITLES.get(name, name),
-                    *(f"**{share(v)}**" if v == best else share(v) for v in values),
-                ]
-            )
+            line = [TITLES.get(name, name)]
+            for who, value in zip(columns, values, strict=True):
+                told_value = share(value) + STOPPED * self.stopped(who, name)
+                line.append(f"**{told_value}**" if value == best else told_value)
+            body.append(line)
         return markdown(head, body)
 
     def drift_table(self) -> str:

@@ -130,7 +130,9 @@ def _drifting(points: int, seed: int) -> Workload:
     """RandomRBF, whose two classes change places halfway; they are tested as they are then."""
     calm = _generated("rbf", points, seed)
     changed = np.arange(points) >= points // 2
-    return replace(calm, name=DRIFT, y=np.where(changed, 1 - calm.y, calm.y), y_test=1 - calm.y_test)
+    return replace(
+        calm, name=DRIFT, y=np.where(changed, 1 - calm.y, calm.y), y_test=1 - calm.y_test
+    )
 
 
 def _digits() -> Workload:

@@ -222,10 +222,17 @@ def test_a_single_tree_is_compared_with_few_of_ours():
     assert both.learn_ratio(("river-tree", 1, 1)).middle == pytest.approx(5)
 
 
-def test_who_was_stopped_has_no_accuracy():
+def test_who_was_stopped_is_marked_in_the_tables():
     both = standing(row("riparian", 1.0), row("river-arf", 5.0, finished=False))
-    assert math.isnan(both.accuracy(("river-arf", FEW, 1), "a"))
-    assert not math.isnan(both.accuracy(("riparian", FEW, 1), "a"))
+    assert ".500†" in both.accuracy_table()
+    ours, theirs = both.table().splitlines()[2:]
+    assert "†" not in ours
+    assert "†" in theirs
+
+
+def test_an_accuracy_that_was_not_measured_is_left_out():
+    alone = standing(row("riparian", 1.0, prequential=None))
+    assert math.isnan(alone.mean_accuracy(("riparian", FEW, 1), "prequential"))
 
 
 def test_we_are_at_or_above_only_where_no_rival_is_better():
