@@ -1,7 +1,7 @@
 """Riparian beside what a user would pick instead: the same streams, in one run.
 
     python -m benchmarks.compare --quick --jobs 2   # some minutes, on two cores
-    python -m benchmarks.compare --jobs 2           # half an hour a repeat
+    python -m benchmarks.compare --jobs 2           # a quarter of an hour a repeat
 
 Each measurement is a process of its own (measure.py), held to as many cores as it may have threads.
 Everything is at its defaults but trees, threads and seed. A repeat draws the streams, or orders them,
@@ -55,12 +55,12 @@ class Plan:
 
 FULL = Plan(
     workloads=None,
-    points={"": 20_000, "elec": 50_000, "mnist": 5_000},
-    test_points=5_000,
+    points={"": 5_000, "letter": 8_000, "elec": 10_000, "mnist": 3_000},
+    test_points=2_000,
     repeats=3,
-    seconds=150,
+    seconds=60,
     deep=("mixture", "letter"),
-    deep_points=500,
+    deep_points=300,
     starts=3,
 )
 QUICK = replace(
