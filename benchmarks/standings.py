@@ -214,9 +214,9 @@ class Standings:
         body = []
         for name in self.workloads:
             values = [self.accuracy(who, name) for who in columns]
-            online = [
-                v for who, v in zip(columns, values, strict=True) if not PEERS[who[0]].offline
-            ]
+            best = np.nanmax(
+                [v for who, v in zip(columns, values, strict=True) if not PEERS[who[0]].offline]
+            )
             line = [TITLES.get(name, name)]
             for who, value in zip(columns, values, strict=True):
                 told_value = share(value) + STOPPED * self.stopped(who, name)
@@ -388,6 +388,7 @@ def markdown(head: list[str], body: list[list[str]]) -> str:
 # -- the figure ------------------------------------------------------------------------------------
 
 LIGHT = {"text": "#33383f", "faint": "#d5d9de", "theirs": "#3f83b8", "ours": "#e07b2c"}
+LABELLED_LEFT = ("capymoa-arf", "capymoa-srp", "river-tree")  # for want of room on the right
 DARK = {"text": "#c9ced6", "faint": "#3d434d", "theirs": "#5fa3d8", "ours": "#f0924a"}
 
 
@@ -405,12 +406,14 @@ def figure(standings: Standings, colours: dict[str, str]) -> Figure:
             speed.middle, accuracy, "s" if PEERS[peer].offline else "o", color=colour, markersize=7
         )
         name = PEERS[peer].title + (f", {trees} trees" if PEERS[peer].trees else "")
+        to_the_left = peer in LABELLED_LEFT
         axes.annotate(
-            name, (speed.middle, accuracy), (6, 5), textcoords="offset points",
+            name, (speed.middle, accuracy), (-6 if to_the_left else 6, 5),
+            textcoords="offset points", ha="right" if to_the_left else "left",
             color=colours["text"], fontsize=8,
         )  # fmt: skip
     axes.set_xscale("log")
-    axes.margins(x=0.16, y=0.12)
+    axes.margins(x=0.22, y=0.12)
     axes.set_xlabel("points learned a second, one thread", color=colours["text"], fontsize=9)
     axes.set_ylabel("held-out accuracy", color=colours["text"], fontsize=9)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
