@@ -416,7 +416,7 @@ def figure(standings: Standings, colours: dict[str, str]) -> Figure:
     axes.margins(x=0.22, y=0.12)
     axes.set_xlabel("points learned a second, one thread", color=colours["text"], fontsize=9)
     axes.set_ylabel("held-out accuracy", color=colours["text"], fontsize=9)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.12g}")
     axes.tick_params(which="both", colors=colours["text"], labelsize=8)
     axes.grid(color=colours["faint"], linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
