@@ -7,7 +7,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from docs.make_figures import COLOURS, DARK, LIGHT, in_powers
+from docs.make_figures import COLOURS, DARK, LIGHT, in_powers, plain
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
@@ -50,10 +50,7 @@ def draw(axis: str, lines: list[dict[str, Any]], colours: dict[str, str]) -> Fig
         place.margins(y=0.1)
         place.set_title(title, loc="left", color=colours["text"], fontsize=10)
         place.set_xlabel(label, color=colours["text"], fontsize=9)
-        place.tick_params(which="both", colors=colours["text"], labelsize=8)
-        place.grid(color=colours["faint"], linewidth=0.6)
-        place.spines[["top", "right"]].set_visible(False)
-        place.spines[["left", "bottom"]].set_color(colours["faint"])
+        plain(place, colours)
     panels[0].set_ylabel("µs per point and tree", color=colours["text"], fontsize=9)
     for place, what in zip(panels, PANELS, strict=True):  # when the limits are known
         write_exponents(place, lines, what, letter)

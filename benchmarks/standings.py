@@ -18,12 +18,14 @@ from typing import Any, Self
 
 import matplotlib
 import numpy as np
+from docs.make_figures import COLOURS, DARK, LIGHT, in_powers, plain
 from matplotlib.figure import Figure
 
 from benchmarks import record
 from benchmarks.peers import FEW, MANY, OURS, OURS_ALONE, PEERS
 
 Row = dict[str, Any]
+Who = tuple[str, int, int]  # peer, trees, threads
 
 DRIFT = "drift"  # the workload
 STOPPED = "†"  # before it had learned all of a stream
@@ -60,14 +62,14 @@ class Spread:
 class Standings:
     """Rows by who and how; within that, by stream and repeat."""
 
-    rows: dict[tuple[str, int, int], dict[tuple[str, int], Row]]
+    rows: dict[Who, dict[tuple[str, int], Row]]
     workloads: list[str]
     repeats: int
     start_up: dict[str, dict[str, float]]
 
     @classmethod
     def of(cls, figures: dict[str, Any]) -> Self:
-        rows: dict[tuple[str, int, int], dict[tuple[str, int], Row]] = {}
+        rows: dict[Who, dict[tuple[str, int], Row]] = {}
         for row in figures["rows"]:
             if "failed" not in row:
                 who = (row["peer"], row["trees"], row["threads"])
@@ -77,13 +79,13 @@ class Standings:
 
     # -- figures ----------------------------------------------------------------------------------
 
-    def of_ours(self, who: tuple[str, int, int], ours: str) -> dict[tuple[str, int], Row]:
+    def of_ours(self, who: Who, ours: str) -> dict[tuple[str, int], Row]:
         """Our rows with as many trees and threads; beside a single tree, with few."""
         peer, trees, threads = who
         return self.rows.get((ours, trees if PEERS[peer].trees else FEW, threads), {})
 
     def over(
-        self, who: tuple[str, int, int], value: Callable[[Row, Row], float | None], of: str = OURS
+        self, who: Who, value: Callable[[Row, Row], float | None], of: str = OURS
     ) -> Spread | None:
         """value(their row, ours), over streams and repeats."""
         ours = self.of_ours(who, of)
@@ -99,10 +101,10 @@ class Standings:
                 means.append(geometric(values))
         return Spread.of(means)
 
-    def learn_ratio(self, who: tuple[str, int, int]) -> Spread | None:
+    def learn_ratio(self, who: Who) -> Spread | None:
         return self.over(who, lambda row, ours: row["learn"]["seconds"] / until(ours, row))
 
-    def ratio(self, who: tuple[str, int, int], what: str) -> Spread | None:
+    def ratio(self, who: Who, what: str) -> Spread | None:
         """How many times as long as ours it takes."""
 
         def of(row: Row, ours: Row) -> float | None:
@@ -111,14 +113,14 @@ class Standings:
 
         return self.over(who, of, OURS_ALONE if what.endswith("_one") else OURS)
 
-    def rate(self, who: tuple[str, int, int], what: str) -> Spread | None:
+    def rate(self, who: Who, what: str) -> Spread | None:
         """Points a second."""
         return self.over(who, lambda row, _: 1 / seconds if (seconds := each(row[what])) else None)
 
-    def size(self, who: tuple[str, int, int], value: Callable[[Row], int | None]) -> Spread | None:
+    def size(self, who: Who, value: Callable[[Row], int | None]) -> Spread | None:
         return self.over(who, lambda row, _: max(found, 1) if (found := value(row)) else None)
 
-    def accuracy(self, who: tuple[str, int, int], workload: str, what: str = "held_out") -> float:
+    def accuracy(self, who: Who, workload: str, what: str = "held_out") -> float:
         """Mean over the repeats; NaN where there is none. Who was stopped has what it had learned."""
         values = [
             math.nan if row[what] is None else row[what]
@@ -127,7 +129,7 @@ class Standings:
         ]
         return float(np.mean(values)) if values else math.nan
 
-    def stopped(self, who: tuple[str, int, int], workload: str | None = None) -> bool:
+    def stopped(self, who: Who, workload: str | None = None) -> bool:
         """Whether it was, in any repeat, on this stream or on any."""
         return any(
             not row["finished"]
@@ -135,7 +137,7 @@ class Standings:
             if workload in (None, name)
         )
 
-    def mean_accuracy(self, who: tuple[str, int, int], what: str = "held_out") -> float:
+    def mean_accuracy(self, who: Who, what: str = "held_out") -> float:
         """Over all streams, unless one is missing."""
         return float(np.mean([self.accuracy(who, name, what) for name in self.workloads]))
 
@@ -159,10 +161,9 @@ class Standings:
             "predict, points/s", "times ours", "one by one: times ours", "held out", "prequential",
             "memory", "snapshot", "first prediction",
         ]  # fmt: skip
-        body = [self.line(who) for who in sorted(self.rows, key=place) if shown(who)]
-        return markdown(head, body)
+        return self.part(head, range(len(head)))
 
-    def line(self, who: tuple[str, int, int]) -> list[str]:
+    def line(self, who: Who) -> list[str]:
         peer, trees, _ = who
         start = self.start_up.get(peer)
         return [
@@ -197,9 +198,10 @@ class Standings:
         ]  # fmt: skip
         return self.part(head, (0, 1, 4, 7, 10, 11, 12))
 
-    def part(self, head: list[str], columns: tuple[int, ...]) -> str:
+    def part(self, head: list[str], columns: Iterable[int]) -> str:
         lines = [self.line(who) for who in sorted(self.rows, key=place) if shown(who)]
-        return markdown(head, [[line[column] for column in columns] for line in lines])
+        chosen = list(columns)
+        return markdown(head, [[line[column] for column in chosen] for line in lines])
 
     def accuracy_table(self) -> str:
         """Of each stream, everybody as they are used: ours with many trees, the others with few."""
@@ -287,21 +289,23 @@ class Standings:
             f"learning in batches, {FEW} trees, one thread: {PEERS[peer].title} takes "
             f"{told(self.learn_ratio((peer, FEW, 1)))} times as long as ours"
             for peer in ("river-arf", "river-amf", "capymoa-arf", "capymoa-srp")
+            if (peer, FEW, 1) in self.rows
         ]
-        for trees in (FEW, MANY):
-            ratio = told(self.ratio(("sklearn-forest", trees, 1), "predict"))
-            lines.append(
-                f"predicting in batches, {trees} trees, one thread: scikit-learn's forest takes "
-                f"{ratio} times as long as ours"
-            )
+        lines += [
+            f"predicting in batches, {trees} trees, one thread: scikit-learn's forest takes "
+            f"{told(self.ratio(('sklearn-forest', trees, 1), 'predict'))} times as long as ours"
+            for trees in (FEW, MANY)
+            if ("sklearn-forest", trees, 1) in self.rows
+        ]
         if OURS in self.start_up:
             lines.append(f"first prediction: {self.start_up[OURS]['median']:.2f} s after the start")
-        above = self.at_or_above()
-        lines.append(
-            f"held-out accuracy, {MANY} trees against {FEW} of "
-            f"{', '.join(PEERS[peer].title for peer in RIVALS)}: at or above all three on "
-            f"{len(above)} of {len(self.workloads)} streams ({', '.join(above)})"
-        )
+        if all((rival, FEW, 1) in self.rows for rival in RIVALS):
+            above = self.at_or_above()
+            lines.append(
+                f"held-out accuracy, {MANY} trees against {FEW} of "
+                f"{', '.join(PEERS[peer].title for peer in RIVALS)}: at or above all three on "
+                f"{len(above)} of {len(self.workloads)} streams ({', '.join(above)})"
+            )
         return "\n".join(f"- {line}" for line in lines)
 
     def text(self) -> str:
@@ -335,13 +339,13 @@ def grown(row: Row) -> int:
     return int(row["resident_peak"] - row["resident_before"])
 
 
-def shown(who: tuple[str, int, int]) -> bool:
+def shown(who: Who) -> bool:
     """In the table of all streams; slow peers have many trees on a few streams only."""
     peer, trees, threads = who
     return threads == 1 and (trees != MANY or PEERS[peer].fast)
 
 
-def usual(who: tuple[str, int, int]) -> bool:
+def usual(who: Who) -> bool:
     """With as many trees as it is used with."""
     peer, trees, _ = who
     if peer == OURS_ALONE:
@@ -349,7 +353,7 @@ def usual(who: tuple[str, int, int]) -> bool:
     return trees == MANY or not PEERS[peer].fast or not PEERS[peer].trees
 
 
-def place(who: tuple[str, int, int]) -> tuple[int, int, int]:
+def place(who: Who) -> tuple[int, int, int]:
     return (list(PEERS).index(who[0]), *who[1:])
 
 
@@ -387,9 +391,7 @@ def markdown(head: list[str], body: list[list[str]]) -> str:
 
 # -- the figure ------------------------------------------------------------------------------------
 
-LIGHT = {"text": "#33383f", "faint": "#d5d9de", "theirs": "#3f83b8", "ours": "#e07b2c"}
 LABELLED_LEFT = ("capymoa-arf", "capymoa-srp", "river-tree")  # for want of room on the right
-DARK = {"text": "#c9ced6", "faint": "#3d434d", "theirs": "#5fa3d8", "ours": "#f0924a"}
 
 
 def figure(standings: Standings, colours: dict[str, str]) -> Figure:
@@ -401,7 +403,8 @@ def figure(standings: Standings, colours: dict[str, str]) -> Figure:
         speed, accuracy = standings.rate(who, "learn"), standings.mean_accuracy(who)
         if not shown(who) or peer == OURS_ALONE or speed is None or math.isnan(accuracy):
             continue
-        colour = colours["ours" if PEERS[peer].ours else "theirs"]
+        theirs, ours = COLOURS[:2]
+        colour = ours if PEERS[peer].ours else theirs
         axes.plot(
             speed.middle, accuracy, "s" if PEERS[peer].offline else "o", color=colour, markersize=7
         )
@@ -412,15 +415,11 @@ def figure(standings: Standings, colours: dict[str, str]) -> Figure:
             textcoords="offset points", ha="right" if to_the_left else "left",
             color=colours["text"], fontsize=8,
         )  # fmt: skip
-    axes.set_xscale("log")
+    in_powers(axes.set_xscale, axes.xaxis)
     axes.margins(x=0.22, y=0.12)
     axes.set_xlabel("points learned a second, one thread", color=colours["text"], fontsize=9)
     axes.set_ylabel("held-out accuracy", color=colours["text"], fontsize=9)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.12g}")
-    axes.tick_params(which="both", colors=colours["text"], labelsize=8)
-    axes.grid(color=colours["faint"], linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(colours["faint"])
+    plain(axes, colours)
     return drawn
 
 

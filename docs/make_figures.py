@@ -223,6 +223,14 @@ def in_powers(set_scale: Callable[[str], None], axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def plain(axes: Any, colours: dict[str, str]) -> None:
+    """A faint grid and no frame."""
+    axes.tick_params(which="both", colors=colours["text"], labelsize=8)
+    axes.grid(color=colours["faint"], linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(colours["faint"])
+
+
 def draw(panels: list[Panel], colours: dict[str, str]) -> Figure:
     figure = Figure(figsize=(8.4, 3.1), layout="constrained")
     for axes, panel in zip(figure.subplots(1, len(panels)), panels, strict=True):
@@ -235,10 +243,7 @@ def draw(panels: list[Panel], colours: dict[str, str]) -> Figure:
             in_powers(axes.set_yscale, axes.yaxis)
         axes.set_title(panel.title, loc="left", color=colours["text"], fontsize=10)
         axes.set_xlabel(panel.x, color=colours["text"], fontsize=9)
-        axes.tick_params(which="both", colors=colours["text"], labelsize=8)
-        axes.grid(color=colours["faint"], linewidth=0.6)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.spines[["left", "bottom"]].set_color(colours["faint"])
+        plain(axes, colours)
         axes.legend(frameon=False, fontsize=8, labelcolor=colours["text"])
     return figure
 

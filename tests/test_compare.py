@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import sys
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks import compare, record, standings
-from benchmarks.compare import FULL, QUICK, Machine, Streams, runs
+from benchmarks.compare import FULL, QUICK, Machine, Streams, runs, usable_cores
 from benchmarks.measure import Job, measure, typical
 from benchmarks.peers import FEW, MANY, PEERS, Task
 from benchmarks.standings import Standings
@@ -33,26 +33,30 @@ def stream(tmp_path):
 def job(peer, stream, **changes):
     told = {
         "peer": peer, "stream": stream, "trees": 3, "threads": 1, "seed": 0, "points": 300,
-        "seconds": 60.0, "cores": tuple(os.sched_getaffinity(0)), "alone": True,
+        "seconds": 60.0, "cores": usable_cores(), "alone": True,
     }  # fmt: skip
     return Job(**{**told, **changes})
-
-
-needs_affinity = pytest.mark.skipif(
-    not hasattr(os, "sched_getaffinity"), reason="cores cannot be chosen here"
-)
 
 
 # -- the peers -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", PEERS)
+# As in test_capymoa.py: everything else that a peer needs is among the requirements of the tests.
+needs_java = pytest.mark.skipif(
+    shutil.which("java") is None and "JAVA_HOME" not in os.environ,
+    reason="CapyMOA runs on Java, and there is none here",
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=needs_java if peer.library == "capymoa" else ())
+        for name, peer in PEERS.items()
+    ],
+)
 def test_every_peer_learns_predicts_and_keeps_what_it_learned(name):
     peer = PEERS[name]
-    try:
-        version(peer.library)
-    except PackageNotFoundError:
-        pytest.skip(f"{peer.library} is not installed")
     model = peer.model(Task(64, np.arange(10), trees=3))
     model.learn(model.points(DIGITS.X[:400], DIGITS.y[:400]))
     answers = model.predict(model.points(DIGITS.X[:400], DIGITS.y[:400]))
@@ -74,7 +78,6 @@ def test_ours_in_river_is_the_same_forest_as_ours():
 # -- one measurement -------------------------------------------------------------------------------
 
 
-@needs_affinity
 def test_who_takes_batches_is_timed_in_batches_and_alone(stream):
     found = measure(job("riparian", stream, points=1200))
     assert found.finished
@@ -89,7 +92,6 @@ def test_who_takes_batches_is_timed_in_batches_and_alone(stream):
     assert found.resident_peak >= found.resident_before > 0
 
 
-@needs_affinity
 def test_who_does_not_take_batches_is_timed_point_by_point(stream):
     found = measure(job("riparian-river", stream))
     assert found.learn == found.learn_one
@@ -97,7 +99,6 @@ def test_who_does_not_take_batches_is_timed_point_by_point(stream):
     assert found.prequential is not None
 
 
-@needs_affinity
 def test_an_offline_forest_has_all_points_at_once_and_no_prequential_accuracy(stream):
     found = measure(job("sklearn-forest", stream))
     assert [points for points, _ in found.marks] == [300]
@@ -106,7 +107,6 @@ def test_an_offline_forest_has_all_points_at_once_and_no_prequential_accuracy(st
     assert found.predict_one.points == 50
 
 
-@needs_affinity
 def test_what_takes_too_long_is_stopped_and_says_how_far_it_came(stream):
     found = measure(job("river-tree", stream, seconds=0.02))
     assert not found.finished
@@ -141,7 +141,6 @@ def test_every_repeat_measures_ours_with_as_many_trees_and_threads_as_anybody():
         assert (run.workload, run.repeat, trees, run.threads) in ours
 
 
-@needs_affinity
 def test_processes_of_their_own_measure_and_one_that_fails_is_told(tmp_path, monkeypatch, capsys):
     plan = replace(QUICK, points={"": 200}, test_points=50, repeats=1, seconds=5.0, deep=())
     streams = Streams(tmp_path, None, plan)
@@ -242,6 +241,10 @@ def test_we_are_at_or_above_only_where_no_rival_is_better():
         rows.append(row("river-arf", 1.0, workload, accuracy=0.5))
         rows.append(row("capymoa-srp", 1.0, workload, accuracy=theirs))
     assert standing(*rows, workloads="abc").at_or_above() == ["a", "b"]
+
+
+def test_nothing_is_claimed_of_who_was_not_measured():
+    assert standing(row("riparian", 1.0)).claims() == ""
 
 
 @pytest.mark.parametrize(
