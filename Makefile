@@ -136,7 +136,7 @@ bench: venv ## measure ours beside the peers: few streams, and short ones
 	$(BIN)/python -m benchmarks.compare --quick --jobs 2 --out benchmarks/record/compare-quick.json
 
 .PHONY: bench-full
-bench-full: venv ## the same on all streams: hours (RIPARIAN_DATA names more data)
+bench-full: venv ## the same on all streams: an hour and a half (RIPARIAN_DATA names more data)
 	$(BIN)/python -m benchmarks.compare --jobs 2 --out benchmarks/record/compare.json
 
 .PHONY: bench-engines
@@ -145,7 +145,7 @@ bench-engines: venv ## measure what the engines cost on the workloads (RIPARIAN_
 
 .PHONY: bench-growth
 bench-growth: venv ## measure how the cost of a point grows with points, dims, classes, trees, fringe
-	$(BIN)/python -m benchmarks.growth --out benchmarks/record/growth.json --figures benchmarks/record
+	$(BIN)/python -m benchmarks.growth --out benchmarks/record/growth.json --figures docs/figures
 
 .PHONY: clean
 clean: ## remove all that was made

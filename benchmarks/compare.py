@@ -1,7 +1,7 @@
 """Riparian beside what a user would pick instead: the same streams, in one run.
 
     python -m benchmarks.compare --quick --jobs 2   # some minutes, on two cores
-    python -m benchmarks.compare --jobs 2           # a quarter of an hour a repeat
+    python -m benchmarks.compare --jobs 2           # half an hour a repeat
 
 Each measurement is a process of its own (measure.py), held to as many cores as it may have threads.
 Everything is at its defaults but trees, threads and seed. A repeat draws the streams, or orders them,
@@ -46,11 +46,12 @@ class Plan:
     test_points: int
     repeats: int
     seconds: float  # for one model to learn in
-    deep: tuple[
-        str, ...
-    ]  # workloads on which slow peers have many trees too, and threads are compared
+    deep: tuple[str, ...]  # workloads with many trees for slow peers too, and with threads
     deep_points: int  # of them, for slow peers
     starts: int  # of a process, for the time to the first prediction
+
+    def length(self, workload: str) -> int:
+        return self.points.get(workload, self.points[""])
 
 
 FULL = Plan(
@@ -92,7 +93,7 @@ class Run:
 def runs(plan: Plan, workloads: Iterable[str], peers: Iterable[str]) -> Iterator[Run]:
     for repeat in range(plan.repeats):
         for workload in workloads:
-            points = plan.points.get(workload, plan.points[""])
+            points = plan.length(workload)
             for peer in (PEERS[name] for name in peers):
                 for trees, threads in settings(peer, workload in plan.deep):
                     alone = threads == 1 and (trees == FEW or peer.fast or not peer.trees)
@@ -126,7 +127,7 @@ class Streams:
         return self.folder / f"{workload}-{repeat}.npz"
 
     def write(self, workload: str, repeat: int) -> None:
-        points = self.plan.points.get(workload, self.plan.points[""])
+        points = self.plan.length(workload)
         stream = load(workload, self.data, points=points, seed=repeat).with_test().scaled()
         test = slice(self.plan.test_points)
         np.savez(

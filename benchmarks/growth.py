@@ -1,6 +1,6 @@
 """How the cost of a point grows: with the points seen, dims, classes, trees, and active leaves.
 
-    python -m benchmarks.growth --out benchmarks/record/growth.json --figures benchmarks/record
+    python -m benchmarks.growth --out benchmarks/record/growth.json --figures docs/figures
     python -m benchmarks.growth --from benchmarks/record/growth.json --figures FOLDER
 
 Times are of one thread, per point and tree, through the door that users take; drawing the points is not
