@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "counts.hpp"
@@ -20,8 +21,9 @@ struct Choice {
 
 // What one split check needs besides the leaf: kept by a thread, so that a check allocates nothing.
 struct CheckScratch {
-    std::vector<std::uint32_t> valid;        // the valid candidates
-    std::vector<std::uint64_t> g;            // for each of these, G
+    std::vector<Candidate> room;             // for the valid candidates,
+    std::span<const Candidate> valid;        // which are these
+    std::vector<std::uint64_t> g;            // for each of them, G
     std::vector<std::uint64_t> left;         // and n', its structure points on the left
     std::vector<std::uint64_t> every_g;      // for each split point, F(N) - Σ_k F(n_k)
     std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen
@@ -49,16 +51,12 @@ public:
         structure.for_each_row(shape, scratch, [&](const auto* row) {
             const auto* everyone = row + shape.candidates();
             left_.fit(pool, left_[shape.everyone(0)] + everyone[0]);
+            left_.add_all(row);
             std::size_t i = 0;
             for (std::uint32_t d = 0; d < shape.dims; ++d)
-                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) {
+                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i)
                     sums_[i] += F(row[i]) + F(std::uint64_t{everyone[j]} - row[i]);
-                    left_.add(i, row[i]);
-                }
-            for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) {
-                sums_[i] -= F(row[i]);
-                left_.add(i, row[i]);
-            }
+            for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) sums_[i] -= F(row[i]);
         });
         left_.visit([&](const auto* left) {
             const auto* everyone = left + shape.candidates();
@@ -127,8 +125,8 @@ public:
         for (std::uint32_t j = 0; j < shape.split_points; ++j)
             check.every_point[j] = left_[shape.everyone(j)];
         for (std::size_t v = 0; v < check.valid.size(); ++v) {
-            const std::uint32_t i = check.valid[v];
-            check.g[v] = sums_[i] + sums_[shape.everyone(i % shape.split_points)];
+            const auto [i, j] = check.valid[v];
+            check.g[v] = sums_[i] + sums_[shape.everyone(j)];
         }
     }
 
@@ -170,8 +168,8 @@ void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
     structure.for_each_row(shape, check.pool, [&](const auto* row) {
         const auto* everyone = row + shape.candidates();
         for (std::size_t v = 0; v < check.valid.size(); ++v) {
-            const std::uint32_t i = check.valid[v];
-            const std::uint64_t left = row[i], all = everyone[i % shape.split_points];
+            const auto [i, j] = check.valid[v];
+            const std::uint64_t left = row[i], all = everyone[j];
             check.g[v] += F(left) + F(all - left);
             check.left[v] += left;
         }
@@ -181,7 +179,7 @@ void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
         }
     });
     for (std::size_t v = 0; v < check.valid.size(); ++v) {
-        const std::uint32_t j = check.valid[v] % shape.split_points;
+        const std::uint32_t j = check.valid[v].split_point;
         const std::uint64_t points = check.every_point[j], left = check.left[v];
         check.g[v] += F(points) + check.every_g[j] - F(left) - F(points - left);
     }
@@ -212,7 +210,7 @@ std::optional<Choice> best_of_valid(const CandidateShape& shape, const Counts<St
     std::optional<Choice> best;
     std::uint32_t best_point = 0;
     for (std::size_t v = 0; v < check.valid.size(); ++v) {
-        const std::uint32_t i = check.valid[v], j = i % shape.split_points;
+        const auto [i, j] = check.valid[v];
         const double this_gain = gain(check.g[v], check.every_point[j]);
         if (!best || this_gain > best->gain || (this_gain == best->gain && j >= best_point)) {
             best = Choice{i, check.g[v], this_gain};
@@ -227,7 +225,7 @@ inline std::optional<Choice> best_split(const CandidateShape& shape,
                                         const EstimationTotals& estimation, std::uint64_t alpha,
                                         const StructureCounts& structure, const EntropySums& sums,
                                         CheckScratch& check) {
-    estimation.valid(shape, alpha, check.valid);
+    check.valid = estimation.valid(shape, alpha, check.room);
     return best_of_valid(shape, structure, sums, check);
 }
 
@@ -235,10 +233,11 @@ inline std::optional<Choice> best_split(const CandidateShape& shape,
 inline std::optional<Choice> best_split(const CandidateShape& shape, std::uint32_t split_points,
                                         const SharedCounts& counts, const EntropySums& sums,
                                         CheckScratch& check) {
-    check.valid.clear();
+    check.room.clear();
     for (std::uint32_t d = 0; d < shape.dims; ++d)
         for (std::uint32_t j = 0; j < split_points; ++j)
-            check.valid.push_back(d * shape.split_points + j);
+            check.room.push_back({d * shape.split_points + j, j});
+    check.valid = check.room;
     return best_of_valid(shape, counts, sums, check);
 }
 

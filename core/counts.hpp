@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -91,7 +92,7 @@ public:
         *this = longer;
     }
 
-    std::uint64_t operator[](std::size_t i) const {
+    RIPARIAN_HOT std::uint64_t operator[](std::size_t i) const {
         return visit([i](const auto* counters) -> std::uint64_t { return counters[i]; });
     }
 
@@ -100,6 +101,16 @@ public:
         visit([i, n](auto* counters) {
             counters[i] =
                 static_cast<std::remove_reference_t<decltype(counters[i])>>(counters[i] + n);
+        });
+    }
+
+    // Counter i grows by amounts[i], all of them; they must fit.
+    template <class Amount>
+    void add_all(const Amount* amounts) {
+        visit([&](auto* counters) {
+            using Count = std::remove_reference_t<decltype(counters[0])>;
+            for (std::size_t i = 0; i < size_; ++i)
+                counters[i] = static_cast<Count>(counters[i] + amounts[i]);
         });
     }
 
@@ -239,6 +250,12 @@ struct CandidateShape {
     std::size_t words() const { return (counters() + 63) / 64; }  // of bits, one a counter
 };
 
+// One of them, and its split point.
+struct Candidate {
+    std::uint32_t number;
+    std::uint32_t split_point;
+};
+
 struct Structure {};
 struct Estimation {};
 struct Shared {};
@@ -268,19 +285,23 @@ public:
 
     std::uint64_t operator[](std::size_t i) const { return left_[i]; }
 
-    // The valid candidates: at least α points on both sides.
-    void valid(const CandidateShape& shape, std::uint64_t alpha,
-               std::vector<std::uint32_t>& found) const {
-        found.clear();
+    // The valid candidates: at least α points on both sides. They lie in `room`. No branch asks
+    // whether one is valid: it would be guessed wrong too often.
+    std::span<const Candidate> valid(const CandidateShape& shape, std::uint64_t alpha,
+                                     std::vector<Candidate>& room) const {
+        if (room.size() < shape.candidates()) room.resize(shape.candidates());
+        Candidate* end = room.data();
         left_.visit([&](const auto* left) {
             const auto* everyone = left + shape.candidates();
-            for (std::uint32_t d = 0; d < shape.dims; ++d) {
-                const auto* row = left + std::size_t{d} * shape.split_points;
-                for (std::uint32_t j = 0; j < shape.split_points; ++j)
-                    if (row[j] >= alpha && std::uint64_t{everyone[j]} - row[j] >= alpha)
-                        found.push_back(d * shape.split_points + j);
-            }
+            std::uint32_t i = 0;
+            for (std::uint32_t d = 0; d < shape.dims; ++d)
+                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) {
+                    *end = {i, j};
+                    end += static_cast<int>(left[i] >= alpha) &
+                           static_cast<int>(std::uint64_t{everyone[j]} - left[i] >= alpha);
+                }
         });
+        return {room.data(), end};
     }
 
 private:
@@ -375,7 +396,7 @@ public:
         if (counted()) {
             visit_rows(rows_, shape, [&](const auto* row) {
                 sums.fit(pool, sums[first] + row[first]);
-                for (std::size_t i = 0; i < shape.counters(); ++i) sums.add(i, row[i]);
+                sums.add_all(row);
             });
         } else {
             for (std::uint32_t p = 0; p < kept_; ++p) {

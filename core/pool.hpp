@@ -39,7 +39,7 @@ public:
         std::swap(large_bytes_, other.large_bytes_);
         std::swap(free_, other.free_);
         std::swap(next_, other.next_);
-        std::swap(left_, other.left_);
+        std::swap(handed_out_, other.handed_out_);
         std::swap(cut_, other.cut_);
         std::swap(live_, other.live_);
     }
@@ -96,6 +96,7 @@ private:
 #else
     static constexpr std::size_t largest_pooled = 32768;
 #endif
+    static constexpr std::size_t page = 4096;
     // What is not cut yet costs nothing, but each chunk does.
     std::size_t chunk_bytes() const { return std::clamp<std::size_t>(cut_, 1 << 16, 1 << 24); }
 
@@ -106,18 +107,35 @@ private:
     }
 
     void* cut(std::size_t size) {
-        if (left_ < size) {
+        if (left() < size) {
             const std::size_t bytes = chunk_bytes();
             chunks_.reserve(chunks_.size() + 1);
             next_ = static_cast<std::byte*>(take_block(bytes));
             chunks_.emplace_back(next_, bytes);
-            left_ = bytes;
+            handed_out_ = next_;
         }
         void* block = next_;
         next_ += size;
-        left_ -= size;
         cut_ += size;
+        if (next_ > handed_out_) hand_out_more();
         return block;
+    }
+
+    // Of the newest chunk.
+    std::size_t left() const {
+        if (chunks_.empty()) return 0;
+        const auto& [chunk, bytes] = chunks_.back();
+        return bytes - static_cast<std::size_t>(next_ - chunk);
+    }
+
+    // Some pages more than are cut: an eighth, but not many.
+    void hand_out_more() {
+        const std::size_t ahead = std::min(cut_ / 8, 8 * page);
+        const auto needed = static_cast<std::size_t>(next_ - handed_out_);
+        const std::size_t bytes =
+            std::min((needed + ahead + page - 1) / page * page, needed + left());
+        hand_out(handed_out_, bytes);
+        handed_out_ += bytes;
     }
 
     void* allocate_large(std::size_t size) {
@@ -154,12 +172,12 @@ private:
 
     std::vector<std::pair<std::byte*, std::size_t>> chunks_;
     std::size_t large_bytes_ = 0;
-    std::vector<std::byte*> large_;  // blocks too large for a chunk, each knowing its place here
-    void* free_[64] = {};            // per size class: a list through the blocks themselves
-    std::byte* next_ = nullptr;      // what is left of the newest chunk
-    std::size_t left_ = 0;
-    std::size_t cut_ = 0;   // bytes of all blocks cut so far
-    std::size_t live_ = 0;  // bytes of blocks in use
+    std::vector<std::byte*> large_;    // blocks too large for a chunk, each knowing its place here
+    void* free_[64] = {};              // per size class: a list through the blocks themselves
+    std::byte* next_ = nullptr;        // what is left of the newest chunk
+    std::byte* handed_out_ = nullptr;  // its pages up to here are there
+    std::size_t cut_ = 0;              // bytes of all blocks cut so far
+    std::size_t live_ = 0;             // bytes of blocks in use
 };
 
 }  // namespace riparian

@@ -26,7 +26,11 @@ def test_a_number_once_given_stays():
     assert labels.rank().tolist() == [2, 0, 1]
 
 
-batches = st.lists(st.lists(st.integers(-9, 9), max_size=6), max_size=6)
+# Small numbers are looked up in a table, others are not.
+batches = st.one_of(
+    st.lists(st.lists(label, max_size=6), max_size=6)
+    for label in (st.integers(0, 5), st.integers(-9, 9), st.sampled_from([0, 1, 4095, 4096]))
+)
 
 
 @given(batches)
@@ -37,6 +41,23 @@ def test_batches_make_no_difference(batches):
     assert [n for b in batches for n in pieces.join(np.array(b, dtype=int)).tolist()] == numbers
     assert pieces.arrived == whole.arrived == list(dict.fromkeys(stream))
     assert pieces.classes.tolist() == whole.classes.tolist() == sorted(set(stream))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint64])
+def test_the_width_of_a_whole_number_makes_no_difference(dtype):
+    labels = Labels(None)
+    labels.join(np.array([5, 3]))
+    assert labels.join(np.array([3, 5, 3], dtype=dtype)).tolist() == [1, 0, 1]
+    assert labels.join(np.array([4, 5], dtype=dtype)).tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("strange", [[0.0], [True], ["0"]])
+def test_a_label_of_another_type_is_refused_even_if_it_could_stand_for_a_number(strange):
+    labels = Labels(None)
+    labels.join(np.array([0, 1]))
+    for refuse in (labels.check, labels.join):
+        with pytest.raises(ValueError, match="labels of type int, got"):
+            refuse(np.array(strange))
 
 
 @given(batches)

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 # Labels of one of these families can be sorted among each other; numpy would mix them silently.
 FAMILIES = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 
+SMALL = 2**12  # whole numbers from 0 to here are looked up in a table
+STRANGER = np.uint32(2**32 - 1)  # in that table: it has not arrived
+
 
 class Labels:
     """The labels of a stream.
@@ -25,6 +28,7 @@ class Labels:
         self.arrived: list[Any] = []  # all that have arrived, in order; never shrinks
         self._number: dict[Any, int] = {}  # of each in that order
         self._family = None if classes is None else family(classes)
+        self._table: NDArray[np.uint32] = np.empty(0, dtype=np.uint32)  # of numbers, by label
 
     def __copy__(self) -> Labels:
         other = object.__new__(Labels)
@@ -40,6 +44,9 @@ class Labels:
         """The number of each label in order of arrival; all of them are checked before any joins."""
         if len(y) == 0:
             return np.empty(0, dtype=np.uint32)
+        familiar = self._look_up(y)
+        if familiar is not None:
+            return familiar
         unique, first, inverse = np.unique(y, return_index=True, return_inverse=True)
         labels = unique.tolist()
         self._family = self._checked_family(unique, labels)
@@ -52,6 +59,8 @@ class Labels:
             self._number[labels[i]] = len(self.arrived)
             self.arrived.append(labels[i])
         self.joined += [labels[i] for i in strangers]
+        if new:
+            self._table = self._make_table()
         numbers = np.array([self._number[label] for label in labels], dtype=np.uint32)
         return numbers[inverse]
 
@@ -83,9 +92,27 @@ class Labels:
 
     def check(self, y: NDArray[Any]) -> None:
         """Whether these labels may join; nothing changes."""
-        if len(y):
+        if len(y) and self._look_up(y) is None:
             unique = np.unique(y)
             self._checked_family(unique, unique.tolist())
+
+    def _look_up(self, y: NDArray[Any]) -> NDArray[np.uint32] | None:
+        """What `join` would answer, if all of these are small numbers and have arrived: most batches
+        are like that, and sorting them would take longer.
+        """
+        if len(self._table) == 0 or y.dtype.kind not in "iu":
+            return None
+        if y.min() < 0 or y.max() >= len(self._table):
+            return None
+        numbers = self._table[y]
+        return None if (numbers == STRANGER).any() else numbers
+
+    def _make_table(self) -> NDArray[np.uint32]:
+        small = self._family == "int" and 0 <= min(self.arrived) <= max(self.arrived) < SMALL
+        table = np.full(max(self.arrived) + 1 if small else 0, STRANGER, dtype=np.uint32)
+        if small:
+            table[self.arrived] = np.arange(len(self.arrived))
+        return table
 
     def _checked_family(self, unique: NDArray[Any], labels: list[Any]) -> str:
         kind = family(unique)

@@ -24,7 +24,10 @@ def as_rows(X: Any) -> Rows:
         raise ValueError(f"X must hold numbers, got values of type {X.dtype}")
     with np.errstate(over="ignore", invalid="ignore"):
         rows = X.astype(np.float32) if issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
-    bad = np.isinf(rows.data if issparse(rows) else rows)
+        values = rows.data if issparse(rows) else rows
+        if np.isfinite(np.add.reduce(values, axis=None)):  # quicker than to look at each
+            return rows
+    bad = np.isinf(values)
     if bad.any():
         raise ValueError(_too_large(X, bad))
     return rows

@@ -138,7 +138,8 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
     ) -> tuple[Rows, NDArray[Any]]:
         X = self._checked_rows(X, reset=first, at_least=at_least)
         y = checked_labels(y, name=type(self).__name__)
-        check_consistent_length(X, y)
+        if X.shape[0] != len(y):
+            check_consistent_length(X, y)
         return X, y
 
     def _checked_points(self, X: Any) -> Rows:
@@ -146,7 +147,8 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         return self._checked_rows(X, reset=False, at_least=0)
 
     def _checked_rows(self, X: Any, *, reset: bool, at_least: int) -> Rows:
-        if not reset and self._is_plain(X):
+        if self._is_plain(X, reset, at_least):
+            self.n_features_in_ = X.shape[1]
             return as_rows(X)
         try:
             rows = validate_data(
@@ -158,7 +160,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
             ) from None
         return as_rows(rows)
 
-    def _is_plain(self, X: Any) -> bool:
+    def _is_plain(self, X: Any, reset: bool, at_least: int) -> bool:
         """An array of numbers of the right width: nothing is left for scikit-learn to check.
 
         It is what a stream consists of, row by row, where its checks would cost most.
@@ -167,7 +169,8 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
             type(X) is np.ndarray
             and X.dtype.kind in "fiub"
             and X.ndim == 2
-            and X.shape[1] == self.n_features_in_
+            and X.shape[0] >= at_least
+            and (X.shape[1] > 0 if reset else X.shape[1] == self.n_features_in_)
             and not hasattr(self, "feature_names_in_")
         )
 
