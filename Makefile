@@ -136,8 +136,8 @@ bench: venv ## measure ours beside the peers: few streams, and short ones
 	$(BIN)/python -m benchmarks.compare --quick --jobs 2 --out benchmarks/record/compare-quick.json
 
 .PHONY: bench-full
-bench-full: venv ## the same on all streams: an hour and a half (RIPARIAN_DATA names more data)
-	$(BIN)/python -m benchmarks.compare --jobs 2 --out benchmarks/record/compare.json
+bench-full: venv ## the same on all streams, one process at a time: two hours (RIPARIAN_DATA names more data)
+	$(BIN)/python -m benchmarks.compare --out benchmarks/record/compare.json
 
 .PHONY: bench-engines
 bench-engines: venv ## measure what the engines cost on the workloads (RIPARIAN_DATA names more data)

@@ -1,7 +1,7 @@
 """Riparian beside what a user would pick instead: the same streams, in one run.
 
     python -m benchmarks.compare --quick --jobs 2   # some minutes, on two cores
-    python -m benchmarks.compare --jobs 2           # half an hour a repeat
+    python -m benchmarks.compare                    # forty minutes a repeat; it should be alone
 
 Each measurement is a process of its own (measure.py), held to as many cores as it may have threads.
 Everything is at its defaults but trees, threads and seed. A repeat draws the streams, or orders them,
