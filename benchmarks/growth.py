@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from benchmarks import record
 from benchmarks.engines import Estimator, Task
-from benchmarks.run import Times
+from benchmarks.times import Times
 from riparian.streams import GaussianMixture
 
 BLOCK = 100_000  # points drawn and learned at a time

@@ -11,7 +11,6 @@ holds the median as well.
 from __future__ import annotations
 
 import argparse
-import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -19,23 +18,11 @@ from pathlib import Path
 
 from benchmarks import record
 from benchmarks.engines import ENGINES, Engine, Forest, Task
+from benchmarks.times import Times
 from benchmarks.workloads import SETTINGS, Workload, available, data_directory, load
 
 POINTS = {"mixture": 10_000, "mnist": 20_000}  # of a stream that could be longer
 SINGLE_POINTS = 500  # learned, or predicted, in a call each
-
-
-@dataclass(frozen=True)
-class Times:
-    """Microseconds per point and tree, over the repeats."""
-
-    min: float
-    median: float
-
-    @classmethod
-    def of(cls, seconds: list[float], points: int, trees: int) -> Times:
-        each = [s / points / trees * 1e6 for s in seconds]
-        return cls(min(each), statistics.median(each))
 
 
 @dataclass(frozen=True)
