@@ -100,11 +100,10 @@ class Labels:
         """What `join` would answer, if all of these are small numbers and have arrived: most batches
         are like that, and sorting them would take longer.
         """
-        if len(self._table) == 0 or y.dtype.kind not in "iu":
+        table = self._table  # another thread may put a new one there
+        if len(table) == 0 or y.dtype.kind not in "iu" or y.min() < 0 or y.max() >= len(table):
             return None
-        if y.min() < 0 or y.max() >= len(self._table):
-            return None
-        numbers = self._table[y]
+        numbers = table[y]
         return None if (numbers == STRANGER).any() else numbers
 
     def _make_table(self) -> NDArray[np.uint32]:

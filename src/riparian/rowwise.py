@@ -148,7 +148,8 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
 
     def _checked_rows(self, X: Any, *, reset: bool, at_least: int) -> Rows:
         if self._is_plain(X, reset, at_least):
-            self.n_features_in_ = X.shape[1]
+            if reset:
+                self.n_features_in_ = X.shape[1]
             return as_rows(X)
         try:
             rows = validate_data(
