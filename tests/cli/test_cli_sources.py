@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_digits
 
@@ -125,7 +125,12 @@ def test_a_source_that_cannot_be_meant_is_bad_usage(tmp_path, monkeypatch, args,
 # -- texts in blocks -----------------------------------------------------------------------------------
 
 
-@given(st.binary(max_size=300).map(lambda b: b.replace(b"\r", b"\n")), st.integers(1, 40))
+# A block has room for the mark that a text may begin with.
+@given(
+    st.binary(max_size=300).map(lambda b: b.replace(b"\r", b"\n")), st.integers(len(raw.BOM), 40)
+)
+@example(raw.BOM, len(raw.BOM))
+@example(raw.BOM + b"a\nb", len(raw.BOM))
 def test_blocks_of_lines_are_the_text(data, size):
     class Fake:
         name = "fake"
