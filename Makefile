@@ -14,8 +14,8 @@ SANITIZED := build/sanitize
 export CXX
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-BUILD_FILES := pyproject.toml CMakeLists.txt $(wildcard core/*)
-PYTHON_FILES := $(wildcard src/riparian/*.py src/riparian/*/*.py)
+BUILD_FILES := pyproject.toml CMakeLists.txt $(wildcard core/*.?pp core/*/*)
+PYTHON_FILES := $(wildcard src/riparian/*.py src/riparian/*/*.py src/riparian/*/*/*.py)
 
 .PHONY: help
 help: ## say what can be made
@@ -86,10 +86,10 @@ sanitize: $(SANITIZED)/.stamp ## run the tests of the engine with address and un
 	$(SANITIZED_RUN) -m pytest -m engine --timeout 600 -p no:cacheprovider tests
 
 # The baseline kernels only: they are all the same to threads.
-build/threads: tests/core/threads.cpp $(wildcard core/*)
+build/threads: tests/core/threads.cpp $(wildcard core/*.?pp core/*/*)
 	@mkdir -p build
 	$(CXX) -std=c++20 -O1 -g -Wall -Wextra -fsanitize=thread -Icore -DRIPARIAN_KERNELS=baseline \
-	    tests/core/threads.cpp core/kernels.cpp -pthread -o $@
+	    tests/core/threads.cpp core/kernels/kernels.cpp -pthread -o $@
 
 .PHONY: threads
 threads: build/threads ## run a forest under threads with ThreadSanitizer

@@ -81,7 +81,7 @@ def timed_batches(module, owner):
 start = time.perf_counter()
 import riparian.cli.app
 spent["import"] = time.perf_counter() - start
-timed("core", "riparian.native", "Forest", "learn")
+timed("core", "riparian.engine.native", "Forest", "learn")
 timed("encode", "riparian.cli.columns", "TableColumns", "points")
 timed("encode", "riparian.cli.target", "Target", "labels")
 timed("save", "riparian.cli.learn", None, "model_bytes")

@@ -14,8 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian import OnlineForestClassifier, native, reference
-from riparian.parameters import Parameters, check_parameters
+from riparian import OnlineForestClassifier, reference
+from riparian.engine import native
+from riparian.estimator.parameters import Parameters, check_parameters
 
 Rows = NDArray[np.float32]
 Labels = NDArray[np.int64]

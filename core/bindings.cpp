@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "depth.hpp"
+#include "space/depth.hpp"
 #include "forest.hpp"
 
 namespace nb = nanobind;

@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "counts.hpp"
-#include "evidence.hpp"
-#include "features.hpp"
-#include "rng.hpp"
+#include "counts/counts.hpp"
+#include "rules/evidence.hpp"
+#include "space/columns.hpp"
+#include "draws.hpp"
 
 namespace riparian {
 

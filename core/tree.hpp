@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "array.hpp"
-#include "fringe.hpp"
+#include "memory/array.hpp"
+#include "waiting_leaves.hpp"
 #include "leaf.hpp"
 
 namespace riparian {

@@ -12,7 +12,7 @@ from typing import Any
 
 import griffe
 
-from riparian.defaults import DEFAULT
+from riparian.estimator.defaults import DEFAULT
 
 EXAMPLE = re.compile(r"(?:^>>> .*\n(?:^(?!>>> )\S.*\n|^ +\S.*\n)*)+", re.MULTILINE)
 TABLE = re.compile(r"^=+ +=+\n(?:.*\n)*?=+ +=+\n", re.MULTILINE)

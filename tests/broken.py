@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from riparian import reference
+from riparian.estimator.schedules import Geometric
 from riparian.experiments import Cell, Panel, Row, Study, curve_of, write_all
-from riparian.schedule import Geometric
 
 from engines import parameters
 

@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from riparian import OnlineForestClassifier, reference
-from riparian.parameters import Parameters, check_parameters
+from riparian.estimator.parameters import Parameters, check_parameters
+from riparian.estimator.schedules import Geometric
 from riparian.reference import STREAM_DRAW, key, uniform
-from riparian.schedule import Geometric
 from riparian.streams import GaussianMixture
 
 import equivalence

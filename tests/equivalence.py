@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian import native, reference
-from riparian.labels import Labels
-from riparian.parameters import Parameters, SaffariParameters
+from riparian import reference
+from riparian.engine import native
+from riparian.estimator.labels import Labels
+from riparian.estimator.parameters import Parameters, SaffariParameters
 from riparian.reference import Leaf, Split
 
 

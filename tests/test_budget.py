@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riparian import Geometric, OnlineForestClassifier
-from riparian.parameters import Parameters
+from riparian.estimator.parameters import Parameters
 from riparian.streams import GaussianMixture
 
 from equivalence import Native

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riparian import _core
-from riparian.parameters import Parameters
-from riparian.schedule import Geometric, Polynomial
+from riparian.estimator.parameters import Parameters
+from riparian.estimator.schedules import Geometric, Polynomial
 
 from equivalence import Native, assert_same, learn_reference
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from riparian.estimator.schedules import Geometric
 from riparian.reference import Draws, key
-from riparian.schedule import Geometric
 
 from engines import Reference, both_engines, learned, parameters
 

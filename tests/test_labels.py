@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riparian.labels import Labels, family
+from riparian.estimator.labels import Labels, family
 
 
 def test_labels_are_numbered_in_order_of_arrival_and_shown_sorted():

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import riparian
-from riparian import _core, native
-from riparian.native import core_rate, cut
-from riparian.schedule import Geometric
-from riparian.weights import MAX_WEIGHT
+from riparian import _core
+from riparian.engine import native
+from riparian.engine.native import core_rate, cut
+from riparian.estimator.schedules import Geometric
+from riparian.estimator.weights import MAX_WEIGHT
 
 from engines import (
     NEVER,

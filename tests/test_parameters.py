@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from riparian.parameters import number, whole
-from riparian.schedule import ConsistencyWarning, Geometric, Polynomial
+from riparian.estimator.parameters import number, whole
+from riparian.estimator.schedules import ConsistencyWarning, Geometric, Polynomial
 
 from engines import parameters
 

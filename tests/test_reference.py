@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from riparian.estimator.schedules import Geometric
 from riparian.reference import (
     GOLDEN,
     LEAF_DRAW,
@@ -37,7 +38,6 @@ from riparian.reference import (
     vote,
 )
 from riparian.reference import F as entropy_term
-from riparian.schedule import Geometric
 
 from engines import NEVER, Reference, mixture, parameters
 

@@ -19,8 +19,8 @@ from river import checks, compose, datasets, evaluate, metrics, preprocessing, s
 
 import riparian
 from riparian import Geometric, Polynomial, reference
+from riparian.estimator.schedules import ConsistencyWarning
 from riparian.river import OnlineForestClassifier
-from riparian.schedule import ConsistencyWarning
 
 from engines import mixture
 from equivalence import native_tree, reference_tree

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from test_equivalence import cuts, streams
 
 from riparian import SaffariForestClassifier
-from riparian.parameters import SaffariParameters
+from riparian.estimator.parameters import SaffariParameters
 from riparian.reference_saffari import FixedColumns, SaffariForest
 
 from engines import mixture

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from riparian.schedule import (
+from riparian.estimator.schedules import (
     NEVER,
     ConsistencyWarning,
     Geometric,

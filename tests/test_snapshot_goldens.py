@@ -15,7 +15,7 @@ import pytest
 
 import riparian
 from riparian import Geometric, OnlineForestClassifier
-from riparian.history import History
+from riparian.estimator.history import History
 from riparian.reference import Draws, key
 
 from snapshots import same_forest

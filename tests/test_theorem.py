@@ -15,8 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from riparian import reference
+from riparian.estimator.schedules import Geometric
 from riparian.reference import information_gain
-from riparian.schedule import Geometric
 
 from engines import (
     NEVER,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riparian import OnlineForestClassifier
-from riparian.schedule import Geometric
+from riparian.estimator.schedules import Geometric
 from riparian.theory import expected_side, widest_child
 
 RUNS = 100_000

@@ -8,9 +8,9 @@ is bounded, and the answer converges to the best possible one (Denil, Matheson a
 from importlib.metadata import version
 
 from riparian import quick_sklearn as quick_sklearn  # first: all the others import scikit-learn
+from riparian.estimator.schedules import ConsistencyWarning, Geometric, Polynomial
 from riparian.forest import OnlineForestClassifier
 from riparian.saffari import SaffariForestClassifier
-from riparian.schedule import ConsistencyWarning, Geometric, Polynomial
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.load import from_bytes, load
 

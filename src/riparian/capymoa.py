@@ -11,12 +11,12 @@ import numpy as np
 from capymoa.base import Classifier
 from numpy.typing import NDArray
 
-from riparian import native
-from riparian.defaults import DEFAULT
-from riparian.labels import Labels
-from riparian.parameters import check_parameters, whole
-from riparian.rows import as_rows
-from riparian.schedule import Schedule
+from riparian.engine import native
+from riparian.estimator.defaults import DEFAULT
+from riparian.estimator.labels import Labels
+from riparian.estimator.parameters import check_parameters, whole
+from riparian.estimator.rows import as_rows
+from riparian.estimator.schedules import Schedule
 
 if TYPE_CHECKING:
     from capymoa.core import Instance, LabeledInstance

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from riparian import native
-from riparian.rowwise import RowForestClassifier
-from riparian.rules import TwoStreamRule
-from riparian.schedule import Geometric, Schedule
+from riparian.engine import native
+from riparian.estimator.rowwise import RowForestClassifier
+from riparian.estimator.rules import TwoStreamRule
+from riparian.estimator.schedules import Geometric, Schedule
 from riparian.snapshot.errors import SnapshotError
-from riparian.snapshot.files import write_whole
 from riparian.snapshot.header import Header
 from riparian.snapshot.state import encode
+from riparian.tools.files import write_whole
 
 if TYPE_CHECKING:
     from riparian.theory.certificate import Certificate

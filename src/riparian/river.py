@@ -19,12 +19,12 @@ from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 from numpy.typing import NDArray
 from river import base
 
-from riparian import native
-from riparian.defaults import DEFAULT
-from riparian.labels import FAMILIES, Labels
-from riparian.parameters import Parameters, check_parameters, whole
-from riparian.schedule import Schedule
-from riparian.weights import as_weights
+from riparian.engine import native
+from riparian.estimator.defaults import DEFAULT
+from riparian.estimator.labels import FAMILIES, Labels
+from riparian.estimator.parameters import Parameters, check_parameters, whole
+from riparian.estimator.schedules import Schedule
+from riparian.estimator.weights import as_weights
 
 Key = Any  # the name of a feature: anything that can be a key of a dict
 Label = Any  # bool, int, float or str

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from riparian.rowwise import RowForestClassifier
-from riparian.rules import OneStreamRule
+from riparian.estimator.rowwise import RowForestClassifier
+from riparian.estimator.rules import OneStreamRule
 
 
 class SaffariForestClassifier(OneStreamRule, RowForestClassifier):

@@ -90,7 +90,7 @@ def test_a_window_that_holds_all_rows_shuffles_as_fit_does(path, points, tmp_pat
 
 
 def test_windows_shuffle_within_themselves(path, points, tmp_path):
-    from riparian.shuffle import shuffled
+    from riparian.engine.draws import shuffled
 
     X, y = points
     learn(path, tmp_path / "m", "--shuffle-window", 128)

@@ -11,15 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riparian import _core, native, reference
+from riparian import _core, reference
 from riparian.depth import DepthForestClassifier, DepthSaffariClassifier, sample_pixels
 from riparian.depth.reference import DepthDifferences, FixedDepthDifferences, Pixel
-from riparian.labels import Labels
-from riparian.native import Pixels
-from riparian.parameters import Parameters, SaffariParameters
+from riparian.engine import native
+from riparian.engine.native import Pixels
+from riparian.estimator.labels import Labels
+from riparian.estimator.parameters import Parameters, SaffariParameters
+from riparian.estimator.schedules import Geometric
 from riparian.reference import Draws, key
 from riparian.reference_saffari import SaffariForest
-from riparian.schedule import Geometric
 
 from equivalence import Native, assert_same, assert_same_answers
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from riparian.cli.columns import Points
-from riparian.shuffle import shuffled
+from riparian.engine.draws import shuffled
 
 Piece = tuple[Points, NDArray[Any]]  # points and their labels
 

@@ -9,7 +9,7 @@ import typer
 
 from riparian.cli.errors import BadUsage
 from riparian.cli.target import Target
-from riparian.schedule import Geometric, Polynomial, Schedule
+from riparian.estimator.schedules import Geometric, Polynomial, Schedule
 
 SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
     "geometric": Geometric,

@@ -24,9 +24,9 @@ from riparian.cli.sources.source import Kind, Source
 from riparian.cli.sources.stream import Stream
 from riparian.cli.sparse_columns import SparseColumns
 from riparian.cli.target import Target
+from riparian.estimator.schedules import ConsistencyWarning
 from riparian.evaluation import Prequential
 from riparian.forest import OnlineForestClassifier
-from riparian.schedule import ConsistencyWarning
 
 
 @spread

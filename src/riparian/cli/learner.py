@@ -21,8 +21,8 @@ from riparian.cli.forest_options import in_options
 from riparian.cli.interrupt import Interrupts, Stop
 from riparian.cli.sources.source import Batch, Kind, Source
 from riparian.cli.sources.stream import Stream
+from riparian.estimator.schedules import ConsistencyWarning
 from riparian.forest import OnlineForestClassifier
-from riparian.schedule import ConsistencyWarning
 
 BIG_BLOCK = 8192  # rows learned at a time where nothing is tested
 

@@ -21,7 +21,7 @@ from riparian.cli.remembered import columns_from_state
 from riparian.forest import OnlineForestClassifier
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.extra import from_bytes_with_extra, with_extra
-from riparian.snapshot.files import write_whole
+from riparian.tools.files import write_whole
 
 COLUMNS, LEARNING = "columns", "learning"  # what the extra part of a snapshot may hold
 

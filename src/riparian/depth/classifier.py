@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from riparian import native
-from riparian.base import ForestClassifier, checked_labels, unchanged_if_refused
 from riparian.depth.pixels import (
     checked_images,
     checked_pixels,
@@ -20,9 +18,11 @@ from riparian.depth.pixels import (
     every_pixel,
     with_far,
 )
-from riparian.native import Pixels
-from riparian.progress import Callback
-from riparian.weights import checked_weights
+from riparian.engine import native
+from riparian.engine.native import Pixels
+from riparian.estimator.base import ForestClassifier, checked_labels, unchanged_if_refused
+from riparian.estimator.progress import Callback
+from riparian.estimator.weights import checked_weights
 
 
 class PixelForestClassifier(ForestClassifier):

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from riparian.depth.classifier import PixelForestClassifier
-from riparian.parameters import Parameters
-from riparian.rules import TwoStreamRule
-from riparian.schedule import Geometric, Schedule
+from riparian.estimator.parameters import Parameters
+from riparian.estimator.rules import TwoStreamRule
+from riparian.estimator.schedules import Geometric, Schedule
 
 
 class DepthForestClassifier(TwoStreamRule, PixelForestClassifier):

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from riparian.native import Pixels
-from riparian.parameters import whole
+from riparian.engine.native import Pixels
+from riparian.estimator.parameters import whole
 
 
 def checked_pixels(depth: Any, pixels: Any, far: float) -> Pixels:

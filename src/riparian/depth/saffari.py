@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from riparian.depth.classifier import PixelForestClassifier
-from riparian.rules import OneStreamRule
+from riparian.estimator.rules import OneStreamRule
 
 
 class DepthSaffariClassifier(OneStreamRule, PixelForestClassifier):

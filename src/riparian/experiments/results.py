@@ -11,7 +11,7 @@ from riparian.experiments.runs import run
 from riparian.experiments.study import Study
 from riparian.experiments.tables import markdown
 from riparian.inspection.figure import matplotlib
-from riparian.snapshot.files import write_whole
+from riparian.tools.files import write_whole
 
 
 def write_all(

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from riparian.experiments.errors import DataError, StudyError
 from riparian.experiments.study import Cell, Row, Study, Value
-from riparian.snapshot.files import write_whole
+from riparian.tools.files import write_whole
 
 RUNS, SETTINGS = "runs.csv", "settings.json"
 PACKAGES = ("riparian", "numpy", "scikit-learn")  # whose code the rows depend on

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from riparian.estimator.parameters import whole
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.colours import class_colours, shades, shares_of
 from riparian.inspection.cut import (
@@ -27,7 +28,6 @@ from riparian.inspection.cut import (
 from riparian.inspection.figure import matplotlib
 from riparian.inspection.view import TreeView, tree_view
 from riparian.inspection.words import Names, names_of_classes, names_of_features
-from riparian.parameters import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

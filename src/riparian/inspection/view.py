@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from riparian.engine.native import Arrays
+from riparian.estimator.parameters import whole
 from riparian.forest import OnlineForestClassifier
-from riparian.native import Arrays
-from riparian.parameters import whole
 
 NONE = -1  # where there is no child, no parent, no feature or no class
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from riparian.forest import OnlineForestClassifier
 from riparian.report.page import page
 from riparian.report.sections import all_sections
-from riparian.snapshot.files import write_whole
+from riparian.tools.files import write_whole
 
 if TYPE_CHECKING:
     from riparian.evaluation import CurvePoint, Scores

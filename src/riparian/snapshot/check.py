@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.estimator.weights import MAX_WEIGHT
 from riparian.snapshot.arrays import TOTALS, Arrays, Integers
 from riparian.snapshot.fringe import Fringe, Leaves
 from riparian.snapshot.header import MOST_POINTS, Header
 from riparian.snapshot.pieces import check_sum, every, unsigned_sums
-from riparian.weights import MAX_WEIGHT
 
 Totals = dict[str, NDArray[np.uint64]]
 

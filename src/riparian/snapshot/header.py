@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.history import History
-from riparian.labels import FAMILIES, Labels, family
-from riparian.parameters import Parameters, check_parameters
-from riparian.schedule import ConsistencyWarning, Geometric, Polynomial, Schedule
+from riparian.estimator.history import History
+from riparian.estimator.labels import FAMILIES, Labels, family
+from riparian.estimator.parameters import Parameters, check_parameters
+from riparian.estimator.schedules import ConsistencyWarning, Geometric, Polynomial, Schedule
+from riparian.estimator.weights import ClassWeights
 from riparian.snapshot.container import read_json
 from riparian.snapshot.errors import SnapshotError, require
-from riparian.weights import ClassWeights
 
 FORMAT = 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from riparian import native
+from riparian.engine import native
 from riparian.snapshot import arrays, container, header, size
 from riparian.snapshot.check import check
 from riparian.snapshot.errors import SnapshotError

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.engine.native import Arrays
 from riparian.inspection.view import NONE, depths_and_parents
-from riparian.native import Arrays
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

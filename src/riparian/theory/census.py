@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.native import Arrays
+from riparian.engine.native import Arrays
 from riparian.snapshot.arrays import TOTALS
 from riparian.snapshot.pieces import begins, unsigned_sums
 from riparian.theory.cells import Ranges, diameters, ranges_of_thresholds

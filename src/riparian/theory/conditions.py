@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from riparian.schedule import NEVER, Schedule, as_schedules, fault_in_order
+from riparian.estimator.schedules import NEVER, Schedule, as_schedules, fault_in_order
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def check_schedule(alpha: Schedule, beta: Schedule | float) -> ScheduleCheck:
     Nothing is refused here but what is no schedule: a forest would not take a β below α, and warns
     of the rest (`ConsistencyWarning`).
 
-    >>> from riparian.schedule import Geometric
+    >>> from riparian.estimator.schedules import Geometric
     >>> print(check_schedule(Geometric(1, 1.1), 1000))
     yes α never falls           so no tree of K splits is cheaper than the full one (upper-bound-K)
     yes α(d) -> ∞               so a leaf that splits on and on has more and more points (n-to-infty)

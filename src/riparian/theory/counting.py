@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from riparian.parameters import whole
-from riparian.schedule import Schedule
+from riparian.estimator.parameters import whole
+from riparian.estimator.schedules import Schedule
 
 
 def least_points(splits: int, alpha: Schedule) -> int:
@@ -18,7 +18,7 @@ def least_points(splits: int, alpha: Schedule) -> int:
     The paper says α(K), one too many: the K-th split of a cell is made at depth K-1, and its children
     hold α(K-1) each (R10). Before the first split a cell may hold none.
 
-    >>> from riparian.schedule import Geometric
+    >>> from riparian.estimator.schedules import Geometric
     >>> [least_points(k, Geometric(2, 2)) for k in range(4)]
     [0, 2, 4, 8]
     """
@@ -33,7 +33,7 @@ def max_splits(n_estimation: int, alpha: Schedule) -> int:
     cheapest tree of K splits fills level after level. Its deepest level is that of ⌈log2(K+1)⌉ (the
     paper has ⌈log2 K⌉, which for one split is none).
 
-    >>> from riparian.schedule import Geometric
+    >>> from riparian.estimator.schedules import Geometric
     >>> max_splits(10, Geometric(1, 2))  # 2 for the root, 4 for each of its children
     3
     """
@@ -52,7 +52,7 @@ def max_path(n_estimation: int, alpha: Schedule) -> int:
 
     Not in the paper, and by the same count: a path of K splits takes 2α(0) + ... + 2α(K-1) points.
 
-    >>> from riparian.schedule import Geometric
+    >>> from riparian.estimator.schedules import Geometric
     >>> max_path(14, Geometric(1, 2))
     3
     """

@@ -21,8 +21,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from riparian.parameters import whole
-from riparian.schedule import Schedule
+from riparian.estimator.parameters import whole
+from riparian.estimator.schedules import Schedule
 from riparian.theory.inputs import failure, probability
 
 
@@ -107,7 +107,7 @@ def fringe_wait(
 
     The numbers are finite, and that is all they are meant to be: 2^K is beyond any stream.
 
-    >>> from riparian.schedule import Geometric
+    >>> from riparian.estimator.schedules import Geometric
     >>> wait = fringe_wait(0.2, Geometric(10, 1.5), 0.1, n_dims=1, split_points=1, leaves=10,
     ...                    n_classes=2)
     >>> wait.splits, wait.estimation_points

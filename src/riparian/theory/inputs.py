@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from riparian.parameters import number
+from riparian.estimator.parameters import number
 
 
 def probability(name: str, value: Any) -> float:

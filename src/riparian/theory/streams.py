@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from scipy import stats
 
-from riparian.parameters import whole
+from riparian.estimator.parameters import whole
 from riparian.theory.inputs import failure, probability
 
 

@@ -10,7 +10,7 @@ from riparian.depth.body.lazy import Lazy
 from riparian.depth.body.pose import Pose
 from riparian.depth.body.render import FAR, Picture, render
 from riparian.depth.body.shape import Build, body
-from riparian.parameters import number, whole
+from riparian.estimator.parameters import number, whole
 
 _REACH = 1.5  # metres: nobody reaches further from the middle of their joints
 

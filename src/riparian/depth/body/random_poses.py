@@ -12,7 +12,7 @@ from riparian.depth.body.draws import Draw, generator
 from riparian.depth.body.lazy import Lazy
 from riparian.depth.body.pose import Pose
 from riparian.depth.body.tangle import tangled
-from riparian.parameters import whole
+from riparian.estimator.parameters import whole
 
 Range = tuple[float, float]  # degrees, from where to where
 

@@ -15,7 +15,7 @@ from riparian.depth.body.draws import Draw, generator
 from riparian.depth.body.listed import LISTS, ListedClips
 from riparian.depth.body.pose import Pose
 from riparian.depth.body.random_poses import RandomPoses
-from riparian.parameters import number, whole
+from riparian.estimator.parameters import number, whole
 
 _TEST_ROW = 2**32  # where the random poses to test on begin; those to train on end before
 

@@ -15,7 +15,7 @@ from riparian.experiments.kinect.study import methods_of
 from riparian.experiments.kinect.work import Work
 from riparian.experiments.store import as_csv
 from riparian.experiments.study import Row
-from riparian.snapshot.files import write_whole
+from riparian.tools.files import write_whole
 
 
 def write_extras(rows: Sequence[Row], work: Work, out: Path) -> None:

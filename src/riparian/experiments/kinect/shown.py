@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.depth.body.render import Picture
-from riparian.snapshot.files import write_whole
+from riparian.tools.files import write_whole
 
 MOST_SHOWN = 4  # pictures
 

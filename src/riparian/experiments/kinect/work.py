@@ -10,7 +10,7 @@ from pathlib import Path
 
 from riparian.experiments.kinect.settings import Method
 from riparian.experiments.study import Row
-from riparian.snapshot.files import write_whole
+from riparian.tools.files import write_whole
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "pixel.hpp"
+#include "space/pixel.hpp"
 
 #if defined(RIPARIAN_X86) && defined(_MSC_VER)
 #include <intrin.h>

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "array.hpp"
+#include "memory/array.hpp"
 
 #if defined(_MSC_VER)
 #include <intrin.h>

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels.hpp"
-#include "pool.hpp"
+#include "kernels/kernels.hpp"
+#include "memory/pool.hpp"
 
 namespace riparian {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels.hpp"
-#include "rng.hpp"
+#include "kernels/kernels.hpp"
+#include "draws.hpp"
 
 namespace riparian {
 

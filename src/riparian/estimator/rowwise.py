@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from riparian import native
-from riparian.base import (
+from riparian.engine import native
+from riparian.estimator.base import (
     ForestClassifier,
     checked_labels,
     unchanged_if_refused,
 )
-from riparian.progress import Callback, CallbackSupportMixin, with_callbacks
-from riparian.rows import Rows, as_rows, blocks, with_names
-from riparian.weights import checked_weights
+from riparian.estimator.progress import Callback, CallbackSupportMixin, with_callbacks
+from riparian.estimator.rows import Rows, as_rows, blocks, with_names
+from riparian.estimator.weights import checked_weights
 
 # What `as_rows` checks better than scikit-learn would: NaN is welcome, and sparse rows stay sparse.
 OURS = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse": "csr"}

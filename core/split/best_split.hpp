@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "counts.hpp"
-#include "entropy.hpp"
+#include "counts/counts.hpp"
+#include "split/entropy.hpp"
 
 namespace riparian {
 

@@ -1,6 +1,6 @@
 // Compiled once for each instruction set, with RIPARIAN_KERNELS naming it. No header with code of
 // its own is included: the linker would be free to keep the copy the oldest machine cannot run.
-#include "kernels.hpp"
+#include "kernels/kernels.hpp"
 
 #include <stdint.h>
 #include <string.h>

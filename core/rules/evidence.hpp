@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "candidates.hpp"
-#include "counts.hpp"
+#include "split/best_split.hpp"
+#include "counts/counts.hpp"
 
 namespace riparian {
 

@@ -1,4 +1,4 @@
-// An array of plain data that grows in place (see blocks.hpp), by a quarter while it is small and by a
+// An array of plain data that grows in place (see pages.hpp), by a quarter while it is small and by a
 // sixteenth after, so that a bound on memory holds while it grows too. Its room is a function of its
 // size alone.
 #pragma once
@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "blocks.hpp"
+#include "memory/pages.hpp"
 
 namespace riparian {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "features.hpp"
-#include "kernels.hpp"
-#include "rng.hpp"
+#include "space/columns.hpp"
+#include "kernels/kernels.hpp"
+#include "draws.hpp"
 
 namespace riparian {
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian import _core
-from riparian.parameters import Parameters, SaffariParameters
+from riparian.estimator.parameters import Parameters, SaffariParameters
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -1,6 +1,6 @@
 """What all forests share behind their doors: an engine, labels, weights, and copies of themselves.
 
-What a point is, a row of a matrix or a pixel of an image, their children say (`riparian.rows`,
+What a point is, a row of a matrix or a pixel of an image, their children say (`riparian.estimator.rows`,
 `riparian.depth`), and check it.
 """
 
@@ -20,14 +20,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from riparian import _core, native
-from riparian.history import History
-from riparian.labels import Labels, family
-from riparian.parameters import Parameters, SaffariParameters, whole
-from riparian.progress import Callback, Progress
-from riparian.shuffle import shuffled
+from riparian import _core
+from riparian.engine import native
+from riparian.engine.draws import shuffled
+from riparian.estimator.history import History
+from riparian.estimator.labels import Labels, family
+from riparian.estimator.parameters import Parameters, SaffariParameters, whole
+from riparian.estimator.progress import Callback, Progress
+from riparian.estimator.weights import ClassWeights, Weights, product
 from riparian.snapshot.errors import SnapshotError
-from riparian.weights import ClassWeights, Weights, product
 
 STEP_POINTS = 4096  # `fit` tells of its progress after this many points, or a hundredth of them
 

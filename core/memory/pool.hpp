@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "blocks.hpp"
+#include "memory/pages.hpp"
 
 namespace riparian {
 

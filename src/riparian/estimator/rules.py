@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from riparian.base import ForestClassifier
-from riparian.parameters import (
+from riparian.estimator.base import ForestClassifier
+from riparian.estimator.parameters import (
     Parameters,
     SaffariParameters,
     check_parameters,

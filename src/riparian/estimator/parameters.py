@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, cast
 
-from riparian.schedule import Schedule, resolve
+from riparian.estimator.schedules import Schedule, resolve
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The engine: the core driven from Python, and the draws that both engines share."""

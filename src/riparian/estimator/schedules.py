@@ -1,0 +1,263 @@
+"""α(d) and β(d): how many estimation points a split at depth d takes (R15).
+
+α(d) is how many each child must hold before a split is valid; β(d) is how many a leaf may hold
+before it must split. The paper needs α to grow to infinity, d/α(d) -> 0 and β >= α. What breaks the
+last is an error here; what breaks one of the others is a `ConsistencyWarning` that names the
+guarantee lost.
+
+Both engines read the integers made here, so no two of them can round a threshold differently.
+"""
+
+import math
+import sys
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from numbers import Real
+from typing import Self, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEVER = 2**63 - 1
+"""More points than any stream has: the integer of a schedule that has overflowed."""
+
+# Deeper than any tree can be. Where two schedules only cross beyond it, they do not cross.
+_DEEPEST = 2**62
+
+
+class ConsistencyWarning(UserWarning):
+    """The forest will learn, but without a guarantee that the paper gives."""
+
+
+class Schedule(ABC):
+    """A number of points for each depth, never falling as the depth grows.
+
+    The set of schedules is closed (`Geometric`, `Polynomial`): whether β stays above α at every
+    depth is decided by analysis, which needs to know their form.
+    """
+
+    @abstractmethod
+    def __call__(self, depth: int) -> float:
+        """The value at a depth, 0 being the root; infinity where it overflows."""
+
+    @property
+    @abstractmethod
+    def growth(self) -> tuple[int, float]:
+        """How fast the schedule grows in the end; of two, the larger one ends above the other."""
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether it grows to infinity with the depth."""
+        return self.growth > _NO_GROWTH
+
+    @property
+    def outgrows_depth(self) -> bool:
+        """Whether d / schedule(d) goes to 0."""
+        return self.growth > (1, 1.0)
+
+    @abstractmethod
+    def times(self, factor: float) -> Self:
+        """The same schedule, `factor` times as high."""
+
+    def at(self, depth: int) -> int:
+        """The value at a depth, rounded up; `NEVER` where it overflows."""
+        return _ceil(self(depth))
+
+    def integers(self, depths: int) -> NDArray[np.uint64]:
+        """What `at` gives for depths 0, 1, ..., depths - 1.
+
+        >>> Geometric(1, 1.5).integers(4).tolist()
+        [1, 2, 3, 4]
+        """
+        return _integers(self, depths)
+
+
+@dataclass(frozen=True)
+class Geometric(Schedule):
+    """start · rate^d, the form of the paper's experiments.
+
+    >>> alpha = Geometric(start=1, rate=1.1)
+    >>> alpha(0), round(alpha(10), 3)
+    (1.0, 2.594)
+    """
+
+    start: float  # the value at the root, >= 1
+    rate: float  # the factor from one depth to the next, >= 1
+
+    def __post_init__(self) -> None:
+        _normalise(self, "start", at_least=1)
+        _normalise(self, "rate", at_least=1)
+
+    def __call__(self, depth: int) -> float:
+        return self.start * _power(self.rate, depth)
+
+    @property
+    def growth(self) -> tuple[int, float]:
+        return (2, self.rate) if self.rate > 1 else _NO_GROWTH
+
+    def times(self, factor: float) -> Self:
+        return type(self)(_product(factor, self.start), self.rate)
+
+
+@dataclass(frozen=True)
+class Polynomial(Schedule):
+    """start · (1 + d)^power.
+
+    >>> Polynomial(start=2, power=2).integers(4).tolist()
+    [2, 8, 18, 32]
+    """
+
+    start: float  # the value at the root, >= 1
+    power: float  # >= 0; the paper's conditions ask for more than 1
+
+    def __post_init__(self) -> None:
+        _normalise(self, "start", at_least=1)
+        _normalise(self, "power", at_least=0)
+
+    def __call__(self, depth: int) -> float:
+        return self.start * _power(1.0 + depth, self.power)
+
+    @property
+    def growth(self) -> tuple[int, float]:
+        return (1, self.power) if self.power > 0 else _NO_GROWTH
+
+    def times(self, factor: float) -> Self:
+        return type(self)(_product(factor, self.start), self.power)
+
+
+_NO_GROWTH = (0, 0.0)  # a constant, whichever of the two forms it is written in
+
+
+@lru_cache(maxsize=64)
+def _integers(schedule: Schedule, depths: int) -> NDArray[np.uint64]:
+    """Kept, since forests of the same schedules are many; it must not be written to."""
+    values = np.full(depths, NEVER, dtype=np.uint64)
+    for depth in range(depths):
+        value = schedule.at(depth)
+        if value == NEVER:
+            break  # and so it stays
+        values[depth] = value
+    values.flags.writeable = False
+    return values
+
+
+def resolve(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Schedule]:
+    """α and β as two schedules, checked: β may be given as a multiple of α.
+
+    >>> resolve(Geometric(1, 1.1), 1000)
+    (Geometric(start=1.0, rate=1.1), Geometric(start=1000.0, rate=1.1))
+    >>> resolve(Geometric(2, 1.1), Geometric(1, 1.1))
+    Traceback (most recent call last):
+    ...
+    ValueError: beta must be >= alpha at every depth, got 1.0 < 2.0 at depth 0
+    """
+    alpha, beta = as_schedules(alpha, beta)
+    fault = fault_in_order(alpha, beta)
+    if fault is not None:
+        raise ValueError(f"beta must be >= alpha at every depth, got {fault}")
+    _warn_if_weak(alpha)
+    return alpha, beta
+
+
+def as_schedules(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Schedule]:
+    """α and β as two schedules, whatever the theorem says of them."""
+    if not _is_schedule(alpha):
+        raise TypeError(f"alpha must be a Geometric or a Polynomial, got {alpha!r}")
+    return alpha, beta if _is_schedule(beta) else _multiple(alpha, beta)
+
+
+def _multiple(alpha: Schedule, factor: object) -> Schedule:
+    if not _is_number(factor):
+        raise TypeError(f"beta must be a number, a Geometric or a Polynomial, got {factor!r}")
+    return alpha.times(_number("beta", factor, at_least=1))
+
+
+def fault_in_order(alpha: Schedule, beta: Schedule) -> str | None:
+    """How β falls below α at some depth; None if it does at none.
+
+    >>> fault_in_order(Geometric(2, 1.1), Geometric(1, 1.1))
+    '1.0 < 2.0 at depth 0'
+    """
+    if beta.growth < alpha.growth:
+        return f"{beta!r}, which in the end grows more slowly than {alpha!r}"
+    for depth in _closest_depths(alpha, beta):
+        if beta(depth) < alpha(depth):
+            return f"{beta(depth)!r} < {alpha(depth)!r} at depth {depth}"
+    return None
+
+
+def _closest_depths(alpha: Schedule, beta: Schedule) -> list[int]:
+    """Where β/α is least, given that β grows no more slowly than α.
+
+    Within one form the ratio never falls, so that is the root. A geometric β over a polynomial α
+    has log(β/α) = d·log(rate) - power·log(1 + d) + constant: convex, and least where
+    1 + d = power / log(rate).
+    """
+    if not (isinstance(alpha, Polynomial) and isinstance(beta, Geometric) and beta.rate > 1):
+        return [0]
+    least = int(min(max(alpha.power / math.log(beta.rate) - 1, 0), _DEEPEST))
+    # Both may have overflowed there and compare equal. That takes a power of several hundred (or
+    # a β that is never at any depth), so α has overflowed by depth 2, and depths 1 and 2 tell.
+    return [0, 1, 2, least, least + 1]
+
+
+def _warn_if_weak(alpha: Schedule) -> None:
+    if not alpha.unbounded:
+        lost = (
+            "is constant: the estimation points of a leaf, N^e(A_t(X)), need not grow to infinity, "
+            "so the forest is not guaranteed to be consistent"
+        )
+    elif not alpha.outgrows_depth:
+        lost = (
+            "grows too slowly: d/alpha(d) does not go to 0, so with a bounded fringe a leaf is not "
+            "guaranteed to become active, and the forest not to be consistent"
+        )
+    else:
+        return
+    warnings.warn(f"{alpha!r} as alpha {lost}", ConsistencyWarning, stacklevel=3)
+
+
+def _product(factor: float, start: float) -> float:
+    # A start must be finite, and the largest float means never just as well.
+    return min(factor * start, sys.float_info.max)
+
+
+def _power(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return math.inf
+
+
+def _ceil(value: float) -> int:
+    return math.ceil(value) if value < NEVER else NEVER
+
+
+def _is_schedule(value: object) -> TypeGuard[Geometric | Polynomial]:
+    return isinstance(value, Geometric | Polynomial)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _normalise(schedule: Schedule, name: str, *, at_least: float) -> None:
+    """Check a field and keep it as a Python float: repr and arithmetic then forget its type."""
+    value = _number(name, getattr(schedule, name), at_least=at_least)
+    object.__setattr__(schedule, name, value)
+
+
+def _number(name: str, value: object, *, at_least: float) -> float:
+    if not _is_number(value):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    if number < at_least:
+        raise ValueError(f"{name} must be >= {at_least}, got {value!r}")
+    return number
