@@ -7,9 +7,7 @@ tells it what it cannot know by itself: the classes, the schedules, λ.
 from __future__ import annotations
 
 import math
-import os
 import threading
-import weakref
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian import _core
+from riparian.engine.forks import survive_forks
 from riparian.estimator.parameters import Parameters, SaffariParameters
 
 Arrays = dict[str, NDArray[Any]]
@@ -31,37 +30,6 @@ TREE_BYTES = 512  # of a tree: what the system adds to its few blocks
 # For each level that a branch gains there must come a structure point (a candidate), an estimation
 # point for either child, and another structure point.
 POINTS_PER_LEVEL = 4
-
-
-# Every engine of this process: a fork waits until none is in the middle of a block.
-_engines: weakref.WeakSet[Engine] = weakref.WeakSet()
-_held: list[Engine] = []
-
-
-def _before_fork() -> None:
-    _held.extend(_engines)
-    for engine in _held:
-        engine.core.hold()
-
-
-def _after_fork_in_parent() -> None:
-    while _held:
-        _held.pop().core.let_go()
-
-
-def _after_fork_in_child() -> None:
-    while _held:
-        engine = _held.pop()
-        engine.learning = threading.Lock()  # whoever held it is not here
-        engine.core.let_go_in_child()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_before_fork,
-        after_in_parent=_after_fork_in_parent,
-        after_in_child=_after_fork_in_child,
-    )
 
 
 def cut(fraction: float) -> int:
@@ -118,7 +86,7 @@ class Engine(ABC):
         self.core = self._make_core()
         self.depths = 0  # that the core has schedules for
         self.learning = threading.Lock()  # for who feeds it: one batch after the other
-        _engines.add(self)
+        survive_forks(self)
         self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
 
     @abstractmethod

@@ -1,0 +1,48 @@
+"""Forks: a child finds every forest whole, with locks of its own.
+
+A fork waits until no forest is in the middle of a block.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from riparian.engine.native import Engine
+
+_engines: weakref.WeakSet[Engine] = weakref.WeakSet()  # of this process
+_held: list[Engine] = []  # while a fork is under way
+
+
+def survive_forks(engine: Engine) -> None:
+    """From now on, a fork waits for this engine."""
+    _engines.add(engine)
+
+
+def _before_fork() -> None:
+    _held.extend(_engines)
+    for engine in _held:
+        engine.core.hold()
+
+
+def _after_fork_in_parent() -> None:
+    while _held:
+        _held.pop().core.let_go()
+
+
+def _after_fork_in_child() -> None:
+    while _held:
+        engine = _held.pop()
+        engine.learning = threading.Lock()  # whoever held it is not here
+        engine.core.let_go_in_child()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )
