@@ -1,7 +1,7 @@
 """The forest of the paper in plain Python: documentation that runs.
 
 Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013), Appendix A and
-the bounded fringe, in the paper's order and words. A number such as R7 is a rule of DESIGN.md, which
+the bounded fringe, in the paper's order and words. A number such as R7 is a rule of docs/rules.md, which
 settles what the paper leaves open. The native engine must equal this file to the last bit; nothing
 here is fast, and nothing here is clever.
 
