@@ -5,16 +5,48 @@ is bounded, and the answer converges to the best possible one (Denil, Matheson a
 *Consistency of Online Random Forests*, ICML 2013).
 """
 
-from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from riparian import quick_sklearn as quick_sklearn  # first: all the others import scikit-learn
-from riparian.estimator.schedules import ConsistencyWarning, Geometric, Polynomial
-from riparian.forest import OnlineForestClassifier
-from riparian.saffari import SaffariForestClassifier
-from riparian.snapshot.errors import SnapshotError
-from riparian.snapshot.load import from_bytes, load
+# A name is imported when it is first asked for: importing scikit-learn takes a second, and not
+# everything here needs it (`riparian --help`, `riparian.Geometric`).
+_HOMES = {
+    "OnlineForestClassifier": "riparian.forest",
+    "SaffariForestClassifier": "riparian.saffari",
+    "Geometric": "riparian.schedule",
+    "Polynomial": "riparian.schedule",
+    "ConsistencyWarning": "riparian.schedule",
+    "load": "riparian.snapshot.load",
+    "from_bytes": "riparian.snapshot.load",
+    "SnapshotError": "riparian.snapshot.errors",
+}
 
-__version__ = version("riparian")
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
+    from riparian.saffari import SaffariForestClassifier
+    from riparian.schedule import ConsistencyWarning, Geometric, Polynomial
+    from riparian.snapshot.errors import SnapshotError
+    from riparian.snapshot.load import from_bytes, load
+
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value = version("riparian")
+        elif name in _HOMES:
+            from importlib import import_module
+
+            value = getattr(import_module(_HOMES[name]), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, "__version__"})
+
 
 __all__ = [
     "OnlineForestClassifier",
