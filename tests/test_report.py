@@ -21,9 +21,9 @@ from riparian.evaluation import Prequential, Scores
 from riparian.inspection import tree_view
 from riparian.inspection.colours import rgb
 from riparian.report import Report
-from riparian.report.numbers import count, memory, share
 from riparian.report.trees import count_leaves, size_label
 from riparian.streams import GaussianMixture
+from riparian.tools.text import count, percent, size
 
 from report_browser import FAINT, OVERFLOWING, Page, running_browser
 
@@ -266,7 +266,7 @@ def test_the_key_figures_are_those_of_the_scores_and_the_forest(whole):
         "classes": "5",
         "trees": "4",
         "leaves": count(forest.stats()["leaves"]),
-        "memory": memory(forest.memory()["total"]),
+        "memory": size(forest.memory()["total"]),
     }
 
 
@@ -551,7 +551,7 @@ def test_paper_is_white_and_narrow(light):
 def test_the_cells_of_a_small_matrix_say_counts_and_shares(page, whole):
     cells = page.texts("#chart-confusion .heatmap-label text")
     assert sorted(cells) == sorted(
-        count(n) + share(n / row.sum())
+        count(n) + percent(n / row.sum())
         for row in whole.report.scores.confusion
         for n in row.tolist()
     )
@@ -573,7 +573,7 @@ def test_pointing_at_the_stream_tells_its_values(page, whole):
         ]
         assert page.hover("memory", point.row, point.memory) == [
             count(point.row),
-            f"memory : {memory(point.memory)}",
+            f"memory : {size(point.memory)}",
         ]
 
 
@@ -583,7 +583,7 @@ def test_pointing_at_the_answers_tells_their_values(page, whole):
     assert page.hover("confusion", 1, 0) == [
         f"truth {scores.classes[0]}",
         f"predicted {scores.classes[1]}",
-        f"{count(n)} rows, {share(n / matrix[0].sum())} of the truth",
+        f"{count(n)} rows, {percent(n / matrix[0].sum())} of the truth",
     ]
     some = scores.calibration[-2]
     confidence, rows = f"confidence {some.confidence:.1%}", f"{count(some.count)} rows"

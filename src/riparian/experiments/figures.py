@@ -13,8 +13,8 @@ from typing import Any
 
 from riparian.experiments.curves import Curve, Panel
 from riparian.experiments.tables import number
-from riparian.inspection.figure import matplotlib
 from riparian.tools.files import write_whole
+from riparian.tools.optional import matplotlib
 
 # Okabe and Ito's colours, told apart by colour-blind readers; the yellow is too pale for a line.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")

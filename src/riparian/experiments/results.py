@@ -10,8 +10,8 @@ from riparian.experiments.figures import draw, write_figure
 from riparian.experiments.runs import run
 from riparian.experiments.study import Study
 from riparian.experiments.tables import markdown
-from riparian.inspection.figure import matplotlib
 from riparian.tools.files import write_whole
+from riparian.tools.optional import matplotlib
 
 
 def write_all(

@@ -25,9 +25,9 @@ from riparian.inspection.cut import (
     fixed_values,
     two_features,
 )
-from riparian.inspection.figure import matplotlib
 from riparian.inspection.view import TreeView, tree_view
 from riparian.inspection.words import Names, names_of_classes, names_of_features
+from riparian.tools.optional import matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.colours import shades, shares_of
-from riparian.inspection.figure import matplotlib
 from riparian.inspection.view import TreeView
 from riparian.inspection.words import Names, Words
+from riparian.tools.optional import matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

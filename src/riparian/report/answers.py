@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from riparian.report import charts
 from riparian.report.chart import chart
-from riparian.report.numbers import count, decimal, ranks, share, shortened
 from riparian.report.tables import columns, folded, heat_key, paragraph, table
+from riparian.tools.text import count, decimal, listed, percent, shortened
 
 if TYPE_CHECKING:
     from riparian.evaluation import Bin, Scores
@@ -74,12 +74,12 @@ def confused_pairs(names: list[str], matrix: NDArray[np.int64]) -> str:
             shortened(names[truth], LONGEST_NAME),
             shortened(names[predicted], LONGEST_NAME),
             count(int(matrix[truth, predicted])),
-            share(matrix[truth, predicted] / matrix[truth].sum()),
+            percent(matrix[truth, predicted] / matrix[truth].sum()),
         )
         for truth, predicted in pairs
     ]
     return table(
-        f"Most often confused: {ranks(len(pairs), in_all, 'pairs')}",
+        f"Most often confused: {listed(len(pairs), in_all, 'pairs')}",
         ("truth", "predicted", "rows", "of the truth"),
         rows,
         numbers=(2, 3),
@@ -92,10 +92,10 @@ def calibration(bins: Sequence[Bin]) -> str:
         "calibration",
         "Calibration",
         f"Line chart of how often predictions were right by their confidence, in {len(bins)} "
-        f"bins; on average {share(gap)} away from the diagonal.",
+        f"bins; on average {percent(gap)} away from the diagonal.",
         "Predictions by the probability of the predicted class. On the dotted line they are right "
         "as often as they say, above it more often. The mean distance from it, weighted by rows, "
-        f"is {share(gap)}.",
+        f"is {percent(gap)}.",
         charts.calibration(bins),
     )
 

@@ -34,7 +34,7 @@ def chart(
 def script_safe(figure: Any) -> str:
     """The figure as JSON in which nothing can end the script that it stands in.
 
-    >>> from riparian.report.figure import plotly
+    >>> from riparian.tools.optional import plotly
     >>> json = script_safe(plotly("graph_objects").Figure(layout={"title": "</script>"}))
     >>> "script" in json, "<" in json
     (True, False)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.report.figure import LONGEST_NAME, axis, figure, names_axis, plotly, text
-from riparian.report.numbers import count, memory, share
+from riparian.report.figure import LONGEST_NAME, axis, figure, names_axis, text
+from riparian.tools.optional import plotly
+from riparian.tools.text import count, percent, size
 
 if TYPE_CHECKING:
     from riparian.evaluation import Bin, CurvePoint
@@ -52,7 +53,7 @@ def leaves(curve: Sequence[CurvePoint]) -> Any:
 def held(curve: Sequence[CurvePoint]) -> Any:
     """The bytes that the forest held."""
     trace = line(curve, "memory", [point.memory for point in curve], "accent", 2.5)
-    trace.customdata = [memory(point.memory) for point in curve]
+    trace.customdata = [size(point.memory) for point in curve]
     trace.hovertemplate = "%{customdata}"
     y = axis("memory", rangemode="tozero", tickformat="~s", ticksuffix="B")
     return along_the_stream([trace], y)
@@ -89,7 +90,7 @@ def confusion(names: list[str], matrix: NDArray[np.int64]) -> Any:
     shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
     cells = [
         [
-            [text(truth), text(predicted), count(n), share(part)]
+            [text(truth), text(predicted), count(n), percent(part)]
             for predicted, n, part in zip(names, row.tolist(), row_shares.tolist(), strict=True)
         ]
         for truth, row, row_shares in zip(names, matrix, shares, strict=True)

@@ -1,4 +1,4 @@
-"""A figure of the report: the door to plotly, and what all figures have in common.
+"""What all figures of the report have in common.
 
 Colours are not chosen here. A trace says in its `meta` which of the page's colours goes where, such
 as `{"line.color": "accent"}`; the page puts in those of the light or of the dark scheme.
@@ -7,24 +7,16 @@ as `{"line.color": "accent"}`; the page puts in those of the light or of the dar
 from __future__ import annotations
 
 from html import escape
-from importlib import import_module
 from typing import Any
 
-from riparian.report.numbers import shortened
+from riparian.tools.optional import plotly
+from riparian.tools.text import shortened
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 HEIGHT = 320  # pixels
 
 LONGEST_NAME = 20  # characters that an axis has room for
-
-
-def plotly(module: str) -> Any:
-    """A module of plotly, or an error that says how to get it."""
-    try:
-        return import_module(f"plotly.{module}")
-    except ImportError as error:
-        raise ImportError('the report needs plotly: pip install "riparian[cli]"') from error
 
 
 def figure(traces: list[Any], *, height: int = HEIGHT, **layout: Any) -> Any:

@@ -13,9 +13,9 @@ from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.report import charts
 from riparian.report.chart import chart
-from riparian.report.numbers import count, decimal, memory, ranks, share
 from riparian.report.tables import columns, pairs, table
 from riparian.report.trees import count_leaves, size_label
+from riparian.tools.text import count, decimal, listed, percent, size
 
 if TYPE_CHECKING:
     from riparian.evaluation import Scores
@@ -37,7 +37,7 @@ def key_figures(forest: OnlineForestClassifier, scores: Scores | None) -> dict[s
     if scores is not None:
         figures |= {
             "rows scored": count(scores.rows),
-            "accuracy": share(scores.accuracy),
+            "accuracy": percent(scores.accuracy),
             "Cohen's kappa": decimal(scores.kappa),
             "log loss, in nats": decimal(scores.log_loss),
         }
@@ -45,7 +45,7 @@ def key_figures(forest: OnlineForestClassifier, scores: Scores | None) -> dict[s
         "classes": count(len(forest.classes_)),
         "trees": count(len(stats["trees"])),
         "leaves": count(stats["leaves"]),
-        "memory": memory(forest.memory()["total"]),
+        "memory": size(forest.memory()["total"]),
     }
 
 
@@ -57,13 +57,13 @@ def features(forest: OnlineForestClassifier) -> str:
     if len(order) == 0:
         return ""
     names = names_of_features(forest, None)
-    which = ranks(len(order), len(importances), "features")
+    which = listed(len(order), len(importances), "features")
     best = int(order[0])
     return chart(
         "importances",
         "Importances",
         f"Bar chart of the importances of {which}: most important is {names[best]} "
-        f"with {share(importances[best])}.",
+        f"with {percent(importances[best])}.",
         f"Gain times structure points of all splits in a feature, as a share of all: {which}. "
         "Features of pure noise get a share too.",
         charts.importances([names[i] for i in order], importances[order].tolist()),
@@ -139,10 +139,10 @@ def memory_by_kind(forest: OnlineForestClassifier) -> str:
     held = forest.memory()
     names = {"nodes": "nodes", "histograms": "histograms of leaves", "fringe": "the fringe"}
     rows = [
-        (name, memory(held[kind]), share(held[kind] / held["total"]))
+        (name, size(held[kind]), percent(held[kind] / held["total"]))
         for kind, name in names.items()
     ]
-    rows.append(("in all", memory(held["total"]), share(1.0)))
+    rows.append(("in all", size(held["total"]), percent(1.0)))
     return table("Memory by kind", ("kind", "memory", "share"), rows, numbers=(1, 2))
 
 

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from string import Template
 
-from riparian.report.figure import plotly
+from riparian.tools.optional import plotly
 
 
 @dataclass(frozen=True)

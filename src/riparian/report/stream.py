@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from riparian.report import charts
 from riparian.report.chart import chart
-from riparian.report.numbers import count, memory, share
 from riparian.report.tables import columns
+from riparian.tools.text import count, percent, size
 
 if TYPE_CHECKING:
     from riparian.evaluation import CurvePoint, Scores
@@ -20,8 +20,8 @@ def along(curve: Sequence[CurvePoint], scores: Scores | None) -> str:
     return chart(
         "accuracy",
         "Accuracy along the stream",
-        f"Line chart of accuracy: {rows} {share(last.accuracy)} of all rows so far, "
-        f"{share(last.window_accuracy)} of the last window.",
+        f"Line chart of accuracy: {rows} {percent(last.accuracy)} of all rows so far, "
+        f"{percent(last.window_accuracy)} of the last window.",
         "Every row was predicted before it was learned. The window looks back over the last rows "
         "only, so it shows how good the forest has become, and whether the stream has changed.",
         charts.accuracy(curve, None if scores is None else most_frequent(scores)),
@@ -37,7 +37,7 @@ def along(curve: Sequence[CurvePoint], scores: Scores | None) -> str:
         chart(
             "memory",
             "Memory",
-            f"Line chart of the memory that the forest holds: {rows} {memory(last.memory)}.",
+            f"Line chart of the memory that the forest holds: {rows} {size(last.memory)}.",
             "What the forest holds by its own account.",
             charts.held(curve),
         ),

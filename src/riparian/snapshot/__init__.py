@@ -9,7 +9,6 @@
     pieces.py       sums and places of what lies end to end
     size.py         how much memory it will take
     state.py        all of this in order
-    files.py        writing a file whole or not at all
     load.py         from a file or bytes to an estimator
     extra.py        what a program keeps with a forest
 

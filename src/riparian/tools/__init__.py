@@ -1,1 +1,6 @@
-"""Small tools that several rooms need."""
+"""Small tools that several rooms need.
+
+files.py       writing a file whole or not at all
+optional.py    libraries that only some users need
+text.py        numbers and names as people write them
+"""

@@ -5,17 +5,36 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """The data is on the disk under a name of its own before it takes the place of what was there."""
+    """Replace a file, or make it, with this content."""
+    with whole_file(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A new file to write to. It takes its place when the block ends, unless that is by an error.
+
+    Until then it has a name of its own, `.NAME.RANDOM.tmp`. The permissions of a file that it
+    replaces are kept.
+    """
     target = os.path.realpath(path)  # a link stays, and what it points to is replaced
     if os.path.exists(target) and not os.path.isfile(target):
         raise ValueError(f"path must name a file, got {os.fspath(path)!r}, which is something else")
     folder, name = os.path.split(target)
     beside = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
     try:
-        _write_new(beside, data, like=target)
+        with open(beside, "xb") as file:
+            if os.path.exists(target):
+                os.chmod(beside, stat.S_IMODE(os.stat(target).st_mode))
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(beside, target)
     except BaseException:
         if os.path.exists(beside):
@@ -24,17 +43,8 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     _sync_folder(folder)
 
 
-def _write_new(path: str, data: bytes, like: str) -> None:
-    with open(path, "xb") as file:
-        if os.path.exists(like):
-            os.chmod(path, stat.S_IMODE(os.stat(like).st_mode))
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def _sync_folder(folder: str) -> None:
-    """A rename is in the folder, which is on the disk only when it says so."""
+    """A rename is an entry of the folder, which must reach the disk as well."""
     if os.name == "nt":  # folders cannot be opened there, and renames are written through
         return
     descriptor = os.open(folder, os.O_RDONLY)

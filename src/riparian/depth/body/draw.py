@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from riparian.depth.body.colours import COLOURS
 from riparian.depth.body.parts import PART_NAMES
-from riparian.inspection.figure import matplotlib
+from riparian.tools.optional import matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

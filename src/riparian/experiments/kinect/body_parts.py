@@ -12,7 +12,7 @@ from riparian.experiments.kinect.judging import BODY_PARTS
 from riparian.experiments.kinect.settings import LABELS, Method
 from riparian.experiments.kinect.study import methods_of
 from riparian.experiments.study import Row
-from riparian.inspection.figure import matplotlib
+from riparian.tools.optional import matplotlib
 
 MEASURES = {  # columns of the rows, as they are called in the table
     "accuracy": "all pixels",

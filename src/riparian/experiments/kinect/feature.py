@@ -12,7 +12,7 @@ from riparian.depth.reference import REFERENCE_DEPTH, moved
 from riparian.experiments.figures import INK, STYLE
 from riparian.experiments.kinect.framing import frame_body
 from riparian.experiments.kinect.shown import Shown
-from riparian.inspection.figure import matplotlib
+from riparian.tools.optional import matplotlib
 
 MOST_FEATURES = 3
 BOXES = ("#d62728", "white")  # as in the paper: the first place less the second

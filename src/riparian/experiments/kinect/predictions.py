@@ -10,7 +10,7 @@ from riparian.depth.body import COLOURS, draw_depth, draw_legend, draw_parts
 from riparian.experiments.figures import STYLE
 from riparian.experiments.kinect.framing import frame_body
 from riparian.experiments.kinect.shown import Shown
-from riparian.inspection.figure import matplotlib
+from riparian.tools.optional import matplotlib
 
 TITLES = ("depth", "truth", "prediction", "confidence")
 ACROSS = 2.5  # inches of a picture

@@ -1,0 +1,25 @@
+"""A missing library is an error that says what to install."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from riparian.tools.optional import matplotlib, optional_module
+
+
+def test_a_module_that_is_there_is_imported():
+    assert optional_module("json.decoder", needed_by="a test", extra="dev").JSONDecoder
+
+
+def test_a_module_that_is_missing_says_which_extra_brings_it():
+    message = r'^a test needs no_such_library: pip install "riparian\[dev\]"$'
+    with pytest.raises(ImportError, match=message):
+        optional_module("no_such_library.part", needed_by="a test", extra="dev")
+
+
+def test_a_figure_says_what_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.nothing", None)
+    with pytest.raises(ImportError, match=r'^this figure needs matplotlib: pip .*\[plot\]"$'):
+        matplotlib("nothing")
