@@ -10,6 +10,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SANITIZED := build/sanitize
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 
 export CXX
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -42,9 +43,12 @@ $(VENV)/.build-requirements: pyproject.toml
 demo: venv ## learn two streams, and write a report of each to look at
 	$(BIN)/riparian demo
 
+# The tests are independent of one another, so they run on all processors.
+PYTEST := -m pytest --timeout 600 --numprocesses $(JOBS) --dist worksteal
+
 .PHONY: test
 test: venv ## run the tests, and the examples in the docstrings
-	$(BIN)/python -m pytest --timeout 600
+	$(BIN)/python $(PYTEST)
 
 .PHONY: lint
 lint: venv ## check style and format
@@ -83,7 +87,7 @@ SANITIZED_RUN = env \
 .PHONY: sanitize
 sanitize: $(SANITIZED)/.stamp ## run the tests of the engine with address and undefined behaviour checked
 	$(SANITIZED_RUN) -c 'import riparian._core as core; assert core.sanitized, core.__file__'
-	$(SANITIZED_RUN) -m pytest -m engine --timeout 600 -p no:cacheprovider tests
+	$(SANITIZED_RUN) $(PYTEST) -m engine -p no:cacheprovider tests
 
 # The baseline kernels only: they are all the same to threads.
 build/threads: tests/core/threads.cpp $(wildcard core/*.?pp core/*/*)
@@ -128,8 +132,20 @@ sdist-full: sdist-installed ## the same, with all of the tests
 	$(SDIST)/venv/bin/pip install --quiet "$$(echo $(SDIST)/riparian-*.tar.gz)[dev]"
 	cd $(SDIST)/source && ../venv/bin/python -m pytest -p no:cacheprovider tests --pyargs riparian
 
+WHEEL := build/wheel
+# Nothing but the new environment is on the path: where something needs a compiler, it fails.
+WITHOUT_COMPILER = env PATH='$(abspath $(WHEEL)/venv/bin)' CC=/bin/false CXX=/bin/false
+
+.PHONY: wheel
+wheel: venv ## build a wheel, install it in an environment without a compiler, and try it there
+	rm -rf $(WHEEL)
+	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(WHEEL) .
+	$(PYTHON) -m venv $(WHEEL)/venv
+	$(WITHOUT_COMPILER) pip install --quiet --only-binary :all: $(WHEEL)/riparian-*.whl 'pytest>=8.2' hypothesis
+	$(WITHOUT_COMPILER) python -m pytest -p no:cacheprovider tests/wheel.py @tests/smoke.txt
+
 .PHONY: check
-check: test lint types sanitize threads fuzz docs sdist ## the full check: what CI runs
+check: test lint types sanitize threads fuzz docs sdist wheel ## the full check: what CI runs
 
 .PHONY: bench
 bench: venv ## measure ours beside the peers: few streams, and short ones
