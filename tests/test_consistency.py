@@ -165,7 +165,7 @@ def test_structure_points_predict_worse_than_as_many_estimation_points(by_voters
     ],
 )
 def test_a_study_has_a_command(command, module, header, tmp_path, monkeypatch):
-    app = pytest.importorskip("riparian.cli.experiment").app
+    app = pytest.importorskip("riparian.cli.commands.experiment").app
     runner = pytest.importorskip("typer.testing").CliRunner()
     tiny = replace(consistency.QUICK, sizes=(1000, 3000), trees=2, test_points=500)
     quick = tiny if module is consistency else replace(third_stream.QUICK, learning=tiny)

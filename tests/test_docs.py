@@ -25,7 +25,7 @@ import pytest
 from typer.testing import CliRunner
 
 from riparian.cli.app import app
-from riparian.cli.checkpoint import Checkpoint
+from riparian.cli.learning.checkpoint import Checkpoint
 from riparian.experiments import dataset
 from riparian.experiments.readers import Part
 

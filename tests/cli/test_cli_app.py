@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 import riparian
-from riparian.cli.display import Status
+from riparian.cli.output.display import Status
 
 from commands import RIPARIAN, SMALL, call, run, said, table, write
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from riparian.cli.blocks import rechunk, shuffled_windows
+from riparian.cli.learning.blocks import rechunk, shuffled_windows
 
 CUTS = st.lists(st.integers(0, 100), max_size=6)
 ROWS = st.integers(1, 120)

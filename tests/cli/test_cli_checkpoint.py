@@ -10,8 +10,8 @@ import time
 import pytest
 
 import riparian
-from riparian.cli.checkpoint import Checkpoint, Every
 from riparian.cli.errors import BadUsage
+from riparian.cli.learning.checkpoint import Checkpoint, Every
 
 from commands import SMALL, call, learn, run, said, start, table, write
 

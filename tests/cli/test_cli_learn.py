@@ -11,9 +11,9 @@ import pytest
 
 import riparian
 from riparian import Geometric, OnlineForestClassifier, Polynomial
-from riparian.cli.forest_options import ForestOptions
-from riparian.cli.learn_options import StreamOptions
-from riparian.cli.target import Target
+from riparian.cli.features.target import Target
+from riparian.cli.option_groups.forest import ForestOptions
+from riparian.cli.option_groups.learning import StreamOptions
 from riparian.evaluation import Prequential
 
 from commands import SMALL, call, learn, said, table, write

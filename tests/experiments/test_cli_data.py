@@ -10,7 +10,7 @@ import pytest
 import server
 from typer.testing import CliRunner
 
-from riparian.cli.data import app
+from riparian.cli.commands.data import app
 from riparian.experiments import dataset, download
 
 TRAIN = bz2.compress(b"1 1:0.5 2:-1\n2 1:-1 2:0.25\n")

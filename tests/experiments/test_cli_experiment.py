@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from riparian.cli.experiment import app
+from riparian.cli.commands.experiment import app
 from riparian.experiments import Interrupted, mixture, usps
 
 NAMES = ["figure.png", "figure.svg", "runs.csv", "settings.json", "table.md"]
@@ -146,7 +146,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path, monkeypatch):
     def write_all(*args, **kwargs):
         raise Interrupted("3 of 10 pieces are kept")
 
-    monkeypatch.setattr("riparian.cli.experiment.write_all", write_all)
+    monkeypatch.setattr("riparian.cli.commands.experiment.write_all", write_all)
     result = experiment("mixture", "--out", tmp_path)
     assert result.exit_code == 130
     assert "3 of 10 pieces are kept" in result.stderr

@@ -12,7 +12,7 @@ import pytest
 from depth.motion_capture import write_folder
 from typer.testing import CliRunner
 
-from riparian.cli.experiment import app
+from riparian.cli.commands.experiment import app
 from riparian.depth.body import PART_NAMES
 
 SMALL = ("--size", "80x60", "--train", 6, "--test", 3, "--trees", 3, "--candidates", 10)

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from riparian.cli.demo import demo
-from riparian.cli.evaluate import evaluate
-from riparian.cli.inspect import inspect
-from riparian.cli.learn import learn
-from riparian.cli.predict import predict
+from riparian.cli.commands.demo import demo
+from riparian.cli.commands.evaluate import evaluate
+from riparian.cli.commands.inspect import inspect
+from riparian.cli.commands.learn import learn
+from riparian.cli.commands.predict import predict
 
 # Groups of commands that need much else: imported when they are asked for.
 LATER = ("experiment", "data")
@@ -27,7 +27,7 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in LATER:
             return super().get_command(ctx, cmd_name)
-        command = typer.main.get_group(import_module(f"riparian.cli.{cmd_name}").app)
+        command = typer.main.get_group(import_module(f"riparian.cli.commands.{cmd_name}").app)
         command.name = cmd_name
         return command
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from riparian.cli import words
+from riparian.cli.output import words
 from riparian.evaluation import Scores
 
 MOST_CLASSES = 12  # of a confusion matrix that fits a terminal

@@ -12,12 +12,12 @@ import pyarrow as pa
 import typer
 from numpy.typing import NDArray
 
-from riparian.cli import words
 from riparian.cli.errors import BadData, BadUsage, reported, say
-from riparian.cli.matching import Matched, MatchingOptions
-from riparian.cli.model import check_can_write, load_model
-from riparian.cli.options import AsJson, ReadingOptions, spread
-from riparian.cli.outputs import STDOUT, OutputFormat, open_output, output_format
+from riparian.cli.features.matching import Matched, MatchingOptions
+from riparian.cli.model_file import check_can_write, load_model
+from riparian.cli.option_groups.common import AsJson, ReadingOptions, spread
+from riparian.cli.output import words
+from riparian.cli.output.predictions import STDOUT, OutputFormat, open_output, output_format
 from riparian.cli.sources.stream import Stream
 
 ModelFile = Annotated[Path, typer.Argument(help="A model, or any snapshot.", metavar="MODEL")]

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from riparian.cli.columns import Columns
 from riparian.cli.errors import BadData, shown
+from riparian.cli.features.table import Columns
+from riparian.cli.features.target import Target
 from riparian.cli.sources.libsvm import INDEX, VALUE, LibsvmSource
 from riparian.cli.sources.source import Batch, Kind, Source
-from riparian.cli.target import Target
 
 
 class SparseColumns(Columns):

@@ -16,8 +16,8 @@ from typing import Annotated, Any
 import typer
 
 from riparian.cli.errors import BadUsage, CommandError, Interrupted, reported, say
-from riparian.cli.kinect_options import KinectOptions
-from riparian.cli.options import AsJson, spread
+from riparian.cli.option_groups.common import AsJson, spread
+from riparian.cli.option_groups.kinect import KinectOptions
 from riparian.experiments import Interrupted as StudyInterrupted
 from riparian.experiments import (
     Panel,

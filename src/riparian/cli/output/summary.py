@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from riparian.cli import words
-from riparian.cli.learner import Learner
-from riparian.cli.model import named
-from riparian.cli.tables import confusion_table, show, two_columns
+from riparian.cli.learning.learner import Learner
+from riparian.cli.model_file import named
+from riparian.cli.output import words
+from riparian.cli.output.tables import confusion_table, show, two_columns
 
 
-def summary(learner: Learner, model: Path, size: int) -> dict[str, str]:
+def facts(learner: Learner, model: Path, size: int) -> dict[str, str]:
     """In a few words."""
     progress, stats = learner.progress, learner.forest.stats()
     rate = progress.learned / max(progress.seconds, 1e-9)

@@ -8,22 +8,29 @@ from typing import Annotated, Any
 
 import typer
 
-from riparian.cli import learned
-from riparian.cli.checkpoint import Checkpoint, Every, Progress
-from riparian.cli.columns import Columns, TableColumns, text_encoder
-from riparian.cli.display import display
 from riparian.cli.errors import BadData, BadUsage, reported, say
-from riparian.cli.forest_options import ForestOptions, flag
-from riparian.cli.learn_options import SavingOptions, StreamOptions
-from riparian.cli.learner import Learner, start
-from riparian.cli.model import check_can_write, model_bytes, write_file
-from riparian.cli.options import AsJson, ColumnOptions, Html, Quiet, ReadingOptions, spread
+from riparian.cli.features.sparse import SparseColumns
+from riparian.cli.features.table import Columns, TableColumns, text_encoder
+from riparian.cli.features.target import Target
+from riparian.cli.learning.checkpoint import Checkpoint, Every, Progress
+from riparian.cli.learning.learner import Learner, start
+from riparian.cli.model_file import check_can_write, model_bytes, write_file
+from riparian.cli.option_groups.common import (
+    AsJson,
+    ColumnOptions,
+    Html,
+    Quiet,
+    ReadingOptions,
+    spread,
+)
+from riparian.cli.option_groups.forest import ForestOptions, flag
+from riparian.cli.option_groups.learning import SavingOptions, StreamOptions
+from riparian.cli.output import summary
+from riparian.cli.output.display import display
 from riparian.cli.sources.libsvm import LABEL, LibsvmSource
 from riparian.cli.sources.opening import open_source
 from riparian.cli.sources.source import Kind, Source
 from riparian.cli.sources.stream import Stream
-from riparian.cli.sparse_columns import SparseColumns
-from riparian.cli.target import Target
 from riparian.estimator.schedules import ConsistencyWarning
 from riparian.evaluation import Prequential
 from riparian.forest import OnlineForestClassifier
@@ -95,13 +102,13 @@ def learn(
     data = model_bytes(forest, chosen)
     write_file(saving.model, data, "model")
     checkpoint.remove()
-    told = learned.summary(learner, saving.model, len(data))
+    facts = summary.facts(learner, saving.model, len(data))
     if html is not None:
-        learned.write_report(html, learner, told)
+        summary.write_report(html, learner, facts)
     if as_json:
-        print(json.dumps(learned.machine(learner, saving.model, len(data), html)))
+        print(json.dumps(summary.machine(learner, saving.model, len(data), html)))
     else:
-        learned.tell(learner, told, html)
+        summary.tell(learner, facts, html)
 
 
 def choose_columns(stream: Stream, options: ColumnOptions) -> Columns:

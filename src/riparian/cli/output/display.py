@@ -8,8 +8,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from riparian.cli import words
 from riparian.cli.errors import say
+from riparian.cli.output import words
 
 LIVE_SECONDS, PLAIN_SECONDS = 0.25, 10.0
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from riparian.cli.columns import Encode
 from riparian.cli.errors import BadUsage
+from riparian.cli.features.table import Encode
 from riparian.cli.sources.opening import Format, Reading
 
 AsJson = Annotated[

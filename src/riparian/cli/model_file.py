@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from riparian.cli.columns import Columns
 from riparian.cli.errors import BadData, BadUsage, CommandError
-from riparian.cli.remembered import columns_from_state
+from riparian.cli.features.saved import columns_from_state
+from riparian.cli.features.table import Columns
 from riparian.forest import OnlineForestClassifier
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.extra import from_bytes_with_extra, with_extra

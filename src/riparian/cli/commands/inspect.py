@@ -10,15 +10,15 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from riparian.cli import words
-from riparian.cli.columns import TableColumns
-from riparian.cli.encoding import Number
+from riparian.cli.commands.predict import ModelFile
 from riparian.cli.errors import BadUsage, names, reported
-from riparian.cli.model import Model, check_can_write, load_model, named
-from riparian.cli.options import AsJson, Html
-from riparian.cli.predict import ModelFile
-from riparian.cli.sparse_columns import SparseColumns
-from riparian.cli.tables import grid, show, two_columns
+from riparian.cli.features.encoders import Number
+from riparian.cli.features.sparse import SparseColumns
+from riparian.cli.features.table import TableColumns
+from riparian.cli.model_file import Model, check_can_write, load_model, named
+from riparian.cli.option_groups.common import AsJson, Html
+from riparian.cli.output import words
+from riparian.cli.output.tables import grid, show, two_columns
 
 MOST_LABELS = 20  # that are listed
 SHAPE = ("leaves", "active", "depth", "should_splits", "must_splits")

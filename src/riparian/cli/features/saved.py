@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from riparian.cli import encoding
-from riparian.cli.columns import Columns, TableColumns
-from riparian.cli.encoding import Encoder
+from riparian.cli.features import encoders
+from riparian.cli.features.encoders import Encoder
+from riparian.cli.features.sparse import SparseColumns
+from riparian.cli.features.table import Columns, TableColumns
+from riparian.cli.features.target import FAMILIES, Target
 from riparian.cli.sources.libsvm import LABEL
-from riparian.cli.sparse_columns import SparseColumns
-from riparian.cli.target import FAMILIES, Target
 
 
 def columns_from_state(state: Any) -> Columns:
@@ -30,5 +30,5 @@ def columns_from_state(state: Any) -> Columns:
 def _encoder(found: Any) -> tuple[str, Encoder]:
     match found:
         case [str(name), str(kind), dict(state)]:
-            return name, encoding.from_state(kind, state)
+            return name, encoders.from_state(kind, state)
     raise ValueError(f"a column cannot be like {str(found)[:100]}")

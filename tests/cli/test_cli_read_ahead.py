@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from riparian.cli.ahead import MOST_AHEAD, Ahead
+from riparian.cli.learning.read_ahead import MOST_AHEAD, Ahead
 
 
 def counted(n, log):

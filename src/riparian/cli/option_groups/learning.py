@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from riparian.cli.learner import BIG_BLOCK, Course
+from riparian.cli.learning.learner import BIG_BLOCK, Course
 
 
 def _going(*names: str, **more: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from riparian.cli.errors import BadUsage
-from riparian.cli.target import Target
+from riparian.cli.features.target import Target
 from riparian.estimator.schedules import Geometric, Polynomial, Schedule
 
 SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {

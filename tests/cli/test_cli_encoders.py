@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import riparian
-from riparian.cli import encoding
-from riparian.cli.encoding import Hash, Number, OneHot, Ordinal
-from riparian.cli.remembered import columns_from_state
+from riparian.cli.features import encoders
+from riparian.cli.features.encoders import Hash, Number, OneHot, Ordinal
+from riparian.cli.features.saved import columns_from_state
 
 from commands import call, learn, said, table, write
 
@@ -28,7 +28,7 @@ def filled(encoder, values):
 
 
 def again(encoder):
-    return encoding.from_state(encoder.name, json.loads(json.dumps(encoder.state())))
+    return encoders.from_state(encoder.name, json.loads(json.dumps(encoder.state())))
 
 
 def test_ordinals_are_given_in_the_order_of_arrival():

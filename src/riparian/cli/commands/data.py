@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from riparian.cli.errors import CommandError, reported
-from riparian.cli.options import AsJson
+from riparian.cli.option_groups.common import AsJson
 from riparian.experiments import dataset, download
 from riparian.experiments.errors import DataError, DownloadError
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from riparian.cli.columns import Columns
 from riparian.cli.errors import BadData, BadUsage, CommandError
-from riparian.cli.model import load_model, model_bytes, write_file
+from riparian.cli.features.table import Columns
+from riparian.cli.model_file import load_model, model_bytes, write_file
 from riparian.evaluation import Prequential
 from riparian.forest import OnlineForestClassifier
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from riparian.cli.ahead import Ahead
-from riparian.cli.blocks import Piece, rechunk, shuffled_windows
-from riparian.cli.checkpoint import Checkpoint, Progress
-from riparian.cli.columns import Columns, TableColumns
-from riparian.cli.display import Display, Status
 from riparian.cli.errors import BadData, BadUsage, Interrupted
-from riparian.cli.forest_options import in_options
-from riparian.cli.interrupt import Interrupts, Stop
+from riparian.cli.features.table import Columns, TableColumns
+from riparian.cli.learning.blocks import Piece, rechunk, shuffled_windows
+from riparian.cli.learning.checkpoint import Checkpoint, Progress
+from riparian.cli.learning.interrupt import Interrupts, Stop
+from riparian.cli.learning.read_ahead import Ahead
+from riparian.cli.option_groups.forest import in_options
+from riparian.cli.output.display import Display, Status
 from riparian.cli.sources.source import Batch, Kind, Source
 from riparian.cli.sources.stream import Stream
 from riparian.estimator.schedules import ConsistencyWarning

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from riparian.cli import words
+from riparian.cli.commands.predict import ModelFile, Sources
 from riparian.cli.errors import BadData, reported, say
-from riparian.cli.matching import Matched, MatchingOptions
-from riparian.cli.model import check_can_write, load_model, named
-from riparian.cli.options import AsJson, Html, ReadingOptions, spread
-from riparian.cli.predict import ModelFile, Sources
+from riparian.cli.features.matching import Matched, MatchingOptions
+from riparian.cli.model_file import check_can_write, load_model, named
+from riparian.cli.option_groups.common import AsJson, Html, ReadingOptions, spread
+from riparian.cli.output import words
+from riparian.cli.output.tables import class_table, confusion_table, grid, show, two_columns
 from riparian.cli.sources.stream import Stream
-from riparian.cli.tables import class_table, confusion_table, grid, show, two_columns
 from riparian.evaluation import Scores
 
 

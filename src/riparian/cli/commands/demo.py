@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from riparian.cli.errors import reported
-from riparian.cli.options import AsJson
+from riparian.cli.option_groups.common import AsJson
 
 
 @reported

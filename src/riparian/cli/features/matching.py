@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from riparian.cli.columns import Columns, TableColumns
-from riparian.cli.encoding import Number
 from riparian.cli.errors import BadData, BadUsage, names, say
-from riparian.cli.model import Model
+from riparian.cli.features.encoders import Number
+from riparian.cli.features.sparse import SparseColumns
+from riparian.cli.features.table import Columns, TableColumns
+from riparian.cli.features.target import Family, Target
+from riparian.cli.model_file import Model
 from riparian.cli.sources.libsvm import LABEL, LibsvmSource
 from riparian.cli.sources.source import Kind, Source
-from riparian.cli.sparse_columns import SparseColumns
-from riparian.cli.target import Family, Target
 
 FAMILIES: dict[str, Family] = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from riparian.cli.columns import Points
+from riparian.cli.features.table import Points
 from riparian.engine.draws import shuffled
 
 Piece = tuple[Points, NDArray[Any]]  # points and their labels

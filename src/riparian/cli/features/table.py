@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.types as types
 from numpy.typing import NDArray
 
-from riparian.cli.encoding import Encoder, Hash, Number, OneHot, Ordinal
 from riparian.cli.errors import BadData, BadUsage, names, shown
+from riparian.cli.features.encoders import Encoder, Hash, Number, OneHot, Ordinal
+from riparian.cli.features.target import Target
 from riparian.cli.sources.libsvm import LibsvmSource
 from riparian.cli.sources.source import Batch, Kind, Source, kind_of
-from riparian.cli.target import Target
 
 Points = Any  # rows of float32: an array, or a CSR matrix
 
