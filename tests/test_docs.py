@@ -26,8 +26,8 @@ from typer.testing import CliRunner
 
 from riparian.cli.app import app
 from riparian.cli.learning.checkpoint import Checkpoint
-from riparian.experiments import dataset
-from riparian.experiments.readers import Part
+from riparian.experiments.data import dataset
+from riparian.experiments.data.readers import Part
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs").rglob("*.md"))

@@ -8,7 +8,7 @@ import tarfile
 import numpy as np
 
 from riparian.depth.body import STANDARD
-from riparian.depth.body.bvh import UNIT
+from riparian.depth.body.motion_capture.bvh import UNIT
 
 ROTATIONS = "Zrotation Yrotation Xrotation"
 POSITIONS = "Xposition Yposition Zposition"

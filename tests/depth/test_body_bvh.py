@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from motion_capture import ROTATIONS, bvh, data, hierarchy, joints_of, motion
 
 from riparian.depth.body import STANDARD, ClipError, read_bvh
-from riparian.depth.body.rotations import X, Y, Z, turn
+from riparian.depth.body.poses.rotations import X, Y, Z, turn
 
 
 def read(lines):

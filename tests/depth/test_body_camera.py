@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from riparian.depth.body import STANDARD, Build, Camera, Part, View, Views, body, render
-from riparian.depth.body.camera import facing
-from riparian.depth.body.rotations import Y, turn
+from riparian.depth.body.picture.camera import facing
+from riparian.depth.body.poses.rotations import Y, turn
 
 T_POSE = np.tile(np.eye(3), (len(STANDARD.names), 1, 1))
 CAMERA = Camera(320, 240)

@@ -18,7 +18,7 @@ from riparian.depth.body import (
     open_clips,
     train_test_poses,
 )
-from riparian.depth.body.bvh import UNIT
+from riparian.depth.body.motion_capture.bvh import UNIT
 
 TEN, FRAMES = 10, 5  # clips, and frames of each, the T-pose among them
 
@@ -136,7 +136,7 @@ def test_a_truncated_archive_is_refused(tmp_path, suffix, share):
 
 
 def test_a_clip_that_is_too_large_is_refused(folder, monkeypatch):
-    monkeypatch.setattr("riparian.depth.body.clips._LARGEST", 100)
+    monkeypatch.setattr("riparian.depth.body.motion_capture.sources._LARGEST", 100)
     clips = open_clips(folder)
     with pytest.raises(ValueError, match=r"00\.bvh must have at most 100 bytes, got \d+"):
         list(clips.read(clips.names))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from riparian.depth.body import STANDARD, RandomPoses
-from riparian.depth.body.anatomy import ARM, LEG, Arm, Leg, Trunk, posed, within
-from riparian.depth.body.random_poses import REACHES, STANCES
-from riparian.depth.body.tangle import tangled
+from riparian.depth.body.poses.anatomy import ARM, LEG, Arm, Leg, Trunk, posed, within
+from riparian.depth.body.poses.random_poses import REACHES, STANCES
+from riparian.depth.body.poses.tangle import tangled
 
 STILL = Trunk(0, 0, 0, 0, 0, 0, 0)
 LEG_DOWN, ARM_DOWN = Leg(0, 3, 0, 0, 0), Arm(10, 0, 0, 0, 0, 0)

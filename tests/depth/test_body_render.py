@@ -19,7 +19,7 @@ from riparian.depth.body import (
     body,
     render,
 )
-from riparian.depth.body.solids import Halves
+from riparian.depth.body.flesh.solids import Halves
 
 CAMERA = Camera(201, 151)  # odd, so that a pixel lies on the optical axis
 MIDDLE = (75, 100)

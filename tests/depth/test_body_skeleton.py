@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from riparian.depth.body import STANDARD, Skeleton
-from riparian.depth.body.rotations import X, Y, Z, euler, turn
-from riparian.depth.body.skeleton import NEEDED_JOINTS
+from riparian.depth.body.poses.rotations import X, Y, Z, euler, turn
+from riparian.depth.body.poses.skeleton import NEEDED_JOINTS
 
 
 def rotations(**turned):

@@ -11,7 +11,7 @@ import server
 from typer.testing import CliRunner
 
 from riparian.cli.commands.data import app
-from riparian.experiments import dataset, download
+from riparian.experiments.data import dataset, download
 
 TRAIN = bz2.compress(b"1 1:0.5 2:-1\n2 1:-1 2:0.25\n")
 TEST = bz2.compress(b"2 1:1 2:1\n")

@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from riparian.cli.commands.experiment import app
-from riparian.experiments import Interrupted, mixture, usps
+from riparian.experiments import Interrupted
+from riparian.experiments.studies import mixture, usps
 
 NAMES = ["figure.png", "figure.svg", "runs.csv", "settings.json", "table.md"]
 
@@ -29,7 +30,9 @@ def small(monkeypatch, tmp_path):
 @pytest.fixture
 def no_figures(monkeypatch):
     """Drawing takes longer than everything else here."""
-    monkeypatch.setattr("riparian.experiments.results.write_figure", lambda figure, out: None)
+    monkeypatch.setattr(
+        "riparian.experiments.output.results.write_figure", lambda figure, out: None
+    )
 
 
 def experiment(*options):

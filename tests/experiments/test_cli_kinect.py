@@ -25,7 +25,7 @@ NAMES = [
 @pytest.fixture
 def no_figures(monkeypatch):
     """Drawing takes longer than everything else here."""
-    for module in ("results", "kinect.extras"):
+    for module in ("output.results", "studies.kinect.output.extras"):
         monkeypatch.setattr(f"riparian.experiments.{module}.write_figure", lambda *args: None)
 
 

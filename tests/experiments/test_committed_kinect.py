@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from riparian.experiments import kinect, read_runs
-from riparian.experiments.kinect.body_parts import parts_table
-from riparian.experiments.tables import markdown
+from riparian.experiments import read_runs
+from riparian.experiments.output.tables import markdown
+from riparian.experiments.studies import kinect
+from riparian.experiments.studies.kinect.output.part_accuracies import parts_table
 
 RESULTS = Path(__file__).parents[2] / "docs" / "experiments" / "kinect"
 SIZES = {"quick": kinect.QUICK, "full": kinect.Settings()}

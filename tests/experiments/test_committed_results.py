@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riparian.experiments import mixture, read_runs, usps
-from riparian.experiments.tables import markdown
+from riparian.experiments import read_runs
+from riparian.experiments.output.tables import markdown
+from riparian.experiments.studies import mixture, usps
 
 RESULTS = Path(__file__).parents[2] / "docs" / "experiments"
 

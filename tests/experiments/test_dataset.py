@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riparian.experiments import DataError, dataset
-from riparian.experiments.dataset import DataSet, load, locate
-from riparian.experiments.readers import Part
+from riparian.experiments import DataError
+from riparian.experiments.data import dataset
+from riparian.experiments.data.dataset import DataSet, load, locate
+from riparian.experiments.data.readers import Part
 
 
 @pytest.fixture(autouse=True)

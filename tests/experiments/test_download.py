@@ -8,7 +8,7 @@ import re
 import pytest
 import server
 
-from riparian.experiments.download import Remote, fetch
+from riparian.experiments.data.download import Remote, fetch
 from riparian.experiments.errors import DownloadError
 
 CONTENT = b"digits " * 50_000  # more than one chunk

@@ -12,14 +12,15 @@ from depth.motion_capture import write_folder
 from riparian import Geometric
 from riparian.depth.body import PART_NAMES, Pictures
 from riparian.depth.reference import DepthDifferences, Pixel
-from riparian.experiments import kinect, run
+from riparian.experiments import run
 from riparian.experiments.errors import DataError
-from riparian.experiments.kinect import learning, stream
-from riparian.experiments.kinect.feature import draw_features, telling_features
-from riparian.experiments.kinect.judging import BODY_PARTS, accuracies, confusion
-from riparian.experiments.kinect.learning import Task, one_forest
-from riparian.experiments.kinect.predictions import draw_predictions
-from riparian.experiments.kinect.shown import read_shown
+from riparian.experiments.studies import kinect
+from riparian.experiments.studies.kinect.learning import learn, progress, stream
+from riparian.experiments.studies.kinect.learning.judging import BODY_PARTS, accuracies, confusion
+from riparian.experiments.studies.kinect.learning.learn import Task, one_forest
+from riparian.experiments.studies.kinect.output.examples import read_shown
+from riparian.experiments.studies.kinect.output.features import draw_features, telling_features
+from riparian.experiments.studies.kinect.output.predictions import draw_predictions
 
 SMALL = replace(
     kinect.QUICK,
@@ -222,22 +223,22 @@ def test_a_run_that_was_killed_goes_on_and_ends_as_if_nothing_had_been(
 ):
     methods = [kinect.Method(method)]
     whole = run(study(tmp_path / "a", methods=methods), tmp_path / "a", jobs=1)
-    learn, rendered = learning._learn_sample, []
+    learn_sample, rendered = learn._learn_sample, []
 
     def learn_some(task, progress, sample):
         if progress.pictures == after:
             raise Killed
-        learn(task, progress, sample)
+        learn_sample(task, progress, sample)
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(learning, "_learn_sample", learn_some)
+        patch.setattr(learn, "_learn_sample", learn_some)
         run(study(tmp_path / "b", methods=methods), tmp_path / "b", jobs=1)
 
     def counted(task, progress, sample):
         rendered.append(progress.pictures)
-        learn(task, progress, sample)
+        learn_sample(task, progress, sample)
 
-    monkeypatch.setattr(learning, "_learn_sample", counted)
+    monkeypatch.setattr(learn, "_learn_sample", counted)
     assert run(study(tmp_path / "b", methods=methods), tmp_path / "b", jobs=1) == whole
     assert rendered == list(range(after, SMALL.train))
     files = [(tmp_path / name / "runs.csv").read_bytes() for name in "ab"]
@@ -248,10 +249,10 @@ def test_a_run_that_was_killed_goes_on_and_ends_as_if_nothing_had_been(
 def test_progress_of_other_settings_is_not_gone_on_from(tmp_path):
     one = task(tmp_path)
     file = one.work.progress(0, one.method)
-    learning.save(file, one.identity(), learning.Progress(one.new_forest()))
-    assert learning.load(file, one.identity()) is not None
+    progress.save(file, one.identity(), progress.Progress(one.new_forest()))
+    assert progress.load(file, one.identity()) is not None
     other = replace(one, settings=replace(SMALL, seed=1))
-    assert learning.load(file, other.identity()) is None
+    assert progress.load(file, other.identity()) is None
 
 
 def test_threads_change_nothing(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from riparian import Geometric
-from riparian.experiments import mixture
+from riparian.experiments.studies import mixture
 from riparian.streams import GaussianMixture
 
 SMALL = replace(mixture.Settings(), sizes=(100, 300, 1000), trees=20, test_points=2000)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from riparian import ConsistencyWarning, Geometric
-from riparian.experiments import run, usps
-from riparian.experiments.dataset import load
+from riparian.experiments import run
+from riparian.experiments.data.dataset import load
+from riparian.experiments.studies import usps
 
 FEW = replace(usps.Settings(), trees=10)
 

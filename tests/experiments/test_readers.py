@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from riparian.experiments import DataError
-from riparian.experiments.readers import holds_data, read_pair
+from riparian.experiments.data.readers import holds_data, read_pair
 
 X_TRAIN = np.array([[0.5, 0, -1], [0, 0, 1], [0.25, 1, 0]], dtype=np.float32)
 Y_TRAIN = np.array([6, 0, 9])

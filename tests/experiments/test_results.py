@@ -11,8 +11,8 @@ import pytest
 import small_study
 
 from riparian.experiments import Curve, Panel, curve_of, write_all
-from riparian.experiments.figures import draw
-from riparian.experiments.tables import markdown
+from riparian.experiments.output.figures import draw
+from riparian.experiments.output.tables import markdown
 
 ROWS = [
     {"run": run, "points": points, "method": method, "accuracy": run / 10 + points / 1000}

@@ -1,16 +1,19 @@
 """The experiments of the paper, and studies like them: run, kept, resumed and shown in one way.
 
-A study (`study.py`) is a list of independent cells. `run` (`runs.py`) computes them side by side and
-keeps each as soon as it is done (`store.py`), so that a second start goes on where the first one
-stopped. `write_all` (`results.py`) runs a study and writes the figure and the table of it.
+- `studies`: the experiments one by one.
+- `running`: what a study is (`Study`, a list of independent cells), and `run`, which computes the cells
+  side by side and keeps each as soon as it is done, so that a second start goes on where the first one
+  stopped.
+- `output`: rows as curves, figures and tables; `write_all` runs a study and writes all of them.
+- `data`: data sets, fetched, found and read.
 """
 
-from riparian.experiments.curves import Curve, Panel, curve_of
 from riparian.experiments.errors import DataError, StudyError
-from riparian.experiments.results import write_all
-from riparian.experiments.runs import Interrupted, run
-from riparian.experiments.store import read_runs
-from riparian.experiments.study import Cell, Row, Study, Value
+from riparian.experiments.output.curves import Curve, Panel, curve_of
+from riparian.experiments.output.results import write_all
+from riparian.experiments.running.run import Interrupted, run
+from riparian.experiments.running.store import read_runs
+from riparian.experiments.running.study import Cell, Row, Study, Value
 
 __all__ = [
     "Study",

@@ -10,7 +10,7 @@ import typer
 
 from riparian.cli.errors import CommandError, reported
 from riparian.cli.option_groups.common import AsJson
-from riparian.experiments import dataset, download
+from riparian.experiments.data import dataset, download
 from riparian.experiments.errors import DataError, DownloadError
 
 app = typer.Typer(

@@ -19,20 +19,11 @@ from riparian.cli.errors import BadUsage, CommandError, Interrupted, reported, s
 from riparian.cli.option_groups.common import AsJson, spread
 from riparian.cli.option_groups.kinect import KinectOptions
 from riparian.experiments import Interrupted as StudyInterrupted
-from riparian.experiments import (
-    Panel,
-    Study,
-    consistency,
-    kinect,
-    mixture,
-    read_runs,
-    third_stream,
-    usps,
-    write_all,
-)
-from riparian.experiments.dataset import load, locate
+from riparian.experiments import Panel, Study, read_runs, write_all
+from riparian.experiments.data.dataset import load, locate
 from riparian.experiments.errors import DataError, StudyError, WorkerLost
-from riparian.experiments.tables import markdown
+from riparian.experiments.output.tables import markdown
+from riparian.experiments.studies import consistency, kinect, mixture, third_stream, usps
 
 app = typer.Typer(
     help="Repeat an experiment of the paper: runs, figure, table and settings, in a folder.",

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from riparian.cli.errors import BadUsage
-from riparian.experiments.kinect import QUICK, Method, PoseSource, Settings
+from riparian.experiments.studies.kinect import QUICK, Method, PoseSource, Settings
 
 FULL = Settings()
 

@@ -1,0 +1,1 @@
+"""Skeletons with turned joints, and poses drawn at random."""

@@ -1,0 +1,1 @@
+"""The data sets that experiments learn from: fetched, found and read."""

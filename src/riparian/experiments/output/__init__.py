@@ -1,0 +1,1 @@
+"""Rows as curves, and curves as figures and tables."""

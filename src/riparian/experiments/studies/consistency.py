@@ -1,0 +1,155 @@
+"""Consistency, seen: the error of trees and forests in excess of Bayes, against points learned.
+
+The theorem says that it goes to 0, for every tree and so for the forest, with and without a bound on the
+fringe. Here are mixtures of Gaussians in 2, 5 and 10 dimensions and one with noisy labels; α grows, so
+all conditions hold (`riparian.theory.check_schedule`). One thing does not: the density of a Gaussian is
+not bounded from below on the whole space, only on any bounded part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from riparian import Geometric, OnlineForestClassifier
+from riparian.experiments.output.curves import Curve, Panel, curve_of
+from riparian.experiments.running.study import Cell, Row, Study
+from riparian.experiments.studies.excess import Yardstick, excess_along, fitted_rate
+from riparian.streams import GaussianMixture, NoisyLabels, Stream
+
+TEST, STREAM = 0, 1  # what a generator is for
+
+
+def spiral(n_dims: int) -> GaussianMixture:
+    """Three classes whose means differ in every dimension, less and less from one to the next."""
+    dims = np.arange(n_dims)
+    means = [1.5 * np.cos(2 * np.pi * k / 3 + 2.4 * dims) * 0.85**dims for k in range(3)]
+    return GaussianMixture(
+        weights=np.array([0.4, 0.35, 0.25]),
+        means=np.array(means),
+        covariances=np.tile(np.eye(n_dims), (3, 1, 1)),
+    )
+
+
+PROBLEMS: Mapping[str, Stream] = {
+    "2 dimensions": GaussianMixture.paper(),
+    "5 dimensions": spiral(5),
+    "10 dimensions": spiral(10),
+    "2 dimensions, a fifth of the labels wrong": NoisyLabels(GaussianMixture.paper(), flip=0.2),
+}
+FRINGES: Mapping[str, int | None] = {"unbounded": None, "fringe 100": 100, "fringe 10": 10}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run depends on."""
+
+    sizes: tuple[int, ...] = tuple(round(10 ** (2 + i / 3)) for i in range(13))  # to 10^6
+    fit_from: int = 1000  # the rate is fitted to the sizes from here on
+    trees: int = 25
+    split_points: int = 10  # m
+    min_gain: float = 0.5  # τ
+    alpha_start: float = 1.0  # α(d) = start · rate^d
+    alpha_rate: float = 1.2
+    beta: float = 20.0  # β(d) = 20 α(d)
+    test_points: int = 20_000
+    seed: int = 0
+
+    def forest(self, random_state: int, fringe_size: int | None) -> OnlineForestClassifier:
+        return OnlineForestClassifier(
+            self.trees,
+            split_points=self.split_points,
+            min_gain=self.min_gain,
+            alpha=Geometric(self.alpha_start, self.alpha_rate),
+            beta=self.beta,
+            fringe_size=fringe_size,
+            voting="majority",
+            random_state=random_state,
+        )
+
+
+RUNS, QUICK_RUNS = 4, 2
+QUICK = replace(
+    Settings(), sizes=(100, 300, 1000, 3000, 10_000, 30_000), trees=10, test_points=5000
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One stream, learned with one bound on the fringe."""
+
+    settings: Settings
+    problem: str
+    fringe: str
+    run: int
+
+
+def study(settings: Settings, runs: int) -> Study:
+    return Study(
+        name="consistency",
+        settings=asdict(settings),
+        extent={"runs": runs},
+        cells=[
+            Cell(
+                {"problem": problem, "fringe": fringe, "run": run},
+                Task(settings, problem, fringe, run),
+            )
+            for problem in PROBLEMS
+            for fringe in FRINGES
+            for run in range(runs)
+        ],
+        compute=one_run,
+        panels=partial(panels, fit_from=settings.fit_from),
+        title="Excess error over Bayes: the forest, by vote, and its mean tree",
+    )
+
+
+def one_run(task: Task) -> list[Row]:
+    """A stream learned, and what trees and forest lose against Bayes at each size."""
+    settings, stream = task.settings, PROBLEMS[task.problem]
+    place = list(PROBLEMS).index(task.problem)
+    yardstick = Yardstick.of(
+        stream, settings.test_points, np.random.default_rng([settings.seed, TEST, place])
+    )
+    # All fringes of a run have the same stream and the same draws: they differ in the bound alone.
+    rng = np.random.default_rng([settings.seed, STREAM, place, task.run])
+    forest = settings.forest(int(rng.integers(2**32)), FRINGES[task.fringe])
+    return [
+        asdict(excess) for excess in excess_along(stream, forest, settings.sizes, yardstick, rng)
+    ]
+
+
+KINDS = {"forest": "forest", "mean_tree": "tree"}
+
+
+def panels(rows: Sequence[Row], fit_from: int) -> list[Panel]:
+    """A panel for each problem; the label of a curve tells its fitted rate."""
+    return [
+        Panel(
+            [_curve(rows, problem, fringe, kind, fit_from) for kind in KINDS for fringe in FRINGES],
+            x="points learned",
+            y="excess error",
+            title=problem,
+            log_y=True,
+        )
+        for problem in PROBLEMS
+    ]
+
+
+def _curve(rows: Sequence[Row], problem: str, fringe: str, kind: str, fit_from: int) -> Curve:
+    where = {"problem": problem, "fringe": fringe}
+    mine = [row for row in rows if all(row[name] == value for name, value in where.items())]
+    runs = sorted({row["run"] for row in mine})
+    of_runs = [[row for row in mine if row["run"] == run] for run in runs]
+    rate = fitted_rate(
+        [[float(row["points"]) for row in some] for some in of_runs],
+        [[float(row[kind]) for row in some] for some in of_runs],
+        least=fit_from,
+    )
+    label = f"{KINDS[kind]}, {fringe}: n^{rate.value:.3f}"
+    if len(runs) > 1:
+        label += f" ± {rate.standard_error:.3f}"
+    return curve_of(mine, label, x="points", y=kind)

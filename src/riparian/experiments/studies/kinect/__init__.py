@@ -1,0 +1,36 @@
+"""Experiment 3 (fig:kinect): body parts from depth images, under a bound of memory.
+
+Our forest, with a bounded fringe, against Saffari's, with a bounded depth. Both learn some pixels of
+each picture of a stream; both are judged on every pixel of other pictures that shows a body.
+"""
+
+from riparian.experiments.studies.kinect.learning.poses import PoseSource
+from riparian.experiments.studies.kinect.output.extras import write_extras
+from riparian.experiments.studies.kinect.settings import (
+    QUICK,
+    QUICK_RUNS,
+    RUNS,
+    Common,
+    Method,
+    Ours,
+    Saffari,
+    Settings,
+)
+from riparian.experiments.studies.kinect.study import panels, study
+from riparian.experiments.studies.kinect.work import Work
+
+__all__ = [
+    "study",
+    "panels",
+    "write_extras",
+    "Settings",
+    "Common",
+    "Ours",
+    "Saffari",
+    "Method",
+    "PoseSource",
+    "Work",
+    "QUICK",
+    "RUNS",
+    "QUICK_RUNS",
+]

@@ -1,0 +1,142 @@
+"""One forest of one run: pictures learned one after the other, and judged at the checkpoints."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from riparian.depth.body import PART_NAMES
+from riparian.experiments.running.study import Row
+from riparian.experiments.studies.kinect.learning.judging import accuracies, confusion
+from riparian.experiments.studies.kinect.learning.poses import PoseSource
+from riparian.experiments.studies.kinect.learning.progress import Progress, load, save
+from riparian.experiments.studies.kinect.learning.stream import (
+    FOREST,
+    Sample,
+    TrainingStream,
+    pictures_to_test_on,
+    seed,
+)
+from riparian.experiments.studies.kinect.output.examples import keep_shown
+from riparian.experiments.studies.kinect.settings import LABELS, Method, Settings
+from riparian.experiments.studies.kinect.work import Work
+
+
+@dataclass(frozen=True)
+class Task:
+    """One forest, on the stream of one run."""
+
+    settings: Settings
+    poses: PoseSource
+    run: int
+    method: Method
+    work: Work
+    threads: int = 1
+    save_seconds: float = 300.0  # from one time that the forest is saved to the next
+
+    def new_forest(self) -> Any:
+        chosen = getattr(self.settings, self.method)
+        random_state = seed(self.settings, FOREST, self.run)
+        return chosen.forest(self.settings.common, random_state, self.threads)
+
+    def identity(self) -> tuple[Any, ...]:
+        """What its progress depends on."""
+        return self.settings, self.poses.described(), self.run, self.method
+
+
+def one_forest(task: Task) -> list[Row]:
+    """What the forest is like at each checkpoint; the last one is on all test pictures."""
+    file = task.work.progress(task.run, task.method)
+    progress = load(file, task.identity()) or Progress(task.new_forest())
+    progress.forest.n_jobs = task.threads
+    stream = TrainingStream(task.poses, task.settings, task.run)
+    saved = time.monotonic()
+    while progress.pictures < len(stream) and _checkpoint(task, progress):
+        with progress.costs.spent_on("render"):
+            sample = stream[progress.pictures]
+        _learn_sample(task, progress, sample)
+        if time.monotonic() - saved >= task.save_seconds:
+            with progress.costs.spent_on("save"):
+                save(file, task.identity(), progress)
+            saved = time.monotonic()
+    if _checkpoint(task, progress):  # the stream has ended before the last of them
+        _judge_at_the_end(task, progress)
+    task.work.keep_costs(task.run, task.method, progress.cost_rows)
+    if task.run == 0:
+        pictures = pictures_to_test_on(task.poses, task.settings)
+        keep_shown(task.work.shown(task.method), progress.forest, pictures)
+    file.unlink(missing_ok=True)
+    return progress.rows
+
+
+def _checkpoint(task: Task, progress: Progress) -> int | None:
+    """The next one; None after the last."""
+    rest = task.settings.checkpoints[len(progress.rows) :]
+    return rest[0] if rest else None
+
+
+def _learn_sample(task: Task, progress: Progress, sample: Sample) -> None:
+    """The rest of a picture, in pieces that end at checkpoints."""
+    while progress.of_next < len(sample.parts):
+        checkpoint = _checkpoint(task, progress)
+        if checkpoint is None:
+            return
+        some = slice(progress.of_next, progress.of_next + checkpoint - progress.pixels)
+        pixels, parts = sample.pixels[some], sample.parts[some]
+        with progress.costs.spent_on("learn"):
+            progress.forest.partial_fit(
+                sample.depth, pixels, parts, classes=np.arange(len(PART_NAMES))
+            )
+        progress.costs.look()
+        progress.of_next += len(parts)
+        progress.pixels += len(parts)
+        if progress.pixels == checkpoint:
+            _judge(task, progress, last=checkpoint == task.settings.checkpoints[-1])
+    progress.pictures += 1
+    progress.of_next = 0
+
+
+def _judge_at_the_end(task: Task, progress: Progress) -> None:
+    if progress.rows and progress.rows[-1]["pixels"] == progress.pixels:
+        del progress.rows[-1], progress.cost_rows[-1]  # that was on some of the pictures only
+    _judge(task, progress, last=True)
+
+
+def _judge(task: Task, progress: Progress, *, last: bool) -> None:
+    """A row on how good and how large the forest is now, and one on what it has cost."""
+    pictures = pictures_to_test_on(task.poses, task.settings)
+    some = min(len(pictures), task.settings.test_on_the_way)
+    count = len(pictures) if last else some
+    with progress.costs.spent_on("judge"):
+        on_some = confusion(progress.forest, (pictures[i] for i in range(some)))
+        confused = on_some + confusion(progress.forest, (pictures[i] for i in range(some, count)))
+    progress.costs.look()
+    stats, memory = progress.forest.stats(), progress.forest.memory()
+    row: Row = {
+        "checkpoint": _checkpoint(task, progress) or 0,
+        "pixels": progress.pixels,
+        "test_pictures": count,
+        "test_pixels": int(confused.sum()),
+        "accuracy_on_some": accuracies(on_some)["accuracy"],  # the same pictures in all rows
+        **accuracies(confused),
+        **{name: stats[name] for name in ("leaves", "active", "depth")},
+        **{f"{kind}_bytes": size for kind, size in memory.items()},
+    }
+    progress.rows.append(row)
+    progress.cost_rows.append({"pixels": progress.pixels, **progress.costs.row()})
+    _tell(task, row, progress)
+
+
+def _tell(task: Task, row: Row, progress: Progress) -> None:
+    """A line for whoever waits."""
+    seconds = sum(progress.costs.seconds.values())
+    print(
+        f"run {task.run}, {LABELS[task.method]}: {row['pixels']:,} pixels, "
+        f"accuracy {row['accuracy']:.4f}, {int(row['total_bytes']) / 1e6:,.0f} MB, {seconds:,.0f} s",
+        file=sys.stderr,
+        flush=True,
+    )

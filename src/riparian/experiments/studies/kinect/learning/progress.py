@@ -1,0 +1,51 @@
+"""Where a run has got to, kept on the disk: a run that is killed goes on from there.
+
+A forest of the full size takes hours to learn and gigabytes to hold. The file is a pickle, of ours and
+for us: it lies in the folder of the results only while its run is under way.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import riparian
+from riparian.experiments.running.study import Row
+from riparian.experiments.studies.kinect.learning.costs import Costs
+
+
+@dataclass
+class Progress:
+    """All that a run has come to."""
+
+    forest: Any
+    pictures: int = 0  # that were learned in whole
+    pixels: int = 0  # learned, those of the next picture among them
+    of_next: int = 0  # pixels of the next picture that were learned
+    rows: list[Row] = field(default_factory=list)
+    costs: Costs = field(default_factory=Costs)
+    cost_rows: list[Row] = field(default_factory=list)  # beside `rows`, line by line
+
+
+def save(file: Path, of: object, progress: Progress) -> None:
+    """Replace the file as a whole. `of` says what the progress is of."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_suffix(".new")
+    with beside.open("wb") as target:
+        pickle.dump((riparian.__version__, of), target)
+        pickle.dump(progress, target, protocol=5)
+    os.replace(beside, file)
+
+
+def load(file: Path, of: object) -> Progress | None:
+    """What was saved of the same, by the same version; else there is nothing to go on from."""
+    if not file.exists():
+        return None
+    with file.open("rb") as source:
+        if pickle.load(source) != (riparian.__version__, of):
+            return None
+        found: Progress = pickle.load(source)
+    return found

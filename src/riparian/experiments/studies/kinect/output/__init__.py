@@ -1,0 +1,1 @@
+"""What this experiment writes besides its curves: parts, costs and pictures."""

@@ -1,0 +1,46 @@
+"""What experiment 3 writes besides the files that all experiments write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from riparian.experiments.output.figures import write_figure
+from riparian.experiments.running.store import as_csv
+from riparian.experiments.running.study import Row
+from riparian.experiments.studies.kinect.output.examples import read_shown
+from riparian.experiments.studies.kinect.output.features import draw_features
+from riparian.experiments.studies.kinect.output.part_accuracies import draw_parts_found, parts_table
+from riparian.experiments.studies.kinect.output.predictions import draw_predictions
+from riparian.experiments.studies.kinect.settings import LABELS
+from riparian.experiments.studies.kinect.study import methods_of
+from riparian.experiments.studies.kinect.work import Work
+from riparian.tools.files import write_whole
+
+
+def write_extras(rows: Sequence[Row], work: Work, out: Path) -> None:
+    """The parts one by one, what the runs have cost, and pictures.
+
+    Costs and pictures come from the folder `work`; what it does not hold is left out.
+    """
+    write_whole(out / "parts.md", parts_table(rows).encode())
+    write_figure(draw_parts_found(rows), out, "parts")
+    _write_costs(rows, work, out)
+    there = [method for method in methods_of(rows) if work.shown(method).exists()]
+    for method in there:
+        title = f"What the forest sees ({LABELS[method]})"
+        figure = draw_predictions(read_shown(work.shown(method)), title)
+        write_figure(figure, out, f"predictions-{method}", ("png",))
+    for method in there[:1]:
+        write_figure(draw_features(read_shown(work.shown(method))), out, "features", ("png",))
+
+
+def _write_costs(rows: Sequence[Row], work: Work, out: Path) -> None:
+    cells = dict.fromkeys((int(row["run"]), str(row["forest"])) for row in rows)
+    costs = [
+        {"run": run, "forest": forest, **row}
+        for run, forest in cells
+        for row in work.costs(run, forest)
+    ]
+    if costs:
+        write_whole(out / "costs.csv", as_csv(costs).encode())

@@ -1,0 +1,93 @@
+"""How well each part of the body is found, at the end of the runs: a table and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from riparian.experiments.output.figures import COLOURS, STYLE
+from riparian.experiments.running.study import Row
+from riparian.experiments.studies.kinect.learning.judging import BODY_PARTS
+from riparian.experiments.studies.kinect.settings import LABELS, Method
+from riparian.experiments.studies.kinect.study import methods_of
+from riparian.tools.optional import matplotlib
+
+MEASURES = {  # columns of the rows, as they are called in the table
+    "accuracy": "all pixels",
+    "part_mean": "mean of the parts",
+    **{name: name for name in BODY_PARTS},
+}
+
+
+class Spread(NamedTuple):
+    """A measure over the runs."""
+
+    mean: float
+    sd: float
+    runs: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ± {self.sd:.3f}" if self.runs > 1 else f"{self.mean:.3f}"
+
+
+def parts_table(rows: Sequence[Row]) -> str:
+    methods = methods_of(rows)
+    ends = {method: _at_the_end(rows, method) for method in methods}
+    runs = min(len(some) for some in ends.values())
+    lines = [
+        "# Accuracy by part, at the end",
+        "",
+        "| part | " + " | ".join(LABELS[method] for method in methods) + " |",
+        "|---|" + "---:|" * len(methods),
+    ]
+    for column, name in MEASURES.items():
+        found = [str(_spread(ends[method], column)) for method in methods]
+        lines.append(f"| {name} | " + " | ".join(found) + " |")
+    over = f"Mean ± one standard deviation over {runs} runs." if runs > 1 else "One run."
+    return "\n".join([*lines, "", over, ""])
+
+
+def draw_parts_found(rows: Sequence[Row]) -> Any:
+    """A bar for each part and forest."""
+    methods = methods_of(rows)
+    thick = 0.8 / len(methods)
+    places = np.arange(len(BODY_PARTS))
+    with matplotlib("pyplot").rc_context(STYLE):
+        figure = matplotlib("figure").Figure(figsize=(6.4, 6.4), layout="constrained")
+        ax = figure.subplots()
+        for i, method in enumerate(methods):
+            ends = _at_the_end(rows, method)
+            found = [_spread(ends, name) for name in BODY_PARTS]
+            ax.barh(
+                places + (i - (len(methods) - 1) / 2) * thick,
+                [spread.mean for spread in found],
+                height=thick,
+                xerr=[spread.sd for spread in found] if len(ends) > 1 else None,
+                color=COLOURS[i],
+                error_kw={"elinewidth": 1, "ecolor": "#333333"},
+                label=LABELS[method],
+            )
+        ax.set_yticks(places, BODY_PARTS)
+        ax.set_ylim(len(BODY_PARTS) - 0.5, -0.5)  # the head at the top
+        ax.grid(axis="y", visible=False)
+        ax.set_xlim(left=0)
+        ax.set_xlabel("share of its pixels that are found")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.07), ncols=2)
+    return figure
+
+
+def _at_the_end(rows: Sequence[Row], method: Method) -> list[Row]:
+    """The last row of each run."""
+    last = {row["run"]: row for row in rows if row["forest"] == method}
+    return list(last.values())
+
+
+def _spread(rows: Sequence[Row], column: str) -> Spread:
+    values = [float(row[column]) for row in rows]
+    known = [value for value in values if not np.isnan(value)]  # some run may not show the part
+    if not known:
+        return Spread(float("nan"), 0.0, len(values))
+    sd = float(np.std(known, ddof=1)) if len(known) > 1 else 0.0
+    return Spread(float(np.mean(known)), sd, len(values))
