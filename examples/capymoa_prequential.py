@@ -1,9 +1,9 @@
 """In CapyMOA: a prequential evaluation (predict, then learn) beside MOA's own learners.
 
-The stream is a chessboard, one label in twenty turned round: no single split tells anything about the
-colour of a field. A tree that waits for a split that pays may wait for ever; the forest of the paper
-must split once a leaf holds β(d) points, and so it gets there. CapyMOA runs on Java, which has to be
-there.
+The stream is a chessboard with one label in twenty flipped: no single split says anything about the
+colour of a square. A tree that waits for a split that pays off may wait for ever; the paper's forest
+must split once a leaf holds β(d) points, and so it gets there. CapyMOA runs on Java, which must be
+installed.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ def chessboard(points, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.uniform(0, 4, size=(points, 2))
     colour = np.floor(X).sum(axis=1) % 2
-    turned = rng.random(points) < 0.05
-    return X, np.where(turned, 1 - colour, colour)
+    flipped = rng.random(points) < 0.05
+    return X, np.where(flipped, 1 - colour, colour)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-"""One point in a hundred is of the class that matters: weights make the forest listen to it.
+"""Only one point in a hundred has the class that matters: weights make the forest listen to it.
 
 `class_weight="balanced"` follows the frequencies of the stream as they are seen; `class_weight={...}`
-states what a mistake costs.
+says what a mistake costs.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from riparian import OnlineForestClassifier
 
 
 def transactions(n, seed):
-    """Ten numbers a transaction; one in a hundred is fraud, and lies a little off the others."""
+    """Ten numbers per transaction; one in a hundred is fraud, and lies a little apart."""
     rng = np.random.default_rng(seed)
     fraud = rng.random(n) < 0.01
     X = rng.normal(size=(n, 10))
@@ -26,9 +26,9 @@ def main() -> None:
         forest = OnlineForestClassifier(50, class_weight=class_weight, random_state=0)
         for hour in range(24):
             forest.partial_fit(*transactions(1000, seed=100 + hour))
-        found = forest.predict(X_test)
-        recall = recall_score(y_test, found, pos_label="fraud")
-        precision = precision_score(y_test, found, pos_label="fraud", zero_division=0)
+        predicted = forest.predict(X_test)
+        recall = recall_score(y_test, predicted, pos_label="fraud")
+        precision = precision_score(y_test, predicted, pos_label="fraud", zero_division=0)
         print(f"{class_weight!s:>24}  {recall:6.3f}  {precision:9.3f}")
 
 

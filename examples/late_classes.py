@@ -1,6 +1,6 @@
-"""Classes that arrive late: a new digit joins the stream every now and then.
+"""Classes that arrive late: new digits join the stream every now and then.
 
-Nothing has to be declared beforehand. A label never seen before joins `classes_`, and from then on
+Nothing has to be declared in advance. A label never seen before joins `classes_`, and from then on
 `predict_proba` has a column for it.
 """
 
@@ -24,7 +24,7 @@ def main() -> None:
     try:
         closed.partial_fit(X[:20], y[:20])  # the tenth row is a nine
     except ValueError as error:
-        print(f"with classes= given, a stranger is an error: {error}")
+        print(f"with classes= given, a new class is an error: {error}")
 
 
 if __name__ == "__main__":

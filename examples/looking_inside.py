@@ -1,6 +1,6 @@
 """Looking inside a forest: which features matter, what a tree asks, and how it cuts up the plane.
 
-The stream is the paper's mixture of five Gaussians, with two features of pure noise beside it. Needs
+The stream is the paper's mixture of five Gaussians, with two features of pure noise added. Needs
 matplotlib (`pip install "riparian[plot]"`).
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import matplotlib
 
-matplotlib.use("Agg")  # files only: no window is opened
+matplotlib.use("Agg")  # write files, open no window
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -36,7 +36,7 @@ def main() -> None:
     output.mkdir(parents=True, exist_ok=True)
 
     X, y = stream(10_000, seed=0)
-    # Leaves that wait for points: among a handful, any feature seems to gain something, noise too.
+    # Leaves wait for points: among a handful, any feature seems to gain something, even noise.
     forest = OnlineForestClassifier(50, alpha=Geometric(20, 1.2), min_gain=0.1, random_state=0)
     forest.partial_fit(X, y)
 

@@ -1,7 +1,7 @@
-"""A stream in pandas: a file larger than memory, read and learned a chunk at a time.
+"""A stream in pandas: a file larger than memory, read and learned one chunk at a time.
 
 Each chunk is predicted before it is learned, so every row is a test. Labels are text, some values are
-missing, and the columns are told apart by their names.
+missing, and columns are matched by name.
 """
 
 import io

@@ -1,8 +1,8 @@
-"""In River: a pipeline whose stream changes shape, predicted before it is learned.
+"""In River: a pipeline on a stream that gains a feature; each point is predicted, then learned.
 
 Machines report temperature, vibration and their model, which is text: River's transformers scale and
 encode, and the forest takes what comes. After a while a pressure sensor is fitted. Nothing has to be
-told: the new feature joins, and faults that could not be seen before are found.
+declared: the new feature joins, and faults that could not be seen before are found.
 """
 
 import random
@@ -12,11 +12,11 @@ from river import compose, evaluate, metrics, preprocessing, utils
 from riparian.river import OnlineForestClassifier
 
 POINTS = 10_000
-FITTED = 2000  # when the pressure sensor comes
+FITTED = 2000  # when the pressure sensor is fitted
 
 
 def machines(seed=0):
-    """Readings and whether they come from a fault: heat on model A, pressure on all the others."""
+    """Readings, and whether there is a fault: heat on model A, pressure on all the others."""
     rng = random.Random(seed)
     for t in range(POINTS):
         model = rng.choice("ABC")
@@ -35,7 +35,7 @@ def main() -> None:
     window = utils.Rolling(metrics.Accuracy, window_size=1000)
     print("points  accuracy of the last 1,000, each predicted before it was learned")
     for step in evaluate.iter_progressive_val_score(machines(), model, window, step=1000):
-        note = "  (now the pressure sensor comes)" if step["Step"] == FITTED else ""
+        note = "  (the pressure sensor is fitted)" if step["Step"] == FITTED else ""
         print(f"{step['Step']:6,}  {window.get():.3f}{note}")
 
     for pressure in (3.0, 7.0):

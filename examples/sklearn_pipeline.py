@@ -23,7 +23,7 @@ def main() -> None:
         search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
     ):
         print(f"{score:.3f}  {parameters}")
-    print(f"hold-out accuracy of the best: {search.score(X_test, y_test):.3f}")
+    print(f"held-out accuracy of the best: {search.score(X_test, y_test):.3f}")
 
     calibrated = CalibratedClassifierCV(search.best_estimator_, cv=3).fit(X, y)
     print(f"mean probability of the true digit: {true_probability(search, X_test, y_test):.3f}")
