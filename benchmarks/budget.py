@@ -66,7 +66,7 @@ def resident(options: argparse.Namespace) -> None:
         print(
             f"{megabytes:6} MB: held {rows[-1]['resident_most'] / 1e6:8.2f} MB, "
             f"formula {rows[-1]['formula_most'] / 1e6:8.2f} MB, "
-            f"{rows[-1]['leaves_per_tree']:8.0f} leaves a tree, "
+            f"{rows[-1]['leaves_per_tree']:8.0f} leaves per tree, "
             f"{rows[-1]['below_bayes']:.4f} below Bayes",
             flush=True,
         )

@@ -5,7 +5,7 @@
 
 Each measurement is a process of its own (measure.py), held to as many cores as it may have threads.
 Everything is at its defaults but trees, threads and seed. A repeat draws the streams, or orders them,
-anew. What takes too long is stopped, and says how far it came. The record holds every measurement;
+anew. What takes too long is stopped, and says how far it got. The record holds every measurement;
 standings.py makes the table and the figure of it.
 """
 
@@ -199,7 +199,7 @@ class Machine:
         stopped = "" if measured["finished"] else f"  stopped after {learn['points']:,} points"
         print(
             f"{time.monotonic() - self.began:6.0f} s  {run.workload:10} {run.peer:14} "
-            f"{run.trees:4} trees {run.threads} threads  {each:10.2f} µs a point  "
+            f"{run.trees:4} trees {run.threads} threads  {each:10.2f} µs per point  "
             f"held out {measured['held_out']:.4f}{stopped}",
             flush=True,
         )
@@ -252,7 +252,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="where the record goes; default: none is kept")
     options = parser.parse_args()
     if OURS not in options.peers:
-        parser.error(f"--peers must name {OURS}: everything is told in proportion to it")
+        parser.error(f"--peers must name {OURS}: everything is given in proportion to it")
     plan = QUICK if options.quick else FULL
     plan = replace(plan, repeats=options.repeats or plan.repeats)
     data = data_directory(options.data)

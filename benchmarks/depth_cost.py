@@ -3,7 +3,7 @@
     python -m benchmarks.depth_cost --out benchmarks/record/depth-cost.json
 
 The paper's settings: 640x480, 25 trees, 2000 candidates, 10 split points, 20 classes, 1000 active leaves
-in all. Learning is timed in CPU seconds of one thread, so that it can be told on a busy machine too.
+in all. Learning is timed in CPU seconds of one thread, so that it can be measured on a busy machine too.
 """
 
 from __future__ import annotations

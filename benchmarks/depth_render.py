@@ -1,4 +1,4 @@
-"""How fast pictures of bodies are rendered: pairs of depth and parts a second, on one core.
+"""How fast pictures of bodies are rendered: pairs of depth and parts per second, on one core.
 
     python -m benchmarks.depth_render --out benchmarks/record/depth-render.json
 

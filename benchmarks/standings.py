@@ -2,7 +2,7 @@
 
     python -m benchmarks.standings benchmarks/record/compare.json --page docs/compare.md
 
-Times are told in proportion to ours: of the same repeat, the same stream and as many of its points,
+Times are given in proportion to ours: of the same repeat, the same stream and as many of its points,
 with as many trees and threads; those of points that come one by one, to ours in River. Of several
 streams the geometric mean is taken; of several repeats too, with the least and the largest beside it.
 """
@@ -114,7 +114,7 @@ class Standings:
         return self.over(who, of, OURS_ALONE if what.endswith("_one") else OURS)
 
     def rate(self, who: Who, what: str) -> Spread | None:
-        """Points a second."""
+        """Points per second."""
         return self.over(who, lambda row, _: 1 / seconds if (seconds := each(row[what])) else None)
 
     def size(self, who: Who, value: Callable[[Row], int | None]) -> Spread | None:
@@ -254,7 +254,7 @@ class Standings:
         return markdown(["", *(PEERS[peer].title for peer, _, _ in columns)], body)
 
     def threads_table(self) -> str:
-        """Points learned and predicted a second, by trees and threads, where that was compared."""
+        """Points learned and predicted per second, by trees and threads, where that was compared."""
         deep = {name for who, places in self.rows.items() if who[2] > 1 for name, _ in places}
         body = []
         for name in sorted(deep):
@@ -323,7 +323,7 @@ class Standings:
 
 
 def each(timed: dict[str, float]) -> float:
-    """Seconds a point; 0 where nothing was timed."""
+    """Seconds per point; 0 where nothing was timed."""
     return timed["seconds"] / timed["points"] if timed["points"] else 0.0
 
 
@@ -395,7 +395,7 @@ LABELLED_LEFT = ("capymoa-arf", "capymoa-srp", "river-tree")  # for want of room
 
 
 def figure(standings: Standings, colours: dict[str, str]) -> Figure:
-    """Accuracy against points learned a second: one point an engine."""
+    """Accuracy against points learned per second: one dot per engine."""
     drawn = Figure(figsize=(8.4, 4.4), layout="constrained")
     axes = drawn.subplots()
     for who in sorted(standings.rows, key=place):
@@ -417,7 +417,7 @@ def figure(standings: Standings, colours: dict[str, str]) -> Figure:
         )  # fmt: skip
     in_powers(axes.set_xscale, axes.xaxis)
     axes.margins(x=0.22, y=0.12)
-    axes.set_xlabel("points learned a second, one thread", color=colours["text"], fontsize=9)
+    axes.set_xlabel("points learned per second, one thread", color=colours["text"], fontsize=9)
     axes.set_ylabel("held-out accuracy", color=colours["text"], fontsize=9)
     plain(axes, colours)
     return drawn

@@ -151,7 +151,7 @@ def test_processes_of_their_own_measure_and_one_that_fails_is_told(tmp_path, mon
         ("riparian", 10), ("riparian", 100), ("sklearn-sgd", 1)
     ]  # fmt: skip
     assert all(row["learn"]["points"] == 200 for row in rows)
-    assert "µs a point" in capsys.readouterr().out
+    assert "µs per point" in capsys.readouterr().out
 
     monkeypatch.setattr(sys, "executable", "/bin/false")
     (row,) = Machine(streams, plan, jobs=1).measure(wanted[:1])
