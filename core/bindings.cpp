@@ -235,6 +235,10 @@ public:
     BoundForest(std::size_t n_trees, const Settings& settings, const Space& space)
         : forest_(n_trees, settings, space) {}
 
+    BoundForest(const Settings& settings, const Space& space, std::uint64_t points,
+                const nb::list& trees)
+        : forest_(restored(settings, space, points, trees)) {}
+
     void learn(const Points& points, const Array1<std::uint32_t>& y,
                const std::optional<Array1<double>>& weights, std::size_t workers) {
         const Batch batch = Input<Space>::batch(points);
@@ -297,13 +301,6 @@ public:
         nb::list arrays;
         for (auto& tree : trees) arrays.append(to_dict(std::move(tree)));
         return nb::make_tuple(points, arrays);
-    }
-
-    void restore(std::uint64_t points, const nb::list& arrays) {
-        std::vector<TreeState<Space>> trees;
-        for (const nb::handle tree : arrays)
-            trees.push_back(from_dict<Space>(nb::cast<nb::dict>(tree)));
-        released([&] { forest_.restore(points, trees); });
     }
 
     nb::dict tree(std::size_t i) {
@@ -370,6 +367,14 @@ private:
         return owned(std::move(out), points.size(), n_trees);
     }
 
+    static Forest<Space, rule> restored(const Settings& settings, const Space& space,
+                                        std::uint64_t points, const nb::list& arrays) {
+        std::vector<TreeState<Space>> trees;
+        for (const nb::handle tree : arrays)
+            trees.push_back(from_dict<Space>(nb::cast<nb::dict>(tree)));
+        return released([&] { return Forest<Space, rule>(settings, space, points, trees); });
+    }
+
     Forest<Space, rule> forest_;
 };
 
@@ -379,6 +384,11 @@ void bind_forest(nb::module_& m, const char* name) {
     nb::class_<Bound>(m, name)
         .def(nb::init<std::size_t, const Settings&, const Space&>(), "n_trees"_a, "settings"_a,
              "space"_a)
+        .def_static(
+            "from_state",
+            [](const Settings& settings, const Space& space, std::uint64_t points,
+               const nb::list& trees) { return new Bound(settings, space, points, trees); },
+            "settings"_a, "space"_a, "points"_a, "trees"_a, nb::rv_policy::take_ownership)
         .def("learn", &Bound::learn, "points"_a, "y"_a, "weights"_a.none(), "workers"_a)
         .def("predict_proba", &Bound::predict_proba, "points"_a, "majority"_a, "workers"_a)
         .def("predict_trees", &Bound::predict_trees, "points"_a)
@@ -390,7 +400,6 @@ void bind_forest(nb::module_& m, const char* name) {
         .def("let_go", &Bound::let_go)
         .def("let_go_in_child", &Bound::let_go_in_child)
         .def("save", &Bound::save)
-        .def("restore", &Bound::restore, "points"_a, "trees"_a)
         .def("set_classes", &Bound::set_classes, "rank"_a, "n_classes"_a)
         .def("set_schedules", &Bound::set_schedules, "alpha"_a, "beta"_a)
         .def("set_space", &Bound::set_space, "space"_a)

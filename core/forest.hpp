@@ -79,6 +79,14 @@ public:
         for (std::size_t i = 0; i < n_trees; ++i) trees_.push_back(plant(i));
     }
 
+    // The forest that was saved after so many points.
+    Forest(Settings settings, Space space, std::uint64_t points, const std::vector<State>& trees)
+        : settings_(std::move(settings)), space_(std::move(space)), points_(points) {
+        scratch_.push_back(std::make_unique<Scratch<Space>>());
+        for (std::size_t i = 0; i < trees.size(); ++i)
+            trees_.push_back(std::make_unique<Tree>(i, trees[i], settings_, *scratch_.front()));
+    }
+
     // Learn up to a block of points. The schedules reach as deep as the trees can get by it.
     void learn(const Batch& batch, const Class* labels, const double* weights,
                std::size_t workers) {
@@ -170,13 +178,6 @@ public:
     void visit(Visitor&& visitor) {
         const auto lock = lock_->read();
         visitor(points_, trees_);
-    }
-
-    void restore(std::uint64_t points, const std::vector<State>& trees) {
-        const auto lock = lock_->write();
-        points_ = points;
-        for (std::size_t i = 0; i < trees_.size(); ++i)
-            trees_[i]->restore(trees.at(i), settings_, *scratch_.front());
     }
 
     std::uint64_t depth() {

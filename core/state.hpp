@@ -232,11 +232,10 @@ TreeState<Space> Tree<Space, rule>::save() const {
     return out;
 }
 
-// The arrays are those of a tree: Python has checked every link, length and count.
 template <FeatureSpace Space, Rule rule>
-void Tree<Space, rule>::restore(const TreeState<Space>& in, const Settings& settings,
-                                Scratch<Space>& scratch) {
-    clear();
+Tree<Space, rule>::Tree(std::uint64_t number, const TreeState<Space>& in, const Settings& settings,
+                        Scratch<Space>& scratch)
+    : number_(number) {
     if constexpr (rule == Rule::one_stream) {
         number_ = in.bag[0];
         bag_ = {in.bag[1], in.bag[2], in.bag[3]};

@@ -87,6 +87,10 @@ public:
             activate(0, 0, settings, space, scratch);
     }
 
+    // The tree that was saved. The arrays are those of a tree: Python has checked every link, length
+    // and count.
+    Tree(std::uint64_t number, const State& in, const Settings& settings, Scratch<Space>& scratch);
+
     Tree(const Tree&) = delete;
     Tree& operator=(const Tree&) = delete;
 
@@ -128,7 +132,6 @@ public:
 
     // The tree as arrays, and back (see state.hpp).
     State save() const;
-    void restore(const State& in, const Settings& settings, Scratch<Space>& scratch);
 
     // Σ G over the splits in each column (R14): gain times structure points.
     const Array<std::int64_t>& importance() const { return importance_; }
@@ -366,16 +369,6 @@ private:
         // Unsigned, so that it may wrap like G itself.
         importance_[column] =
             static_cast<std::int64_t>(static_cast<std::uint64_t>(importance_[column]) + g);
-    }
-
-    void clear() {
-        for (Leaf<Space, Evidence>& leaf : leaves_) {
-            if (leaf.active()) deactivate(leaf);
-            leaf.estimation.release(histograms_);
-        }
-        leaves_.clear();
-        nodes_.clear();
-        depth_ = 0;
     }
 
     // R12: the two new leaves wait with the others, and while there is room, the one with the

@@ -51,7 +51,6 @@ public:
     std::uint64_t refreshes() const { return refreshes_; }
 
     void restore(std::uint64_t activations, std::uint64_t refreshes) {
-        heap_.clear();
         activations_ = activations;
         refreshes_ = refreshes;
     }

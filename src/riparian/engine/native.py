@@ -10,7 +10,7 @@ import math
 import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,14 @@ from riparian.engine.forks import survive_forks
 from riparian.estimator.parameters import Parameters, SaffariParameters
 
 Arrays = dict[str, NDArray[Any]]
+
+
+class State(NamedTuple):
+    """What an engine has learned: with its parameters and classes, all that it is."""
+
+    points: int  # received
+    trees: list[Arrays]  # named in core/state.hpp
+
 
 CACHE_BYTES = 2**18  # rows of a block, read once for every tree, should stay in the second cache
 
@@ -78,20 +86,29 @@ def core_candidates(p: Parameters | SaffariParameters, n_dims: int) -> _core.How
 class Engine(ABC):
     """A forest in the core, labels being numbered in the order of their arrival.
 
-    What a point is, and so which forest of the core it is, its children say.
+    It starts empty, or where another has saved its state. What a point is, and so which forest of
+    the core it is, its children say.
     """
 
-    def __init__(self, parameters: Parameters | SaffariParameters) -> None:
+    def __init__(self, parameters: Parameters | SaffariParameters, state: State | None) -> None:
         self.parameters = parameters
-        self.core = self._make_core()
+        settings = core_settings(parameters, self.budget())
+        if state is None:
+            self.core = self._core_class()(parameters.n_trees, settings, self._space())
+        else:
+            self.core = self._core_class().from_state(settings, self._space(), *state)
         self.depths = 0  # that the core has schedules for
         self.learning = threading.Lock()  # for who feeds it: one batch after the other
         survive_forks(self)
         self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
 
     @abstractmethod
-    def _make_core(self) -> _core._Forest:
-        """The forest in the core, of these parameters."""
+    def _core_class(self) -> type[_core._Forest]:
+        """The forest of the core for such points and parameters."""
+
+    @abstractmethod
+    def _space(self) -> Any:
+        """What can be measured on a point, as the core knows it."""
 
     @abstractmethod
     def _core_points(self, points: Any) -> Any:
@@ -139,12 +156,8 @@ class Engine(ABC):
         """One tree as flat arrays (named in core/state.hpp)."""
         return self.core.tree(i)
 
-    def save(self) -> tuple[int, list[Arrays]]:
-        """The points received, and every tree as flat arrays."""
-        return self.core.save()
-
-    def restore(self, points: int, trees: list[Arrays]) -> None:
-        self.core.restore(points, trees)
+    def save(self) -> State:
+        return State(*self.core.save())
 
     def budget(self) -> int | None:
         """The equal part of each tree, less what the tree is before it holds anything."""
@@ -182,15 +195,21 @@ class Engine(ABC):
 class Forest(Engine):
     """A forest over the columns of a matrix."""
 
-    def __init__(self, parameters: Parameters | SaffariParameters, n_dims: int) -> None:
+    def __init__(
+        self,
+        parameters: Parameters | SaffariParameters,
+        n_dims: int,
+        state: State | None = None,
+    ) -> None:
         self.n_dims = n_dims
-        super().__init__(parameters)
-        self._check_budget(f"{n_dims} dimensions")
+        super().__init__(parameters, state)
+        if state is None:
+            self._check_budget(f"{n_dims} dimensions")
         self._label = np.zeros(1, dtype=np.uint32)  # of the one point of `learn_one`
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy is made from the arrays of the trees; what the core derives, it derives again."""
-        return _restored, (Forest, (self.parameters, self.n_dims), self.classes, *self.save())
+        return _restored, (Forest, (self.parameters, self.n_dims, self.save()), self.classes)
 
     def set_dims(self, n_dims: int) -> None:
         """Columns have joined: leaves that enter the fringe from now on may look at them (R2)."""
@@ -207,10 +226,9 @@ class Forest(Engine):
         weights = None if weight == 1.0 else np.array([weight])
         self.core.learn(row, self._label, weights, 1)
 
-    def _make_core(self) -> _core._Forest:
-        p = self.parameters
-        core = _core.ColumnSaffari if isinstance(p, SaffariParameters) else _core.ColumnForest
-        return core(p.n_trees, core_settings(p, self.budget()), self._space())
+    def _core_class(self) -> type[_core._Forest]:
+        saffari = isinstance(self.parameters, SaffariParameters)
+        return _core.ColumnSaffari if saffari else _core.ColumnForest
 
     def _space(self) -> _core.Columns:
         return _core.Columns(self.n_dims, core_candidates(self.parameters, self.n_dims))
@@ -240,21 +258,27 @@ class DepthForest(Engine):
     """A forest over the differences of depths (R16)."""
 
     def __init__(
-        self, parameters: Parameters | SaffariParameters, offset_std: float, far: float
+        self,
+        parameters: Parameters | SaffariParameters,
+        offset_std: float,
+        far: float,
+        state: State | None = None,
     ) -> None:
         self.offset_std, self.far = offset_std, far
-        super().__init__(parameters)
-        self._check_budget("depth differences")
+        super().__init__(parameters, state)
+        if state is None:
+            self._check_budget("depth differences")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made_of = (self.parameters, self.offset_std, self.far)
-        return _restored, (DepthForest, made_of, self.classes, *self.save())
+        made_of = (self.parameters, self.offset_std, self.far, self.save())
+        return _restored, (DepthForest, made_of, self.classes)
 
-    def _make_core(self) -> _core._Forest:
-        p = self.parameters
-        core = _core.DepthSaffari if isinstance(p, SaffariParameters) else _core.DepthForest
-        space = _core.DepthDifferences(self.offset_std, core_candidates(p, DEPTH_DIMS))
-        return core(p.n_trees, core_settings(p, self.budget()), space)
+    def _core_class(self) -> type[_core._Forest]:
+        saffari = isinstance(self.parameters, SaffariParameters)
+        return _core.DepthSaffari if saffari else _core.DepthForest
+
+    def _space(self) -> _core.DepthDifferences:
+        return _core.DepthDifferences(self.offset_std, core_candidates(self.parameters, DEPTH_DIMS))
 
     def _core_points(self, points: Pixels) -> _core.Pixels:
         return _core.Pixels(points.images, points.pixels, self.far)
@@ -264,13 +288,8 @@ class DepthForest(Engine):
 
 
 def _restored(
-    Kind: type[Engine],
-    made_of: tuple[Any, ...],
-    classes: tuple[list[int], int],
-    points: int,
-    trees: list[Arrays],
+    Kind: type[Engine], made_of: tuple[Any, ...], classes: tuple[list[int], int]
 ) -> Engine:
-    forest = Kind(*made_of)
-    forest.restore(points, trees)
-    forest.set_classes(np.array(classes[0], dtype=np.intp), classes[1])
-    return forest
+    engine = Kind(*made_of)
+    engine.set_classes(np.array(classes[0], dtype=np.intp), classes[1])
+    return engine

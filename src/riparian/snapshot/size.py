@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian import _core
+from riparian.engine import native
 from riparian.snapshot.arrays import ARRAYS, STREAMS, Arrays, counters, words
 from riparian.snapshot.errors import require
 from riparian.snapshot.header import Header
@@ -47,6 +49,17 @@ def check_arrays_size(found: Arrays, max_bytes: int) -> None:
 def check_core_size(arrays: Arrays, header: Header, max_bytes: int) -> None:
     wide = sum(array.nbytes for array in arrays.values())
     _check(2 * wide + core_bytes(arrays, header), max_bytes)
+
+
+def check_budget(header: Header) -> None:
+    """A budget holds the trees themselves, and something in them."""
+    p = header.parameters
+    least = p.n_trees * (_core.tree_bytes + native.TREE_BYTES) + 1
+    require(
+        p.max_memory is None or p.max_memory >= least,
+        "size",
+        f"max_memory must be at least {least} bytes for {p.n_trees} trees, is {p.max_memory}",
+    )
 
 
 def core_bytes(arrays: Arrays, header: Header) -> float:

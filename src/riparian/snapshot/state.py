@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from riparian.engine import native
 from riparian.snapshot import arrays, container, header, size
 from riparian.snapshot.check import check
@@ -28,21 +26,9 @@ def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.Forest]:
     lengths = arrays.measure(wide, about.parameters.n_trees, about.parameters.split_points)
     whole = check(wide, lengths, about)
     size.check_core_size(whole, about, limit)
-    return about, revive(about, arrays.split(whole, lengths))
-
-
-def revive(about: Header, trees: list[native.Arrays]) -> native.Forest:
-    """The engine with these trees.
-
-    Those that it starts with would draw candidates for every root, only to be replaced: with one
-    dimension to draw from, they cost next to nothing.
-    """
+    size.check_budget(about)
+    state = native.State(about.points, arrays.split(whole, lengths))
     try:
-        forest = native.Forest(replace(about.parameters, candidate_dims=0.0), 1)
-        forest.restore(about.points, trees)
-    except (ValueError, MemoryError) as error:
+        return about, native.Forest(about.parameters, about.n_features, state)
+    except MemoryError as error:
         raise SnapshotError("size", f"the forest cannot be held in memory: {error}") from None
-    forest.parameters = about.parameters
-    forest.set_dims(about.n_features)
-    forest.set_classes(about.labels.rank(), len(about.labels.classes))
-    return forest
