@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import secrets
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
+from typing import BinaryIO
 
 from riparian.experiments.errors import DownloadError
 from riparian.experiments.progress_bar import bar
+from riparian.tools.files import whole_file
 
 CHUNK = 2**16
 TIMEOUT = 30.0  # seconds without a byte
@@ -37,41 +37,40 @@ USPS = (
 
 
 def fetch(remote: Remote, site: str, folder: Path) -> bool:
-    """Have the file in the folder; true where it had to be fetched.
+    """Make sure that the folder has the file; true if it had to be fetched.
 
     It appears there under its name only when it is whole and right.
     """
     target = folder / remote.name
-    if target.is_file() and _sum(target) == remote.sha256:
+    if target.is_file() and _sha256(target) == remote.sha256:
         return False
     folder.mkdir(parents=True, exist_ok=True)
     url = f"{site.rstrip('/')}/{remote.name}"
-    beside = folder / f".{remote.name}.{secrets.token_hex(8)}.part"
-    try:
+    with whole_file(target) as file:
         with _explained(url):
-            _copy(url, beside)
-        found = _sum(beside)
-        if found != remote.sha256:
+            sha256 = _copy(url, file, remote.name)
+        if sha256 != remote.sha256:
             raise DownloadError(
-                f"{url} is not the file that was meant: expected SHA-256 {remote.sha256}, got {found}"
+                f"{url} is not the expected file: its SHA-256 should be {remote.sha256}, got {sha256}"
             )
-        os.replace(beside, target)
-    finally:
-        beside.unlink(missing_ok=True)
     return True
 
 
-def _copy(url: str, path: Path) -> None:
+def _copy(url: str, file: BinaryIO, name: str) -> str:
+    """Write what the server sends to the file; the SHA-256 of it is returned."""
+    digest = hashlib.sha256()
     response: HTTPResponse
-    with urllib.request.urlopen(url, timeout=TIMEOUT) as response, path.open("xb") as file:
+    with urllib.request.urlopen(url, timeout=TIMEOUT) as response:
         length = response.headers["Content-Length"]
         total = int(length) if length else None
-        with bar(path.name.split(".", 1)[1].rsplit(".", 2)[0], total, in_bytes=True) as advance:
+        with bar(name, total, in_bytes=True) as advance:
             while chunk := response.read(CHUNK):
                 file.write(chunk)
+                digest.update(chunk)
                 advance(len(chunk))
         if total is not None and file.tell() != total:
             raise DownloadError(f"the connection ended after {file.tell():,} of {total:,} bytes")
+    return digest.hexdigest()
 
 
 @contextmanager
@@ -82,6 +81,6 @@ def _explained(url: str) -> Iterator[None]:
         raise DownloadError(f"{url} could not be fetched: {error}") from None
 
 
-def _sum(path: Path) -> str:
+def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from riparian.experiments.output.curves import Curve, Panel
-from riparian.experiments.output.tables import number
 from riparian.tools.files import write_whole
 from riparian.tools.optional import matplotlib
+from riparian.tools.text import number
 
 # Okabe and Ito's colours, told apart by colour-blind readers; the yellow is too pale for a line.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")

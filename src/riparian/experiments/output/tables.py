@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riparian.experiments.output.curves import Curve, Panel
+from riparian.tools.text import number
 
 
 def markdown(panels: Sequence[Panel]) -> str:
@@ -36,14 +37,6 @@ def _table(panel: Panel) -> str:
     runs = min(curve.runs for curve in panel.curves)
     over = f"mean ± one standard deviation over {runs} runs" if runs > 1 else "one run"
     return "\n".join([*lines, "", f"{panel.y}: {over}.", ""])
-
-
-def number(value: float) -> str:
-    """
-    >>> number(30000.0), number(0.25)
-    ('30,000', '0.25')
-    """
-    return f"{value:,.0f}" if value == round(value) else f"{value:g}"
 
 
 def _line(values: Sequence[str]) -> str:

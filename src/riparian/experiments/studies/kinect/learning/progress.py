@@ -6,7 +6,6 @@ for us: it lies in the folder of the results only while its run is under way.
 
 from __future__ import annotations
 
-import os
 import pickle
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import riparian
 from riparian.experiments.running.study import Row
 from riparian.experiments.studies.kinect.learning.costs import Costs
+from riparian.tools.files import whole_file
 
 
 @dataclass
@@ -33,11 +33,9 @@ class Progress:
 def save(file: Path, of: object, progress: Progress) -> None:
     """Replace the file as a whole. `of` says what the progress is of."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_suffix(".new")
-    with beside.open("wb") as target:
+    with whole_file(file) as target:
         pickle.dump((riparian.__version__, of), target)
         pickle.dump(progress, target, protocol=5)
-    os.replace(beside, file)
 
 
 def load(file: Path, of: object) -> Progress | None:
@@ -47,5 +45,5 @@ def load(file: Path, of: object) -> Progress | None:
     with file.open("rb") as source:
         if pickle.load(source) != (riparian.__version__, of):
             return None
-        found: Progress = pickle.load(source)
-    return found
+        progress: Progress = pickle.load(source)
+    return progress
