@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+POLL = 0.01  # seconds that a server needs at most to notice that it is to stop
+
 
 @contextmanager
 def serving(files: Mapping[str, bytes], missing_bytes: int = 0) -> Iterator[tuple[str, list[str]]]:
@@ -32,7 +34,7 @@ def serving(files: Mapping[str, bytes], missing_bytes: int = 0) -> Iterator[tupl
             """Tests print nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(POLL,), daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/data", asked
         server.shutdown()

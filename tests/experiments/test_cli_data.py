@@ -82,7 +82,7 @@ def test_a_file_that_is_not_the_published_one_is_refused(tmp_path):
     with server.serving(FILES) as (site, _):
         result = usps("--site", site, "--cache", tmp_path)
     assert result.exit_code == 1
-    assert "is not the file that was meant" in result.stderr
+    assert "is not the expected file" in result.stderr
 
 
 def test_files_of_another_shape_are_refused(small_files, tmp_path, monkeypatch):
