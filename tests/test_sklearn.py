@@ -25,8 +25,8 @@ from riparian import (
     OnlineForestClassifier,
     Polynomial,
     SaffariForestClassifier,
-    rows,
 )
+from riparian.estimator import rows
 
 # scikit-learn's own forests declare the same, for the same reason: a point that counts twice is drawn
 # once, so the forest is another one than with the point twice.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -64,18 +64,17 @@ def test_a_forest_that_was_saved_anywhere_is_as_if_it_had_never_been(forest, str
         assert other.predict_proba(X[:20]).tobytes() == forest.predict_proba(X[:20]).tobytes()
 
 
-GO_ON = """
-import sys
-import numpy as np
-import riparian
-forest = riparian.load(sys.argv[1])
-stream = np.load(sys.argv[2])
-n_jobs = int(sys.argv[3])
-forest.set_params(n_jobs=n_jobs)
-for rows in np.array_split(np.arange(len(stream["X"])), 3):
-    forest.partial_fit(stream["X"][rows], stream["y"][rows])
-forest.set_params(n_jobs=None).save(sys.argv[1])
-"""
+@pytest.fixture(scope="module")
+def new_process():
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        yield process
+
+
+def go_on(path, X, y, n_jobs):
+    forest = riparian.load(path).set_params(n_jobs=n_jobs)
+    for rows in np.array_split(np.arange(len(X)), 3):
+        forest.partial_fit(X[rows], y[rows])
+    forest.set_params(n_jobs=None).save(path)
 
 
 @pytest.mark.parametrize(
@@ -89,18 +88,13 @@ forest.set_params(n_jobs=None).save(sys.argv[1])
         ("sums kept", 2),
     ],
 )
-def test_a_new_process_goes_on_with_the_same_forest(kind, threads, tmp_path):
+def test_a_new_process_goes_on_with_the_same_forest(kind, threads, tmp_path, new_process):
     uninterrupted = learned(**KINDS[kind])
     uninterrupted.save(tmp_path / "forest")
     X, y = mixture(900, seed=3, n_classes=4)  # one class more comes late
     named = uninterrupted.classes_.dtype.kind == "U"
     y = np.array(["oak", "ash", "elm", "yew"])[y] if named else y
-    np.savez(tmp_path / "stream.npz", X=X, y=y)
-    subprocess.run(
-        [sys.executable, "-c", GO_ON, str(tmp_path / "forest"), str(tmp_path / "stream.npz"),
-         str(threads)],
-        check=True,
-    )  # fmt: skip
+    new_process.submit(go_on, tmp_path / "forest", X, y, threads).result()
     uninterrupted.partial_fit(X, y)
     assert uninterrupted.stats()["leaves"] > 6
     assert same_forest(riparian.load(tmp_path / "forest"), uninterrupted)
