@@ -22,7 +22,7 @@ import pytest
 import riparian
 from riparian import Geometric, OnlineForestClassifier
 from riparian.snapshot import arrays
-from riparian.snapshot.extra import from_bytes_with_extra, with_extra
+from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
 from snapshots import KINDS, learned, mixture, opened, same_forest, sealed
 
@@ -346,19 +346,19 @@ def test_the_page_about_the_format_describes_every_array_and_field():
 
 def test_what_is_kept_with_a_forest_comes_back_and_changes_nothing_else():
     forest, kept = learned(), {"columns": [1, 2.5, "ç", None, {"a": []}]}
-    data = with_extra(forest.to_bytes(), kept)
+    data = to_bytes_with_extra(forest, kept)
     other, extra = from_bytes_with_extra(data)
     assert extra == kept
     assert same_forest(other, forest)
     assert same_forest(riparian.from_bytes(data), forest)
-    assert with_extra(data, kept) == data
+    assert to_bytes_with_extra(other, kept) == data
 
 
 @every_kind
 def test_what_is_kept_is_packed_as_everything_is(kind):
-    data = learned(**KINDS[kind]).to_bytes()
-    header, arrays = opened(data)
-    assert with_extra(data, {"a": '"ç\\\n'}) == sealed({**header, "extra": {"a": '"ç\\\n'}}, arrays)
+    forest, extra = learned(**KINDS[kind]), {"a": '"ç\\\n'}
+    header, arrays = opened(forest.to_bytes())
+    assert to_bytes_with_extra(forest, extra) == sealed({**header, "extra": extra}, arrays)
 
 
 def test_a_forest_with_nothing_kept_has_nothing():
@@ -368,10 +368,10 @@ def test_a_forest_with_nothing_kept_has_nothing():
 @pytest.mark.parametrize("wrong", [{"a": float("nan")}, {"a": b"bytes"}])
 def test_what_is_no_json_cannot_be_kept(wrong):
     with pytest.raises(riparian.SnapshotError, match="extra cannot be saved"):
-        with_extra(learned().to_bytes(), wrong)
+        to_bytes_with_extra(learned(), wrong)
 
 
 def test_what_is_kept_may_not_be_too_long(monkeypatch):
-    monkeypatch.setattr("riparian.snapshot.extra.MOST_CHARACTERS", 5000)
+    monkeypatch.setattr("riparian.snapshot.header.MOST_CHARACTERS", 5000)
     with pytest.raises(riparian.SnapshotError, match="extra is too long"):
-        with_extra(learned().to_bytes(), {"a": "b" * 5000})
+        to_bytes_with_extra(learned(), {"a": "b" * 5000})

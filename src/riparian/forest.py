@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import os
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
-from riparian.engine import native
 from riparian.estimator.rowwise import RowForestClassifier
 from riparian.estimator.rules import TwoStreamRule
 from riparian.estimator.schedules import Geometric, Schedule
-from riparian.snapshot.errors import SnapshotError
-from riparian.snapshot.header import Header
-from riparian.snapshot.state import encode
+from riparian.snapshot.save import to_bytes
 from riparian.tools.files import write_whole
 
 if TYPE_CHECKING:
@@ -153,43 +147,4 @@ class OnlineForestClassifier(TwoStreamRule, RowForestClassifier):
 
     def to_bytes(self, *, prediction_only: bool = False) -> bytes:
         """What `save` writes; `riparian.from_bytes` reads it."""
-        check_is_fitted(self)
-        self._workers()
-        chosen = self.get_params(deep=False)
-        if not isinstance(self.random_state, Integral):
-            chosen["random_state"] = None  # the engine has the seed that was drawn
-        names = getattr(self, "feature_names_in_", None)
-        engine, labels = self._grown
-        with engine.learning:
-            points, trees = engine.save()
-            header = Header(
-                prediction_only=prediction_only or self._prediction_only,
-                estimator=chosen,
-                parameters=engine.parameters,
-                n_features=engine.n_dims,
-                feature_names=None if names is None else names.tolist(),
-                points=points,
-                labels=copy.copy(labels),
-                class_weights=copy.copy(self._class_weights),
-                history=self._history,
-            )
-        return encode(header, trees)
-
-    @classmethod
-    def _from_snapshot(cls, header: Header, engine: native.Forest) -> Self:
-        unknown = header.estimator.keys() - cls._get_param_names()
-        if unknown:
-            raise SnapshotError("header", f"estimator has no parameters {sorted(unknown)}")
-        forest = cls(**header.estimator)
-        try:
-            forest._workers()
-        except (TypeError, ValueError) as error:
-            raise SnapshotError("header", str(error)) from None
-        forest.n_features_in_ = header.n_features
-        if header.feature_names is not None:
-            forest.feature_names_in_ = np.array(header.feature_names, dtype=object)
-        forest._class_weights = header.class_weights
-        forest._history = header.history
-        forest._prediction_only = header.prediction_only
-        forest._grow(engine, header.labels)
-        return forest
+        return to_bytes(self, prediction_only=prediction_only)

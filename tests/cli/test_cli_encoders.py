@@ -166,12 +166,12 @@ def test_without_the_option_texts_are_named(tmp_path):
 
 
 def test_the_columns_of_a_model_must_be_those_of_its_forest(tmp_path):
-    from riparian.snapshot.extra import from_bytes_with_extra, with_extra
+    from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
     data = learn(write(table(text=False), tmp_path / "t.csv"), tmp_path / "m")
-    extra = from_bytes_with_extra(data)[1]
+    forest, extra = from_bytes_with_extra(data)
     extra["columns"]["columns"].pop()
-    (tmp_path / "m").write_bytes(with_extra(data, extra))
+    (tmp_path / "m").write_bytes(to_bytes_with_extra(forest, extra))
     done = call("inspect", tmp_path / "m")
     assert done.exit_code == 1
     assert "the columns give 2 features, the forest has 3" in done.stderr

@@ -20,7 +20,7 @@ from riparian.cli.features.saved import columns_from_state
 from riparian.cli.features.table import Columns
 from riparian.forest import OnlineForestClassifier
 from riparian.snapshot.errors import SnapshotError
-from riparian.snapshot.extra import from_bytes_with_extra, with_extra
+from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 from riparian.tools.files import write_whole
 
 COLUMNS, LEARNING = "columns", "learning"  # what the extra part of a snapshot may hold
@@ -95,11 +95,11 @@ def model_bytes(
 ) -> bytes:
     """The same forest and columns give the same bytes, however many threads have learned it."""
     threads, forest.n_jobs = forest.n_jobs, None
+    extra = {COLUMNS: columns.state(), **({} if learning is None else {LEARNING: learning})}
     with named(forest, columns.feature_names):
-        data = forest.to_bytes()
+        data = to_bytes_with_extra(forest, extra)
     forest.n_jobs = threads
-    extra = {COLUMNS: columns.state()}
-    return with_extra(data, extra if learning is None else {**extra, LEARNING: learning})
+    return data
 
 
 def write_file(path: Path, data: bytes, what: str) -> None:

@@ -9,6 +9,7 @@
     pieces.py       sums and places of what lies end to end
     size.py         how much memory it will take
     state.py        all of this in order
+    save.py         from an estimator to bytes
     load.py         from a file or bytes to an estimator
     extra.py        what a program keeps with a forest
 

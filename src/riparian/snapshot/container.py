@@ -40,42 +40,6 @@ def pack(text: str, arrays: Arrays) -> bytes:
     return data
 
 
-def text_of(data: bytes) -> str:
-    """The text of what `pack` has just made: nothing is checked."""
-    return str(_header(data)[0]["__metadata__"][KEY])
-
-
-def with_text(data: bytes, text: str) -> bytes:
-    """What `pack` has just made, as if it had packed another text; the arrays stay where they are."""
-    header, start = _header(data)
-    header["__metadata__"][KEY] = text
-    body = memoryview(data)[start:]
-    arrays = {
-        name: np.frombuffer(
-            body[slice(*tensor["data_offsets"])], np.dtype(TYPES[tensor["dtype"]]).newbyteorder("<")
-        )
-        for name, tensor in header.items()
-        if name not in (CHECKSUM, "__metadata__")
-    }
-    head = json.dumps(header, separators=(",", ":")).encode()
-    head += b" " * (-len(head) % 8)
-    before, after = header[CHECKSUM]["data_offsets"]
-    parts: list[bytes | memoryview] = [
-        len(head).to_bytes(8, "little"),
-        head,
-        body[:before],
-        digest(text, arrays),
-        body[after:],
-    ]
-    return b"".join(parts)
-
-
-def _header(data: bytes) -> tuple[dict[str, Any], int]:
-    """Where every array lies, counted from where the arrays begin; and where that is."""
-    start = 8 + int.from_bytes(data[:8], "little")
-    return json.loads(data[8:start]), start
-
-
 def unpack(data: bytes) -> tuple[str, Arrays]:
     """The text and the arrays, which `check_digest` has yet to see."""
     try:

@@ -34,6 +34,8 @@ SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
     "Geometric": Geometric,
     "Polynomial": Polynomial,
 }
+MOST_CHARACTERS = 2**26  # the container takes no header of more than 100 MB
+
 LABELS: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str, "bytes": bytes}
 
 MOST_POINTS = 2**61 - 1  # of a stream; sums of a few such numbers still fit 64 bits
@@ -74,12 +76,25 @@ def write(header: Header) -> str:
         "labels": _labels(header.labels),
         "class_weights": _class_weights(header.class_weights),
         "history": asdict(header.history),
-        **({} if header.extra is None else {"extra": header.extra}),
     }
     try:
-        return json.dumps(fields_, allow_nan=False)
+        text = json.dumps(fields_, allow_nan=False)
     except ValueError as error:
         raise SnapshotError("header", f"a parameter cannot be saved: {error}") from None
+    return text if header.extra is None else _with_extra(fields_, header.extra)
+
+
+def _with_extra(fields_: dict[str, Any], extra: dict[str, Any]) -> str:
+    try:
+        text = json.dumps({**fields_, "extra": extra}, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise SnapshotError("header", f"extra cannot be saved: {error}") from None
+    require(
+        len(text) <= MOST_CHARACTERS,
+        "header",
+        f"extra is too long: the header may have {MOST_CHARACTERS} characters, has {len(text)}",
+    )
+    return text
 
 
 def read(text: str, max_bytes: int) -> Header:

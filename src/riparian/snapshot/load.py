@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
+
+from riparian.engine import native
 from riparian.forest import OnlineForestClassifier
 from riparian.snapshot.errors import SnapshotError
+from riparian.snapshot.header import Header
 from riparian.snapshot.size import default_max_bytes
 from riparian.snapshot.state import decode
 
@@ -34,4 +38,24 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Onlin
 
 def from_bytes(data: bytes, *, max_bytes: int | None = None) -> OnlineForestClassifier:
     """The forest that `to_bytes` made into bytes; otherwise as `load`."""
-    return OnlineForestClassifier._from_snapshot(*decode(bytes(data), max_bytes))
+    return forest_of(*decode(bytes(data), max_bytes))
+
+
+def forest_of(header: Header, engine: native.Forest) -> OnlineForestClassifier:
+    """The estimator around an engine that came back."""
+    unknown = header.estimator.keys() - OnlineForestClassifier._get_param_names()
+    if unknown:
+        raise SnapshotError("header", f"estimator has no parameters {sorted(unknown)}")
+    forest = OnlineForestClassifier(**header.estimator)
+    try:
+        forest._workers()
+    except (TypeError, ValueError) as error:
+        raise SnapshotError("header", str(error)) from None
+    forest.n_features_in_ = header.n_features
+    if header.feature_names is not None:
+        forest.feature_names_in_ = np.array(header.feature_names, dtype=object)
+    forest._class_weights = header.class_weights
+    forest._history = header.history
+    forest._prediction_only = header.prediction_only
+    forest._grow(engine, header.labels)
+    return forest
