@@ -40,7 +40,10 @@ def test_the_table_is_that_of_the_runs(name, panels):
 
 def test_the_mixture_was_run_in_full_with_the_papers_settings():
     assert settings("mixture")["settings"] == as_json(mixture.Settings())
-    assert settings("mixture")["extent"] == {"runs": mixture.RUNS}
+    assert settings("mixture")["extent"] == {
+        "runs": mixture.RUNS,
+        "forests": list(mixture.FORESTS),
+    }
 
 
 def test_the_forest_is_above_its_mean_tree_in_every_run_at_every_size():

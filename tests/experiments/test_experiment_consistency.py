@@ -14,7 +14,7 @@ from riparian import OnlineForestClassifier
 from riparian.experiments import read_runs
 from riparian.experiments.output.tables import markdown
 from riparian.experiments.studies import consistency, third_stream
-from riparian.experiments.studies.consistency import FRINGES, PROBLEMS, Task
+from riparian.experiments.studies.consistency import FORESTS, PROBLEMS, Task
 from riparian.experiments.studies.excess import Yardstick, excess_along, fitted_rate
 from riparian.streams import GaussianMixture
 from riparian.theory import check_schedule
@@ -27,14 +27,14 @@ SMALL = replace(consistency.Settings(), sizes=(300, 3000, 30_000), trees=8, test
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("fringe", FRINGES)
-def test_the_excess_of_trees_and_forest_falls_with_the_points(problem, fringe):
-    rows = consistency.one_run(Task(SMALL, problem, fringe, run=0))
-    trees = [row["mean_tree"] for row in rows]
-    forest = [row["forest"] for row in rows]
-    assert trees[0] > 1.3 * trees[1] > 1.3**2 * trees[2] > 0
-    assert forest[0] > 1.3 * forest[1] > 1.3**2 * forest[2] > 0
-    assert all(f < t for f, t in zip(forest, trees, strict=True))
+@pytest.mark.parametrize("forest", FORESTS)
+def test_the_excess_of_trees_and_forest_falls_with_the_points(problem, forest):
+    rows = consistency.one_run(Task(SMALL, problem, forest, run=0))
+    of_trees = [row["mean_tree"] for row in rows]
+    of_forest = [row["forest"] for row in rows]
+    assert of_trees[0] > 1.3 * of_trees[1] > 1.3**2 * of_trees[2] > 0
+    assert of_forest[0] > 1.3 * of_forest[1] > 1.3**2 * of_forest[2] > 0
+    assert all(f < t for f, t in zip(of_forest, of_trees, strict=True))
 
 
 def test_a_bound_on_the_fringe_is_felt():
@@ -47,7 +47,7 @@ def test_a_bound_on_the_fringe_is_felt():
 
 def test_the_settings_meet_the_conditions_of_the_theorem():
     for settings in (consistency.Settings(), consistency.QUICK, third_stream.LEARNING):
-        forest = settings.forest(random_state=0, fringe_size=10)
+        forest = settings.forest(random_state=0)
         assert check_schedule(forest.alpha, forest.beta).consistent
         assert forest.voting == "majority"
     assert consistency.Settings().sizes[-1] == 10**6
@@ -101,7 +101,7 @@ def test_a_curve_is_labelled_with_its_rate():
     rows = [
         {"problem": problem, "fringe": fringe, "run": run, "points": n, "leaves": 1,
          "mean_tree": 2 * n**-0.25, "forest": n**-0.5}
-        for problem in PROBLEMS for fringe in FRINGES for run in (0, 1) for n in (1000, 10_000)
+        for problem in PROBLEMS for fringe in FORESTS for run in (0, 1) for n in (1000, 10_000)
     ]  # fmt: skip
     panels = consistency.panels(rows, fit_from=1000)
     assert [panel.title for panel in panels] == list(PROBLEMS)

@@ -15,10 +15,10 @@ from riparian.depth.reference import DepthDifferences, Pixel
 from riparian.experiments import run
 from riparian.experiments.errors import DataError
 from riparian.experiments.studies import kinect
+from riparian.experiments.studies.kinect.examples import read_examples
 from riparian.experiments.studies.kinect.learning import learn, progress, stream
 from riparian.experiments.studies.kinect.learning.judging import BODY_PARTS, accuracies, confusion
 from riparian.experiments.studies.kinect.learning.learn import Task, one_forest
-from riparian.experiments.studies.kinect.output.examples import read_shown
 from riparian.experiments.studies.kinect.output.features import draw_features, telling_features
 from riparian.experiments.studies.kinect.output.predictions import draw_predictions
 
@@ -263,38 +263,38 @@ def test_threads_change_nothing(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory):
-    one = task(tmp_path_factory.mktemp("shown"))
+def examples(tmp_path_factory):
+    one = task(tmp_path_factory.mktemp("examples"))
     one_forest(one)
-    return read_shown(one.work.shown(one.method))
+    return read_examples(one.work.examples(one.method))
 
 
-def test_what_is_shown_is_of_the_first_test_pictures(shown):
+def test_what_is_shown_is_of_the_first_test_pictures(examples):
     for i, (depth, parts) in enumerate(stream.pictures_to_test_on(RANDOM, SMALL)):
-        np.testing.assert_array_equal(shown.depth[i], depth)
-        np.testing.assert_array_equal(shown.truth[i], parts)
-    assert shown.prediction.shape == shown.truth.shape
-    assert (shown.confidence > 1 / 20).all() and (shown.confidence <= 1).all()
+        np.testing.assert_array_equal(examples.depth[i], depth)
+        np.testing.assert_array_equal(examples.truth[i], parts)
+    assert examples.prediction.shape == examples.truth.shape
+    assert (examples.confidence > 1 / 20).all() and (examples.confidence <= 1).all()
 
 
-def test_the_values_of_features_are_those_that_the_trees_read(shown):
-    depth, offsets = shown.depth[0], np.random.default_rng(0).normal(0, 8, (50, 4))
-    row, column = np.argwhere(shown.truth[0])[100]
+def test_the_values_of_features_are_those_that_the_trees_read(examples):
+    depth, offsets = examples.depth[0], np.random.default_rng(0).normal(0, 8, (50, 4))
+    row, column = np.argwhere(examples.truth[0])[100]
     features = telling_features(depth, np.array([row, column]), offsets.astype(np.float32))
     read = DepthDifferences(8.0, far=6.0, rate=1.0)
     values = [read.value(tuple(each), Pixel(depth, row, column)) for each in offsets]
     assert [feature.value for feature in features] == [value for value in values if value != 0]
 
 
-def test_pictures_are_drawn_side_by_side(shown):
-    figure = draw_predictions(shown, "three pictures")
+def test_pictures_are_drawn_side_by_side(examples):
+    figure = draw_predictions(examples, "three pictures")
     titles = [ax.get_title() for ax in figure.axes if ax.get_title()]
     assert titles == ["depth", "truth", "prediction", "confidence"]
-    assert len(figure.axes) == 4 * len(shown.depth) + 1  # and the scale of the confidence
+    assert len(figure.axes) == 4 * len(examples.depth) + 1  # and the scale of the confidence
 
 
-def test_a_tree_that_never_split_has_no_feature_to_draw(shown):
-    nothing = shown._replace(offsets=np.zeros((0, 4), dtype=np.float32))
+def test_a_tree_that_never_split_has_no_feature_to_draw(examples):
+    nothing = examples._replace(offsets=np.zeros((0, 4), dtype=np.float32))
     assert [ax.get_title() for ax in draw_features(nothing).axes] == [""]
 
 

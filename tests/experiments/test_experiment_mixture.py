@@ -16,7 +16,8 @@ SMALL = replace(mixture.Settings(), sizes=(100, 300, 1000), trees=20, test_point
 
 @pytest.fixture(scope="module")
 def rows():
-    return mixture.one_run(mixture.Task(SMALL, run=0))
+    """Of one run, as the study keeps them."""
+    return [{"forest": "paper", **row} for row in mixture.one_run(mixture.Task(SMALL, run=0))]
 
 
 def test_the_settings_are_the_papers():
@@ -63,3 +64,11 @@ def test_the_figure_shows_both_ways_to_combine_the_mean_tree_and_bayes(rows):
     labels = [curve.label for curve in panel.curves]
     assert labels == ["forest, averaged", "forest, by vote", "mean tree"]
     assert panel.lines == {"Bayes classifier": pytest.approx(rows[0]["bayes"])}
+
+
+def test_every_forest_of_a_run_is_a_cell_of_its_own():
+    study = mixture.study(SMALL, runs=2)
+    assert [cell.key for cell in study.cells] == [
+        {"run": run, "forest": forest} for run in range(2) for forest in mixture.FORESTS
+    ]
+    assert {curve.forest for curve in mixture.CURVES} == set(mixture.FORESTS)

@@ -1,4 +1,4 @@
-"""Curves as a Markdown table: mean ± standard deviation, a row for each number of points."""
+"""Curves as a Markdown table: mean ± standard deviation, one row per number of points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from riparian.tools.text import number
 
 
 def markdown(panels: Sequence[Panel]) -> str:
-    """A table for each panel, below its title."""
+    """One table per panel, below its title."""
     return "\n".join(
         (f"## {panel.title}\n\n" if panel.title else "") + _table(panel) for panel in panels
     )
@@ -44,9 +44,9 @@ def _line(values: Sequence[str]) -> str:
 
 
 def _at(curve: Curve, place: float) -> str:
-    found = np.flatnonzero(curve.x == place)
-    if len(found) == 0:
+    at = np.flatnonzero(curve.x == place)
+    if len(at) == 0:
         return ""
-    mean, sd = curve.mean[found[0]], curve.sd[found[0]]
+    mean, sd = curve.mean[at[0]], curve.sd[at[0]]
     digits = 4 if abs(mean) < 10 else 1
     return f"{mean:.{digits}f} ± {sd:.{digits}f}" if curve.runs > 1 else f"{mean:.{digits}f}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,12 @@ PROBLEMS: Mapping[str, Stream] = {
     "10 dimensions": spiral(10),
     "2 dimensions, a fifth of the labels wrong": NoisyLabels(GaussianMixture.paper(), flip=0.2),
 }
-FRINGES: Mapping[str, int | None] = {"unbounded": None, "fringe 100": 100, "fringe 10": 10}
+# The forests that learn each problem, by the parameters in which they differ from the settings.
+FORESTS: Mapping[str, Mapping[str, Any]] = {
+    "unbounded": {"fringe_size": None},
+    "fringe 100": {"fringe_size": 100},
+    "fringe 10": {"fringe_size": 10},
+}
 
 
 @dataclass(frozen=True)
@@ -58,14 +64,13 @@ class Settings:
     test_points: int = 20_000
     seed: int = 0
 
-    def forest(self, random_state: int, fringe_size: int | None) -> OnlineForestClassifier:
+    def forest(self, random_state: int) -> OnlineForestClassifier:
         return OnlineForestClassifier(
             self.trees,
             split_points=self.split_points,
             min_gain=self.min_gain,
             alpha=Geometric(self.alpha_start, self.alpha_rate),
             beta=self.beta,
-            fringe_size=fringe_size,
             voting="majority",
             random_state=random_state,
         )
@@ -79,11 +84,11 @@ QUICK = replace(
 
 @dataclass(frozen=True)
 class Task:
-    """One stream, learned with one bound on the fringe."""
+    """One stream, learned by one of the forests."""
 
     settings: Settings
     problem: str
-    fringe: str
+    forest: str
     run: int
 
 
@@ -94,11 +99,12 @@ def study(settings: Settings, runs: int) -> Study:
         extent={"runs": runs},
         cells=[
             Cell(
-                {"problem": problem, "fringe": fringe, "run": run},
-                Task(settings, problem, fringe, run),
+                # "forest" is a column already: the excess of it.
+                {"problem": problem, "fringe": forest, "run": run},
+                Task(settings, problem, forest, run),
             )
             for problem in PROBLEMS
-            for fringe in FRINGES
+            for forest in FORESTS
             for run in range(runs)
         ],
         compute=one_run,
@@ -114,9 +120,9 @@ def one_run(task: Task) -> list[Row]:
     yardstick = Yardstick.of(
         stream, settings.test_points, np.random.default_rng([settings.seed, TEST, place])
     )
-    # All fringes of a run have the same stream and the same draws: they differ in the bound alone.
+    # All forests of a run have the same stream and the same draws: they differ in FORESTS alone.
     rng = np.random.default_rng([settings.seed, STREAM, place, task.run])
-    forest = settings.forest(int(rng.integers(2**32)), FRINGES[task.fringe])
+    forest = settings.forest(int(rng.integers(2**32))).set_params(**FORESTS[task.forest])
     return [
         asdict(excess) for excess in excess_along(stream, forest, settings.sizes, yardstick, rng)
     ]
@@ -129,7 +135,7 @@ def panels(rows: Sequence[Row], fit_from: int) -> list[Panel]:
     """A panel for each problem; the label of a curve tells its fitted rate."""
     return [
         Panel(
-            [_curve(rows, problem, fringe, kind, fit_from) for kind in KINDS for fringe in FRINGES],
+            [_curve(rows, problem, forest, kind, fit_from) for kind in KINDS for forest in FORESTS],
             x="points learned",
             y="excess error",
             title=problem,
@@ -139,17 +145,16 @@ def panels(rows: Sequence[Row], fit_from: int) -> list[Panel]:
     ]
 
 
-def _curve(rows: Sequence[Row], problem: str, fringe: str, kind: str, fit_from: int) -> Curve:
-    where = {"problem": problem, "fringe": fringe}
-    mine = [row for row in rows if all(row[name] == value for name, value in where.items())]
+def _curve(rows: Sequence[Row], problem: str, forest: str, kind: str, fit_from: int) -> Curve:
+    mine = [row for row in rows if (row["problem"], row["fringe"]) == (problem, forest)]
     runs = sorted({row["run"] for row in mine})
-    of_runs = [[row for row in mine if row["run"] == run] for run in runs]
+    by_run = [[row for row in mine if row["run"] == run] for run in runs]
     rate = fitted_rate(
-        [[float(row["points"]) for row in some] for some in of_runs],
-        [[float(row[kind]) for row in some] for some in of_runs],
+        [[float(row["points"]) for row in run_rows] for run_rows in by_run],
+        [[float(row[kind]) for row in run_rows] for run_rows in by_run],
         least=fit_from,
     )
-    label = f"{KINDS[kind]}, {fringe}: n^{rate.value:.3f}"
+    label = f"{KINDS[kind]}, {forest}: n^{rate.value:.3f}"
     if len(runs) > 1:
         label += f" ± {rate.standard_error:.3f}"
     return curve_of(mine, label, x="points", y=kind)

@@ -7,8 +7,9 @@ measured on them too, so that chance in the test set cancels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,21 +53,46 @@ class Settings:
 RUNS, QUICK_RUNS = 10, 3
 QUICK = replace(Settings(), test_points=5_000)
 
+# The forests that learn the stream of a run, by the parameters in which they differ from the settings.
+FORESTS: Mapping[str, Mapping[str, Any]] = {"paper": {}}
+
+
+class Shown(NamedTuple):
+    """A curve of the figure."""
+
+    label: str
+    forest: str
+    column: str
+
+
+CURVES = (
+    Shown("forest, averaged", "paper", "average"),
+    Shown("forest, by vote", "paper", "majority"),
+    Shown("mean tree", "paper", "mean_tree"),
+)
+
 
 @dataclass(frozen=True)
 class Task:
-    """One run."""
+    """One forest, on the stream of one run."""
 
     settings: Settings
     run: int
+    forest: str = "paper"
+
+    def new_forest(self, random_state: int) -> OnlineForestClassifier:
+        forest = self.settings.forest(random_state)
+        forest.set_params(**FORESTS[self.forest])
+        return forest
 
 
 def study(settings: Settings, runs: int) -> Study:
+    tasks = [Task(settings, run, forest) for run in range(runs) for forest in FORESTS]
     return Study(
         name="mixture",
         settings=asdict(settings),
-        extent={"runs": runs},
-        cells=[Cell({"run": run}, Task(settings, run)) for run in range(runs)],
+        extent={"runs": runs, "forests": list(FORESTS)},
+        cells=[Cell({"run": task.run, "forest": task.forest}, task) for task in tasks],
         compute=one_run,
         panels=panels,
         title="Forest and trees on a mixture of five Gaussians",
@@ -74,12 +100,15 @@ def study(settings: Settings, runs: int) -> Study:
 
 
 def one_run(task: Task) -> list[Row]:
-    """A stream learned, and how good the forest is at each size."""
+    """A stream learned, and how good the forest is at each size.
+
+    All forests of a run have the same stream and the same random state.
+    """
     settings, mixture = task.settings, GaussianMixture.paper()
     X, y = mixture.sample(settings.test_points, np.random.default_rng([settings.seed, TEST]))
     bayes = mixture.bayes_accuracy(X, y)
     rng = np.random.default_rng([settings.seed, STREAM, task.run])
-    forest = settings.forest(random_state=int(rng.integers(2**32)))
+    forest = task.new_forest(random_state=int(rng.integers(2**32)))
     classes = np.arange(len(mixture.weights))
     learned = 0
     rows: list[Row] = []
@@ -104,14 +133,14 @@ def one_run(task: Task) -> list[Row]:
 
 
 def panels(rows: Sequence[Row]) -> list[Panel]:
-    shown = {
-        "average": "forest, averaged",
-        "majority": "forest, by vote",
-        "mean_tree": "mean tree",
-    }
     return [
         Panel(
-            [curve_of(rows, label, x="points", y=column) for column, label in shown.items()],
+            [
+                curve_of(
+                    rows, curve.label, x="points", y=curve.column, where={"forest": curve.forest}
+                )
+                for curve in CURVES
+            ],
             x="points learned",
             y="accuracy on the test points",
             lines={"Bayes classifier": float(np.mean([row["bayes"] for row in rows]))},

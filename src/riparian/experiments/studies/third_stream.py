@@ -65,7 +65,7 @@ def one_run(task: Task) -> list[Row]:
         mixture, settings.test_points, np.random.default_rng([settings.seed, TEST])
     )
     rng = np.random.default_rng([settings.seed, STREAM, task.run])
-    forest = settings.forest(int(rng.integers(2**32)), fringe_size=None).set_params(
+    forest = settings.forest(int(rng.integers(2**32))).set_params(
         structure_fraction=(1 - task.ignored) / 2, ignore_fraction=task.ignored
     )
     return [

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +19,7 @@ from riparian.experiments.data.dataset import DataSet, load
 from riparian.experiments.errors import DataError
 from riparian.experiments.output.curves import Panel, curve_of
 from riparian.experiments.running.study import Cell, Row, Study
+from riparian.experiments.studies.compared import Compared
 from riparian.experiments.studies.votes import majority, tree_accuracies
 
 if TYPE_CHECKING:
@@ -108,19 +108,13 @@ class Settings:
     seed: int = 0
 
 
-class Method(StrEnum):
-    """The forests that are compared; each is a field of the settings."""
+class Method(Compared):
+    """The forests that are compared: fields of the settings, and labels."""
 
-    ONLINE = "online"
-    SAFFARI = "saffari"
-    OFFLINE = "offline"
+    ONLINE = "online", "online (ours)"
+    SAFFARI = "saffari", "online (Saffari)"
+    OFFLINE = "offline", "offline"
 
-
-LABELS = {  # in figure and table
-    Method.ONLINE: "online (ours)",
-    Method.SAFFARI: "online (Saffari)",
-    Method.OFFLINE: "offline",
-}
 
 RUNS, QUICK_RUNS = 10, 2
 QUICK, QUICK_SIZES = replace(Settings(), trees=25), 5
@@ -179,7 +173,7 @@ def one_forest(task: Task) -> list[Row]:
     rng = np.random.default_rng([task.settings.seed, task.run])
     part = rng.permutation(len(data.train.y))[: task.size]
     random_state = int(rng.integers(2**31))
-    forest = getattr(task.settings, task.method).forest(task.settings.trees, random_state)
+    forest = task.method.of(task.settings).forest(task.settings.trees, random_state)
     forest.fit(data.train.X[part], data.train.y[part])
     answers = _tree_labels(forest, data)
     trees = tree_accuracies(answers, data.test.y)
@@ -205,7 +199,7 @@ def _tree_labels(forest: Any, data: DataSet) -> NDArray[np.int64]:
 
 def panels(rows: Sequence[Row], methods: Sequence[Method]) -> list[Panel]:
     curves = [
-        curve_of(rows, LABELS[method], x="size", y="accuracy", where={"method": method})
+        curve_of(rows, method.label, x="size", y="accuracy", where={"method": method})
         for method in methods
     ]
     return [Panel(curves, x="training points", y="accuracy on the test points")]

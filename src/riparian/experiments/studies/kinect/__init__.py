@@ -1,7 +1,7 @@
-"""Experiment 3 (fig:kinect): body parts from depth images, under a bound of memory.
+"""Experiment 3 (fig:kinect): body parts from depth images, within bounded memory.
 
-Our forest, with a bounded fringe, against Saffari's, with a bounded depth. Both learn some pixels of
-each picture of a stream; both are judged on every pixel of other pictures that shows a body.
+Our forest, with a bounded fringe, against Saffari's, with a bounded depth. Both learn a few pixels of
+each picture of a stream; both are tested on every body pixel of other pictures.
 """
 
 from riparian.experiments.studies.kinect.learning.poses import PoseSource

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from riparian import Geometric
 from riparian.depth import DepthForestClassifier, DepthSaffariClassifier
+from riparian.experiments.studies.compared import Compared
 
 
-class Method(StrEnum):
-    """The forests that are compared; each is a field of the settings."""
+class Method(Compared):
+    """The forests that are compared: fields of the settings, and labels."""
 
-    OURS = "ours"
-    SAFFARI = "saffari"
-
-
-LABELS = {Method.OURS: "ours", Method.SAFFARI: "Saffari"}  # in figures and tables
+    OURS = "ours", "ours"
+    SAFFARI = "saffari", "Saffari"
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,7 @@ class Common:
     """What both forests have in common."""
 
     trees: int = 25
-    candidates: int = 2000  # pairs of offsets a leaf: λ, and Saffari's number of features
+    candidates: int = 2000  # pairs of offsets per leaf: λ, and Saffari's number of features
     split_points: int = 10  # m
     min_gain: float = 0.01  # τ
     offset_std: float = 75.0  # pixels at two metres
@@ -80,17 +77,17 @@ class Saffari:
 
 @dataclass(frozen=True)
 class Settings:
-    """The paper's settings. Checkpoints, how many pictures are judged at them, and seed are ours."""
+    """The paper's settings, but for the checkpoints, the pictures tested at them, and the seed."""
 
     size: tuple[int, int] = (640, 480)  # width and height of a picture
     train: int = 2000  # poses
     test: int = 500
     per_class: int = 50  # pixels of each class learned from a picture
-    checkpoints: tuple[int, ...] = (  # pixels learned; the end of the stream is one too
+    checkpoints: tuple[int, ...] = (  # in pixels learned; the end of the stream is one too
         250, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000,
         2_000_000,
     )  # fmt: skip
-    test_on_the_way: int = 100  # pictures judged at a checkpoint before the last
+    test_on_the_way: int = 100  # pictures tested at each checkpoint but the last
     common: Common = Common()
     ours: Ours = Ours()
     saffari: Saffari = Saffari()
@@ -103,6 +100,6 @@ QUICK = replace(
     size=(320, 240),
     train=200,
     test=50,
-    # Pixels are twice as wide, so offsets of the same length are half as many.
+    # Pixels are twice as wide, so an offset of the same length is half as many of them.
     common=replace(Common(), candidates=200, offset_std=37.5),
 )

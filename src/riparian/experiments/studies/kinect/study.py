@@ -1,4 +1,4 @@
-"""Experiment 3 as a study: which cells there are, and what its figure and table show."""
+"""Experiment 3 as a study: its cells, and what its figure and table show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from riparian.experiments.output.curves import Panel, curve_of
 from riparian.experiments.running.study import Cell, Row, Study
 from riparian.experiments.studies.kinect.learning.learn import Task, one_forest
 from riparian.experiments.studies.kinect.learning.poses import PoseSource
-from riparian.experiments.studies.kinect.settings import LABELS, Method, Settings
+from riparian.experiments.studies.kinect.settings import Method, Settings
 from riparian.experiments.studies.kinect.work import Work
 
 
@@ -24,7 +24,7 @@ def study(
     threads: int = 1,
     save_seconds: float = 300.0,
 ) -> Study:
-    """Poses that cannot be read are told of here, before anything is computed or written."""
+    """Poses that cannot be read are an error here, before anything is computed or written."""
     poses.draw(settings)
     tasks = [
         Task(settings, poses, run, method, work, threads, save_seconds)
@@ -53,7 +53,7 @@ def panels(rows: Sequence[Row]) -> list[Panel]:
     return [
         Panel(
             [
-                curve_of(rows, LABELS[method], x="pixels", y=column, where={"forest": method})
+                curve_of(rows, method.label, x="pixels", y=column, where={"forest": method})
                 for method in methods_of(rows)
             ],
             x="training pixels",
@@ -66,13 +66,13 @@ def panels(rows: Sequence[Row]) -> list[Panel]:
 
 
 def methods_of(rows: Sequence[Row]) -> list[Method]:
-    """Those that have rows."""
-    there = {row["forest"] for row in rows}
-    return [method for method in Method if method in there]
+    """The forests that have rows."""
+    names = {row["forest"] for row in rows}
+    return [method for method in Method if method in names]
 
 
 def _aligned(rows: Sequence[Row]) -> list[Row]:
-    """Runs end after slightly different numbers of pixels: their ends are put at the mean of them."""
+    """Runs end after slightly different numbers of pixels: all ends are drawn at their mean."""
     ends: dict[object, list[float]] = {}
     for row in rows:
         ends.setdefault(row["checkpoint"], []).append(float(row["pixels"]))
@@ -80,8 +80,8 @@ def _aligned(rows: Sequence[Row]) -> list[Row]:
 
 
 def _memory(row: Row) -> dict[str, float]:
-    """The paper bounds memory by the leaves that have statistics, and takes all of Saffari's for such.
-    Here a leaf that is too deep to split has none.
+    """The paper bounds memory by the leaves that have statistics, and counts all of Saffari's leaves.
+    Here a leaf of his that is too deep to split has none.
     """
-    counted = row["active"] if row["forest"] == Method.OURS else row["leaves"]
+    counted = row["leaves"] if row["forest"] == Method.SAFFARI else row["active"]
     return {"memory": float(row["total_bytes"]) / 1e6, "counted": float(counted)}

@@ -1,4 +1,4 @@
-"""A folder beside the results, for what cells leave besides their rows."""
+"""A folder beside the results, for what cells write besides their rows."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from riparian.tools.files import write_whole
 
 @dataclass(frozen=True)
 class Work:
-    """Its files, by the cell that they are of."""
+    """Its files, by cell."""
 
     folder: Path
 
     def progress(self, run: int, method: Method) -> Path:
-        """A forest that is being learned; gone when its cell is done."""
+        """A forest that is being learned; removed when its cell is done."""
         return self.folder / f"run{run}-{method}.pickle"
 
-    def shown(self, method: Method) -> Path:
-        """What the forest of the first run says of some test pictures."""
-        return self.folder / f"shown-{method}.npz"
+    def examples(self, method: Method) -> Path:
+        """The first test pictures, as the forest of the first run sees them."""
+        return self.folder / f"examples-{method}.npz"
 
     def keep_costs(self, run: int, method: Method, rows: Sequence[Row]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self._costs(run, method), json.dumps(list(rows)).encode())
 
     def costs(self, run: int, method: str) -> list[Row]:
-        """What was kept of the cell; nothing, if its folder was not kept."""
+        """The costs of a cell; none if the folder was not kept."""
         file = self._costs(run, method)
         return list(json.loads(file.read_text())) if file.exists() else []
 

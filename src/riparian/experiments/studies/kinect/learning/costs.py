@@ -1,4 +1,4 @@
-"""What a run costs: seconds by what they were spent on, and the memory of the process."""
+"""What a run costs: seconds for each kind of work, and the memory of the process."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ KINDS = ("render", "learn", "judge", "save")
 
 @dataclass
 class Costs:
-    """Sums since the beginning of a run, over all the processes that it took."""
+    """Sums since the beginning of a run, over all its processes."""
 
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(KINDS, 0.0))
     cpu_seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(KINDS, 0.0))
-    resident: int = 0  # bytes: the most that was seen, while not saving
+    resident: int = 0  # bytes: the most seen so far, not counting saves
 
     @contextmanager
     def spent_on(self, kind: str) -> Iterator[None]:
@@ -41,7 +41,7 @@ class Costs:
 
 
 def resident_bytes() -> int:
-    """What the process holds now; where the system does not tell, the most it has held so far."""
+    """What the process holds now; on systems that do not say, the most it has held so far."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""How good a forest is: on every pixel of the test pictures that shows a body."""
+"""The accuracy of a forest on every pixel of the test pictures that shows a body."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ BODY_PARTS = PART_NAMES[1:]
 
 
 def confusion(forest: Any, pictures: Iterable[Picture]) -> NDArray[np.int64]:
-    """How many body pixels of each part (row) the forest takes for each class (column).
+    """The number of body pixels of each part (row) that the forest takes for each class (column).
 
-    It may answer with any of the 20 classes, the background among them.
+    It may answer with any of the 20 classes, including the background.
     """
     classes = len(PART_NAMES)
-    found = np.zeros((classes, classes), dtype=np.int64)
+    confused = np.zeros((classes, classes), dtype=np.int64)
     for depth, parts in pictures:
         depth, pixels, truth = body_pixels(depth, parts)
         answer = forest.predict(depth, pixels)
         pairs = truth.astype(np.int64) * classes + answer
-        found += np.bincount(pairs, minlength=classes**2).reshape(classes, classes)
-    return found
+        confused += np.bincount(pairs, minlength=classes**2).reshape(classes, classes)
+    return confused
 
 
 def accuracies(confused: NDArray[np.int64]) -> dict[str, float]:
-    """Over all pixels (the paper's measure), the mean over the parts, and of each part.
+    """Accuracy over all pixels (the paper's measure), its mean over the parts, and of each part.
 
-    A part that no picture shows has no accuracy: NaN, which the mean leaves out.
+    A part that no picture shows has the accuracy NaN, which the mean leaves out.
 
     >>> confused = np.zeros((20, 20), dtype=np.int64)
     >>> confused[1, 1], confused[2, 2], confused[2, 0] = 6, 1, 1
-    >>> found = accuracies(confused)
-    >>> found["accuracy"], found["part_mean"], found["head"], found["chest left"]
+    >>> shares = accuracies(confused)
+    >>> shares["accuracy"], shares["part_mean"], shares["head"], shares["chest left"]
     (0.875, 0.75, 1.0, 0.5)
     """
     right, pixels = np.diag(confused)[1:], confused.sum(axis=1)[1:]

@@ -11,6 +11,7 @@ import numpy as np
 
 from riparian.depth.body import PART_NAMES
 from riparian.experiments.running.study import Row
+from riparian.experiments.studies.kinect.examples import save_examples
 from riparian.experiments.studies.kinect.learning.judging import accuracies, confusion
 from riparian.experiments.studies.kinect.learning.poses import PoseSource
 from riparian.experiments.studies.kinect.learning.progress import Progress, load, save
@@ -21,8 +22,7 @@ from riparian.experiments.studies.kinect.learning.stream import (
     pictures_to_test_on,
     seed,
 )
-from riparian.experiments.studies.kinect.output.examples import keep_shown
-from riparian.experiments.studies.kinect.settings import LABELS, Method, Settings
+from riparian.experiments.studies.kinect.settings import Method, Settings
 from riparian.experiments.studies.kinect.work import Work
 
 
@@ -36,20 +36,21 @@ class Task:
     method: Method
     work: Work
     threads: int = 1
-    save_seconds: float = 300.0  # from one time that the forest is saved to the next
+    save_seconds: float = 300.0  # between two saves of the forest
 
     def new_forest(self) -> Any:
-        chosen = getattr(self.settings, self.method)
         random_state = seed(self.settings, FOREST, self.run)
-        return chosen.forest(self.settings.common, random_state, self.threads)
+        return self.method.of(self.settings).forest(
+            self.settings.common, random_state, self.threads
+        )
 
     def identity(self) -> tuple[Any, ...]:
-        """What its progress depends on."""
+        """All that its progress depends on."""
         return self.settings, self.poses.described(), self.run, self.method
 
 
 def one_forest(task: Task) -> list[Row]:
-    """What the forest is like at each checkpoint; the last one is on all test pictures."""
+    """The forest at each checkpoint; the last one is on all test pictures."""
     file = task.work.progress(task.run, task.method)
     progress = load(file, task.identity()) or Progress(task.new_forest())
     progress.forest.n_jobs = task.threads
@@ -63,12 +64,12 @@ def one_forest(task: Task) -> list[Row]:
             with progress.costs.spent_on("save"):
                 save(file, task.identity(), progress)
             saved = time.monotonic()
-    if _checkpoint(task, progress):  # the stream has ended before the last of them
+    if _checkpoint(task, progress):  # the stream ended before the last one
         _judge_at_the_end(task, progress)
     task.work.keep_costs(task.run, task.method, progress.cost_rows)
     if task.run == 0:
         pictures = pictures_to_test_on(task.poses, task.settings)
-        keep_shown(task.work.shown(task.method), progress.forest, pictures)
+        save_examples(task.work.examples(task.method), progress.forest, pictures)
     file.unlink(missing_ok=True)
     return progress.rows
 
@@ -80,13 +81,13 @@ def _checkpoint(task: Task, progress: Progress) -> int | None:
 
 
 def _learn_sample(task: Task, progress: Progress, sample: Sample) -> None:
-    """The rest of a picture, in pieces that end at checkpoints."""
+    """Learn the rest of a picture, in pieces that end at checkpoints."""
     while progress.of_next < len(sample.parts):
         checkpoint = _checkpoint(task, progress)
         if checkpoint is None:
             return
-        some = slice(progress.of_next, progress.of_next + checkpoint - progress.pixels)
-        pixels, parts = sample.pixels[some], sample.parts[some]
+        piece = slice(progress.of_next, progress.of_next + checkpoint - progress.pixels)
+        pixels, parts = sample.pixels[piece], sample.parts[piece]
         with progress.costs.spent_on("learn"):
             progress.forest.partial_fit(
                 sample.depth, pixels, parts, classes=np.arange(len(PART_NAMES))
@@ -102,18 +103,18 @@ def _learn_sample(task: Task, progress: Progress, sample: Sample) -> None:
 
 def _judge_at_the_end(task: Task, progress: Progress) -> None:
     if progress.rows and progress.rows[-1]["pixels"] == progress.pixels:
-        del progress.rows[-1], progress.cost_rows[-1]  # that was on some of the pictures only
+        del progress.rows[-1], progress.cost_rows[-1]  # it was on a few of the pictures only
     _judge(task, progress, last=True)
 
 
 def _judge(task: Task, progress: Progress, *, last: bool) -> None:
-    """A row on how good and how large the forest is now, and one on what it has cost."""
+    """Add a row on how good and how large the forest is now, and one on what it has cost."""
     pictures = pictures_to_test_on(task.poses, task.settings)
-    some = min(len(pictures), task.settings.test_on_the_way)
-    count = len(pictures) if last else some
+    few = min(len(pictures), task.settings.test_on_the_way)
+    count = len(pictures) if last else few
     with progress.costs.spent_on("judge"):
-        on_some = confusion(progress.forest, (pictures[i] for i in range(some)))
-        confused = on_some + confusion(progress.forest, (pictures[i] for i in range(some, count)))
+        on_few = confusion(progress.forest, (pictures[i] for i in range(few)))
+        confused = on_few + confusion(progress.forest, (pictures[i] for i in range(few, count)))
     progress.costs.look()
     stats, memory = progress.forest.stats(), progress.forest.memory()
     row: Row = {
@@ -121,21 +122,21 @@ def _judge(task: Task, progress: Progress, *, last: bool) -> None:
         "pixels": progress.pixels,
         "test_pictures": count,
         "test_pixels": int(confused.sum()),
-        "accuracy_on_some": accuracies(on_some)["accuracy"],  # the same pictures in all rows
+        "accuracy_on_some": accuracies(on_few)["accuracy"],  # the same pictures in all rows
         **accuracies(confused),
         **{name: stats[name] for name in ("leaves", "active", "depth")},
         **{f"{kind}_bytes": size for kind, size in memory.items()},
     }
     progress.rows.append(row)
     progress.cost_rows.append({"pixels": progress.pixels, **progress.costs.row()})
-    _tell(task, row, progress)
+    _report(task, row, progress)
 
 
-def _tell(task: Task, row: Row, progress: Progress) -> None:
-    """A line for whoever waits."""
+def _report(task: Task, row: Row, progress: Progress) -> None:
+    """Print one line for whoever waits."""
     seconds = sum(progress.costs.seconds.values())
     print(
-        f"run {task.run}, {LABELS[task.method]}: {row['pixels']:,} pixels, "
+        f"run {task.run}, {task.method.label}: {row['pixels']:,} pixels, "
         f"accuracy {row['accuracy']:.4f}, {int(row['total_bytes']) / 1e6:,.0f} MB, {seconds:,.0f} s",
         file=sys.stderr,
         flush=True,

@@ -1,4 +1,4 @@
-"""Where the poses of the experiment come from: to train on and to test on, the same in all runs."""
+"""Where the poses of the experiment come from, the same in all runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where a run has got to, kept on the disk: a run that is killed goes on from there.
+"""How far a run has come, kept on the disk: a run that is killed goes on from there.
 
-A forest of the full size takes hours to learn and gigabytes to hold. The file is a pickle, of ours and
-for us: it lies in the folder of the results only while its run is under way.
+A forest of the full size takes hours to learn and gigabytes to hold. The file is a pickle that only
+this program writes and reads; it is in the folder of the results only while its run is under way.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from riparian.tools.files import whole_file
 
 @dataclass
 class Progress:
-    """All that a run has come to."""
+    """The state of a run."""
 
     forest: Any
-    pictures: int = 0  # that were learned in whole
-    pixels: int = 0  # learned, those of the next picture among them
-    of_next: int = 0  # pixels of the next picture that were learned
+    pictures: int = 0  # learned completely
+    pixels: int = 0  # learned, including those of the next picture
+    of_next: int = 0  # pixels of the next picture that are learned already
     rows: list[Row] = field(default_factory=list)
     costs: Costs = field(default_factory=Costs)
-    cost_rows: list[Row] = field(default_factory=list)  # beside `rows`, line by line
+    cost_rows: list[Row] = field(default_factory=list)  # one per row of `rows`
 
 
 def save(file: Path, of: object, progress: Progress) -> None:
-    """Replace the file as a whole. `of` says what the progress is of."""
+    """Replace the file as a whole. `of` identifies the run."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(file) as target:
         pickle.dump((riparian.__version__, of), target)
@@ -39,7 +39,7 @@ def save(file: Path, of: object, progress: Progress) -> None:
 
 
 def load(file: Path, of: object) -> Progress | None:
-    """What was saved of the same, by the same version; else there is nothing to go on from."""
+    """The progress of the same run, saved by the same version; else None."""
     if not file.exists():
         return None
     with file.open("rb") as source:

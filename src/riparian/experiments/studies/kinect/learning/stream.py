@@ -1,4 +1,4 @@
-"""What a run learns and what it is judged on: pictures of poses, rendered when they are needed."""
+"""What a run learns and what it is tested on: pictures of poses, rendered when they are needed."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from riparian.depth.body import Pictures, Pose
 from riparian.experiments.studies.kinect.learning.poses import PoseSource
 from riparian.experiments.studies.kinect.settings import Settings
 
-TEST, ORDER, TRAIN, PIXELS, FOREST = range(5)  # what random numbers are for
+TEST, ORDER, TRAIN, PIXELS, FOREST = range(5)  # purposes of random numbers
 
 
 class Sample(NamedTuple):
-    """Some pixels of a picture, and the parts that they show."""
+    """Pixels of a picture, and the parts that they show."""
 
     depth: NDArray[np.float32]  # (1, height, width)
-    pixels: NDArray[np.int32]  # rows of image (0), row and column
+    pixels: NDArray[np.int32]  # one row per pixel: image (0), row and column
     parts: NDArray[np.uint8]
 
 
 class TrainingStream:
-    """The samples of a run, one a picture. Any of them can be asked for, at any time.
+    """The samples of a run, one per picture, in any order.
 
-    All runs have the same poses, each in an order of its own, with other builds, views and pixels.
+    All runs have the same poses, but each has its own order, builds, views and pixels.
     """
 
     def __init__(self, poses: PoseSource, settings: Settings, run: int) -> None:
@@ -49,7 +49,7 @@ class TrainingStream:
 
 
 def pictures_to_test_on(poses: PoseSource, settings: Settings) -> Pictures:
-    """The same in all runs, so that the deviation between runs is that of learning."""
+    """The same in all runs, so that runs differ only in what was learned."""
     _, test = poses.draw(settings)
     return _pictures(test, settings, (TEST,))
 
@@ -62,7 +62,7 @@ def body_pixels(depth: NDArray[np.float32], parts: NDArray[np.uint8]) -> Sample:
 
 
 def seed(settings: Settings, *purpose: int) -> int:
-    """A number that differs for all purposes, and depends on nothing but the seed and them."""
+    """A number for each purpose, which depends only on the purpose and the seed."""
     return int(_generator(settings, *purpose).integers(2**63))
 
 
@@ -70,5 +70,5 @@ def _generator(settings: Settings, *purpose: int) -> np.random.Generator:
     return np.random.default_rng([settings.seed, *purpose])
 
 
-def _pictures(some: Sequence[Pose], settings: Settings, purpose: tuple[int, ...]) -> Pictures:
-    return Pictures(some, settings.size, seed(settings, *purpose), far=settings.common.far)
+def _pictures(poses: Sequence[Pose], settings: Settings, purpose: tuple[int, ...]) -> Pictures:
+    return Pictures(poses, settings.size, seed(settings, *purpose), far=settings.common.far)

@@ -1,4 +1,4 @@
-"""What experiment 3 writes besides the files that all experiments write."""
+"""The files of experiment 3 that the other experiments do not write."""
 
 from __future__ import annotations
 
@@ -8,31 +8,33 @@ from pathlib import Path
 from riparian.experiments.output.figures import write_figure
 from riparian.experiments.running.store import as_csv
 from riparian.experiments.running.study import Row
-from riparian.experiments.studies.kinect.output.examples import read_shown
+from riparian.experiments.studies.kinect.examples import read_examples
 from riparian.experiments.studies.kinect.output.features import draw_features
-from riparian.experiments.studies.kinect.output.part_accuracies import draw_parts_found, parts_table
+from riparian.experiments.studies.kinect.output.part_accuracies import (
+    draw_part_accuracies,
+    parts_table,
+)
 from riparian.experiments.studies.kinect.output.predictions import draw_predictions
-from riparian.experiments.studies.kinect.settings import LABELS
 from riparian.experiments.studies.kinect.study import methods_of
 from riparian.experiments.studies.kinect.work import Work
 from riparian.tools.files import write_whole
 
 
 def write_extras(rows: Sequence[Row], work: Work, out: Path) -> None:
-    """The parts one by one, what the runs have cost, and pictures.
+    """The accuracy on each part, what the runs cost, and pictures.
 
-    Costs and pictures come from the folder `work`; what it does not hold is left out.
+    Costs and pictures come from the folder `work`; what is not there is left out.
     """
     write_whole(out / "parts.md", parts_table(rows).encode())
-    write_figure(draw_parts_found(rows), out, "parts")
+    write_figure(draw_part_accuracies(rows), out, "parts")
     _write_costs(rows, work, out)
-    there = [method for method in methods_of(rows) if work.shown(method).exists()]
-    for method in there:
-        title = f"What the forest sees ({LABELS[method]})"
-        figure = draw_predictions(read_shown(work.shown(method)), title)
+    pictured = [method for method in methods_of(rows) if work.examples(method).exists()]
+    for method in pictured:
+        title = f"What the forest sees ({method.label})"
+        figure = draw_predictions(read_examples(work.examples(method)), title)
         write_figure(figure, out, f"predictions-{method}", ("png",))
-    for method in there[:1]:
-        write_figure(draw_features(read_shown(work.shown(method))), out, "features", ("png",))
+    for method in pictured[:1]:
+        write_figure(draw_features(read_examples(work.examples(method))), out, "features", ("png",))
 
 
 def _write_costs(rows: Sequence[Row], work: Work, out: Path) -> None:

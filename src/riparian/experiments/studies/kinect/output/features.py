@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from riparian.depth.body import draw_depth
 from riparian.depth.reference import REFERENCE_DEPTH, moved
 from riparian.experiments.output.figures import INK, STYLE
-from riparian.experiments.studies.kinect.output.examples import Shown
+from riparian.experiments.studies.kinect.examples import Examples
 from riparian.experiments.studies.kinect.output.framing import frame_body
 from riparian.tools.optional import matplotlib
 
@@ -21,7 +21,7 @@ Place = NDArray[np.int64]  # row and column
 
 
 class Feature(NamedTuple):
-    """The two places that are read for a pixel, both in the picture, and their depths."""
+    """The two places in the picture that are read for a pixel, and their depths."""
 
     places: NDArray[np.int64]  # (2, 2)
     depths: NDArray[np.float32]
@@ -32,7 +32,7 @@ class Feature(NamedTuple):
 
 
 def places_of(pixel: Place, z: np.float32, offsets: NDArray[np.float32]) -> NDArray[np.int64]:
-    """R16: the further the pixel, the nearer the places are to it in the picture.
+    """R16: the further away the pixel, the closer the places are to it in the picture.
 
     >>> offsets = np.array([-5, 0, 0, 7], dtype=np.float32)
     >>> places_of(np.array([10, 10]), np.float32(4), offsets).tolist()
@@ -43,14 +43,14 @@ def places_of(pixel: Place, z: np.float32, offsets: NDArray[np.float32]) -> NDAr
     return np.asarray(pixel + np.array(by, dtype=np.int64).reshape(2, 2))
 
 
-def draw_features(shown: Shown) -> Any:
-    """The first features of the first tree that find a difference at a pixel in the middle.
+def draw_features(examples: Examples) -> Any:
+    """The first features of the first tree that are not 0 at a pixel in the middle of the body.
 
-    The cross is the pixel. The feature is the depth in the red box less that in the white one.
+    The cross marks the pixel. The feature is the depth in the red box less that in the white one.
     """
-    depth, parts = shown.depth[0], shown.truth[0]
+    depth, parts = examples.depth[0], examples.truth[0]
     pixel = _middle(parts)
-    chosen = telling_features(depth, pixel, shown.offsets)[:MOST_FEATURES]
+    chosen = telling_features(depth, pixel, examples.offsets)[:MOST_FEATURES]
     columns = max(1, len(chosen))
     with matplotlib("pyplot").rc_context({**STYLE, "axes.grid": False}):
         figure = matplotlib("figure").Figure(figsize=(3.6 * columns, 4.0), layout="constrained")
@@ -65,20 +65,20 @@ def telling_features(
     depth: NDArray[np.float32], pixel: Place, offsets: NDArray[np.float32]
 ) -> list[Feature]:
     """Features with both places in the picture, at different depths."""
-    found = []
-    for each in offsets:
-        places = places_of(pixel, depth[tuple(pixel)], each)
+    features = []
+    for pair in offsets:
+        places = places_of(pixel, depth[tuple(pixel)], pair)
         if (places >= 0).all() and (places < depth.shape).all():
             feature = Feature(places, depth[tuple(places.T)])
             if feature.value != 0:
-                found.append(feature)
-    return found
+                features.append(feature)
+    return features
 
 
 def _draw_feature(ax: Any, pixel: Place, feature: Feature) -> None:
     for (row, column), colour in zip(feature.places, BOXES, strict=True):
         ax.plot([pixel[1], column], [pixel[0], row], color=INK, linewidth=0.9, zorder=2)
-        for edge, width in ((INK, 4.5), (colour, 2.5)):  # so that it is seen on any ground
+        for edge, width in ((INK, 4.5), (colour, 2.5)):  # visible on light and dark alike
             ax.plot(
                 column, row, marker="s", markersize=12, markerfacecolor="none",
                 markeredgecolor=edge, markeredgewidth=width, zorder=3,
@@ -90,7 +90,7 @@ def _draw_feature(ax: Any, pixel: Place, feature: Feature) -> None:
 
 
 def _middle(parts: NDArray[np.uint8]) -> Place:
-    """The body pixel that is nearest to the middle of the body."""
+    """The body pixel nearest to the middle of the body."""
     body = np.argwhere(parts)
     away = ((body - body.mean(axis=0)) ** 2).sum(axis=1)
     return np.asarray(body[int(np.argmin(away))])

@@ -1,4 +1,4 @@
-"""The part of a picture that is worth a look: the body, and a little around it."""
+"""Axes that show only the body, and a little around it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MARGIN = 0.15  # of the height of the body
 
 
 def frame_body(ax: Any, parts: NDArray[np.uint8]) -> None:
-    """Show a square around the body; what it has outside the picture is empty."""
+    """Show a square around the body; what lies outside the picture stays empty."""
     rows, columns = np.nonzero(parts)
     middle = (rows.min() + rows.max()) / 2, (columns.min() + columns.max()) / 2
     half = (0.5 + MARGIN) * max(int(np.ptp(rows)), int(np.ptp(columns)), 1)

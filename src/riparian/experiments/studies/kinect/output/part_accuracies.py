@@ -1,4 +1,4 @@
-"""How well each part of the body is found, at the end of the runs: a table and a figure."""
+"""Accuracy on each part of the body at the end of the runs: a table and a figure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from riparian.experiments.output.figures import COLOURS, STYLE
 from riparian.experiments.running.study import Row
 from riparian.experiments.studies.kinect.learning.judging import BODY_PARTS
-from riparian.experiments.studies.kinect.settings import LABELS, Method
+from riparian.experiments.studies.kinect.settings import Method
 from riparian.experiments.studies.kinect.study import methods_of
 from riparian.tools.optional import matplotlib
 
@@ -35,22 +35,22 @@ class Spread(NamedTuple):
 def parts_table(rows: Sequence[Row]) -> str:
     methods = methods_of(rows)
     ends = {method: _at_the_end(rows, method) for method in methods}
-    runs = min(len(some) for some in ends.values())
+    runs = min(map(len, ends.values()))
     lines = [
         "# Accuracy by part, at the end",
         "",
-        "| part | " + " | ".join(LABELS[method] for method in methods) + " |",
+        "| part | " + " | ".join(method.label for method in methods) + " |",
         "|---|" + "---:|" * len(methods),
     ]
     for column, name in MEASURES.items():
-        found = [str(_spread(ends[method], column)) for method in methods]
-        lines.append(f"| {name} | " + " | ".join(found) + " |")
+        spreads = [str(_spread(ends[method], column)) for method in methods]
+        lines.append(f"| {name} | " + " | ".join(spreads) + " |")
     over = f"Mean ± one standard deviation over {runs} runs." if runs > 1 else "One run."
     return "\n".join([*lines, "", over, ""])
 
 
-def draw_parts_found(rows: Sequence[Row]) -> Any:
-    """A bar for each part and forest."""
+def draw_part_accuracies(rows: Sequence[Row]) -> Any:
+    """One bar per part and forest."""
     methods = methods_of(rows)
     thick = 0.8 / len(methods)
     places = np.arange(len(BODY_PARTS))
@@ -59,22 +59,22 @@ def draw_parts_found(rows: Sequence[Row]) -> Any:
         ax = figure.subplots()
         for i, method in enumerate(methods):
             ends = _at_the_end(rows, method)
-            found = [_spread(ends, name) for name in BODY_PARTS]
+            spreads = [_spread(ends, name) for name in BODY_PARTS]
             ax.barh(
                 places + (i - (len(methods) - 1) / 2) * thick,
-                [spread.mean for spread in found],
+                [spread.mean for spread in spreads],
                 height=thick,
-                xerr=[spread.sd for spread in found] if len(ends) > 1 else None,
+                xerr=[spread.sd for spread in spreads] if len(ends) > 1 else None,
                 color=COLOURS[i],
                 error_kw={"elinewidth": 1, "ecolor": "#333333"},
-                label=LABELS[method],
+                label=method.label,
             )
         ax.set_yticks(places, BODY_PARTS)
         ax.set_ylim(len(BODY_PARTS) - 0.5, -0.5)  # the head at the top
         ax.grid(axis="y", visible=False)
         ax.set_xlim(left=0)
-        ax.set_xlabel("share of its pixels that are found")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.07), ncols=2)
+        ax.set_xlabel("accuracy on the pixels of the part")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.07), ncols=len(methods))
     return figure
 
 
@@ -86,7 +86,7 @@ def _at_the_end(rows: Sequence[Row], method: Method) -> list[Row]:
 
 def _spread(rows: Sequence[Row], column: str) -> Spread:
     values = [float(row[column]) for row in rows]
-    known = [value for value in values if not np.isnan(value)]  # some run may not show the part
+    known = [value for value in values if not np.isnan(value)]  # a run may not show the part
     if not known:
         return Spread(float("nan"), 0.0, len(values))
     sd = float(np.std(known, ddof=1)) if len(known) > 1 else 0.0
