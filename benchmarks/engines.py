@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from riparian import OnlineForestClassifier, reference
 from riparian.engine import native
-from riparian.estimator.parameters import Parameters, check_parameters
+from riparian.estimator.parameters import Parameters
 
 Rows = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -131,6 +131,6 @@ def parameters(task: Task) -> Parameters:
         "candidate_dims", "split_points", "min_gain", "alpha", "beta", "structure_fraction",
         "ignore_fraction", "fringe_size", "voting",
     )  # fmt: skip
-    return check_parameters(
+    return Parameters.checked(
         n_trees=task.trees, seed=task.seed, **{name: told[name] for name in names}
     )

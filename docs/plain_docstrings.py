@@ -1,8 +1,9 @@
 """Docstrings are written for the terminal; these pages want some of it told apart.
 
 Examples (`>>>`) outside of a section of their own, and tables between lines of `=`, are fenced.
-Parameters that share a description get one each: griffe would give all the default of the first. And a
-default that is looked up in `DEFAULT` is told by its value.
+Parameters that share a description get one each: griffe would give all the default of the first. The
+parameters of forests are documented by their descriptions, as they are when the package is imported, and
+a default that is looked up in `DEFAULT` is shown by its value.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 
 import griffe
 
-from riparian.estimator.defaults import DEFAULT
+from riparian.estimator.docstrings import filled
+from riparian.estimator.parameters import DEFAULT
 
 EXAMPLE = re.compile(r"(?:^>>> .*\n(?:^(?!>>> )\S.*\n|^ +\S.*\n)*)+", re.MULTILINE)
 TABLE = re.compile(r"^=+ +=+\n(?:.*\n)*?=+ +=+\n", re.MULTILINE)
@@ -37,6 +39,11 @@ def fenced(text: str) -> str:
 
 
 class PlainDocstrings(griffe.Extension):
+    def on_class(self, *, cls: griffe.Class, **kwargs: Any) -> None:
+        if cls.docstring is not None:
+            names = [parameter.name for parameter in cls.parameters if parameter.name != "self"]
+            cls.docstring.value = filled(cls.docstring.value, names)
+
     def on_function(self, *, func: griffe.Function, **kwargs: Any) -> None:
         for parameter in func.parameters:
             if str(parameter.default).startswith("DEFAULT["):

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from riparian import OnlineForestClassifier, reference
-from riparian.estimator.parameters import Parameters, check_parameters
+from riparian.estimator.parameters import Parameters
 from riparian.estimator.schedules import Geometric
 from riparian.reference import STREAM_DRAW, key, uniform
 from riparian.streams import GaussianMixture
@@ -34,7 +34,7 @@ def parameters(**changes: Any) -> Parameters:
         "fringe_size": None,
         "voting": "average",
     }
-    return check_parameters(**(settings | changes))
+    return Parameters.checked(**(settings | changes))
 
 
 class Reference:

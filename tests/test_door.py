@@ -223,10 +223,12 @@ NOTHING_LEFT = "must be < 1, or no point is left"
 BAD_PARAMETERS = [
     *[("n_estimators", bad, ValueError, "must be from 1 to") for bad in (0, -1, 2**40)],
     *[("n_estimators", bad, TypeError, WHOLE) for bad in (1.5, "3", None, True, math.nan)],
-    *[("candidate_dims", bad, ValueError, FINITE) for bad in (-0.1, math.nan, math.inf)],
+    *[
+        ("candidate_dims", bad, ValueError, "must be from 0 to 1000000, got")
+        for bad in (-0.1, math.nan, math.inf, 1e9)
+    ],
     *[("candidate_dims", bad, ValueError, "a number or 'sqrt', got") for bad in ("log2", "")],
     *[("candidate_dims", bad, TypeError, NUMBER) for bad in (None, True, [1.0], 1j)],
-    ("candidate_dims", 1e9, ValueError, "must be at most 1000000, got"),
     *[("split_points", bad, ValueError, "must be from 1 to") for bad in (0, -1, 2**40)],
     *[("split_points", bad, TypeError, WHOLE) for bad in (1.5, "3", None, True)],
     *[("min_gain", bad, ValueError, FINITE) for bad in (-1e-9, math.nan, math.inf, -math.inf)],

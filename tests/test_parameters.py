@@ -1,15 +1,25 @@
-"""Parameters: one frozen value, checked in one place, and an error that names what it expected."""
+"""Parameters: described once, checked in one place, kept as one frozen value."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import os
+import re
+import shutil
 from fractions import Fraction
+from importlib import import_module
+from inspect import signature
 
 import numpy as np
 import pytest
 
-from riparian.estimator.parameters import number, whole
+from riparian.estimator.parameters import (
+    Parameters,
+    SaffariParameters,
+    parameters_of,
+    public,
+)
 from riparian.estimator.schedules import ConsistencyWarning, Geometric, Polynomial
 
 from engines import parameters
@@ -70,7 +80,7 @@ def test_values_at_the_edge_are_accepted(name, edges):
         ("seed", 2**64, "random_state must be from 0 to 18446744073709551615, got"),
         ("split_points", 0, "split_points must be from 1 to 65536, got 0"),
         ("fringe_size", 0, "fringe_size must be from 1 to 9223372036854775807, got 0"),
-        ("candidate_dims", 1000001, "candidate_dims must be at most 1000000, got 1000001"),
+        ("candidate_dims", 1000001, "candidate_dims must be from 0 to 1000000, got 1000001"),
         ("structure_fraction", 0.0, "structure_fraction must be > 0, .* got 0.0"),
         ("structure_fraction", 1.0, r"must be < 1, .* got 1.0 \+ 0.0"),
         ("ignore_fraction", 0.5, r"must be < 1, .* got 0.5 \+ 0.5"),
@@ -82,25 +92,102 @@ def test_values_beyond_the_edge_are_refused_by_their_public_name(name, outside, 
         parameters(**{name: outside})
 
 
-@pytest.mark.parametrize("not_whole", [1.0, "1", None, True, 1j, np.float64(1), [1]])
-def test_a_whole_number_is_an_integer_and_no_bool(not_whole):
-    with pytest.raises(TypeError, match="size must be a whole number, got"):
-        whole("size", not_whole, at_least=0, at_most=9)
-
-
-@pytest.mark.parametrize("no_number", ["1", None, True, 1j, [1.0], np.array([1.0])])
-def test_a_number_is_real_and_no_bool(no_number):
-    with pytest.raises(TypeError, match="size must be a number, got"):
-        number("size", no_number, at_least=0)
-
-
-@pytest.mark.parametrize("beyond", [-1e-300, math.nan, math.inf, -math.inf])
-def test_a_number_is_finite_and_at_least_its_bound(beyond):
-    with pytest.raises(ValueError, match="size must be finite and >= 0, got"):
-        number("size", beyond, at_least=0)
-
-
 def test_a_weak_alpha_warns_and_is_taken():
     with pytest.warns(ConsistencyWarning, match="constant"):
         p = parameters(alpha=Geometric(5, 1))
     assert p.alpha == Geometric(5, 1)
+
+
+# -- one description, many constructors --------------------------------------------------------------
+
+JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
+
+DEPTH_CHOOSES = {
+    "n_estimators", "candidate_dims", "min_gain", "alpha", "beta", "fringe_size", "min_samples",
+    "max_depth",
+}  # fmt: skip
+
+# A constructor, what describes it, which names it changes, and where it has defaults of its own.
+CONSTRUCTORS = [
+    ("riparian.forest.OnlineForestClassifier", Parameters, {}, set()),
+    ("riparian.saffari.SaffariForestClassifier", SaffariParameters, {}, set()),
+    ("riparian.depth.forest.DepthForestClassifier", Parameters, {}, DEPTH_CHOOSES),
+    ("riparian.depth.saffari.DepthSaffariClassifier", SaffariParameters, {}, DEPTH_CHOOSES),
+    (
+        "riparian.river.OnlineForestClassifier",
+        Parameters,
+        {"random_state": "seed"},
+        {"alpha"},
+    ),
+    (
+        "riparian.capymoa.OnlineForestClassifier",
+        Parameters,
+        {"random_state": "random_seed"},
+        {"random_state"},
+    ),
+]
+constructors = pytest.mark.parametrize(
+    ("path", "described", "renamed", "own_defaults"),
+    CONSTRUCTORS,
+    ids=[path for path, *_ in CONSTRUCTORS],
+)
+
+
+def constructor(path):
+    module, _, name = path.rpartition(".")
+    if module == "riparian.capymoa" and not JAVA:
+        pytest.skip("CapyMOA runs on Java, and there is none here")
+    return getattr(import_module(module), name)
+
+
+@constructors
+def test_every_parameter_of_an_engine_is_one_of_every_constructor(
+    path, described, renamed, own_defaults
+):
+    names = signature(constructor(path)).parameters
+    of_engine = {parameter.name for parameter in parameters_of(described).values()}
+    assert {renamed.get(name, name) for name in of_engine} <= {*names}
+
+
+@constructors
+def test_every_parameter_of_a_constructor_is_described_and_documented(
+    path, described, renamed, own_defaults
+):
+    cls = constructor(path)
+    names = [name for name in signature(cls).parameters if name != "schema"]
+    known = {renamed.get(name, name) for name in public(described)}
+    assert {*names} <= known
+    for name in names:
+        assert len(re.findall(rf"^    {name} : ", cls.__doc__, re.M)) == 1, name
+
+
+@constructors
+def test_the_default_of_a_constructor_is_the_one_described(path, described, renamed, own_defaults):
+    descriptions = public(described)
+    for name in descriptions.keys() - own_defaults:
+        parameter = signature(constructor(path)).parameters.get(renamed.get(name, name))
+        if parameter is not None:
+            assert parameter.default == descriptions[name].default, name
+
+
+@constructors
+def test_an_estimator_keeps_what_it_was_given(path, described, renamed, own_defaults):
+    if path.startswith("riparian.capymoa"):
+        pytest.skip("it needs a schema; see test_capymoa.py")
+    cls = constructor(path)
+    given = {name: parameter.default for name, parameter in signature(cls).parameters.items()}
+    assert given.items() <= vars(cls()).items()
+
+
+@pytest.mark.parametrize("described", [Parameters, SaffariParameters])
+def test_every_default_is_accepted(described):
+    fields = parameters_of(described)
+    made = described.checked(**{name: p.default for name, p in fields.items()} | {"seed": 0})
+    assert made.n_trees == 100
+
+
+@pytest.mark.parametrize("described", [Parameters, SaffariParameters])
+def test_a_description_is_a_sentence_or_more(described):
+    for parameter in public(described).values():
+        assert parameter.text.endswith("."), parameter.name
+        assert parameter.text[0].isupper() or parameter.symbol, parameter.name

@@ -12,9 +12,9 @@ from capymoa.base import Classifier
 from numpy.typing import NDArray
 
 from riparian.engine import native
-from riparian.estimator.defaults import DEFAULT
+from riparian.estimator.docstrings import documented
 from riparian.estimator.labels import Labels
-from riparian.estimator.parameters import check_parameters, whole
+from riparian.estimator.parameters import DEFAULT, SEED, Parameters
 from riparian.estimator.rows import as_rows
 from riparian.estimator.schedules import Schedule
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from capymoa.stream import Schema
 
 
+@documented
 class OnlineForestClassifier(Classifier):
     """A random forest that learns a stream point by point and converges to the best classifier.
 
@@ -35,37 +36,11 @@ class OnlineForestClassifier(Classifier):
 
     Parameters
     ----------
-    schema
-        Of the stream: its attributes and its classes.
-    random_seed
+    schema : capymoa.stream.Schema
+        The attributes and the classes of the stream.
+    random_seed : int
         The same seed and the same stream give the same forest, to the last bit.
-    n_estimators
-        The number of trees.
-    candidate_dims
-        λ: a leaf looks for its split in `1 + Poisson(λ)` dimensions; "sqrt" is the square root of
-        the number of attributes.
-    split_points
-        m: a leaf chooses among thresholds taken from its first m structure points.
-    min_gain
-        τ: a leaf splits when a valid candidate has gained more than this, in bits.
-    alpha
-        α(d): estimation points that each child of a leaf at depth d must hold, a `Geometric` or a
-        `Polynomial`.
-    beta
-        β(d): a leaf that holds this many estimation points splits as soon as it can, whatever the
-        gain. A number is a multiple of α.
-    structure_fraction
-        The share of points that a tree uses as structure points.
-    ignore_fraction
-        The share of points that a tree leaves out.
-    fringe_size
-        How many leaves of a tree may collect split statistics at the same time; this bounds the
-        memory. None: all of them.
-    max_memory
-        A bound on the bytes that the trees hold, such as "500MB".
-    voting
-        How trees are combined: "average" is the mean of their class shares, "majority" one vote
-        each, as in the paper.
+    As described in `riparian.estimator.parameters.Parameters`.
 
     Examples
     --------
@@ -101,20 +76,18 @@ class OnlineForestClassifier(Classifier):
         super().__init__(schema, random_seed)
         if not schema.is_classification():
             raise ValueError("schema must be of a classification task, got one of regression")
-        parameters = check_parameters(
-            n_trees=n_estimators,
-            seed=whole("random_seed", random_seed, 0, 2**64 - 1),
-            candidate_dims=candidate_dims,
-            split_points=split_points,
-            min_gain=min_gain,
-            alpha=alpha,
-            beta=beta,
-            structure_fraction=structure_fraction,
-            ignore_fraction=ignore_fraction,
-            fringe_size=fringe_size,
-            max_memory=max_memory,
-            voting=voting,
-        )
+        self.n_estimators = n_estimators
+        self.candidate_dims = candidate_dims
+        self.split_points = split_points
+        self.min_gain = min_gain
+        self.alpha = alpha
+        self.beta = beta
+        self.structure_fraction = structure_fraction
+        self.ignore_fraction = ignore_fraction
+        self.fringe_size = fringe_size
+        self.max_memory = max_memory
+        self.voting = voting
+        parameters = Parameters.of(self, seed=SEED.checked("random_seed", random_seed))
         self._forest = native.Forest(parameters, schema.get_num_attributes())
         self._labels = Labels(np.arange(schema.get_num_classes()))
         self._numbers: dict[int, int] = {}  # of each class, in order of arrival

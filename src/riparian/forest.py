@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riparian.estimator.rowwise import RowForestClassifier
-from riparian.estimator.rules import TwoStreamRule
+from riparian.estimator.docstrings import documented
+from riparian.estimator.parameters import Parameters
+from riparian.estimator.row_forest import RowForestClassifier
 from riparian.estimator.schedules import Geometric, Schedule
 from riparian.snapshot.save import to_bytes
 from riparian.tools.files import write_whole
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from riparian.theory.certificate import Certificate
 
 
-class OnlineForestClassifier(TwoStreamRule, RowForestClassifier):
+@documented
+class OnlineForestClassifier(RowForestClassifier):
     """A random forest that learns a stream point by point and converges to the best classifier.
 
     Each tree sends every point to one of two streams at random: structure points decide where the
@@ -27,45 +29,7 @@ class OnlineForestClassifier(TwoStreamRule, RowForestClassifier):
 
     Parameters
     ----------
-    n_estimators : int
-        The number of trees.
-    candidate_dims : float or "sqrt"
-        λ: a leaf looks for its split in `1 + Poisson(λ)` dimensions; "sqrt" is the square root of
-        the number of features.
-    split_points : int
-        m: a leaf chooses among thresholds taken from its first m structure points.
-    min_gain : float
-        τ: a leaf splits when a valid candidate has gained more than this, in bits.
-    alpha : Geometric or Polynomial
-        α(d): estimation points that each child of a leaf at depth d must hold.
-    beta : float, Geometric or Polynomial
-        β(d): a leaf that holds this many estimation points splits as soon as it can, whatever the
-        gain. A number is a multiple of α.
-    structure_fraction, ignore_fraction : float
-        The share of points that a tree uses as structure points, and that it leaves out.
-    fringe_size : int or None
-        How many leaves of a tree may collect split statistics at the same time; this bounds the
-        memory. None: all of them.
-    max_memory : int, str or None
-        A bound on the bytes that the forest holds, such as "500MB". Each tree has its equal part.
-        It limits the fringe first; when even the leaves' histograms fill it, trees stop to grow and
-        go on learning in the leaves they have (`stats()` says since when).
-    voting : "average" or "majority"
-        How trees are combined: by the mean of their class shares, or by one vote each, as in the
-        paper.
-    passes : int
-        How often `fit` goes through the data. `partial_fit` learns what it is given, once.
-    shuffle : bool
-        Whether `fit` shuffles each pass: data sorted by class would ruin it. `partial_fit` keeps
-        the order.
-    class_weight : dict, "balanced" or None
-        Weights by label; a label that is not named has weight 1. "balanced" gives every class the
-        same weight in all, by the frequencies seen so far.
-    random_state : int, RandomState or None
-        The same seed and the same stream give the same forest, to the last bit, whatever the
-        batches and the number of threads.
-    n_jobs : int or None
-        Threads: None is 1, -1 is all processors.
+    As described in `riparian.estimator.parameters.Parameters`.
 
     Attributes
     ----------
@@ -88,6 +52,8 @@ class OnlineForestClassifier(TwoStreamRule, RowForestClassifier):
     >>> forest.predict([[2.0, 2.0], [8.0, 0.0]])
     array([0, 3])
     """
+
+    _parameters_class = Parameters
 
     def __init__(
         self,

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from river import base
 
 from riparian.engine import native
-from riparian.estimator.defaults import DEFAULT
+from riparian.estimator.docstrings import documented
 from riparian.estimator.labels import FAMILIES, Labels
-from riparian.estimator.parameters import Parameters, check_parameters, whole
+from riparian.estimator.parameters import DEFAULT, OF_ESTIMATORS, SEED, Parameters
 from riparian.estimator.schedules import Schedule
 from riparian.estimator.weights import as_weights
 
@@ -32,6 +32,7 @@ Frame = nw.DataFrame[Any]
 Columns = Mapping[Key, int]  # the column of each feature, in the order in which they joined
 
 
+@documented
 class OnlineForestClassifier(base.MiniBatchClassifier):
     """A random forest that learns a stream point by point and converges to the best classifier.
 
@@ -49,37 +50,14 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
 
     Parameters
     ----------
-    n_estimators
-        The number of trees.
-    candidate_dims
-        λ: a leaf looks for its split in `1 + Poisson(λ)` dimensions; "sqrt" is the square root of
-        the number of features known by then.
-    split_points
-        m: a leaf chooses among thresholds taken from its first m structure points.
-    min_gain
-        τ: a leaf splits when a valid candidate has gained more than this, in bits.
-    alpha
-        α(d): estimation points that each child of a leaf at depth d must hold, a `Geometric` or a
-        `Polynomial`. None is the default of `riparian.OnlineForestClassifier`.
-    beta
-        β(d): a leaf that holds this many estimation points splits as soon as it can, whatever the
-        gain. A number is a multiple of α.
-    structure_fraction
-        The share of points that a tree uses as structure points.
-    ignore_fraction
-        The share of points that a tree leaves out.
-    fringe_size
-        How many leaves of a tree may collect split statistics at the same time; this bounds the
-        memory. None: all of them.
-    max_memory
-        A bound on the bytes that the trees hold, such as "500MB".
-    voting
-        How trees are combined: "average" is the mean of their class shares, "majority" one vote
-        each, as in the paper.
-    seed
+    alpha : Geometric, Polynomial or None
+        α(d): each child of a leaf at depth d must hold this many estimation points. None is the
+        default of `riparian.OnlineForestClassifier`.
+    seed : int or None
         The same seed and the same stream give the same forest, to the last bit.
-    n_jobs
-        Threads for mini-batches: None is 1, -1 is all processors.
+    n_jobs : int or None
+        The number of threads for mini-batches; -1 is one per processor. None: one.
+    As described in `riparian.estimator.parameters.Parameters`.
 
     Examples
     --------
@@ -122,24 +100,13 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         self.voting = voting
         self.seed = seed
         self.n_jobs = n_jobs
-        self._parameters = check_parameters(
-            n_trees=n_estimators,
-            seed=secrets.randbits(64) if seed is None else whole("seed", seed, 0, 2**64 - 1),
-            candidate_dims=candidate_dims,
-            split_points=split_points,
-            min_gain=min_gain,
+        self._parameters = Parameters.of(
+            self,
+            seed=secrets.randbits(64) if seed is None else SEED.checked("seed", seed),
             alpha=DEFAULT["alpha"] if alpha is None else alpha,
-            beta=beta,
-            structure_fraction=structure_fraction,
-            ignore_fraction=ignore_fraction,
-            fringe_size=fringe_size,
-            voting=voting,
-            max_memory=max_memory,
         )
-        if n_jobs is not None:
-            whole("n_jobs", n_jobs, at_least=-(2**15), at_most=2**15)
-        self._workers = int(effective_n_jobs(n_jobs))
-        self._forest: NamedForest | None = None  # until a first point tells the features
+        self._workers = int(effective_n_jobs(OF_ESTIMATORS["n_jobs"].checked(n_jobs)))
+        self._forest: NamedForest | None = None  # until the first point brings the features
 
     # -- learning ---------------------------------------------------------------------------------
 

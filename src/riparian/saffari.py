@@ -10,11 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from riparian.estimator.rowwise import RowForestClassifier
-from riparian.estimator.rules import OneStreamRule
+from riparian.estimator.docstrings import documented
+from riparian.estimator.parameters import SaffariParameters
+from riparian.estimator.row_forest import RowForestClassifier
 
 
-class SaffariForestClassifier(OneStreamRule, RowForestClassifier):
+@documented
+class SaffariForestClassifier(RowForestClassifier):
     """The online random forest of Saffari, Leistner, Santner, Godec and Bischof (2009).
 
     Each tree takes each point Poisson(1) times. A leaf that has enough points splits where the gain
@@ -22,39 +24,7 @@ class SaffariForestClassifier(OneStreamRule, RowForestClassifier):
 
     Parameters
     ----------
-    n_estimators : int
-        The number of trees.
-    candidate_dims : int
-        The number of dimensions in which a leaf looks for its split; all, where there are fewer.
-    split_points : int
-        The number of thresholds in each.
-    thresholds : "points" or "range"
-        What they are: the values of the first points that a leaf sees, or numbers drawn uniformly
-        from the range of these.
-    min_gain : float
-        A leaf splits when a candidate has gained more than this, in bits.
-    min_samples : int
-        And when it holds at least this many points, each as often as it was taken, with those that
-        it has from its parent.
-    max_depth : int or None
-        Leaves at this depth do not split; they keep no candidates, which bounds the memory.
-    replacement_rate : float or None
-        γ: at each point, one tree of more than 1/γ points, drawn at random, is replaced by a new one
-        with the probability of its error on the points that it was not given. None: never. With it,
-        trees learn one after the other.
-    voting : "average" or "majority"
-        How trees are combined: by the mean of their class shares, or by one vote each.
-    passes : int
-        How often `fit` goes through the data. `partial_fit` learns what it is given, once.
-    shuffle : bool
-        Whether `fit` shuffles each pass. `partial_fit` keeps the order.
-    class_weight : dict, "balanced" or None
-        Weights by label; a label that is not named has weight 1. "balanced" gives every class the
-        same weight in all, by the frequencies seen so far.
-    random_state : int, RandomState or None
-        The same seed and the same stream give the same forest, to the last bit.
-    n_jobs : int or None
-        Threads: None is 1, -1 is all processors.
+    As described in `riparian.estimator.parameters.SaffariParameters`.
 
     Attributes
     ----------
@@ -74,6 +44,8 @@ class SaffariForestClassifier(OneStreamRule, RowForestClassifier):
     >>> forest.predict([[2.0, 2.0], [9.0, -1.0]])
     array([0, 3])
     """
+
+    _parameters_class = SaffariParameters
 
     def __init__(
         self,

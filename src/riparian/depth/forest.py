@@ -6,32 +6,28 @@ from typing import Any, Literal
 
 import numpy as np
 
-from riparian.depth.classifier import PixelForestClassifier
-from riparian.estimator.parameters import Parameters
-from riparian.estimator.rules import TwoStreamRule
+from riparian.depth.pixel_forest import PixelForestClassifier
+from riparian.estimator.docstrings import documented
+from riparian.estimator.parameters import Parameters, SaffariParameters
 from riparian.estimator.schedules import Geometric, Schedule
 
 
-class DepthForestClassifier(TwoStreamRule, PixelForestClassifier):
+@documented
+class DepthForestClassifier(PixelForestClassifier):
     """The forest of `riparian.OnlineForestClassifier`, a point being a pixel of a depth image.
 
     A leaf looks for its split among differences of depth at two places near a pixel. There are
-    infinitely many of them, and each leaf draws its own. The other parameters are those of
-    `riparian.OnlineForestClassifier`; the defaults are smaller than in the paper's experiment, which
-    has 2000 candidates.
+    infinitely many of them, and each leaf draws its own. The defaults are smaller than in the
+    paper's experiment, which has 2000 candidates.
 
     Parameters
     ----------
     candidate_dims : float
         λ: a leaf looks for its split in `1 + Poisson(λ)` pairs of places.
-    offset_std : float
-        The standard deviation of the offsets of those places, in pixels at a depth of two metres.
-    far : float
-        The depth of what lies outside an image and of pixels without a return, in metres.
-    n_estimators, split_points, min_gain, alpha, beta, structure_fraction, ignore_fraction, \
-fringe_size, max_memory, voting, passes, shuffle, class_weight, random_state, n_jobs :
-        As in `riparian.OnlineForestClassifier`.
+    As described in `riparian.estimator.parameters.Parameters`.
     """
+
+    _parameters_class = Parameters
 
     def __init__(
         self,
@@ -74,10 +70,10 @@ fringe_size, max_memory, voting, passes, shuffle, class_weight, random_state, n_
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _checked_parameters(self) -> Parameters:
+    def _checked_parameters(self) -> Parameters | SaffariParameters:
         if isinstance(self.candidate_dims, str):
             raise ValueError(
-                f"candidate_dims must be a number, as there are infinitely many dimensions, "
+                f"candidate_dims must be a number, since there are infinitely many dimensions, "
                 f"got {self.candidate_dims!r}"
             )
         return super()._checked_parameters()

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from riparian.engine.native import Pixels
-from riparian.estimator.parameters import whole
+from riparian.tools.checks import whole
 
 
 def checked_pixels(depth: Any, pixels: Any, far: float) -> Pixels:

@@ -6,23 +6,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from riparian.depth.classifier import PixelForestClassifier
-from riparian.estimator.rules import OneStreamRule
+from riparian.depth.pixel_forest import PixelForestClassifier
+from riparian.estimator.docstrings import documented
+from riparian.estimator.parameters import SaffariParameters
 
 
-class DepthSaffariClassifier(OneStreamRule, PixelForestClassifier):
+@documented
+class DepthSaffariClassifier(PixelForestClassifier):
     """The forest of `riparian.SaffariForestClassifier`, a point being a pixel of a depth image.
 
     Parameters
     ----------
     candidate_dims : int
         The number of pairs of places among which a leaf looks for its split.
-    offset_std, far : float
-        As in `riparian.depth.DepthForestClassifier`.
-    n_estimators, split_points, thresholds, min_gain, min_samples, max_depth, replacement_rate, \
-voting, passes, shuffle, class_weight, random_state, n_jobs :
-        As in `riparian.SaffariForestClassifier`.
+    As described in `riparian.estimator.parameters.SaffariParameters`.
     """
+
+    _parameters_class = SaffariParameters
 
     def __init__(
         self,

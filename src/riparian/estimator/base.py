@@ -25,7 +25,7 @@ from riparian.engine import native
 from riparian.engine.draws import shuffled
 from riparian.estimator.history import History
 from riparian.estimator.labels import Labels, family
-from riparian.estimator.parameters import Parameters, SaffariParameters, whole
+from riparian.estimator.parameters import OF_ESTIMATORS, Parameters, SaffariParameters
 from riparian.estimator.progress import Callback, Progress
 from riparian.estimator.weights import ClassWeights, Weights, product
 from riparian.snapshot.errors import SnapshotError
@@ -42,12 +42,9 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     random_state: int | np.random.RandomState | None
     class_weight: Any
 
+    _parameters_class: type[Parameters] | type[SaffariParameters]  # they name the rule
     _history = History()  # not known, unless it started here
     _prediction_only = False  # came back from a snapshot without what learning needs
-
-    @abstractmethod
-    def _checked_parameters(self) -> Parameters | SaffariParameters:
-        """The parameters, checked and resolved."""
 
     @abstractmethod
     def _empty_engine(self) -> native.Engine:
@@ -60,7 +57,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     # -- learning ---------------------------------------------------------------------------------
 
     def _started(self) -> bool:
-        return hasattr(self, "_grown")
+        return hasattr(self, "_engine_and_labels")
 
     def _start(self, labels: Labels) -> None:
         """An empty forest. The parameters count from here; later changes wait for the next start."""
@@ -68,20 +65,20 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         self._class_weights = ClassWeights(self.class_weight)
         self._prediction_only = False
         self._history = History.new()
-        self._grow(self._empty_engine(), labels)
+        self._adopt(self._empty_engine(), labels)
 
-    def _grow(self, engine: Any, labels: Labels) -> None:
-        """Take an engine and its labels for our own, both at once: another thread may read."""
+    def _adopt(self, engine: Any, labels: Labels) -> None:
+        """Make an engine and its labels ours, both at once: another thread may read."""
         engine.set_classes(labels.rank(), len(labels.classes))
-        self._grown = (engine, labels)
+        self._engine_and_labels = (engine, labels)
 
     @property
     def _native(self) -> Any:
-        return self._grown[0]
+        return self._engine_and_labels[0]
 
     @property
     def _labels(self) -> Labels:
-        return self._grown[1]
+        return self._engine_and_labels[1]
 
     def _learn(self, points: Any, y: NDArray[Any], weights: Weights | None) -> None:
         if weights is not None:
@@ -99,17 +96,18 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
                 weight = None if weights is None else weights[some]
                 self._native.learn(block, arrivals[some], weight, self._workers())
 
-    def _seed(self) -> int:
+    def _checked_parameters(self) -> Parameters | SaffariParameters:
+        return self._parameters_class.of(self, seed=self._seed())
+
+    def _seed(self) -> Any:
         given: Any = self.random_state
         # scikit-learn takes the module np.random for its own state.
         if given is None or given is np.random or isinstance(given, np.random.RandomState):
             return int(check_random_state(given).randint(2**31))
-        return whole("random_state", given, at_least=0, at_most=2**64 - 1)
+        return given
 
     def _workers(self) -> int:
-        if self.n_jobs is not None:
-            whole("n_jobs", self.n_jobs, at_least=-(2**15), at_most=2**15)
-        return int(effective_n_jobs(self.n_jobs))
+        return int(effective_n_jobs(OF_ESTIMATORS["n_jobs"].checked(self.n_jobs)))
 
     def _meet(self, labels: NDArray[Any], classes: Any) -> None:
         """The labels of the next batch, checked; `classes` may name all that there will ever be."""
@@ -127,9 +125,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         self._history = replace(self._history, passes=passes)
 
     def _checked_passes(self) -> int:
-        if not isinstance(self.shuffle, bool | np.bool_):
-            raise TypeError(f"shuffle must be True or False, got {self.shuffle!r}")
-        return whole("passes", self.passes, at_least=1, at_most=2**31)
+        OF_ESTIMATORS["shuffle"].checked(self.shuffle)
+        return int(OF_ESTIMATORS["passes"].checked(self.passes))
 
     def _learn_passes(
         self,
@@ -179,7 +176,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
     def _proba(self, points: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Probabilities and the classes they are of: both as of the same point of the stream."""
-        (engine, labels), workers = self._grown, self._workers()
+        (engine, labels), workers = self._engine_and_labels, self._workers()
         if len(labels.classes) == 0:
             raise ValueError("no class is known yet: learn a point, or give classes= first")
         proba = self._stack(points, lambda block: engine.predict_proba(block, workers))
@@ -235,7 +232,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         state = dict(super().__getstate__())
         if self._started():
             with self._native.learning:
-                engine, labels = state.pop("_grown")
+                engine, labels = state.pop("_engine_and_labels")
                 state["_saved"] = (engine.__reduce__(), copy.copy(labels))
         return state
 
@@ -245,7 +242,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         if saved is None:
             return
         (restored, arrays), labels = saved
-        self._grow(restored(*arrays), labels)
+        self._adopt(restored(*arrays), labels)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._started()

@@ -1,160 +1,197 @@
-"""What a forest is told before the first point: one frozen value, the same for both engines."""
+"""Every parameter of a forest, described once.
+
+A field of `Parameters` or `SaffariParameters` is what an engine reads. Its description holds the rest:
+the name in constructors, the kind of value, the default, the text. Constructors repeat the names, since
+scikit-learn reads signatures; checks, docstrings, command-line options and the classes for River and
+CapyMOA follow from here. To add a parameter, describe it here and add it to the constructors.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-import re
-from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, Literal, cast
+from dataclasses import MISSING, dataclass, field
+from typing import Any, Literal, Self
 
-from riparian.estimator.schedules import Schedule, resolve
+from riparian.estimator.kinds import (
+    Between,
+    Bytes,
+    CheckedElsewhere,
+    Flag,
+    Kind,
+    MultipleOrOfDepth,
+    Number,
+    OfDepth,
+    OneOf,
+    OrNone,
+    OrWord,
+    Seed,
+    Whole,
+)
+from riparian.estimator.schedules import Geometric, Schedule, resolve
+
+SEED = Seed()  # other libraries have their own names for it
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """The parameters of a forest, checked and resolved. The paper's symbol stands behind each."""
+class Parameter:
+    """What there is to say of a parameter."""
 
-    n_trees: int
-    seed: int  # of every draw (R13)
-    candidate_dims: float | Literal["sqrt"]  # λ
-    split_points: int  # m
-    min_gain: float  # τ, in bits
-    alpha: Schedule  # α(d)
-    beta: Schedule  # β(d)
-    structure_fraction: float
-    ignore_fraction: float
-    fringe_size: int | None  # active leaves per tree (R12)
-    voting: Literal["average", "majority"]
-    max_memory: int | None = None  # bytes, of all trees together
+    name: str  # in constructors
+    kind: Kind
+    default: Any  # of the forests over rows
+    help: str
+    symbol: str = ""  # the paper's
+    option: str = ""  # its name on the command line, where that is another
+
+    @property
+    def text(self) -> str:
+        """The description, as documentation has it."""
+        symbol = f"{self.symbol}: " if self.symbol else ""
+        none = f" None: {self.kind.meaning}." if isinstance(self.kind, OrNone) else ""
+        return f"{symbol}{self.help}{none}"
+
+    def checked(self, value: Any) -> Any:
+        """The value in its plain form; an error says what is wrong with it, by its public name."""
+        return self.kind.checked(self.name, value)
+
+
+def described(*, before: Any = MISSING, **description: Any) -> Any:
+    """A field with the description of its parameter, whose name is that of the field if none is given.
+
+    `before` is the value of forests that were saved before there was such a parameter.
+    """
+    return field(default=before, metadata=description)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestParameters:
+    """The parameters of a forest as its engine reads them: frozen, checked and resolved."""
+
+    n_trees: int = described(
+        name="n_estimators",
+        kind=Whole(1, 2**20),
+        default=100,
+        help="The number of trees.",
+        option="--trees",
+    )
+    seed: int = described(  # of every draw (R13)
+        name="random_state",
+        kind=SEED,
+        default=None,
+        help="The same seed and the same stream give the same forest, to the last bit, whatever the "
+        "batches and the number of threads.",
+        option="--seed",
+    )
+
+    @classmethod
+    def of(cls, estimator: Any, **others: Any) -> Self:
+        """The parameters of an estimator; `others` are fields that are not its attributes as such."""
+        given = {
+            name: getattr(estimator, parameter.name)
+            for name, parameter in parameters_of(cls).items()
+            if name not in others
+        }
+        return cls.checked(**given, **others)
+
+    @classmethod
+    def checked(cls, **given: Any) -> Self:
+        """The one place where parameters are checked: an error names the value and what was expected."""
+        parameters = parameters_of(cls)
+        return cls(**{name: parameters[name].checked(value) for name, value in given.items()})
+
+
+def parameters_of(cls: type[ForestParameters]) -> dict[str, Parameter]:
+    """The description of every field."""
+    return {
+        field.name: Parameter(**{"name": field.name, **field.metadata})
+        for field in dataclasses.fields(cls)
+    }
+
+
+VOTING: dict[str, Any] = {
+    "kind": OneOf(("average", "majority")),
+    "default": "average",
+    "help": 'How trees are combined: "average" takes the mean of their class shares, "majority" counts '
+    "one vote per tree, as the paper does.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(ForestParameters):
+    """The parameters of the paper's forest."""
+
+    candidate_dims: float | Literal["sqrt"] = described(
+        symbol="λ",
+        kind=OrWord(Number(0, 1e6), "sqrt"),  # a leaf makes this many draws
+        default="sqrt",
+        help='a leaf looks for its split in `1 + Poisson(λ)` dimensions. "sqrt" is the square root of '
+        "the number of features.",
+    )
+    split_points: int = described(
+        symbol="m",
+        kind=Whole(1, 2**16),
+        default=10,
+        help="a leaf chooses among thresholds taken from its first m structure points.",
+    )
+    min_gain: float = described(
+        symbol="τ",
+        kind=Number(0),
+        default=0.5,
+        help="a leaf splits when a valid candidate gains more than this, in bits.",
+    )
+    alpha: Schedule = described(  # noqa: RUF009, a field
+        symbol="α(d)",
+        kind=OfDepth(),
+        default=Geometric(1, 1.05),
+        help="each child of a leaf at depth d must hold this many estimation points.",
+    )
+    beta: Schedule = described(  # noqa: RUF009, a field
+        symbol="β(d)",
+        kind=MultipleOrOfDepth(),
+        default=20.0,
+        help="a leaf that holds this many estimation points splits as soon as it can, whatever the "
+        "gain. A number is a multiple of α.",
+    )
+    structure_fraction: float = described(
+        kind=Number(0),
+        default=0.5,
+        help="The share of points that a tree uses as structure points.",
+    )
+    ignore_fraction: float = described(
+        kind=Number(0),
+        default=0.0,
+        help="The share of points that a tree ignores.",
+    )
+    fringe_size: int | None = described(  # R12
+        kind=OrNone(Whole(1, 2**63 - 1), "all of them"),
+        default=None,
+        help="How many leaves of a tree may collect split statistics at the same time. This bounds "
+        "the memory.",
+    )
+    voting: Literal["average", "majority"] = described(**VOTING)
+    max_memory: int | None = described(
+        kind=OrNone(Bytes(), "no bound"),
+        default=None,
+        before=None,
+        help='A bound on the bytes that the forest holds, such as "500MB". Each tree has an equal part. '
+        "It limits the fringe first. When the histograms of the leaves alone fill it, trees stop "
+        "growing and go on learning in the leaves they have (`stats()` says since when).",
+    )
+
+    @classmethod
+    def checked(cls, **given: Any) -> Self:
+        alpha, beta = resolve(given["alpha"], given["beta"])
+        parameters = super().checked(**given | {"alpha": alpha, "beta": beta})
+        _check_streams(parameters.structure_fraction, parameters.ignore_fraction)
+        return parameters
 
     def rate(self, n_dims: int) -> float:
-        """λ, where it may depend on the number of dimensions there are by now (R2)."""
+        """λ, which may depend on the number of dimensions there are by now (R2)."""
         return math.sqrt(n_dims) if self.candidate_dims == "sqrt" else self.candidate_dims
 
 
-@dataclass(frozen=True)
-class SaffariParameters:
-    """The parameters of Saffari's forest (R18), checked."""
-
-    n_trees: int
-    seed: int
-    candidate_dims: int  # in which a leaf looks
-    split_points: int  # thresholds in each
-    thresholds: Literal["points", "range"]  # the first points, or uniform in their range
-    min_gain: float  # in bits
-    min_samples: int  # weight that a leaf needs to split
-    max_depth: int | None
-    replacement_rate: float | None  # γ: a tree of more than 1/γ points may be replaced
-    voting: Literal["average", "majority"]
-
-
-def check_saffari_parameters(
-    *,
-    n_trees: Any,
-    seed: Any,
-    candidate_dims: Any,
-    split_points: Any,
-    thresholds: Any,
-    min_gain: Any,
-    min_samples: Any,
-    max_depth: Any,
-    replacement_rate: Any,
-    voting: Any,
-) -> SaffariParameters:
-    return SaffariParameters(
-        n_trees=whole("n_estimators", n_trees, at_least=1, at_most=2**20),
-        seed=whole("random_state", seed, at_least=0, at_most=2**64 - 1),
-        candidate_dims=whole("candidate_dims", candidate_dims, at_least=1, at_most=10**6),
-        split_points=whole("split_points", split_points, at_least=1, at_most=2**16),
-        thresholds=_thresholds(thresholds),
-        min_gain=number("min_gain", min_gain, at_least=0),
-        min_samples=whole("min_samples", min_samples, at_least=1, at_most=2**60),
-        max_depth=None if max_depth is None else whole("max_depth", max_depth, 0, 2**31),
-        replacement_rate=None if replacement_rate is None else _share(replacement_rate),
-        voting=_voting(voting),
-    )
-
-
-def _thresholds(value: Any) -> Literal["points", "range"]:
-    if not isinstance(value, str) or value not in ("points", "range"):
-        raise ValueError(f"thresholds must be 'points' or 'range', got {value!r}")
-    return cast(Literal["points", "range"], value)
-
-
-def _share(value: Any) -> float:
-    share = number("replacement_rate", value, at_least=0)
-    if not 1e-15 <= share <= 1:
-        raise ValueError(f"replacement_rate must be from 1e-15 to 1, or None, got {value!r}")
-    return share
-
-
-def check_parameters(
-    *,
-    n_trees: Any,
-    seed: Any,
-    candidate_dims: Any,
-    split_points: Any,
-    min_gain: Any,
-    alpha: Any,
-    beta: Any,
-    structure_fraction: Any,
-    ignore_fraction: Any,
-    fringe_size: Any,
-    voting: Any,
-    max_memory: Any = None,
-) -> Parameters:
-    """The one place where parameters are checked: an error names the value and what was expected."""
-    alpha, beta = resolve(alpha, beta)
-    fractions = _fractions(structure_fraction, ignore_fraction)
-    return Parameters(
-        n_trees=whole("n_estimators", n_trees, at_least=1, at_most=2**20),
-        seed=whole("random_state", seed, at_least=0, at_most=2**64 - 1),
-        candidate_dims=_rate(candidate_dims),
-        split_points=whole("split_points", split_points, at_least=1, at_most=2**16),
-        min_gain=number("min_gain", min_gain, at_least=0),
-        alpha=alpha,
-        beta=beta,
-        structure_fraction=fractions[0],
-        ignore_fraction=fractions[1],
-        fringe_size=(
-            None if fringe_size is None else whole("fringe_size", fringe_size, 1, 2**63 - 1)
-        ),
-        voting=_voting(voting),
-        max_memory=None if max_memory is None else _memory(max_memory),
-    )
-
-
-def whole(name: str, value: Any, at_least: int, at_most: int) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if not at_least <= int(value) <= at_most:
-        raise ValueError(f"{name} must be from {at_least} to {at_most}, got {value!r}")
-    return int(value)
-
-
-def number(name: str, value: Any, at_least: float) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if not (math.isfinite(value) and float(value) >= at_least):
-        raise ValueError(f"{name} must be finite and >= {at_least}, got {value!r}")
-    return float(value)
-
-
-def _rate(value: Any) -> float | Literal["sqrt"]:
-    if isinstance(value, str) and value == "sqrt":
-        return "sqrt"
-    if isinstance(value, str):
-        raise ValueError(f"candidate_dims must be a number or 'sqrt', got {value!r}")
-    rate = number("candidate_dims", value, at_least=0)
-    if rate > 1e6:  # a leaf makes this many draws
-        raise ValueError(f"candidate_dims must be at most 1000000, got {value!r}")
-    return rate
-
-
-def _fractions(structure: Any, ignore: Any) -> tuple[float, float]:
-    structure = number("structure_fraction", structure, at_least=0)
-    ignore = number("ignore_fraction", ignore, at_least=0)
+def _check_streams(structure: float, ignore: float) -> None:
     if structure == 0:
         raise ValueError("structure_fraction must be > 0, or no leaf ever splits, got 0.0")
     if structure + ignore >= 1:
@@ -162,30 +199,115 @@ def _fractions(structure: Any, ignore: Any) -> tuple[float, float]:
             "structure_fraction + ignore_fraction must be < 1, or no point is left to predict "
             f"with, got {structure!r} + {ignore!r}"
         )
-    return structure, ignore
 
 
-UNITS = {
-    unit: base**power
-    for power, letter in enumerate("KMGT", start=1)
-    for unit, base in ((f"{letter}B", 1000), (f"{letter}IB", 1024))
-} | {"B": 1, "": 1}
+@dataclass(frozen=True, kw_only=True)
+class SaffariParameters(ForestParameters):
+    """The parameters of Saffari's forest (R18)."""
+
+    candidate_dims: int = described(
+        kind=Whole(1, 10**6),
+        default=10,
+        help="The number of dimensions in which a leaf looks for its split; all, where there are fewer.",
+    )
+    split_points: int = described(
+        kind=Whole(1, 2**16),
+        default=10,
+        help="The number of thresholds per dimension.",
+    )
+    thresholds: Literal["points", "range"] = described(
+        kind=OneOf(("points", "range")),
+        default="points",
+        help="What the thresholds are: the values of the first points that a leaf sees, or numbers "
+        "drawn uniformly from the range of these values.",
+    )
+    min_gain: float = described(
+        kind=Number(0),
+        default=0.1,
+        help="A leaf splits when a candidate gains more than this, in bits, and the leaf holds "
+        "`min_samples`.",
+    )
+    min_samples: int = described(
+        kind=Whole(1, 2**60),
+        default=50,
+        help="How many points a leaf must hold to split. A point counts as often as the tree took it, "
+        "and the points inherited from the parent count too.",
+    )
+    max_depth: int | None = described(
+        kind=OrNone(Whole(0, 2**31), "no bound"),
+        default=None,
+        help="Leaves at this depth do not split. They keep no candidates, which bounds the memory.",
+    )
+    replacement_rate: float | None = described(
+        symbol="γ",
+        kind=OrNone(Number(1e-15, 1), "never"),
+        default=None,
+        help="at each point, one tree of more than 1/γ points, drawn at random, is replaced by a new "
+        "one with the probability of its error on the points that it was not given. Trees then "
+        "learn one after the other.",
+    )
+    voting: Literal["average", "majority"] = described(**VOTING)
 
 
-def _memory(value: Any) -> int:
-    """Bytes, as a number or as text such as "500MB" or "1.5 GiB"."""
-    if not isinstance(value, str):
-        return whole("max_memory", value, at_least=1, at_most=2**60)
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", value)
-    unit = UNITS.get(found[2].upper()) if found else None
-    if found is None or unit is None:
-        raise ValueError(
-            f"max_memory must be a number of bytes or like '500MB' or '2GiB', got {value!r}"
-        )
-    return whole("max_memory", int(float(found[1]) * unit), at_least=1, at_most=2**60)
+# What an estimator needs beside its engine.
+OF_ESTIMATORS = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter(
+            "passes",
+            kind=Whole(1, 2**31),
+            default=1,
+            help="How often `fit` goes through the data. `partial_fit` learns what it is given, once.",
+        ),
+        Parameter(
+            "shuffle",
+            kind=Flag(),
+            default=True,
+            help="Whether `fit` shuffles the points before each pass: data sorted by class would ruin "
+            "the forest. `partial_fit` keeps the order.",
+        ),
+        Parameter(
+            "class_weight",
+            kind=CheckedElsewhere('dict, "balanced" or None'),
+            default=None,
+            help="Weights by label. A label that is not named has weight 1. "
+            '"balanced" gives every class the same total weight, by the frequencies seen so far.',
+        ),
+        Parameter(
+            "n_jobs",
+            kind=OrNone(Whole(-(2**15), 2**15), "one"),
+            default=None,
+            help="The number of threads; -1 is one per processor.",
+            option="--threads",
+        ),
+    )
+}
+
+# What a forest over depth images needs beside.
+OF_DEPTH = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter(
+            "offset_std",
+            kind=Between(0, 1e6),
+            default=75.0,
+            help="The standard deviation of the offsets at which a leaf looks, in pixels at a depth of "
+            "two metres.",
+        ),
+        Parameter(
+            "far",
+            kind=Between(0, 1e6),
+            default=6.0,
+            help="The depth of what lies outside an image and of pixels without a return, in metres.",
+        ),
+    )
+}
 
 
-def _voting(value: Any) -> Literal["average", "majority"]:
-    if not isinstance(value, str) or value not in ("average", "majority"):
-        raise ValueError(f"voting must be 'average' or 'majority', got {value!r}")
-    return cast(Literal["average", "majority"], value)
+def public(cls: type[ForestParameters]) -> dict[str, Parameter]:
+    """The descriptions by their names in constructors, with those that no engine needs."""
+    of_engines = {parameter.name: parameter for parameter in parameters_of(cls).values()}
+    return of_engines | OF_ESTIMATORS | OF_DEPTH
+
+
+DEFAULT = {name: parameter.default for name, parameter in public(Parameters).items()}

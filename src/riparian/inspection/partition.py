@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from riparian.estimator.parameters import whole
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.colours import class_colours, shades, shares_of
 from riparian.inspection.cut import (
@@ -27,6 +26,7 @@ from riparian.inspection.cut import (
 )
 from riparian.inspection.view import TreeView, tree_view
 from riparian.inspection.words import Names, names_of_classes, names_of_features
+from riparian.tools.checks import whole
 from riparian.tools.optional import matplotlib
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from riparian.engine.native import Arrays
-from riparian.estimator.parameters import whole
 from riparian.forest import OnlineForestClassifier
+from riparian.tools.checks import whole
 
 NONE = -1  # where there is no child, no parent, no feature or no class
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from riparian.estimator.parameters import whole
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.view import NONE, TreeView, tree_view
+from riparian.tools.checks import whole
 
 Names = Sequence[Any] | NDArray[Any] | None
 

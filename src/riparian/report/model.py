@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riparian.estimator.defaults import DEFAULT
+from riparian.estimator.parameters import DEFAULT
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.report import charts

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from riparian.estimator.history import History
 from riparian.estimator.labels import FAMILIES, Labels, family
-from riparian.estimator.parameters import Parameters, check_parameters
+from riparian.estimator.parameters import Parameters
 from riparian.estimator.schedules import ConsistencyWarning, Geometric, Polynomial, Schedule
 from riparian.estimator.weights import ClassWeights
 from riparian.snapshot.container import read_json
@@ -218,7 +218,7 @@ def _read_engine(found: dict[str, Any]) -> Parameters:
     try:
         with warnings.catch_warnings():  # whoever started the forest has been warned
             warnings.simplefilter("ignore", ConsistencyWarning)
-            return check_parameters(**values)
+            return Parameters.checked(**values)
     except (TypeError, ValueError, OverflowError) as error:
         raise _bad(f"engine: {error}") from None
 

@@ -57,5 +57,5 @@ def forest_of(header: Header, engine: native.Forest) -> OnlineForestClassifier:
     forest._class_weights = header.class_weights
     forest._history = header.history
     forest._prediction_only = header.prediction_only
-    forest._grow(engine, header.labels)
+    forest._adopt(engine, header.labels)
     return forest

@@ -28,7 +28,7 @@ def to_bytes(
     if not isinstance(forest.random_state, Integral):
         chosen["random_state"] = None  # the engine has the seed that was drawn
     names = getattr(forest, "feature_names_in_", None)
-    engine, labels = forest._grown
+    engine, labels = forest._engine_and_labels
     with engine.learning:
         points, trees = engine.save()
         header = Header(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from riparian.estimator.parameters import whole
 from riparian.estimator.schedules import Schedule
+from riparian.tools.checks import whole
 
 
 def least_points(splits: int, alpha: Schedule) -> int:

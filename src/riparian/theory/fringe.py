@@ -21,9 +21,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from riparian.estimator.parameters import whole
 from riparian.estimator.schedules import Schedule
 from riparian.theory.inputs import failure, probability
+from riparian.tools.checks import whole
 
 
 def shrinking_factor(n_dims: int, split_points: int, *, independent: bool = True) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from riparian.estimator.parameters import number
+from riparian.tools.checks import number
 
 
 def probability(name: str, value: Any) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from riparian.estimator.parameters import number, whole
+from riparian.tools.checks import number, whole
 
 
 def widest_child(split_points: int, density_ratio: float = 1.0) -> float:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from riparian.estimator.parameters import whole
 from riparian.estimator.schedules import Schedule
 from riparian.theory.inputs import failure, probability, share_of
 from riparian.theory.streams import points_for
+from riparian.tools.checks import whole
 
 
 @dataclass(frozen=True)

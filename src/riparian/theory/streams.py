@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from scipy import stats
 
-from riparian.estimator.parameters import whole
 from riparian.theory.inputs import failure, probability
+from riparian.tools.checks import whole
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ speaks of votes.
 
 from __future__ import annotations
 
-from riparian.estimator.parameters import number, whole
+from riparian.tools.checks import number, whole
 
 
 def vote_bound(wrong: float, n_trees: int, n_classes: int | None = None) -> float:

@@ -15,7 +15,7 @@ from riparian.depth.body.motion_capture.sources import open_clips
 from riparian.depth.body.poses.pose import Pose
 from riparian.depth.body.poses.random_poses import RandomPoses
 from riparian.depth.body.randomness import Draw, generator
-from riparian.estimator.parameters import number, whole
+from riparian.tools.checks import number, whole
 
 _TEST_ROW = 2**32  # where the random poses to test on begin; those to train on end before
 

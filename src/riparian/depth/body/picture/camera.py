@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from riparian.depth.body.poses.rotations import X, Y, turn
 from riparian.depth.body.poses.skeleton import Figure
-from riparian.estimator.parameters import number, whole
+from riparian.tools.checks import number, whole
 
 # Camera coordinates: x to the right of the picture, y down, z away. The person's own are x left, y up,
 # z ahead, and who faces the camera has the left hand to the right of the picture.

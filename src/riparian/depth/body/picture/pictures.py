@@ -10,7 +10,7 @@ from riparian.depth.body.picture.camera import Camera, Views
 from riparian.depth.body.picture.render import FAR, Picture, render
 from riparian.depth.body.poses.pose import Pose
 from riparian.depth.body.randomness import Draw, generator
-from riparian.estimator.parameters import number, whole
+from riparian.tools.checks import number, whole
 
 _REACH = 1.5  # metres: nobody reaches further from the middle of their joints
 

@@ -12,7 +12,7 @@ from riparian.depth.body.poses.anatomy import Arm, Leg, Trunk, posed
 from riparian.depth.body.poses.pose import Pose
 from riparian.depth.body.poses.tangle import tangled
 from riparian.depth.body.randomness import Draw, generator
-from riparian.estimator.parameters import whole
+from riparian.tools.checks import whole
 
 Range = tuple[float, float]  # degrees, from where to where
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +19,7 @@ from riparian.depth.pixels import (
 from riparian.engine import native
 from riparian.engine.native import Pixels
 from riparian.estimator.base import ForestClassifier, checked_labels, unchanged_if_refused
+from riparian.estimator.parameters import OF_DEPTH
 from riparian.estimator.progress import Callback
 from riparian.estimator.weights import checked_weights
 
@@ -38,8 +37,8 @@ class PixelForestClassifier(ForestClassifier):
     def _empty_engine(self) -> native.DepthForest:
         return native.DepthForest(
             self._checked_parameters(),
-            _positive("offset_std", self.offset_std),
-            float(np.float32(_positive("far", self.far))),
+            OF_DEPTH["offset_std"].checked(self.offset_std),
+            float(np.float32(OF_DEPTH["far"].checked(self.far))),
         )
 
     def _blocks(self, points: Pixels) -> Iterator[tuple[slice, Pixels]]:
@@ -92,7 +91,7 @@ class PixelForestClassifier(ForestClassifier):
         return self
 
     def _checked_batch(self, depth: Any, pixels: Any, labels: Any) -> tuple[Pixels, NDArray[Any]]:
-        points = checked_pixels_to_learn(depth, pixels, _positive("far", self.far))
+        points = checked_pixels_to_learn(depth, pixels, OF_DEPTH["far"].checked(self.far))
         shape = np.shape(labels)
         if shape != (len(points),):
             raise ValueError(
@@ -153,11 +152,3 @@ class PixelForestClassifier(ForestClassifier):
         answers = [answer(Pixels(image[None], everywhere)) for image in images]
         shaped = [found.reshape(height, width, *found.shape[1:]) for found in answers]
         return shaped[0] if single else np.stack(shaped)
-
-
-def _positive(name: str, value: Any) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if not (math.isfinite(value) and float(value) > 0 and float(value) < 1e6):
-        raise ValueError(f"{name} must be above 0 and below 1e6, got {value!r}")
-    return float(value)

@@ -1,0 +1,190 @@
+"""Kinds of values that a parameter may have: how each is checked, and what documentation calls it."""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from riparian.tools.checks import number, whole
+
+
+class Kind(ABC):
+    """What a value of a parameter may be."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The type, as a docstring names it."""
+
+    @abstractmethod
+    def checked(self, name: str, value: Any) -> Any:
+        """The value in its plain form; an error if it is of another kind, by the parameter's name."""
+
+
+@dataclass(frozen=True)
+class Whole(Kind):
+    at_least: int
+    at_most: int
+
+    words = "int"
+
+    def checked(self, name: str, value: Any) -> int:
+        return whole(name, value, self.at_least, self.at_most)
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    at_least: float
+    at_most: float = math.inf
+
+    words = "float"
+
+    def checked(self, name: str, value: Any) -> float:
+        return number(name, value, self.at_least, self.at_most)
+
+
+@dataclass(frozen=True)
+class Between(Kind):
+    """A number above one bound and below the other."""
+
+    above: float
+    below: float
+
+    words = "float"
+
+    def checked(self, name: str, value: Any) -> float:
+        between = number(name, value, self.above, self.below)
+        if not self.above < between < self.below:
+            raise ValueError(
+                f"{name} must be above {self.above:.15g} and below {self.below:.15g}, got {value!r}"
+            )
+        return between
+
+
+class Flag(Kind):
+    words = "bool"
+
+    def checked(self, name: str, value: Any) -> bool:
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"{name} must be True or False, got {value!r}")
+        return bool(value)
+
+
+@dataclass(frozen=True)
+class OneOf(Kind):
+    """One of a few words."""
+
+    choices: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        return " or ".join(f'"{choice}"' for choice in self.choices)
+
+    def checked(self, name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.choices:
+            expected = " or ".join(repr(choice) for choice in self.choices)
+            raise ValueError(f"{name} must be {expected}, got {value!r}")
+        return str(value)
+
+
+@dataclass(frozen=True)
+class OrWord(Kind):
+    """A number, or a word that stands for one."""
+
+    kind: Whole | Number
+    word: str
+
+    @property
+    def words(self) -> str:
+        return f'{self.kind.words} or "{self.word}"'
+
+    def checked(self, name: str, value: Any) -> Any:
+        if isinstance(value, str):
+            if value != self.word:
+                raise ValueError(f"{name} must be a number or {self.word!r}, got {value!r}")
+            return self.word
+        return self.kind.checked(name, value)
+
+
+@dataclass(frozen=True)
+class OrNone(Kind):
+    """A value, or None; `meaning` says what None stands for."""
+
+    kind: Kind
+    meaning: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.kind.words} or None"
+
+    def checked(self, name: str, value: Any) -> Any:
+        return None if value is None else self.kind.checked(name, value)
+
+
+UNITS = {
+    unit: base**power
+    for power, letter in enumerate("KMGT", start=1)
+    for unit, base in ((f"{letter}B", 1000), (f"{letter}IB", 1024))
+} | {"B": 1, "": 1}
+
+
+class Bytes(Kind):
+    """A size in bytes, as a number or as text such as "500MB" or "1.5 GiB"."""
+
+    words = "int, str"
+
+    def checked(self, name: str, value: Any) -> int:
+        size = self._parsed(name, value) if isinstance(value, str) else value
+        return whole(name, size, at_least=1, at_most=2**60)
+
+    def _parsed(self, name: str, text: str) -> int:
+        parts = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", text)
+        unit = UNITS.get(parts[2].upper()) if parts else None
+        if parts is None or unit is None:
+            raise ValueError(
+                f"{name} must be a number of bytes or like '500MB' or '2GiB', got {text!r}"
+            )
+        return int(float(parts[1]) * unit)
+
+
+class OfDepth(Kind):
+    """A schedule. α and β depend on each other, so `schedules.resolve` checks them together."""
+
+    words = "Geometric or Polynomial"
+
+    def checked(self, name: str, value: Any) -> Any:
+        return value
+
+
+class MultipleOrOfDepth(OfDepth):
+    """A schedule, or a number: the multiple of another schedule."""
+
+    words = "float, Geometric or Polynomial"
+
+
+class Seed(Kind):
+    """The seed of an engine. An estimator may be given a source of seeds instead."""
+
+    words = "int, RandomState or None"
+
+    def checked(self, name: str, value: Any) -> int:
+        return whole(name, value, at_least=0, at_most=2**64 - 1)
+
+
+@dataclass(frozen=True)
+class CheckedElsewhere(Kind):
+    """A value that is checked where it is used, such as weights by label."""
+
+    type: str
+
+    @property
+    def words(self) -> str:
+        return self.type
+
+    def checked(self, name: str, value: Any) -> Any:
+        return value

@@ -1,0 +1,39 @@
+"""Numbers from outside, checked: an error names the value and what was expected."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+
+def whole(name: str, value: Any, at_least: int, at_most: int) -> int:
+    """A whole number within its bounds, as an int.
+
+    >>> whole("n_trees", 0, at_least=1, at_most=9)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_trees must be from 1 to 9, got 0
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if not at_least <= int(value) <= at_most:
+        raise ValueError(f"{name} must be from {at_least} to {at_most}, got {value!r}")
+    return int(value)
+
+
+def number(name: str, value: Any, at_least: float, at_most: float = math.inf) -> float:
+    """A finite number within its bounds, as a float.
+
+    >>> number("min_gain", -1, at_least=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: min_gain must be finite and >= 0, got -1
+    """
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if math.isfinite(value) and at_least <= float(value) <= at_most:
+        return float(value)
+    if at_most == math.inf:
+        raise ValueError(f"{name} must be finite and >= {at_least}, got {value!r}")
+    raise ValueError(f"{name} must be from {at_least:.15g} to {at_most:.15g}, got {value!r}")

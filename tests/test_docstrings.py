@@ -1,0 +1,49 @@
+"""Docstrings of forests: every parameter of a constructor is documented, each once."""
+
+from __future__ import annotations
+
+import pytest
+
+from riparian.estimator.docstrings import REFERENCE, documented, filled
+from riparian.estimator.parameters import Parameters, public
+
+DESCRIBED = "As described in `riparian.estimator.parameters.Parameters`."
+
+
+def test_the_reference_to_the_descriptions_gives_way_to_them():
+    text = filled(f"A forest.\n\n    {DESCRIBED}\n", ["n_estimators", "split_points"])
+    assert text == (
+        "A forest.\n\n"
+        "    n_estimators : int\n"
+        "        The number of trees.\n"
+        "    split_points : int\n"
+        "        m: a leaf chooses among thresholds taken from its first m structure points.\n"
+    )
+
+
+def test_what_a_docstring_documents_itself_stays():
+    own = "    split_points : int\n        As many as you like.\n"
+    text = filled(f"{own}    {DESCRIBED}\n", ["n_estimators", "split_points"])
+    assert text == f"{own}    n_estimators : int\n        The number of trees.\n"
+
+
+def test_a_docstring_without_a_reference_stays_as_it_is():
+    assert filled("A forest.", ["n_estimators"]) == "A forest."
+
+
+def test_a_class_without_a_docstring_has_none_afterwards():
+    class Bare:
+        pass
+
+    assert documented(Bare).__doc__ is None
+
+
+def test_a_parameter_without_a_description_is_an_error():
+    with pytest.raises(KeyError, match="kept_secrets"):
+        filled(f"    {DESCRIBED}", ["kept_secrets"])
+
+
+def test_long_texts_are_wrapped():
+    text = filled(f"    {DESCRIBED}", public(Parameters))
+    assert max(map(len, text.splitlines())) <= 100
+    assert not REFERENCE.search(text)
