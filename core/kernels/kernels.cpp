@@ -164,6 +164,92 @@ void depth_differences(const Pixel& p, const OffsetPair* pairs, std::size_t n, f
     for (; d < n; ++d) values[d] = depth_difference(pairs[d], p);
 }
 
+inline std::uint32_t bits_of(std::uint64_t word) {
+#if defined(__GNUC__)
+    return static_cast<std::uint32_t>(__builtin_popcountll(word));
+#elif defined(__AVX2__) && defined(_M_X64)
+    return static_cast<std::uint32_t>(_mm_popcnt_u64(word));
+#else
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
+    return static_cast<std::uint32_t>(word * 0x0101010101010101 >> 56);
+#endif
+}
+
+// Which of sixteen values are <= the threshold.
+inline std::uint32_t sixteen_left(const float* values, float threshold) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_ps_mask(_mm512_loadu_ps(values), _mm512_set1_ps(threshold), _CMP_LE_OQ);
+#elif defined(__AVX2__)
+    const __m256 t = _mm256_set1_ps(threshold);
+    const __m256 low = _mm256_cmp_ps(_mm256_loadu_ps(values), t, _CMP_LE_OQ);
+    const __m256 high = _mm256_cmp_ps(_mm256_loadu_ps(values + 8), t, _CMP_LE_OQ);
+    return static_cast<std::uint32_t>(_mm256_movemask_ps(low)) |
+           static_cast<std::uint32_t>(_mm256_movemask_ps(high)) << 8;
+#else
+    std::uint32_t bits = 0;
+    for (unsigned i = 0; i < 16; ++i)
+        bits |= static_cast<std::uint32_t>(values[i] <= threshold) << i;
+    return bits;
+#endif
+}
+
+// Of up to 64 values.
+inline std::uint64_t word_left(const float* values, std::size_t n, float threshold) {
+    std::uint64_t word = sixteen_left(values, threshold);
+    for (std::size_t i = 16; i < n; i += 16)
+        word |= std::uint64_t{sixteen_left(values + i, threshold)} << i;
+    return word;
+}
+
+void count_left(const float* values, std::size_t n, const float* thresholds, std::size_t m,
+                std::uint32_t* counts) {
+    for (std::size_t j = 0; j < m; ++j) {
+        std::uint32_t count = 0;
+        std::size_t i = 0;
+        for (; i + 64 <= n; i += 64) count += bits_of(word_left(values + i, 64, thresholds[j]));
+        if (i < n) count += bits_of(word_left(values + i, n - i, thresholds[j]));
+        counts[j] = count;
+    }
+}
+
+void left_words(const float* values, std::size_t n, const float* thresholds, std::size_t m,
+                std::uint64_t* words, std::uint32_t* counts) {
+    for (std::size_t j = 0; j < m; ++j) {
+        std::uint32_t count = 0;
+        for (std::size_t i = 0; i < n; i += 64) {
+            const std::size_t some = n - i < 64 ? n - i : 64;
+            *words = word_left(values + i, some, thresholds[j]);
+            count += bits_of(*words++);
+        }
+        counts[j] = count;
+    }
+}
+
+void count_both(const std::uint64_t* left, const std::uint64_t* masks, std::size_t words,
+                std::size_t n_masks, std::uint32_t* counts) {
+    if (words == 1) {
+        for (std::size_t k = 0; k < n_masks; ++k) counts[k] = bits_of(*left & masks[k]);
+        return;
+    }
+    for (std::size_t k = 0; k < n_masks; ++k) {
+        std::uint32_t count = 0;
+        for (std::size_t w = 0; w < words; ++w) count += bits_of(left[w] & masks[k * words + w]);
+        counts[k] = count;
+    }
+}
+
+void places_among(const float* values, std::size_t n, const float* thresholds, std::size_t m,
+                  std::uint32_t* places) {
+    for (std::size_t i = 0; i < n; i += 16) {
+        std::uint32_t beyond[16] = {};
+        for (std::size_t j = 0; j < m; ++j)
+            for (std::size_t k = 0; k < 16; ++k) beyond[k] += !(values[i + k] <= thresholds[j]);
+        memcpy(places + i, beyond, sizeof beyond);
+    }
+}
+
 }  // namespace
 
 extern const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels);
@@ -179,6 +265,10 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     shares<std::uint32_t>,
     shares<std::uint64_t>,
     depth_differences,
+    count_left,
+    left_words,
+    count_both,
+    places_among,
 };
 
 }  // namespace riparian

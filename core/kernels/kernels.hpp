@@ -48,6 +48,24 @@ struct Kernels {
     // values[d] = the difference of depths at the two places of pair d, d < n (R16).
     void (*depth_differences)(const Pixel& p, const OffsetPair* pairs, std::size_t n,
                               float* values);
+
+    // The loops of a look (R20). Values are readable up to a multiple of 16, and NaN past the last.
+
+    // counts[j] = how many of the n values are <= thresholds[j], j < m.
+    void (*count_left)(const float* values, std::size_t n, const float* thresholds, std::size_t m,
+                       std::uint32_t* counts);
+
+    // The same, and which: bit i of words[j * ceil(n / 64)...].
+    void (*left_words)(const float* values, std::size_t n, const float* thresholds, std::size_t m,
+                       std::uint64_t* words, std::uint32_t* counts);
+
+    // counts[k] = how many bits are set in both `left` and the k-th of n_masks masks of so many words.
+    void (*count_both)(const std::uint64_t* left, const std::uint64_t* masks, std::size_t words,
+                       std::size_t n_masks, std::uint32_t* counts);
+
+    // places[i] = how many of m thresholds, which ascend, value i is not <= to.
+    void (*places_among)(const float* values, std::size_t n, const float* thresholds, std::size_t m,
+                         std::uint32_t* places);
 };
 
 extern const Kernels baseline_kernels;

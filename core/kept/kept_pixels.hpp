@@ -1,0 +1,197 @@
+// R19 for depth images: what is kept of a pixel is its place and a hold on its image, which is copied
+// once for all its pixels and goes with the last of them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "draws.hpp"
+#include "kept/kept_points.hpp"
+#include "space/depth.hpp"
+
+namespace riparian {
+
+namespace detail {
+
+struct KeptImage {
+    std::vector<float> depths;  // in C order
+    std::int32_t height, width;
+    std::uint64_t fingerprint;  // of the depths
+    std::uint64_t pixels = 0;   // that hold it
+
+    bool is(const Pixel& p, std::uint64_t of_p) const {
+        return fingerprint == of_p && height == p.height && width == p.width &&
+               std::memcmp(depths.data(), p.image, depths.size() * sizeof(float)) == 0;
+    }
+};
+
+// Four words at a time: an image has a million bytes, and multiplications wait for one another.
+inline std::uint64_t fingerprint(const float* depths, std::size_t n) {
+    std::array<std::uint64_t, 4> sums{1, 2, 3, 4};
+    std::size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        std::array<std::uint64_t, 4> words;
+        std::memcpy(words.data(), depths + i, sizeof words);
+        for (std::size_t k = 0; k < 4; ++k)
+            sums[k] = (sums[k] ^ words[k]) * golden + (sums[k] >> 32);
+    }
+    for (; i < n; ++i) sums[0] = fold(sums[0], std::bit_cast<std::uint32_t>(depths[i]));
+    return key(sums[0], sums[1], sums[2], sums[3]);
+}
+
+struct PixelSegment : Labelled {
+    std::array<Pixel, segment_points> pixels;  // whose images are the kept ones
+    std::array<KeptImage*, segment_points> images;
+
+    std::size_t bytes() const { return sizeof *this + heap_bytes(); }
+};
+
+}  // namespace detail
+
+// The pixels at hand in time order, and their images, as arrays: what a snapshot holds.
+struct KeptPixels {
+    struct Image {
+        std::int32_t height, width;
+        std::vector<float> depths;
+    };
+
+    std::uint64_t first_t = 0;         // the number of the first
+    float far = 0;                     // the depth of what lies outside
+    std::vector<Image> images;         // in order of their first pixels
+    std::vector<std::int32_t> pixels;  // image, row and column of each
+    std::vector<Class> labels;
+    std::vector<double> weights;  // empty: all 1
+};
+
+template <>
+class KeptPoints<DepthDifferences> : public KeptStream<detail::PixelSegment> {
+public:
+    explicit KeptPoints(std::uint64_t size) : KeptStream(size) {}
+
+    // Points first_t, first_t + 1, ...: they follow on those that are there. `weights` may be null: 1.
+    void add(const Pixels& batch, const Class* labels, const double* weights,
+             std::uint64_t first_t) {
+        std::unordered_map<const float*, detail::KeptImage*> of_batch;  // as the batch has them
+        add_pixels(batch.size(), labels, weights, first_t, [&](std::size_t i) {
+            const Pixel p = batch.point(i);
+            detail::KeptImage*& image = of_batch[p.image];
+            if (!image) image = keep(p);
+            return std::pair(p, image);
+        });
+    }
+
+    float value(const OffsetPair& pair, std::uint64_t t) const {
+        return depth_difference(pair, pixel(t));
+    }
+
+    // out[d * stride + i]: the value of point ts[i] for pair d. An image is in the cache while all its
+    // pairs are read.
+    void values(std::span<const OffsetPair> pairs, std::span<const std::uint64_t> ts, float* out,
+                std::size_t stride) const {
+        std::array<float, 64> some;
+        for (std::size_t i = 0; i < ts.size(); ++i)
+            for (std::size_t d = 0; d < pairs.size(); d += some.size()) {
+                const std::size_t n = std::min(some.size(), pairs.size() - d);
+                DepthDifferences::project(pairs.data() + d, n, pixel(ts[i]), some.data());
+                for (std::size_t k = 0; k < n; ++k) out[(d + k) * stride + i] = some[k];
+            }
+    }
+
+    std::size_t bytes() const {
+        std::size_t sum = 0;
+        segments_.for_each([&](const detail::PixelSegment& segment) { sum += segment.bytes(); });
+        for (const auto& [fingerprint, image] : images_)
+            sum += sizeof *image + image->depths.capacity() * sizeof(float);
+        return sum;
+    }
+
+    std::size_t n_images() const { return images_.size(); }
+
+    KeptPixels save() const {
+        KeptPixels kept;
+        kept.first_t = first_at_hand();
+        kept.labels = labels_at_hand();
+        kept.weights = weights_at_hand();
+        std::unordered_map<const detail::KeptImage*, std::int32_t> place;
+        for (std::uint64_t t = kept.first_t; t < end_; ++t) {
+            const Pixel& p = pixel(t);
+            const detail::KeptImage* image = image_of(t);
+            const auto [at, is_new] =
+                place.try_emplace(image, static_cast<std::int32_t>(kept.images.size()));
+            if (is_new) kept.images.push_back({image->height, image->width, image->depths});
+            kept.pixels.insert(kept.pixels.end(), {at->second, p.row, p.column});
+            kept.far = p.far;
+        }
+        return kept;
+    }
+
+    // Nothing is there yet.
+    void restore(const KeptPixels& kept) {
+        std::vector<detail::KeptImage*> images(kept.images.size());
+        add_pixels(kept.labels.size(), kept.labels.data(),
+                   kept.weights.empty() ? nullptr : kept.weights.data(), kept.first_t,
+                   [&](std::size_t i) {
+                       const std::int32_t* place = kept.pixels.data() + 3 * i;
+                       const auto number = static_cast<std::size_t>(place[0]);
+                       const KeptPixels::Image& from = kept.images[number];
+                       const Pixel p = Pixels(from.depths.data(), from.height, from.width,
+                                              std::array{0, place[1], place[2]}.data(), 1, kept.far)
+                                           .point(0);
+                       if (!images[number]) images[number] = keep(p);
+                       return std::pair(p, images[number]);
+                   });
+    }
+
+private:
+    const Pixel& pixel(std::uint64_t t) const { return segments_.of(t).pixels[t % segment_points]; }
+    detail::KeptImage* image_of(std::uint64_t t) const {
+        return segments_.of(t).images[t % segment_points];
+    }
+
+    // `at(i)`: the i-th pixel, and its image as it is kept.
+    template <class At>
+    void add_pixels(std::size_t n, const Class* labels, const double* weights,
+                    std::uint64_t first_t, At&& at) {
+        add_block(
+            n, labels, weights, first_t, [&](std::uint64_t t) { let_go(image_of(t)); },
+            [&](detail::PixelSegment& segment, std::size_t row, std::size_t i) {
+                auto [p, image] = at(i);
+                p.image = image->depths.data();
+                segment.pixels[row] = p;
+                segment.images[row] = image;
+                ++image->pixels;
+            });
+    }
+
+    // The image of p as it is kept already, perhaps from a block before, or a copy.
+    detail::KeptImage* keep(const Pixel& p) {
+        const std::size_t n =
+            static_cast<std::size_t>(p.height) * static_cast<std::size_t>(p.width);
+        const std::uint64_t fingerprint = detail::fingerprint(p.image, n);
+        const auto [first, last] = images_.equal_range(fingerprint);
+        for (auto at = first; at != last; ++at)
+            if (at->second->is(p, fingerprint)) return at->second.get();
+        auto image = std::make_unique<detail::KeptImage>(detail::KeptImage{
+            std::vector<float>(p.image, p.image + n), p.height, p.width, fingerprint});
+        return images_.emplace(fingerprint, std::move(image))->second.get();
+    }
+
+    void let_go(detail::KeptImage* image) {
+        if (--image->pixels > 0) return;
+        const auto [first, last] = images_.equal_range(image->fingerprint);
+        images_.erase(std::find_if(first, last,
+                                   [&](const auto& kept) { return kept.second.get() == image; }));
+    }
+
+    std::unordered_multimap<std::uint64_t, std::unique_ptr<detail::KeptImage>> images_;
+};
+
+}  // namespace riparian

@@ -1,0 +1,327 @@
+// R19: the last W points of the stream, once for all trees.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kept/segments.hpp"
+#include "space/columns.hpp"
+
+namespace riparian {
+
+template <FeatureSpace Space>
+class KeptPoints;
+
+namespace detail {
+
+inline constexpr float missing = std::numeric_limits<float>::quiet_NaN();
+
+// Rows of a segment as a table. Where a row is more than a cache line, columns lie together: a look asks
+// for a few features of many points.
+class DenseRows {
+public:
+    static constexpr std::uint32_t widest_row_together = 16;
+
+    // Room for rows and columns; the first `filled` rows stay, and new columns are missing in them.
+    void reshape(std::size_t rows, std::uint32_t columns, std::size_t filled) {
+        DenseRows fresh;
+        fresh.rows_ = rows;
+        fresh.columns_ = columns;
+        if (columns <= widest_row_together) {
+            fresh.row_stride_ = columns;
+            fresh.column_stride_ = 1;
+        } else {
+            fresh.row_stride_ = 1;
+            // No power of two: the columns of a row must not meet in one set of the cache.
+            fresh.column_stride_ = rows + 16;
+        }
+        fresh.values_ = std::make_unique_for_overwrite<float[]>(fresh.floats());
+        for (std::size_t row = 0; row < filled; ++row)
+            for (std::uint32_t d = 0; d < columns; ++d)
+                fresh.at(row)[d * fresh.column_stride_] = value(d, row);
+        *this = std::move(fresh);
+    }
+
+    void store(std::size_t row, const float* x) {
+        float* to = at(row);
+        if (column_stride_ == 1)
+            std::copy_n(x, columns_, to);
+        else
+            for (std::uint32_t d = 0; d < columns_; ++d) to[d * column_stride_] = x[d];
+    }
+
+    float value(std::uint32_t column, std::size_t row) const {
+        return column < columns_ && row < rows_ ? at(row)[column * column_stride_] : missing;
+    }
+
+    // The value in column d of a row is at(row)[d * column_stride()].
+    float* at(std::size_t row) const { return values_.get() + row * row_stride_; }
+    std::size_t column_stride() const { return column_stride_; }
+    std::size_t rows() const { return rows_; }
+    std::uint32_t columns() const { return columns_; }
+    std::size_t bytes() const { return floats() * sizeof(float); }
+
+private:
+    std::size_t floats() const {
+        return column_stride_ == 1 ? rows_ * columns_ : columns_ * column_stride_;
+    }
+
+    std::unique_ptr<float[]> values_;
+    std::size_t rows_ = 0;
+    std::size_t row_stride_ = 0, column_stride_ = 0;
+    std::uint32_t columns_ = 0;
+};
+
+// Rows of a segment as their entries that are not zero, sorted by column.
+class SparseRows {
+public:
+    void store(std::size_t row, const float* x, std::uint32_t columns) {
+        begin_row(row);
+        for (std::uint32_t d = 0; d < columns; ++d)
+            if (!is_zero(x[d])) add(d, x[d]);
+        end_row(columns);
+    }
+
+    // The entries of a row, one after the other. Rows come in order; the stream may have been taken up
+    // in the midst of a segment.
+    void begin_row(std::size_t row) {
+        if (ends_.size() == row) return;
+        clear();
+        ends_.assign(row, 0);
+        widths_.assign(row, 0);
+    }
+    void add(std::uint32_t column, float value) {
+        columns_.push_back(column);
+        values_.push_back(value);
+    }
+    void end_row(std::uint32_t width) {
+        ends_.push_back(columns_.size());
+        widths_.push_back(width);
+    }
+
+    float value(std::uint32_t column, std::size_t row) const {
+        const auto [first, last] = entries(row);
+        const auto begin = columns_.begin();
+        const auto at = std::lower_bound(begin + first, begin + last, column);
+        if (at != begin + last && *at == column)
+            return values_[static_cast<std::size_t>(at - begin)];
+        return column < widths_[row] ? 0.0f : missing;
+    }
+
+    std::pair<std::ptrdiff_t, std::ptrdiff_t> entries(std::size_t row) const {
+        return {row ? ends_[row - 1] : 0, ends_[row]};
+    }
+    std::span<const std::uint32_t> columns(std::size_t row) const {
+        const auto [first, last] = entries(row);
+        return {columns_.begin() + first, columns_.begin() + last};
+    }
+    std::span<const float> values(std::size_t row) const {
+        const auto [first, last] = entries(row);
+        return {values_.begin() + first, values_.begin() + last};
+    }
+    std::uint32_t width(std::size_t row) const { return widths_[row]; }
+
+    std::size_t bytes() const {
+        return columns_.capacity() * sizeof columns_[0] + values_.capacity() * sizeof values_[0] +
+               ends_.capacity() * sizeof ends_[0] + widths_.capacity() * sizeof widths_[0];
+    }
+
+private:
+    // Bitwise: minus zero is an entry.
+    static bool is_zero(float x) { return std::bit_cast<std::uint32_t>(x) == 0; }
+
+    void clear() {
+        columns_.clear();
+        values_.clear();
+        ends_.clear();
+        widths_.clear();
+    }
+
+    std::vector<std::uint32_t> columns_;  // of the entries
+    std::vector<float> values_;
+    std::vector<std::ptrdiff_t> ends_;   // of the rows, among the entries
+    std::vector<std::uint32_t> widths_;  // of the rows: D as it was
+};
+
+// One of the two is in use.
+struct RowSegment : Labelled {
+    DenseRows dense;
+    SparseRows sparse;
+
+    std::size_t bytes() const {
+        return sizeof *this + heap_bytes() + dense.bytes() + sparse.bytes();
+    }
+};
+
+}  // namespace detail
+
+enum class Rows : std::uint8_t {
+    dense,
+    sparse,  // a row is kept as its entries that are not zero
+};
+
+// The points at hand in time order, as arrays: what a snapshot holds.
+struct KeptRows {
+    std::uint64_t first_t = 0;  // the number of the first
+    std::uint32_t columns = 0;  // D
+    std::vector<float> rows;    // dense: a row of D per point
+    std::vector<std::uint64_t>
+        starts;  // sparse: where the entries of each point start, and the end
+    std::vector<std::uint32_t> indices;  // their columns, ascending
+    std::vector<float> entries;          // their values
+    std::vector<std::uint32_t> widths;   // D as it was for each point: later columns are missing
+    std::vector<Class> labels;
+    std::vector<double> weights;  // empty: all 1
+};
+
+template <>
+class KeptPoints<Columns> : public KeptStream<detail::RowSegment> {
+public:
+    KeptPoints(std::uint64_t size, std::uint32_t columns, Rows rows = Rows::dense)
+        : KeptStream(size), columns_(columns), kind_(rows) {}
+
+    // D has grown. The columns that join are missing in the points that are there.
+    void set_columns(std::uint32_t columns) { columns_ = columns; }
+    std::uint32_t columns() const { return columns_; }
+
+    // Points first_t, first_t + 1, ...: they follow on those that are there. `weights` may be null: 1.
+    void add(const Matrix& batch, const Class* labels, const double* weights,
+             std::uint64_t first_t) {
+        const std::size_t n = batch.size();
+        add_block(
+            n, labels, weights, first_t, [](std::uint64_t) {},
+            [&](detail::RowSegment& segment, std::size_t row, std::size_t i) {
+                if (kind_ == Rows::sparse)
+                    segment.sparse.store(row, batch.point(i), columns_);
+                else
+                    make_room(segment.dense, row, n - i).store(row, batch.point(i));
+            });
+        if (n > 0) see_shape();
+    }
+
+    float value(std::uint32_t column, std::uint64_t t) const {
+        const auto& segment = segments_.of(t);
+        const std::size_t row = t % segment_points;
+        return kind_ == Rows::sparse ? segment.sparse.value(column, row)
+                                     : segment.dense.value(column, row);
+    }
+
+    // out[d * stride + i]: the value of point ts[i] in column columns[d].
+    void values(std::span<const std::uint32_t> columns, std::span<const std::uint64_t> ts,
+                float* out, std::size_t stride) const {
+        if (!same_shape_)
+            for (std::size_t i = 0; i < ts.size(); ++i)
+                for (std::size_t d = 0; d < columns.size(); ++d)
+                    out[d * stride + i] = value(columns[d], ts[i]);
+        else
+            for (std::size_t i = 0; i < ts.size(); i += together)
+                gather(columns, ts.subspan(i, std::min(together, ts.size() - i)), out + i, stride);
+    }
+
+    std::size_t bytes() const {
+        std::size_t sum = 0;
+        segments_.for_each([&](const detail::RowSegment& segment) { sum += segment.bytes(); });
+        return sum;
+    }
+
+    KeptRows save() const {
+        KeptRows kept;
+        kept.first_t = first_at_hand();
+        kept.columns = columns_;
+        kept.labels = labels_at_hand();
+        kept.weights = weights_at_hand();
+        if (kind_ == Rows::sparse) {
+            save_entries(kept);
+        } else {
+            kept.rows.reserve(kept.labels.size() * columns_);
+            for (std::uint64_t t = kept.first_t; t < end_; ++t)
+                for (std::uint32_t d = 0; d < columns_; ++d) kept.rows.push_back(value(d, t));
+        }
+        return kept;
+    }
+
+    // Nothing is there yet.
+    void restore(const KeptRows& kept) {
+        columns_ = kept.columns;
+        const std::size_t n = kept.labels.size();
+        const double* weights = kept.weights.empty() ? nullptr : kept.weights.data();
+        if (kind_ == Rows::dense)
+            return add(Matrix(kept.rows.data(), n, columns_), kept.labels.data(), weights,
+                       kept.first_t);
+        add_block(
+            n, kept.labels.data(), weights, kept.first_t, [](std::uint64_t) {},
+            [&](detail::RowSegment& segment, std::size_t row, std::size_t i) {
+                segment.sparse.begin_row(row);
+                for (std::uint64_t e = kept.starts[i]; e < kept.starts[i + 1]; ++e)
+                    segment.sparse.add(kept.indices[e], kept.entries[e]);
+                segment.sparse.end_row(kept.widths[i]);
+            });
+    }
+
+private:
+    static constexpr std::size_t together = 64;  // points whose places are looked up at once
+
+    // The first segment of all starts small.
+    detail::DenseRows& make_room(detail::DenseRows& dense, std::size_t row, std::size_t to_come) {
+        if (row < dense.rows() && dense.columns() == columns_) return dense;
+        const std::size_t rows =
+            first_ / segment_points == end_ / segment_points
+                ? std::clamp<std::size_t>(std::bit_ceil(row + to_come), 16, segment_points)
+                : segment_points;
+        dense.reshape(std::max(rows, dense.rows()), columns_, row);
+        return dense;
+    }
+
+    // Whether one stride leads to a column in every segment that is there.
+    void see_shape() {
+        const auto& newest = segments_.of(end_ - 1).dense;
+        same_shape_ = kind_ == Rows::dense;
+        segments_.for_each([&](const detail::RowSegment& segment) {
+            same_shape_ &= segment.dense.columns() == newest.columns() &&
+                           segment.dense.column_stride() == newest.column_stride();
+        });
+        column_stride_ = newest.column_stride();
+    }
+
+    // Up to `together` points. All places are known before the first is read, so that their cache lines
+    // are fetched side by side.
+    void gather(std::span<const std::uint32_t> columns, std::span<const std::uint64_t> ts,
+                float* out, std::size_t stride) const {
+        std::array<const float*, together> at;
+        for (std::size_t i = 0; i < ts.size(); ++i)
+            at[i] = segments_.of(ts[i]).dense.at(ts[i] % segment_points);
+        for (std::size_t d = 0; d < columns.size(); ++d) {
+            const std::size_t column = columns[d] * column_stride_;
+            for (std::size_t i = 0; i < ts.size(); ++i) out[d * stride + i] = at[i][column];
+        }
+    }
+
+    void save_entries(KeptRows& kept) const {
+        kept.starts.push_back(0);
+        for (std::uint64_t t = kept.first_t; t < end_; ++t) {
+            const auto& rows = segments_.of(t).sparse;
+            const std::size_t row = t % segment_points;
+            const auto indices = rows.columns(row);
+            const auto entries = rows.values(row);
+            kept.indices.insert(kept.indices.end(), indices.begin(), indices.end());
+            kept.entries.insert(kept.entries.end(), entries.begin(), entries.end());
+            kept.starts.push_back(kept.indices.size());
+            kept.widths.push_back(rows.width(row));
+        }
+    }
+
+    std::uint32_t columns_;  // D as of now
+    Rows kind_;
+    bool same_shape_ = false;
+    std::size_t column_stride_ = 0;  // of every segment, if they have the same shape
+};
+
+}  // namespace riparian

@@ -1,0 +1,107 @@
+// The points that a tree's leaves list (R19): chains backward in time through one array of W numbers per
+// tree. A link is the distance to the next older point of its list. A point that is not at hand any more
+// is recognised by its number, so lists need no upkeep while the stream goes on.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "memory/array.hpp"
+
+namespace riparian {
+
+// The points of one stream in one leaf.
+struct PointList {
+    std::uint64_t newest = 0;  // its number plus one; 0: there is none
+    std::uint64_t oldest = 0;  // likewise; it may not be at hand any more
+    std::uint32_t count = 0;   // points since it was last rid of those that are not at hand
+
+    bool empty() const { return count == 0; }
+};
+
+class PointLists {
+public:
+    explicit PointLists(std::uint32_t size) : size_(size) {}  // W, above 0
+
+    std::uint32_t size() const { return size_; }
+    bool at_hand(std::uint64_t t, std::uint64_t received) const { return t + size_ >= received; }
+
+    // A point was listed that is not at hand any more.
+    bool has_lost(const PointList& list, std::uint64_t received) const {
+        return !list.empty() && !at_hand(list.oldest - 1, received);
+    }
+
+    // Point t is later than all in the list.
+    void push(PointList& list, std::uint64_t t) {
+        const std::uint64_t slot = t % size_;
+        if (slot >= links_.size())
+            links_.resize(std::min<std::size_t>(size_, slot / step * step + step));
+        const std::uint64_t distance = t + 1 - list.newest;
+        // The next older one may be too old already, or there is none.
+        links_[slot] =
+            list.newest != 0 && distance < size_ ? static_cast<std::uint32_t>(distance) : 0;
+        list.newest = t + 1;
+        if (list.empty()) list.oldest = t + 1;
+        ++list.count;
+    }
+
+    // The numbers of the points at hand, by time.
+    void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts) const {
+        ts.clear();
+        walk(list, received, [&](std::uint64_t t) { ts.push_back(t); });
+        std::reverse(ts.begin(), ts.end());
+    }
+
+    // Forget those that are not at hand.
+    void drop_lost(PointList& list, std::uint64_t received) const {
+        if (!has_lost(list, received)) return;
+        PointList left;
+        walk(list, received, [&](std::uint64_t t) {
+            if (left.empty()) left.newest = t + 1;
+            left.oldest = t + 1;
+            ++left.count;
+        });
+        list = left;
+    }
+
+    // A new list of points that are at hand, by time. They leave the one they were in.
+    PointList chain(std::span<const std::uint64_t> ts) {
+        PointList list;
+        for (const std::uint64_t t : ts) push(list, t);
+        return list;
+    }
+
+    std::size_t bytes() const { return links_.bytes(); }
+
+private:
+    static constexpr std::size_t step = 64;  // links grow by this many at the least
+
+    template <class Visitor>
+    void walk(const PointList& list, std::uint64_t received, Visitor&& visitor) const {
+        if (list.newest == 0) return;
+        std::uint64_t t = list.newest - 1;
+        while (at_hand(t, received)) {
+            visitor(t);
+            const std::uint32_t distance = links_[t % size_];
+            if (distance == 0) return;
+            t -= distance;
+        }
+    }
+
+    std::uint32_t size_;          // W
+    Array<std::uint32_t> links_;  // of point t at t % W; 0: it is the oldest at hand
+};
+
+// In order: those that go left (R4) and the rest. `values` are theirs in the dimension of the split.
+inline void divide(std::span<const std::uint64_t> ts, const float* values, float threshold,
+                   std::vector<std::uint64_t>& left, std::vector<std::uint64_t>& right) {
+    left.clear();
+    right.clear();
+    for (std::size_t i = 0; i < ts.size(); ++i)
+        (values[i] <= threshold ? left : right).push_back(ts[i]);
+}
+
+}  // namespace riparian

@@ -1,0 +1,151 @@
+// The last points of a stream in segments of 1024, by number. Memory follows the points that are there: a
+// segment is made when its first point arrives, and goes when no tree can ask for any of its points.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "counts/counts.hpp"
+
+namespace riparian {
+
+inline constexpr std::size_t segment_points = 1024;
+
+// What every kind of segment has: labels, and weights from the first that is not 1.
+struct Labelled {
+    std::array<Class, segment_points> labels;
+    std::vector<double> weights;
+
+    void set(std::size_t row, Class label, double weight) {
+        labels[row] = label;
+        if (weights.empty() && weight == 1.0) return;
+        if (weights.empty()) weights.assign(segment_points, 1.0);
+        weights[row] = weight;
+    }
+    double weight(std::size_t row) const { return weights.empty() ? 1.0 : weights[row]; }
+
+    std::size_t heap_bytes() const { return weights.capacity() * sizeof(double); }
+};
+
+// Segments side by side in time; which one holds point t is a shift and a mask.
+template <class Segment>
+class Segments {
+public:
+    const Segment& of(std::uint64_t t) const { return *table_[t / segment_points & mask()]; }
+    Segment& of(std::uint64_t t) { return *table_[t / segment_points & mask()]; }
+
+    // The segment that holds t, which is the next point, or the first of all.
+    Segment& reach(std::uint64_t t) {
+        const std::uint64_t number = t / segment_points;
+        if (first_ == end_) first_ = end_ = number;
+        if (number == end_) append();
+        return of(t);
+    }
+
+    // Points before t are not asked for any more. Their segments wait to be used again.
+    void drop_before(std::uint64_t t) {
+        for (; first_ < end_ && first_ < t / segment_points; ++first_)
+            spare_.push_back(std::exchange(table_[first_ & mask()], nullptr));
+    }
+    void forget_spare() { spare_.clear(); }
+
+    // visitor(segment), by time.
+    template <class Visitor>
+    void for_each(Visitor&& visitor) const {
+        for (std::uint64_t number = first_; number < end_; ++number)
+            visitor(*table_[number & mask()]);
+    }
+
+private:
+    std::uint64_t mask() const { return table_.size() - 1; }
+
+    void append() {
+        if (end_ - first_ == table_.size()) widen();
+        auto& place = table_[end_ & mask()];
+        if (spare_.empty()) {
+            place = std::make_unique<Segment>();
+        } else {
+            place = std::move(spare_.back());
+            spare_.pop_back();
+            place->weights.clear();
+        }
+        ++end_;
+    }
+
+    void widen() {
+        std::vector<std::unique_ptr<Segment>> wider(std::max<std::size_t>(2 * table_.size(), 4));
+        for (std::uint64_t number = first_; number < end_; ++number)
+            wider[number & (wider.size() - 1)] = std::move(table_[number & mask()]);
+        table_ = std::move(wider);
+    }
+
+    std::vector<std::unique_ptr<Segment>> table_;  // as a ring; its size is a power of two
+    std::vector<std::unique_ptr<Segment>> spare_;  // only while points are added
+    std::uint64_t first_ = 0, end_ = 0;            // numbers of the segments that are there
+};
+
+// The numbers, labels and weights of the points kept (R19), whatever else is kept of them. A tree that
+// has received r points, the arriving one included, has point t at hand while t + W >= r. Trees learn a
+// block after it was added, so points that were at hand for its first one stay until the next block.
+template <class Segment>
+class KeptStream {
+public:
+    explicit KeptStream(std::uint64_t size) : size_(size) {}
+
+    std::uint64_t size() const { return size_; }     // W
+    std::uint64_t received() const { return end_; }  // points that the stream has had
+    std::uint64_t first_at_hand() const {            // once all of them are learned
+        return std::max(first_, end_ > size_ ? end_ - size_ : 0);
+    }
+
+    Class label(std::uint64_t t) const { return segments_.of(t).labels[t % segment_points]; }
+    double weight(std::uint64_t t) const { return segments_.of(t).weight(t % segment_points); }
+
+protected:
+    // store(segment, row, i) for each point i of a block that can be asked for. `drop(t)` for each
+    // point that cannot be any more.
+    template <class Drop, class Store>
+    void add_block(std::size_t n, const Class* labels, const double* weights, std::uint64_t first_t,
+                   Drop&& drop, Store&& store) {
+        if (first_ == end_) first_ = end_ = first_t;
+        // The first point of the block to be learned sees what is at hand for it.
+        const std::uint64_t needed = first_t + 1 > size_ ? first_t + 1 - size_ : 0;
+        for (; first_ < end_ && first_ < needed; ++first_) drop(first_);
+        segments_.drop_before(first_);
+        for (std::size_t i = 0; i < n; ++i) {
+            Segment& segment = segments_.reach(end_);
+            const std::size_t row = end_ % segment_points;
+            store(segment, row, i);
+            segment.set(row, labels[i], weights ? weights[i] : 1.0);
+            ++end_;
+        }
+        segments_.forget_spare();
+    }
+
+    // Of the points at hand, by time.
+    std::vector<Class> labels_at_hand() const {
+        std::vector<Class> labels;
+        for (std::uint64_t t = first_at_hand(); t < end_; ++t) labels.push_back(label(t));
+        return labels;
+    }
+    // Empty: all are 1.
+    std::vector<double> weights_at_hand() const {
+        std::vector<double> weights;
+        for (std::uint64_t t = first_at_hand(); t < end_; ++t) weights.push_back(weight(t));
+        const bool all_one =
+            std::all_of(weights.begin(), weights.end(), [](double w) { return w == 1.0; });
+        return all_one ? std::vector<double>{} : weights;
+    }
+
+    std::uint64_t size_;                 // W
+    std::uint64_t first_ = 0, end_ = 0;  // the points that are there
+    Segments<Segment> segments_;
+};
+
+}  // namespace riparian

@@ -1,0 +1,405 @@
+// What a forest keeps and what a young leaf looks at, part by part, against the rules written out plainly
+// (R19, R20). Random cases; the first that differs ends the run.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <limits>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "kept/kept_pixels.hpp"
+#include "kept/kept_points.hpp"
+#include "kept/lists.hpp"
+#include "split/look.hpp"
+#include "split/split_points.hpp"
+
+using namespace riparian;
+
+namespace {
+
+[[noreturn]] void fail(int line, const char* condition) {
+    std::printf("%s:%d: not so: %s\n", __FILE__, line, condition);
+    std::exit(1);
+}
+
+#define CHECK(condition) \
+    if (!(condition)) fail(__LINE__, #condition)
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+bool same(float a, float b) {
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
+           (std::isnan(a) && std::isnan(b));
+}
+
+// -- rows -------------------------------------------------------------------------------------------
+
+struct Kept {
+    std::vector<float> x;
+    Class y;
+    double weight;
+};
+
+float make_value(Draws& draws) {
+    switch (draws.below(8)) {
+        case 0:
+            return nan;
+        case 1:
+            return -0.0f;
+        case 2:
+        case 3:
+        case 4:
+            return 0.0f;
+        default:
+            return static_cast<float>(draws.below(7)) - 3.0f;
+    }
+}
+
+void check_rows(const KeptPoints<Columns>& kept, const std::vector<Kept>& all, std::uint64_t first,
+                std::uint32_t D) {
+    std::vector<std::uint64_t> ts;
+    for (std::uint64_t t = first; t < all.size(); ++t) ts.push_back(t);
+    std::vector<std::uint32_t> columns{D - 1, 0, D / 2};
+    const std::size_t stride = ts.size() + 3;
+    std::vector<float> values(columns.size() * stride);
+    kept.values(columns, ts, values.data(), stride);
+    for (std::size_t i = 0; i < ts.size(); ++i) {
+        const Kept& point = all[ts[i]];
+        CHECK(kept.label(ts[i]) == point.y);
+        CHECK(kept.weight(ts[i]) == point.weight);
+        for (std::size_t d = 0; d < columns.size(); ++d) {
+            const float x = columns[d] < point.x.size() ? point.x[columns[d]] : nan;
+            CHECK(same(kept.value(columns[d], ts[i]), x));
+            CHECK(same(values[d * stride + i], x));
+        }
+    }
+}
+
+void test_rows(std::uint64_t seed) {
+    Draws draws(key(seed, 1));
+    const std::uint64_t W = std::uint64_t{1} << draws.below(12);
+    const Rows kind = draws.below(2) ? Rows::sparse : Rows::dense;
+    auto D = static_cast<std::uint32_t>(1 + draws.below(40));
+    auto kept = std::make_unique<KeptPoints<Columns>>(W, D, kind);
+    std::vector<Kept> all;
+    const bool weighted = draws.below(2);
+    for (int block = 0; block < 12; ++block) {
+        const std::size_t n = 1 + draws.below(draws.below(4) == 0 ? 1500 : 40);
+        if (draws.below(4) == 0) kept->set_columns(D += static_cast<std::uint32_t>(draws.below(9)));
+        std::vector<float> rows;
+        std::vector<Class> labels;
+        std::vector<double> weights;
+        const std::uint64_t t = all.size();
+        for (std::size_t i = 0; i < n; ++i) {
+            Kept point{{},
+                       static_cast<Class>(draws.below(5)),
+                       weighted && draws.below(50) == 0 ? draws.next() : 1.0};
+            for (std::uint32_t d = 0; d < D; ++d) point.x.push_back(make_value(draws));
+            rows.insert(rows.end(), point.x.begin(), point.x.end());
+            labels.push_back(point.y);
+            weights.push_back(point.weight);
+            all.push_back(point);
+        }
+        kept->add(Matrix(rows.data(), n, D), labels.data(), weighted ? weights.data() : nullptr, t);
+        check_rows(*kept, all, t + 1 > W ? t + 1 - W : 0, D);
+        CHECK(kept->bytes() <
+              (std::min<std::uint64_t>(W, t) + n + 2 * segment_points) * (12 * (D + 16) + 64) +
+                  10000);
+
+        const KeptRows saved = kept->save();
+        CHECK(saved.labels.size() == std::min<std::uint64_t>(W, all.size()));
+        auto again = std::make_unique<KeptPoints<Columns>>(W, 1, kind);
+        again->restore(saved);
+        check_rows(*again, all, all.size() - saved.labels.size(), D);
+        CHECK(again->save().labels == saved.labels && again->save().weights == saved.weights);
+        CHECK(again->save().indices == saved.indices && again->save().widths == saved.widths);
+        if (draws.below(3) == 0) kept = std::move(again);
+    }
+}
+
+// -- pixels -----------------------------------------------------------------------------------------
+
+void test_pixels(std::uint64_t seed) {
+    Draws draws(key(seed, 2));
+    const std::uint64_t W = 1 + draws.below(300);
+    auto kept = std::make_unique<KeptPoints<DepthDifferences>>(W);
+    struct Known {
+        std::size_t image;
+        std::int32_t row, column;
+        Class y;
+    };
+    std::vector<std::vector<float>> images;  // of every batch
+    std::vector<std::int32_t> widths;
+    std::vector<Known> all;
+    std::vector<OffsetPair> pairs;
+    for (int i = 0; i < 70; ++i) {
+        const auto offset = [&] { return static_cast<float>(5 * draws.gaussian()); };
+        pairs.push_back({offset(), offset(), offset(), offset()});
+    }
+    constexpr float far = 6.0f;
+    for (int block = 0; block < 10; ++block) {
+        const std::int32_t height = 7, width = static_cast<std::int32_t>(5 + draws.below(3));
+        const std::size_t n_images = 1 + draws.below(3), n = 1 + draws.below(150);
+        std::vector<float> depths;
+        for (std::size_t i = 0; i < n_images; ++i) {
+            std::vector<float> image;
+            for (std::int32_t p = 0; p < height * width; ++p)
+                image.push_back(static_cast<float>(1 + draws.next()));
+            images.push_back(image);
+            widths.push_back(width);
+            depths.insert(depths.end(), image.begin(), image.end());
+        }
+        const std::uint64_t t = all.size();
+        std::vector<std::int32_t> pixels;
+        std::vector<Class> labels;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t image = draws.below(n_images);
+            const Known p{
+                images.size() - n_images + image, static_cast<std::int32_t>(draws.below(7)),
+                static_cast<std::int32_t>(draws.below(5)), static_cast<Class>(draws.below(3))};
+            pixels.insert(pixels.end(), {static_cast<std::int32_t>(image), p.row, p.column});
+            labels.push_back(p.y);
+            all.push_back(p);
+        }
+        // In two blocks, so that an image is met again.
+        const Pixels batch(depths.data(), height, width, pixels.data(), n, far);
+        const std::size_t half = n / 2;
+        std::uint64_t first = t;
+        if (half) kept->add(batch.slice(0, half), labels.data(), nullptr, t);
+        if (half < n)
+            kept->add(batch.slice(half, n - half), labels.data() + half, nullptr, first = t + half);
+        std::fill(depths.begin(), depths.end(), nan);  // nobody looks at the batch again
+
+        const auto check = [&](std::uint64_t from) {
+            std::vector<std::uint64_t> ts;
+            for (std::uint64_t at = from; at < all.size(); ++at) ts.push_back(at);
+            std::vector<float> values(pairs.size() * ts.size());
+            kept->values(pairs, ts, values.data(), ts.size());
+            std::vector<std::size_t> in_use;
+            for (std::size_t i = 0; i < ts.size(); ++i) {
+                const Known& p = all[ts[i]];
+                const std::array<std::int32_t, 3> place{0, p.row, p.column};
+                const Pixel pixel =
+                    Pixels(images[p.image].data(), height, widths[p.image], place.data(), 1, far)
+                        .point(0);
+                CHECK(kept->label(ts[i]) == p.y);
+                for (std::size_t d = 0; d < pairs.size(); ++d) {
+                    CHECK(same(kept->value(pairs[d], ts[i]), depth_difference(pairs[d], pixel)));
+                    CHECK(same(values[d * ts.size() + i], depth_difference(pairs[d], pixel)));
+                }
+                in_use.push_back(p.image);
+            }
+            std::sort(in_use.begin(), in_use.end());
+            const auto distinct = std::unique(in_use.begin(), in_use.end()) - in_use.begin();
+            CHECK(kept->n_images() == static_cast<std::size_t>(distinct));
+        };
+        check(first + 1 > W ? first + 1 - W : 0);
+        if (draws.below(3) == 0) {
+            const KeptPixels saved = kept->save();
+            kept = std::make_unique<KeptPoints<DepthDifferences>>(W);
+            kept->restore(saved);
+            CHECK(kept->save().pixels == saved.pixels && kept->save().labels == saved.labels);
+            check(all.size() - saved.labels.size());
+        }
+    }
+}
+
+// -- lists ------------------------------------------------------------------------------------------
+
+void test_lists(std::uint64_t seed) {
+    Draws draws(key(seed, 3));
+    const auto W = static_cast<std::uint32_t>(1 + draws.below(seed % 2 ? 20 : 400));
+    const std::size_t leaves = 1 + draws.below(6);
+    PointLists lists(W);
+    std::vector<PointList> list(leaves);
+    std::vector<std::deque<std::uint64_t>> plain(leaves);  // what was not dropped
+    std::vector<std::uint64_t> ts, left, right;
+    std::uint64_t t = draws.below(2) ? 0 : std::uint64_t{1} << 33;
+    for (int step = 0; step < 1000;
+         ++step, t += 1 + (draws.below(30) == 0 ? draws.below(2 * W) : 0)) {
+        // The first leaf is seldom visited: all of its points may be gone.
+        const std::size_t leaf = draws.below(100) == 0 ? 0 : draws.below(leaves);
+        const std::uint64_t received = t + 1;
+        const auto gone = [&](std::uint64_t at) { return at + W < received; };
+        lists.push(list[leaf], t);
+        plain[leaf].push_back(t);
+        CHECK(lists.has_lost(list[leaf], received) == gone(plain[leaf].front()));
+        CHECK(list[leaf].count == plain[leaf].size());
+        if (draws.below(3)) continue;
+        const std::size_t other = draws.below(leaves);
+        std::vector<std::uint64_t> at_hand;
+        for (const std::uint64_t at : plain[other])
+            if (!gone(at)) at_hand.push_back(at);
+        lists.read(list[other], received, ts);
+        CHECK(ts == at_hand);
+        if (draws.below(3) == 0) {
+            lists.drop_lost(list[other], received);
+            plain[other].assign(at_hand.begin(), at_hand.end());
+            CHECK(list[other].count == at_hand.size());
+            CHECK(!lists.has_lost(list[other], received));
+        }
+        if (leaves > 1 && draws.below(20) == 0) {
+            // One leaf splits; another, emptied, is its right child.
+            const std::size_t child = (other + 1) % leaves;
+            std::vector<float> values;
+            for (std::size_t i = 0; i < ts.size(); ++i) values.push_back(make_value(draws));
+            divide(ts, values.data(), 0.0f, left, right);
+            list[other] = lists.chain(left);
+            list[child] = lists.chain(right);
+            plain[other].clear();
+            plain[child].clear();
+            for (std::size_t i = 0; i < ts.size(); ++i)
+                plain[values[i] <= 0.0f ? other : child].push_back(ts[i]);
+        }
+    }
+    CHECK(lists.bytes() <= 4 * std::size_t{W} + 4 * 64 + W);
+}
+
+// -- drawing split points -----------------------------------------------------------------------------
+
+void test_split_points(std::uint64_t seed) {
+    Draws size(key(seed, 4));
+    const auto n = static_cast<std::uint32_t>(1 + size.below(seed % 2 ? 30 : 500));
+    const auto m = static_cast<std::uint32_t>(1 + size.below(40));
+    Draws draws(seed), plain_draws(seed);
+    std::vector<std::uint32_t> drawn, plain(n);
+    draw_split_points(draws, n, m, drawn);
+    std::iota(plain.begin(), plain.end(), 0u);
+    for (std::uint32_t i = 0; i < std::min(m, n); ++i)
+        std::swap(plain[i], plain[i + plain_draws.below(n - i)]);
+    plain.resize(std::min(m, n));
+    CHECK(drawn == plain);
+    CHECK(draws.next() == plain_draws.next());
+}
+
+// -- looking ------------------------------------------------------------------------------------------
+
+struct Table {
+    std::vector<std::vector<float>> structure, estimation;  // by feature and point
+
+    static void copy(const std::vector<std::vector<float>>& from,
+                     std::span<const std::uint32_t> features, float* out, std::size_t stride) {
+        for (std::size_t d = 0; d < features.size(); ++d)
+            std::copy(from[features[d]].begin(), from[features[d]].end(), out + d * stride);
+    }
+};
+
+struct Values {
+    const Table& table;
+    void structure(std::span<const std::uint32_t> f, float* out, std::size_t stride) const {
+        Table::copy(table.structure, f, out, stride);
+    }
+    void estimation(std::span<const std::uint32_t> f, float* out, std::size_t stride) const {
+        Table::copy(table.estimation, f, out, stride);
+    }
+};
+
+// F(n) - Σ F(n_k)
+std::uint64_t entropy(const std::map<Class, std::uint64_t>& counts) {
+    const auto F = [](std::uint64_t n) {
+        return static_cast<std::uint64_t>(entropy_term_exact(n));
+    };
+    std::uint64_t total = 0, sum = 0;
+    for (const auto& [y, n] : counts) total += n, sum += F(n);
+    return F(total) - sum;
+}
+
+void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
+    Draws draws(key(seed, 5));
+    const std::size_t n = 1 + draws.below(seed % 4 ? 40 : 400),
+                      n_e = draws.below(seed % 4 ? 40 : 400);
+    const std::size_t C = 1 + draws.below(30), dims = 1 + draws.below(8);
+    const bool weighted = draws.below(3) == 0, ties = draws.below(2),
+               huge = weighted && draws.below(4) == 0;
+    const auto some_value = [&] {
+        if (draws.below(20) == 0) return nan;
+        return ties ? static_cast<float>(draws.below(4)) : static_cast<float>(draws.next());
+    };
+    const auto some_weight = [&] {
+        return huge ? draws.below(std::uint64_t{1} << 30) + 1 : draws.below(3) + 1;
+    };
+    std::vector<Class> labels;
+    std::vector<Weight> weights, weights_e;
+    Table table{std::vector<std::vector<float>>(dims), std::vector<std::vector<float>>(dims)};
+    for (std::size_t i = 0; i < n; ++i) labels.push_back(static_cast<Class>(draws.below(C)));
+    for (std::size_t i = 0; i < n && weighted; ++i) weights.push_back(some_weight());
+    for (std::size_t i = 0; i < n_e && weighted; ++i) weights_e.push_back(some_weight());
+    for (std::size_t d = 0; d < dims; ++d) {
+        for (std::size_t i = 0; i < n; ++i)
+            table.structure[d].push_back(some_value() + static_cast<float>(labels[i] % 2) * 0.25f);
+        for (std::size_t i = 0; i < n_e; ++i) table.estimation[d].push_back(some_value());
+    }
+    std::vector<std::uint32_t> features(dims), split_points;
+    std::iota(features.begin(), features.end(), 0u);
+    draw_split_points(draws, static_cast<std::uint32_t>(n),
+                      static_cast<std::uint32_t>(1 + draws.below(seed % 8 ? 12 : 70)),
+                      split_points);
+    const std::uint64_t alpha = 1 + draws.below(6);
+    const std::optional<double> above =
+        draws.below(2) ? std::optional(0.3 * draws.next()) : std::nullopt;
+
+    bool any_valid = false;
+    std::optional<LookChoice> best;
+    std::map<Class, std::uint64_t> all;
+    std::uint64_t N = 0;
+    for (std::size_t i = 0; i < n; ++i)
+        all[labels[i]] += weighted ? weights[i] : 1, N += weighted ? weights[i] : 1;
+    for (std::uint32_t j = 0; j < split_points.size(); ++j)
+        for (std::uint32_t d = 0; d < dims; ++d) {
+            const float threshold = table.structure[d][split_points[j]];
+            std::uint64_t sides[2] = {};
+            for (std::size_t i = 0; i < n_e; ++i)
+                sides[!(table.estimation[d][i] <= threshold)] += weighted ? weights_e[i] : 1;
+            if (sides[0] < alpha || sides[1] < alpha) continue;
+            any_valid = true;
+            std::map<Class, std::uint64_t> counts[2];
+            for (std::size_t i = 0; i < n; ++i)
+                counts[!(table.structure[d][i] <= threshold)][labels[i]] +=
+                    weighted ? weights[i] : 1;
+            const std::uint64_t g = entropy(all) - entropy(counts[0]) - entropy(counts[1]);
+            if (!best || gain(g, N) >= best->gain)
+                best = LookChoice{d, j, threshold, g, gain(g, N)};
+        }
+    if (above && best && !(best->gain > *above)) best.reset();
+
+    tally.set(labels, weights);
+    CHECK(tally.weight() == N && tally.entropy() == entropy(all));
+    const LookResult result = look.search(
+        std::span<const std::uint32_t>(features), std::span<const std::uint32_t>(split_points),
+        tally, ListedEstimation{n_e, weights_e}, Values{table}, alpha, above);
+    CHECK(result.any_valid == any_valid);
+    CHECK(result.best.has_value() == best.has_value());
+    if (!best) return;
+    CHECK(result.best->feature == best->feature);
+    CHECK(result.best->split_point == best->split_point);
+    CHECK(same(result.best->threshold, best->threshold));
+    CHECK(result.best->g == best->g && result.best->gain == best->gain);
+}
+
+}  // namespace
+
+int main() {
+    for (std::uint64_t seed = 0; seed < 24; ++seed) test_rows(seed);
+    for (std::uint64_t seed = 0; seed < 10; ++seed) test_pixels(seed);
+    for (std::uint64_t seed = 0; seed < 100; ++seed) test_lists(seed);
+    for (std::uint64_t seed = 0; seed < 500; ++seed) test_split_points(seed);
+    const Kernels* best = &kernels();
+    for (const Kernels* set : {
+             &baseline_kernels,
+#ifdef RIPARIAN_X86
+             detail::Processor().avx2 ? &avx2_kernels : best,
+             detail::Processor().avx512 ? &avx512_kernels : best,
+#endif
+         }) {
+        detail::chosen_kernels = set;
+        Look look;
+        StructureTally tally;
+        for (std::uint64_t seed = 0; seed < 600; ++seed) test_look(seed, look, tally);
+        std::printf("looks with %s kernels\n", set->name);
+    }
+    std::puts("all as the rules say");
+    return 0;
+}
