@@ -99,7 +99,7 @@ LEG = line_of("JOINT LeftLeg")
 FRAMES = line_of("Frames:")
 
 BROKEN = {
-    "empty": ([], 1, "expected HIERARCHY, and the file ends"),
+    "empty": ([], 1, "expected HIERARCHY, but the file ends"),
     "no hierarchy": (["MOTION"], 1, "expected HIERARCHY, got 'MOTION'"),
     "no root": (with_line(2, "JOINT Hips"), 2, "expected ROOT and a name, got 'JOINT Hips'"),
     "nameless root": (with_line(2, "ROOT"), 2, "expected ROOT and a name, got 'ROOT'"),
@@ -128,21 +128,21 @@ BROKEN = {
     ),
     "twice a channel": (
         with_line(LEG + 3, "CHANNELS 3 Zrotation Yrotation Zrotation"), LEG + 3,
-        "the channel Zrotation comes twice",
+        "the channel Zrotation appears twice",
     ),
     "missing channel": (
         with_line(LEG + 3, "CHANNELS 2 Zrotation Yrotation"), LEG + 3,
-        "LeftLeg needs three rotations, and has no Xrotation",
+        "LeftLeg needs three rotations, but has no Xrotation",
     ),
     "only positions": (
         with_line(ROOT_CHANNELS, "CHANNELS 3 Xposition Yposition Zposition"), ROOT_CHANNELS,
-        "Hips needs three rotations, and has no Xrotation, Yrotation, Zrotation",
+        "Hips needs three rotations, but has no Xrotation, Yrotation, Zrotation",
     ),
     "unknown word": (with_line(LEG, "LIMB LeftLeg"), LEG, "expected OFFSET, CHANNELS, JOINT, End"),
-    "twice a joint": (with_line(LEG, "JOINT Hips"), LEG, "the joint 'Hips' comes twice"),
+    "twice a joint": (with_line(LEG, "JOINT Hips"), LEG, "the joint 'Hips' appears twice"),
     "missing joint": (
         with_line(LEG, "JOINT Knee"), line_of("MOTION") - 1,
-        "the body needs the joint LeftLeg, and the hierarchy has none",
+        "the body needs the joint LeftLeg, which the hierarchy does not have",
     ),
     "end without offset": (
         with_line(line_of("End Site") + 2, "CHANNELS 0"), line_of("End Site") + 2, "expected OFFSET, got"
@@ -151,8 +151,8 @@ BROKEN = {
         [line if "OFFSET" not in line else "OFFSET 0 0.01 0" for line in WHOLE],
         line_of("MOTION") - 1, "a body must measure 0.5 to 3.0 metres",
     ),
-    "ends in the hierarchy": (WHOLE[:LEG], LEG, "expected {, and the file ends"),
-    "ends with the hierarchy": (WHOLE[: FRAMES - 2], FRAMES - 2, "expected MOTION, and the file ends"),
+    "ends in the hierarchy": (WHOLE[:LEG], LEG, "expected {, but the file ends"),
+    "ends with the hierarchy": (WHOLE[: FRAMES - 2], FRAMES - 2, "expected MOTION, but the file ends"),
     "second root": (with_line(FRAMES - 1, "ROOT Other"), FRAMES - 1, "expected MOTION, got 'ROOT"),
     "no frames": (with_line(FRAMES, "Frame Time: 1"), FRAMES, "expected Frames: and their number"),
     "broken frames": (with_line(FRAMES, "Frames: -3"), FRAMES, "Frames must be a whole number, got"),
@@ -172,7 +172,7 @@ BROKEN = {
     ),
     "truncated": (
         with_line(FRAMES + 4, None), FRAMES + 3,
-        f"line {FRAMES} promises 3 frames, and the file ends after 2",
+        f"line {FRAMES} promises 3 frames, but the file ends after 2",
     ),
     "too long": (
         [*WHOLE, WHOLE[-1]], FRAMES + 5, f"expected the end after 3 frames, as line {FRAMES} promises"

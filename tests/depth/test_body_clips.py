@@ -131,7 +131,7 @@ def test_a_truncated_archive_is_refused(tmp_path, suffix, share):
     path.write_bytes(content[: int(share * len(content) * 0.9)] or b"no archive")
     with pytest.raises(ValueError, match=r"must be a tar archive of BVH files|promises|ends"):
         clips = open_clips(path)
-        assert len(clips.names) == 3, "expected all clips, and the file ends"
+        assert len(clips.names) == 3, "expected all clips, but the file ends"
         list(clips.read(clips.names))
 
 
@@ -269,7 +269,7 @@ def test_a_list_is_split_by_clip_and_gives_the_authors_lists_if_clips_may_be_sha
 
 
 def test_more_than_is_in_the_authors_lists_is_refused(npz):
-    with pytest.raises(ValueError, match=r"the list test of .* has 2 poses, 3 wanted"):
+    with pytest.raises(ValueError, match=r"the list test of .* has 2 poses, but 3 are needed"):
         train_test_poses(npz, 3, 3, share_clips=True)
 
 
@@ -288,8 +288,8 @@ def test_more_than_is_in_the_authors_lists_is_refused(npz):
         ({"skeleton_offsets": 0 * listed()["skeleton_offsets"]}, "clip 02_04: the bone that ends"),
         ({"joint_parent": np.array(STANDARD.parents)[::-1]}, "joint_parent must be -1 for the first"),
         ({"joint_parent": np.array([-1, 2])}, "joint_parent must be -1 for the first"),
-        ({"joint_parent": np.array([-1, 2, *STANDARD.parents[2:]])}, "must name a joint before"),
-        ({"joint_names": np.array([f"j{i}" for i in range(len(STANDARD.names))])}, "needs the joints"),
+        ({"joint_parent": np.array([-1, 2, *STANDARD.parents[2:]])}, "must name an earlier joint"),
+        ({"joint_names": np.array([f"j{i}" for i in range(len(STANDARD.names))])}, "the skeleton lacks"),
         ({"test": np.array([6])}, "test must hold rows of channels, or -1"),
         ({"train_large": np.array([-2])}, "train_large must hold rows of channels, or -1"),
     ],

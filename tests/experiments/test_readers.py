@@ -88,7 +88,7 @@ def test_arrays_are_read_by_file_or_folder(tmp_path):
         ),
         ("zip.train", "6 1 2 3\n7 1 2\n", r"zip\.train, line 2: expected 3 values, got 2"),
         ("zip.test", "6.5 1 2 3\n", r"zip\.test, line 1: expected a class"),
-        ("zip.test", "6 1 2 3 4\n", r"zip\.test: expected 3 values a point, .* got 4"),
+        ("zip.test", "6 1 2 3 4\n", r"zip\.test: expected 3 values per point, .* got 4"),
         ("zip.test", "6 1 2 \xe9\n", r"zip\.test cannot be read"),
     ],
 )
@@ -141,7 +141,7 @@ def test_a_missing_partner_is_named(tmp_path):
     ("name", "message"),
     [
         ("nowhere", "does not exist; expected LIBSVM's usps"),
-        ("digits.txt", "has a name that tells no form; expected LIBSVM's usps"),
+        ("digits.txt", "the name does not tell the format; expected LIBSVM's usps"),
         (".", "holds no data set; expected LIBSVM's usps"),
     ],
 )

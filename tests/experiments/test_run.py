@@ -166,7 +166,7 @@ def test_runs_of_different_versions_are_never_mixed(tmp_path):
 def test_runs_without_their_settings_are_refused(tmp_path):
     run(small_study.study(), tmp_path, jobs=1)
     (tmp_path / "settings.json").unlink()
-    with pytest.raises(StudyError, match="settings unknown"):
+    with pytest.raises(StudyError, match="unknown settings"):
         run(small_study.study(), tmp_path, jobs=1)
 
 

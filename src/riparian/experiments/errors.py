@@ -6,12 +6,12 @@ class DataError(ValueError):
 
 
 class StudyError(ValueError):
-    """The folder holds something else than was asked for, so the study cannot go on there."""
+    """The folder holds something other than what was asked for, so the study cannot go on there."""
 
 
 class WorkerLost(RuntimeError):
-    """A process was ended from outside in the middle of its piece; those that are done are kept."""
+    """A process was killed in the middle of its cell; cells that are done are kept."""
 
 
 class DownloadError(OSError):
-    """A file could not be fetched, or is not the one that was meant."""
+    """A file could not be fetched, or is not the expected one."""

@@ -1,4 +1,4 @@
-"""A progress bar on stderr, where rich is installed and somebody can see it."""
+"""A progress bar on stderr, if rich is installed and stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 def bar(
     title: str, total: int | None, *, done: int = 0, in_bytes: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """A bar that moves on by what it is called with; `total` None: nobody knows how far it is."""
+    """A function that advances the bar; with `total` None the end is unknown."""
     try:
         from rich import progress
         from rich.console import Console

@@ -10,7 +10,7 @@ Item = TypeVar("Item", covariant=True)
 
 
 class Lazy(Sequence[Item]):
-    """Says how many items there are and how to make item i; the rest is here."""
+    """A subclass says how many items there are and makes item i; indexing and slicing are here."""
 
     @abstractmethod
     def _make(self, i: int) -> Item:

@@ -1,4 +1,4 @@
-"""Randomness by key, as everywhere here (R13): a draw depends on what it is for, and nothing else."""
+"""Randomness by key, as everywhere here (R13): a draw depends on its purpose and on nothing else."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ class Draw(IntEnum):
     FRAMES = 4  # the order of the frames: the number of the clip
 
 
-def generator(seed: int, what: Draw, *numbers: int) -> np.random.Generator:
+def generator(seed: int, purpose: Draw, *numbers: int) -> np.random.Generator:
     """The generator of one draw."""
-    # Two words each: else a large seed could be another's seed and number.
-    words = [half for value in (seed, what, *numbers) for half in (value & 0xFFFFFFFF, value >> 32)]
+    # Two words each: otherwise a large seed could equal another seed and its number.
+    words = [
+        half for value in (seed, purpose, *numbers) for half in (value & 0xFFFFFFFF, value >> 32)
+    ]
     return np.random.default_rng(words)

@@ -29,7 +29,7 @@ def train_test_poses(
     test_share: float = 0.2,
     share_clips: bool = False,
 ) -> tuple[Sequence[Pose], Sequence[Pose]]:
-    """Poses to train on, and poses to test on, which are never of the same clip unless asked.
+    """Poses to train on, and poses to test on, which are never of the same clip unless `share_clips`.
 
     They are drawn evenly over the clips: each clip gives one pose before any gives a second one. So
     the first poses are spread as well as all of them, and asking for more leaves the first ones as
@@ -66,7 +66,7 @@ def train_test_poses(
     return _drawn(clips, train, test, seed, test_share, share_clips)
 
 
-class _Wish(NamedTuple):
+class _Request(NamedTuple):
     """A pose that is still to be read."""
 
     to_test: bool
@@ -78,30 +78,30 @@ def _drawn(
     clips: Clips, train: int, test: int, seed: int, test_share: float, share_clips: bool
 ) -> tuple[list[Pose], list[Pose]]:
     parts = (np.arange(len(clips.names)),) * 2 if share_clips else _split(clips, seed, test_share)
-    wishes = _wishes(clips, parts, (train, test), seed)
-    found: dict[tuple[bool, int], Pose] = {}
-    for clip in clips.read(list(wishes)):
+    requests = _requests(clips, parts, (train, test), seed)
+    poses: dict[tuple[bool, int], Pose] = {}
+    for clip in clips.read(list(requests)):
         order = generator(seed, Draw.FRAMES, clips.names.index(clip.name)).permutation(len(clip))
         frames = _halved(clip, order, test_share) if share_clips else (order, order)
-        for to_test, place, turn in wishes[clip.name]:
-            some = frames[to_test]
-            found[to_test, place] = clip.pose(int(some[turn % len(some)]))
-    return [found[False, i] for i in range(train)], [found[True, i] for i in range(test)]
+        for to_test, place, turn in requests[clip.name]:
+            order = frames[to_test]
+            poses[to_test, place] = clip.pose(int(order[turn % len(order)]))
+    return [poses[False, i] for i in range(train)], [poses[True, i] for i in range(test)]
 
 
-def _wishes(
+def _requests(
     clips: Clips, parts: Sequence[NDArray[np.int64]], counts: Sequence[int], seed: int
-) -> dict[str, list[_Wish]]:
-    """What each clip is to give. Each gives once before any gives again, in another order each time."""
-    wishes: dict[str, list[_Wish]] = {}
+) -> dict[str, list[_Request]]:
+    """The poses wanted of each clip. Each gives one before any gives a second, in a new order."""
+    requests: dict[str, list[_Request]] = {}
     for to_test in (False, True):
         part, count = parts[to_test], counts[to_test]
         for place in range(count):
             turn, at = divmod(place, len(part))
             if at == 0:
                 order = generator(seed, Draw.TURN, to_test, turn).permutation(part)
-            wishes.setdefault(clips.names[order[at]], []).append(_Wish(to_test, place, turn))
-    return wishes
+            requests.setdefault(clips.names[order[at]], []).append(_Request(to_test, place, turn))
+    return requests
 
 
 def _split(
@@ -115,7 +115,7 @@ def _split(
             "with share_clips=True"
         )
     shuffled = generator(seed, Draw.SPLIT).permutation(count)
-    tests = _some(test_share, count)
+    tests = _portion(test_share, count)
     return np.sort(shuffled[tests:]), np.sort(shuffled[:tests])
 
 
@@ -125,10 +125,10 @@ def _halved(
     """The frames of a clip to train on and those to test on."""
     if len(clip) < 2:
         raise ValueError(f"{clip.name} must have two poses to share between train and test, got 1")
-    tests = _some(test_share, len(clip))
+    tests = _portion(test_share, len(clip))
     return order[tests:], order[:tests]
 
 
-def _some(share: float, count: int) -> int:
-    """A share of something, but neither nothing nor all of it."""
+def _portion(share: float, count: int) -> int:
+    """A share of a count: at least one, and not all."""
     return min(max(round(share * count), 1), count - 1)

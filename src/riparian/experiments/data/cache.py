@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """RIPARIAN_CACHE, or `riparian` in the place where this system keeps what can be fetched again."""
+    """The folder RIPARIAN_CACHE, or `riparian` in the cache folder of this system."""
     chosen = os.environ.get("RIPARIAN_CACHE")
     return Path(chosen) if chosen else _system_cache() / "riparian"
 

@@ -1,4 +1,4 @@
-"""Which data set the second experiment runs on: USPS where there is one, else scikit-learn's digits."""
+"""Which data set the second experiment runs on: USPS if it is there, else scikit-learn's digits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DIGITS_TEST = 500  # of the 1797 points
 class DataSet:
     """Points to learn and points to test on."""
 
-    name: str  # without a path: it is written into settings and figures
+    name: str  # not a path: it is written into settings and figures
     train: Part
     test: Part
 
@@ -37,7 +37,7 @@ class DataSet:
 
     @cached_property
     def sha256(self) -> str:
-        """Of all values and labels: the same whatever file they came from."""
+        """Of all values and labels: the same, whichever file they came from."""
         digest = hashlib.sha256()
         for part in (self.train, self.test):
             for array in part:
@@ -57,7 +57,7 @@ class DataSet:
 
 def locate(data: Path | None) -> Path | None:
     """Where the data is: the path that was given, else the folder RIPARIAN_DATA, else what
-    `riparian data usps` has downloaded; None: nowhere.
+    `riparian data usps` has downloaded; None if there is none.
     """
     if data is not None:
         return data
@@ -78,9 +78,9 @@ def load(path: Path | None) -> DataSet:
     if path is None:
         return _digits()
     train, test = read_pair(path)
-    strange = set(np.unique(test.y).tolist()) - set(np.unique(train.y).tolist())
-    if strange:
-        raise DataError(f"{path}: the test part has classes that are never learned: {strange}")
+    unknown = set(np.unique(test.y).tolist()) - set(np.unique(train.y).tolist())
+    if unknown:
+        raise DataError(f"{path}: the test part has classes that are never learned: {unknown}")
     return DataSet(path.name.partition(".")[0] or path.name, train, test)
 
 

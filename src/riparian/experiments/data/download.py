@@ -1,4 +1,4 @@
-"""Fetching a file once, whole, and the right one."""
+"""Fetching a file once, completely, and checking that it is the right one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ USPS = (
 def fetch(remote: Remote, site: str, folder: Path) -> bool:
     """Make sure that the folder has the file; true if it had to be fetched.
 
-    It appears there under its name only when it is whole and right.
+    It appears there only when it is complete and right.
     """
     target = folder / remote.name
     if target.is_file() and _sha256(target) == remote.sha256:

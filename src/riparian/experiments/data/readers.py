@@ -1,4 +1,4 @@
-"""Data sets in the forms that USPS comes in: LIBSVM's files, those of ESL, and `.npz`.
+"""Data sets in the formats of USPS: LIBSVM's files, those of ESL, and `.npz`.
 
 A line of LIBSVM's `usps` and `usps.t` holds a label and `index:value` pairs, both from 1; one of
 `zip.train` and `zip.test` of *The Elements of Statistical Learning* holds a label from 0 and all values.
@@ -34,44 +34,44 @@ OPENERS: dict[str, Callable[..., IO[str]]] = {"": open, ".bz2": bz2.open, ".gz":
 
 
 @dataclass(frozen=True)
-class Form:
+class Format:
     """A pair of text files, and how a line of them is read."""
 
-    train: str  # names of the files, without the ending of a compression
+    train: str  # names of the files, without .bz2 or .gz
     test: str
     parse: Callable[[str], tuple[float, list[int], list[float]]]  # label, columns from 0, values
     first_label: int
-    sparse: bool  # zeros may be left out, so that lines differ in length
+    sparse: bool  # zeros may be left out, so lines differ in length
 
 
 def read_pair(path: Path) -> tuple[Part, Part]:
-    """Training and test part of the data set at a path: a file, its partner beside it, or a folder."""
+    """Training and test part of a data set: at a folder, or at a file with its partner beside it."""
     if path.is_dir():
         return _read_folder(path)
     if not path.exists():
         raise DataError(f"{path} does not exist; expected {EXPECTED}")
     if path.suffix == ".npz":
         return _read_npz(path)
-    for form in FORMS:
-        if _plain_name(path) in (form.train, form.test):
-            return _read_form(path.parent, form)
-    raise DataError(f"{path} has a name that tells no form; expected {EXPECTED}")
+    for format_ in FORMATS:
+        if _plain_name(path) in (format_.train, format_.test):
+            return _read_format(path.parent, format_)
+    raise DataError(f"{path}: the name does not tell the format; expected {EXPECTED}")
 
 
 def _read_folder(folder: Path) -> tuple[Part, Part]:
     if (folder / "usps.npz").is_file():
         return _read_npz(folder / "usps.npz")
-    for form in FORMS:
-        if _find(folder, form.train):
-            return _read_form(folder, form)
+    for format_ in FORMATS:
+        if _find(folder, format_.train):
+            return _read_format(folder, format_)
     raise DataError(f"{folder} holds no data set; expected {EXPECTED}")
 
 
 def holds_data(folder: Path) -> bool:
-    """Whether a folder has one of the forms in it, whole or not."""
+    """Whether a folder holds files of one of the formats, complete or not."""
     names = [
         "usps.npz",
-        *(name + ending for form in FORMS for name in _names(form) for ending in OPENERS),
+        *(name + ending for format_ in FORMATS for name in _names(format_) for ending in OPENERS),
     ]
     return any((folder / name).is_file() for name in names)
 
@@ -79,20 +79,20 @@ def holds_data(folder: Path) -> bool:
 # -- text -----------------------------------------------------------------------------------------
 
 
-def _read_form(folder: Path, form: Form) -> tuple[Part, Part]:
-    paths = [_there(folder, name) for name in _names(form)]
-    train, test = (_Text.read(path, form) for path in paths)
-    if not form.sparse and test.width != train.width:
+def _read_format(folder: Path, format_: Format) -> tuple[Part, Part]:
+    paths = [_there(folder, name) for name in _names(format_)]
+    train, test = (_Text.read(path, format_) for path in paths)
+    if not format_.sparse and test.width != train.width:
         raise DataError(
-            f"{paths[1]}: expected {train.width} values a point, as in {paths[0].name}, "
+            f"{paths[1]}: expected {train.width} values per point, as in {paths[0].name}, "
             f"got {test.width}"
         )
     width = max(train.width, test.width)
     return train.part(width), test.part(width)
 
 
-def _names(form: Form) -> tuple[str, str]:
-    return form.train, form.test
+def _names(format_: Format) -> tuple[str, str]:
+    return format_.train, format_.test
 
 
 def _there(folder: Path, name: str) -> Path:
@@ -121,14 +121,14 @@ class _Text:
     width: int  # one more than the largest column
 
     @classmethod
-    def read(cls, path: Path, form: Form) -> _Text:
+    def read(cls, path: Path, format_: Format) -> _Text:
         text = cls([], [], [], 0)
         for number, line in _lines(path):
             try:
-                label, columns, values = form.parse(line)
-                if text.labels and not form.sparse and len(values) != text.width:
+                label, columns, values = format_.parse(line)
+                if text.labels and not format_.sparse and len(values) != text.width:
                     raise ValueError(f"expected {text.width} values, got {len(values)}")
-                text._add(label - form.first_label, columns, values)
+                text._add(label - format_.first_label, columns, values)
             except ValueError as error:
                 raise DataError(f"{path}, line {number}: {error}") from None
         if not text.labels:
@@ -195,9 +195,9 @@ def _number(text: str) -> float:
         raise ValueError(f"expected a number, got {text!r}") from None
 
 
-FORMS = (
-    Form("usps", "usps.t", _libsvm, first_label=1, sparse=True),
-    Form("zip.train", "zip.test", _esl, first_label=0, sparse=False),
+FORMATS = (
+    Format("usps", "usps.t", _libsvm, first_label=1, sparse=True),
+    Format("zip.train", "zip.test", _esl, first_label=0, sparse=False),
 )
 EXPECTED = (
     "LIBSVM's usps and usps.t, ESL's zip.train and zip.test (each also as .bz2 or .gz), or an .npz "

@@ -25,7 +25,7 @@ class Panel:
     """One pair of axes in a figure, and one table."""
 
     curves: Sequence[Curve]
-    x: str = "points"  # what stands below the axis
+    x: str = "points"  # the label of the axis
     y: str = "accuracy"
     title: str = ""
     lines: Mapping[str, float] = field(default_factory=dict)  # levels that do not depend on x

@@ -18,11 +18,11 @@ from riparian.tools.text import number
 
 # Okabe and Ito's colours, told apart by colour-blind readers; the yellow is too pale for a line.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-MARKERS = ("o", "s", "^", "D", "v", "P")  # for whoever sees, or prints, no colours
+MARKERS = ("o", "s", "^", "D", "v", "P")  # for readers and printers without colours
 INK = "#333333"
 
 STYLE: dict[str, Any] = {
-    "svg.hashsalt": "riparian",  # else the names inside an SVG are drawn at random
+    "svg.hashsalt": "riparian",  # otherwise the names inside an SVG are random
     "font.size": 10.0,
     "font.family": "DejaVu Sans",  # comes with matplotlib, so it is there on every machine
     "axes.spines.top": False,
@@ -61,7 +61,7 @@ def draw(panels: Sequence[Panel], title: str = "") -> Any:
 def write_figure(
     figure: Any, folder: Path, name: str = "figure", kinds: Sequence[str] = ("png", "svg")
 ) -> None:
-    """The figure as `name`.png and `name`.svg; what consists of pixels is a PNG alone."""
+    """The figure as `name`.png and `name`.svg; an image of pixels is a PNG only."""
     with matplotlib("pyplot").rc_context(STYLE):
         for kind in kinds:
             data = io.BytesIO()

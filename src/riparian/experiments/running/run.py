@@ -20,10 +20,10 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run(study: Study, out: Path, *, jobs: int | None = None, fresh: bool = False) -> Sequence[Row]:
-    """All rows of the study, those that `out` already holds among them.
+    """All rows of the study, including those that `out` already holds.
 
-    `jobs` processes compute at the same time; None: one for each processor. `fresh` forgets what
-    `out` holds. What `out` holds of other settings is refused (`StudyError`).
+    `jobs` processes compute at the same time; None: one per processor. `fresh` forgets what `out`
+    holds. If `out` holds runs with other settings, that is a `StudyError`.
     """
     store = Store.open(study, out, fresh=fresh)
     missing = store.missing()
@@ -40,8 +40,8 @@ def run(study: Study, out: Path, *, jobs: int | None = None, fresh: bool = False
         ) from None
     except BrokenProcessPool:
         raise WorkerLost(
-            f"a process was ended from outside, perhaps for want of memory; {len(store.done)} of "
-            f"{len(study.cells)} pieces are kept in {out}, and the same command, perhaps with fewer "
-            "--jobs, goes on from there"
+            f"a process was killed, perhaps because memory ran out; {len(store.done)} of "
+            f"{len(study.cells)} pieces are kept in {out}; the same command goes on from there, "
+            "perhaps with fewer --jobs"
         ) from None
     return store.rows()

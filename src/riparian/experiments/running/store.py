@@ -1,8 +1,8 @@
 """What a study has computed so far, kept in a folder: `runs.csv`, and `settings.json` beside it.
 
-Both files are replaced as a whole, so they are whole at any moment, also after a crash: a cell is in
-`runs.csv` with all its rows or not at all. Rows stand in the order of the study's cells, so the file
-does not tell in which order, in how many processes and in how many starts they were computed.
+Both files are replaced as a whole, so they are complete at any moment, even after a crash: a cell is in
+`runs.csv` with all its rows or not at all. Rows are in the order of the study's cells, so the file does
+not depend on the order, the number of processes and the number of starts in which they were computed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Store:
             before = json.loads(path.read_text())
         except (OSError, ValueError) as error:
             raise StudyError(
-                f"{self.folder} holds {RUNS} of settings unknown, as {SETTINGS} cannot be read "
+                f"{self.folder} holds {RUNS} with unknown settings, as {SETTINGS} cannot be read "
                 f"({error}): {_WAY_OUT}"
             ) from None
         now = json.loads(_json(_described(self.study)))
@@ -77,9 +77,9 @@ class Store:
                 )
 
     def _check_cells(self) -> None:
-        strange = self.done.keys() - {cell.name for cell in self.study.cells}
-        if strange:
-            key = dict(zip(self.study.cells[0].key, min(strange), strict=True))
+        extra = self.done.keys() - {cell.name for cell in self.study.cells}
+        if extra:
+            key = dict(zip(self.study.cells[0].key, min(extra), strict=True))
             raise StudyError(
                 f"{self.folder} holds more than was asked for, such as {key}: ask for it too, "
                 f"or {_WAY_OUT}"
@@ -103,7 +103,7 @@ def _json(value: Any) -> str:
 
 
 def _difference(before: Any, now: Any, name: str) -> str:
-    """Where two JSON values differ first, in words; empty where they are the same."""
+    """The first difference of two JSON values, in words; empty if they are equal."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in [*now, *(before.keys() - now.keys())]:
             difference = _difference(before.get(key), now.get(key), f"{name}.{key}")
@@ -114,7 +114,7 @@ def _difference(before: Any, now: Any, name: str) -> str:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """The rows with the names of their columns, which are those of the first row, above them."""
+    """A header, with the columns of the first row, and the rows."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()

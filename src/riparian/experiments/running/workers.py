@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 def answers(
     compute: Callable[[Any], Any], tasks: Sequence[Any], jobs: int
 ) -> Iterator[tuple[int, Any]]:
-    """The place of each task among the tasks and its answer, in the order in which they are done.
+    """The index of each task and its answer, in the order in which they are done.
 
     With one job they are computed here, in their order.
     """
@@ -33,16 +33,16 @@ def answers(
 
 
 def _alone(compute: Callable[[Any], Any], task: Any) -> Any:
-    """One thread a process: there are as many processes as the user wants processors to be busy."""
+    """One thread per process: there are as many processes as processors to keep busy."""
     with threadpool_limits(1):
         return compute(task)
 
 
 @contextmanager
 def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that are gone afterwards, in the middle of a task if need be."""
+    """Processes that end with the block, even in the middle of a task."""
     others = set(multiprocessing.active_children())
-    # Spawned on every system: a fork would copy the threads of a library without their owners.
+    # Spawned on every system: a fork would copy a library's locks without the threads that hold them.
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin)
     try:
         yield pool

@@ -114,7 +114,7 @@ def study(settings: Settings, runs: int) -> Study:
 
 
 def one_run(task: Task) -> list[Row]:
-    """A stream learned, and what trees and forest lose against Bayes at each size."""
+    """A stream learned, and the excess error of trees and forest at each size."""
     settings, stream = task.settings, PROBLEMS[task.problem]
     place = list(PROBLEMS).index(task.problem)
     yardstick = Yardstick.of(
@@ -132,7 +132,7 @@ KINDS = {"forest": "forest", "mean_tree": "tree"}
 
 
 def panels(rows: Sequence[Row], fit_from: int) -> list[Panel]:
-    """A panel for each problem; the label of a curve tells its fitted rate."""
+    """One panel per problem; the label of a curve gives its fitted rate."""
     return [
         Panel(
             [_curve(rows, problem, forest, kind, fit_from) for kind in KINDS for forest in FORESTS],

@@ -22,11 +22,11 @@ class Yardstick:
     """Test points whose class probabilities are known.
 
     The excess error of a classifier g is E[max_k η^k(X) - η^g(X)(X)]: the labels of the test points are
-    not needed, and their noise, which is larger than the excess by far, is not there.
+    not needed, and so their noise, which is far larger than the excess, is absent.
     """
 
     X: NDArray[np.float32]
-    proba: NDArray[np.float64]  # η, a row a point
+    proba: NDArray[np.float64]  # η, one row per point
 
     @classmethod
     def of(cls, stream: Stream, points: int, rng: np.random.Generator) -> Yardstick:
@@ -47,7 +47,7 @@ class Yardstick:
 
 @dataclass(frozen=True)
 class Excess:
-    """What the trees and their vote lose after so many points."""
+    """What the trees and their vote lose after this many points."""
 
     points: int
     mean_tree: float
@@ -86,7 +86,7 @@ def fitted_rate(
     """The exponent r in excess ~ points^r, fitted to each run from `least` points on.
 
     Its standard error is that of the mean over the runs: within a run, what is measured at one size
-    goes with what was measured before, so the residuals of a line say little. For one run it is NaN.
+    depends on what was measured before, so the residuals of a line say little. For one run it is NaN.
 
     >>> fitted_rate([[10, 100, 1000]] * 2, [[0.5, 0.05, 0.005], [0.2, 0.02, 0.002]], least=10)
     Estimate(value=-1.0, standard_error=0.0)

@@ -1,7 +1,7 @@
 """The paper's remark on a third stream (section 3): leaving points out hurts.
 
-Each tree may ignore a share of the points, others in each tree. That makes the trees differ more, and
-lets each of them learn less. The rest goes to both other streams in equal parts.
+Each tree ignores a share of the points, different points in each tree. The trees then differ more, but
+each of them learns less. The other two streams share the rest equally.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def one_run(task: Task) -> list[Row]:
 
 
 def panels(rows: Sequence[Row]) -> list[Panel]:
-    """The forest and its mean tree, a curve for each share."""
+    """The forest and its mean tree, one curve per share."""
     shares = sorted({float(row["ignored"]) for row in rows})
     return [
         Panel(

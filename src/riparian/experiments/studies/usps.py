@@ -1,7 +1,7 @@
 """Experiment 2 (fig:usps): learning online against learning offline, on handwritten digits.
 
-Three forests learn the same points: ours and Saffari's in passes over them, scikit-learn's with all of
-them at hand. The points are a random part of the training set, the same for the three in a run.
+Three forests learn the same points: ours and Saffari's in passes over them, scikit-learn's from all of
+them at once. The points are a random part of the training set, the same for the three in a run.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Saffari:
 class Offline:
     """Breiman's forest: each tree learns a bootstrap sample and grows until its leaves are pure."""
 
-    features: int = 10  # looked at in a node
+    features: int = 10  # tried in a node
     criterion: str = "entropy"  # the paper's gain
 
     def forest(self, trees: int, random_state: int) -> RandomForestClassifier:
@@ -99,7 +99,7 @@ class Offline:
 
 @dataclass(frozen=True)
 class Settings:
-    """What every cell has in common; what the methods are set to is the paper's (section 5.2)."""
+    """What all cells have in common; the parameters are the paper's (section 5.2)."""
 
     trees: int = 100
     online: Online = Online()
@@ -168,7 +168,7 @@ def spaced_sizes(whole: int, number: int = SIZES) -> list[int]:
 
 
 def one_forest(task: Task) -> list[Row]:
-    """A forest learned from its part of the training set, and judged on the test set."""
+    """A forest learned from its part of the training set, and its accuracy on the test set."""
     data = load(task.data)
     rng = np.random.default_rng([task.settings.seed, task.run])
     part = rng.permutation(len(data.train.y))[: task.size]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Classes = NDArray[np.int64]  # one a point, as indices; -1: no answer
+Classes = NDArray[np.int64]  # one per point, as indices; -1: no answer
 
 
 def tree_accuracies(answers: NDArray[np.int64], truth: Classes) -> NDArray[np.float64]:
-    """How often each tree is right; `answers` has a column for each. One that abstains is not.
+    """How often each tree is right; `answers` has one column per tree. A tree that abstains is wrong.
 
     >>> tree_accuracies(np.array([[0, 1], [1, -1]]), np.array([0, 1])).tolist()
     [1.0, 0.0]

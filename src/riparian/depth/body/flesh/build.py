@@ -1,6 +1,6 @@
 """Flesh on a figure: the solids of a body, sized by its build and attached to its joints.
 
-Lengths are in metres, for somebody of 1.7 m.
+Lengths are in metres, for a person of 1.7 m.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from riparian.depth.body.poses.skeleton import SIDES, STANDARD, Figure
 
 @dataclass(frozen=True)
 class Build:
-    """How somebody is built, against the average of 1."""
+    """The proportions of a person, relative to the average of 1."""
 
     size: float = 1.0  # of everything, bones too
     girth: float = 1.0  # of limbs and torso

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Part(IntEnum):
-    """What a pixel shows: the head; torso, legs and arms in three pieces a side; or no body at all.
+    """What a pixel shows: the head; torso, legs and arms in three pieces per side; or no body at all.
 
     Left and right are the person's own.
 

@@ -27,7 +27,7 @@ class Ellipsoid(NamedTuple):
 
 
 class Capsule(NamedTuple):
-    """The convex hull of two balls. With radii of one size it is a capsule as in the books."""
+    """The convex hull of two balls. With equal radii it is an ordinary capsule."""
 
     start: Vectors
     end: Vectors

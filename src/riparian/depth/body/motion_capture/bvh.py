@@ -1,11 +1,11 @@
 """Reading motion capture from BVH text: a hierarchy of joints, and a line of channels for each frame.
 
 Made for the CMU motion capture in B. Hahne's conversion, in which one unit is 5.644 cm and frame 0 is a
-T-pose that nobody struck. "The data used in this project was obtained from mocap.cs.cmu.edu. The
+T-pose that nobody performed. "The data used in this project was obtained from mocap.cs.cmu.edu. The
 database was created with funding from NSF EIA-0196217."
 
-Files come from anywhere, so nothing in them is believed: whatever is wrong is an error that names the
-file and the line. Positions are read and not used: where somebody is, the camera decides.
+Files may come from anywhere, so nothing in them is trusted: whatever is wrong is an error that names the
+file and the line. Positions are read but not used: the camera decides where the person is.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ class _Joint:
 
 
 def read_bvh(data: bytes, name: str) -> Clip:
-    """The clip in a file. `name` is what the file is called, in errors too."""
+    """The clip in a file. `name` is the name of the file, also in errors."""
     return _Reader(data, name).clip()
 
 
 class _Reader:
-    """Goes through the lines once, and knows which one it is at."""
+    """Reads the lines once, and knows the number of the current one."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
-        # Latin-1 takes any byte; what is no number is found as such, on its line.
+        # Latin-1 takes any byte; what is not a number is reported with its line.
         self.lines = self._lines(data.decode("latin-1"))
         self.line = 0
         self.joints: list[_Joint] = []
@@ -72,7 +72,7 @@ class _Reader:
         """The next line; the file must not end before it."""
         words = next(self.lines, None)
         if words is None:
-            self.fail(f"expected {expected}, and the file ends")
+            self.fail(f"expected {expected}, but the file ends")
         return words
 
     def expect(self, *expected: str) -> None:
@@ -123,7 +123,7 @@ class _Reader:
     def begin(self, words: list[str], parent: int) -> int:
         name = " ".join(words[1:])
         if any(joint.name == name for joint in self.joints):
-            self.fail(f"the joint {_shown([name])} comes twice")
+            self.fail(f"the joint {_shown([name])} appears twice")
         if len(self.joints) == _MOST_JOINTS:
             self.fail(f"expected at most {_MOST_JOINTS} joints")
         self.joints.append(_Joint(name, self.line, parent))
@@ -151,11 +151,11 @@ class _Reader:
             if name not in _AXES and name not in _POSITIONS:
                 self.fail(f"no channel is called {_shown([name])}")
             if names.count(name) > 1:
-                self.fail(f"the channel {name} comes twice")
+                self.fail(f"the channel {name} appears twice")
         rotations = [name for name in names if name in _AXES]
         if len(rotations) != 3:
             missing = ", ".join(name for name in _AXES if name not in names)
-            self.fail(f"{joint.name} needs three rotations, and has no {missing}")
+            self.fail(f"{joint.name} needs three rotations, but has no {missing}")
         joint.columns = [self.channels + names.index(name) for name in rotations]
         joint.axes = [_AXES[name] for name in rotations]
         self.channels += count
@@ -180,7 +180,7 @@ class _Reader:
         names = tuple(joint.name for joint in self.joints)
         missing = [name for name in NEEDED_JOINTS if name not in names]
         if missing:
-            self.fail(f"the body needs the joint {missing[0]}, and the hierarchy has none")
+            self.fail(f"the body needs the joint {missing[0]}, which the hierarchy does not have")
         try:
             return Skeleton(
                 names=names,
@@ -212,7 +212,7 @@ class _Reader:
             frames.append(self.frame(words))
         if len(frames) < promised:
             self.fail(
-                f"line {promised_at} promises {promised} frames, and the file ends after {len(frames)}"
+                f"line {promised_at} promises {promised} frames, but the file ends after {len(frames)}"
             )
         if promised < 2:
             self.fail(f"expected a pose after the T-pose, got {promised} frames", promised_at)

@@ -32,11 +32,11 @@ class ClipError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """What one performer did. Motion that has begun as a T-pose begins after it here."""
+    """The motion of one performer, without the T-pose that files begin with."""
 
     name: str
     skeleton: Skeleton
-    axes: NDArray[np.int64]  # (joints, 3): what a joint turns about, the first of them last
+    axes: NDArray[np.int64]  # (joints, 3): what a joint turns about; the first turn is applied last
     angles: NDArray[np.float64]  # (frames, joints, 3), in degrees
 
     def __len__(self) -> int:
@@ -47,7 +47,7 @@ class Clip:
 
 
 class Clips(ABC):
-    """Some clips by name. Only the one that is being read is held."""
+    """Clips by name. Only the clip that is being read is in memory."""
 
     path: Path
     names: tuple[str, ...]  # sorted

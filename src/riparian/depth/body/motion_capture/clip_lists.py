@@ -34,7 +34,7 @@ _ARRAYS = {  # dimensions and kinds of type
 
 
 class ListedClips(Clips):
-    """The clips of the list. All of them are held: some thousand poses."""
+    """The clips of the list. All of them are in memory: a few thousand poses."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -59,7 +59,7 @@ class ListedClips(Clips):
         rows = self._lists[name]
         if count > len(rows):
             raise ValueError(
-                f"the list {name} of {self.path} has {len(rows)} poses, {count} wanted"
+                f"the list {name} of {self.path} has {len(rows)} poses, but {count} are needed"
             )
         clips = list(self._clips.values())
         return [
@@ -110,9 +110,9 @@ def _wrong(arrays: Arrays) -> str | None:
     if arrays["skeleton_offsets"].shape != (clips, joints, 3):
         return "skeleton_offsets must be (clips, joints, 3)"
     if parents.shape != (joints,) or not np.array_equal(parents < 0, np.arange(joints) == 0):
-        return "joint_parent must be -1 for the first joint, and a joint for each other"
+        return "joint_parent must be -1 for the first joint, and a joint for every other one"
     if (parents >= np.arange(joints)).any():
-        return "joint_parent must name a joint before"
+        return "joint_parent must name an earlier joint"
     if len(set(arrays["joint_names"].tolist())) < joints or len(set(_names(arrays))) < clips:
         return "names of joints and clips must differ"
     if len(clip) != rows or not np.array_equal(np.unique(clip), np.arange(clips)):

@@ -13,13 +13,13 @@ from riparian.depth.body.poses.skeleton import Figure
 from riparian.tools.checks import number, whole
 
 # Camera coordinates: x to the right of the picture, y down, z away. The person's own are x left, y up,
-# z ahead, and who faces the camera has the left hand to the right of the picture.
+# z ahead, and the left hand of a person who faces the camera is on the right of the picture.
 _FACE_TO_FACE = np.diag([1.0, -1.0, -1.0])
 
 
 @dataclass(frozen=True)
 class Camera:
-    """A pinhole camera. 57 degrees across are those of the Kinect.
+    """A pinhole camera. 57 degrees is the Kinect's field of view.
 
     >>> camera = Camera(320, 240)
     >>> round(camera.focal_length, 1)
@@ -69,7 +69,7 @@ class View:
 
 @dataclass(frozen=True)
 class Views:
-    """From where to where each number of a view is drawn, uniformly."""
+    """The ranges from which the numbers of a view are drawn, uniformly."""
 
     distance: tuple[float, float] = (2.2, 4.0)
     heading: tuple[float, float] = (-180.0, 180.0)
@@ -80,7 +80,9 @@ class Views:
         for name in ("distance", "heading", "pitch"):
             least, most = getattr(self, name)
             if not (math.isfinite(least) and math.isfinite(most) and least <= most):
-                raise ValueError(f"{name} must be from a number to a larger one, got {least, most}")
+                raise ValueError(
+                    f"{name} must be from a smaller to a larger number, got {least, most}"
+                )
         for part in self.shift:
             number("shift", part, at_least=0)
 

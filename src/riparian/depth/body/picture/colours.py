@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from riparian.depth.body.flesh.parts import Part
 from riparian.inspection.colours import rgb
 
-# From P. Tol's qualitative schemes, dealt out so that also who sees no red or no green tells parts
-# that touch from each other.
+# From P. Tol's qualitative schemes, assigned so that readers who see no red or no green can also tell
+# parts that touch from each other.
 _HUES = {
     "CHEST": "#aa4499", "WAIST": "#999933", "HIPS": "#88ccee",
     "THIGH": "#332288", "SHIN": "#ddcc77", "FOOT": "#882255",

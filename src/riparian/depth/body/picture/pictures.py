@@ -16,7 +16,7 @@ _REACH = 1.5  # metres: nobody reaches further from the middle of their joints
 
 
 class Pictures(Lazy[Picture]):
-    """One picture of each pose: of somebody of random build, seen from a random place.
+    """One picture of each pose: a person of random build, seen from a random place.
 
     `pictures[i]` is a pair of arrays (height, width): depth in metres along the optical axis,
     float32, and the number of the body part, uint8. The background has the depth `far` and the

@@ -1,4 +1,4 @@
-"""A picture of solids by casting a ray through the middle of every pixel: exact, no mesh between."""
+"""A picture of solids by casting a ray through the middle of every pixel: exact, without a mesh."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ a quadric, z solves A z² - 2 B z + C = 0, where A and B depend on d and C does 
     z = (B - √(B² - A C)) / A = C / (B + √(B² - A C))
 
 The last form needs no A, and is exact also where A is almost 0. B is linear in d, and so B² - A C is a
-quadratic form: of x and y it takes a handful of operations a pixel to know where a surface is seen.
+quadratic form: of x and y it takes a handful of operations per pixel to know where a surface is seen.
 """
 
 from __future__ import annotations

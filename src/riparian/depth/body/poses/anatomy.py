@@ -1,6 +1,6 @@
-"""Joints in the words of anatomy, how far each of them goes, and the pose that comes of it.
+"""Joint angles in anatomical terms, their limits, and the pose that they make.
 
-All angles are in degrees. At 0 everywhere somebody stands upright, and the arms hang.
+All angles are in degrees. With all of them at 0 the person stands upright and the arms hang.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ ARM = Limits(Arm(4, -90, -80, 0, -50, -80), Arm(175, 115, 80, 145, 50, 80))
 
 
 def within(limits: Limits, angles: tuple[float, ...]) -> tuple[float, ...]:
-    """The nearest that a joint can do.
+    """The nearest angles within the limits.
 
     >>> Leg(*within(LEG, Leg(10, 5, 0, knee=-20, ankle=0))).knee
     0
@@ -67,7 +67,7 @@ def within(limits: Limits, angles: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def posed(trunk: Trunk, left: tuple[Leg, Arm], right: tuple[Leg, Arm]) -> Pose:
-    """The pose of the standard skeleton in which its joints have these angles, or come near them."""
+    """The pose of the standard skeleton with these angles, each brought within its limits."""
     rotations = _trunk(Trunk(*within(TRUNK, trunk)))
     for side, (leg, arm) in (("Left", left), ("Right", right)):
         limbs = _leg(Leg(*within(LEG, leg))) | _arm(Arm(*within(ARM, arm)))
@@ -100,7 +100,7 @@ def _leg(leg: Leg) -> dict[str, Matrix]:
 
 def _arm(arm: Arm) -> dict[str, Matrix]:
     """Of the left arm, which is stretched out along x, the palm down, while nothing is turned."""
-    shrug = max(arm.elevation - 60, 0) / 6  # the collar bone gives way to an arm that is raised
+    shrug = max(arm.elevation - 60, 0) / 6  # the collar bone rises with the arm
     hanging = turn(Z, -90)
     raised = turn(Y, -arm.plane) @ turn(Z, arm.elevation - shrug) @ turn(Y, arm.plane)
     return {

@@ -10,7 +10,7 @@ from riparian.depth.body.poses.skeleton import Skeleton
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """What somebody does, whatever their build and from wherever they are seen."""
+    """A posture, independent of build and view."""
 
     skeleton: Skeleton
     rotations: Matrix  # (joints, 3, 3), each against the parent of the joint

@@ -1,4 +1,4 @@
-"""Plausible poses at random: somebody stands, walks, sits, ... and does something with either arm."""
+"""Plausible random poses: a person stands, walks, sits, ... and does something with each arm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Range = tuple[float, float]  # degrees, from where to where
 
 
 class Stance(NamedTuple):
-    """What trunk and legs do. One leg may do another thing than the other; which is left is chance."""
+    """What trunk and legs do. The legs may differ; which of them is the left one is random."""
 
     share: float  # of all poses
     pitch: Range  # of the pelvis
@@ -76,7 +76,7 @@ class RandomPoses(Lazy[Pose]):
     def __init__(self, count: int, seed: int = 0, first: int = 0) -> None:
         self._count = whole("count", count, 0, 2**62)
         self.seed = whole("seed", seed, 0, 2**64 - 1)
-        self.first = whole("first", first, 0, 2**62)  # where in the seed's endless row to begin
+        self.first = whole("first", first, 0, 2**62)  # of the seed's endless sequence of poses
 
     def __len__(self) -> int:
         return self._count
@@ -129,12 +129,14 @@ def _leg(
         abduction=rng.uniform(*abduction),
         rotation=rng.uniform(-5, 18),
         knee=bent,
-        ankle=bent - ahead + rng.normal(0, 5),  # the sole to the floor, as far as it goes
+        ankle=bent
+        - ahead
+        + rng.normal(0, 5),  # the sole flat on the floor, as far as the ankle allows
     )
 
 
 def _arms(rng: np.random.Generator, kinds: Sequence[str]) -> list[Arm]:
-    """Of two arms; every third pair does the same."""
+    """Two arms; in every third pose both do the same."""
     left, other = (kinds[int(rng.integers(len(kinds)))] for _ in range(2))
     right = left if rng.random() < 1 / 3 else other
     return [_arm(rng, REACHES[kind]) for kind in (left, right)]

@@ -1,4 +1,4 @@
-"""Rotations as matrices: what turns a column vector, right-handed, angles in degrees."""
+"""Rotations as matrices that turn column vectors, right-handed, with angles in degrees."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def turn(axis: int | NDArray[np.int64], degrees: ArrayLike) -> Matrix:
 
 
 def euler(axes: NDArray[np.int64], degrees: ArrayLike) -> Matrix:
-    """Three turns, the last one first, as BVH has it: axes (Z, Y, X) make Rz Ry Rx.
+    """Three turns, the last one first, as in BVH: axes (Z, Y, X) make Rz Ry Rx.
 
-    Both may be arrays of shape (..., 3), one row a joint.
+    Both may be arrays of shape (..., 3), one row per joint.
     """
     turns = turn(axes, degrees)
     return np.asarray(turns[..., 0, :, :] @ turns[..., 1, :, :] @ turns[..., 2, :, :])

@@ -38,7 +38,7 @@ class Skeleton:
     def __post_init__(self) -> None:
         missing = [name for name in NEEDED_JOINTS if name not in self.names]
         if missing:
-            raise ValueError(f"the body needs the joints {', '.join(missing)}: there are none")
+            raise ValueError(f"the skeleton lacks joints that the body needs: {', '.join(missing)}")
         for name in _DIRECTED:
             if not self.lengths[self.index[name]] > 0:
                 raise ValueError(f"the bone that ends in {name} must have a length, got 0")
@@ -73,7 +73,7 @@ class Skeleton:
         return path
 
     def place(self, rotations: Matrix, size: float = 1.0) -> Figure:
-        """Turn every joint, the root and those after it, and see where all of them are.
+        """Turn every joint, from the root outwards, and compute where they are.
 
         `rotations` (joints, 3, 3) are each against the parent; `size` stretches all bones. The root
         is at the origin.
@@ -91,7 +91,7 @@ class Skeleton:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A skeleton in a pose: where its joints are, and how each of them is turned in all."""
+    """A skeleton in a pose: where its joints are, and how they are turned in the world."""
 
     skeleton: Skeleton
     positions: Vectors  # (joints, 3), metres
@@ -151,5 +151,5 @@ def _standard() -> Skeleton:
     )
 
 
-# Somebody of 1.7 m, standing with arms stretched out to the sides.
+# A person of 1.7 m, standing with arms stretched out to the sides.
 STANDARD = _standard()

@@ -22,7 +22,7 @@ _TOUCH = 0.9  # flesh gives way: closer than this share of the radii is a tangle
 
 
 def tangled(figure: Figure) -> bool:
-    """Whether two parts are where only one can be. Neighbours at a joint do not count."""
+    """Whether two parts overlap. Neighbours at a joint do not count."""
     groups = _groups(figure)
     return any(
         _overlap(*groups[a], *groups[b]) for a, b in combinations(groups, 2) if _can_tangle(a, b)
