@@ -142,7 +142,7 @@ wheel: venv ## build a wheel, install it in an environment without a compiler, a
 	$(BIN)/pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(WHEEL) .
 	$(PYTHON) -m venv $(WHEEL)/venv
 	$(WITHOUT_COMPILER) pip install --quiet --only-binary :all: $(WHEEL)/riparian-*.whl 'pytest>=8.2' hypothesis
-	$(WITHOUT_COMPILER) python -m pytest -p no:cacheprovider tests/wheel.py @tests/smoke.txt
+	$(WITHOUT_COMPILER) python -m pytest -p no:cacheprovider tests/project/wheel.py @tests/smoke.txt
 
 .PHONY: check
 check: test lint types sanitize threads fuzz docs sdist wheel ## the full check: what CI runs

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_equivalence import cuts, streams
 
 from riparian import SaffariForestClassifier
 from riparian.estimator.parameters import SaffariParameters
@@ -14,6 +13,7 @@ from riparian.reference_saffari import FixedColumns, SaffariForest
 
 from engines import mixture
 from equivalence import Native, assert_same
+from strategies import cuts, streams
 
 pytestmark = pytest.mark.engine
 

@@ -19,7 +19,7 @@ from benchmarks.peers import FEW, MANY, PEERS, Task
 from benchmarks.standings import Standings
 from benchmarks.workloads import Workload, load
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DIGITS = load("digits").scaled()
 
 

@@ -29,7 +29,7 @@ from riparian.cli.learning.checkpoint import Checkpoint
 from riparian.experiments.data import dataset
 from riparian.experiments.data.readers import Part
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS_JAVA = {"capymoa.md"}

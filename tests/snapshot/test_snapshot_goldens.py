@@ -2,7 +2,7 @@
 
 `goldens/NAME.riparian` is the file, `goldens/NAME.json` what it predicted when it was written. They are
 never written anew, as the files that users have are not either. A new format gets new files:
-`python tests/test_snapshot_goldens.py` writes those that are missing.
+`PYTHONPATH=tests python tests/snapshot/test_snapshot_goldens.py` writes those that are missing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from snapshots import same_forest
 
 pytestmark = pytest.mark.engine
 
-GOLDENS = Path(__file__).parent / "goldens"
+GOLDENS = Path(__file__).parents[1] / "goldens"
 
 NAMES = np.array(["oak", "ash", "elm", "yew"])
 

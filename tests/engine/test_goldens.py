@@ -1,7 +1,8 @@
 """Seeded trees as text: a change of any rule, draw or rounding shows up in a diff that can be read.
 
-The files under `goldens` are what the reference says; `python tests/test_goldens.py` writes them
-anew. A golden that changes is a forest that users will not get again: say so in the changelog.
+The files under `goldens` are what the reference says;
+`PYTHONPATH=tests python tests/engine/test_goldens.py` writes them anew. A golden that changes
+is a forest that users will not get again: say so in the changelog.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from engines import Reference, both_engines, learned, parameters
 
 pytestmark = pytest.mark.engine
 
-GOLDENS = Path(__file__).parent / "goldens"
+GOLDENS = Path(__file__).parents[1] / "goldens"
 
 
 MEANS = ((2, 2), (6, 2), (4, 0), (8, 0), (5, 2))

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_equivalence import cuts, parameters, streams, thorough
 
 import riparian
 from riparian import OnlineForestClassifier
 
 from snapshots import KINDS, learned, mixture, same_forest
+from strategies import cuts, parameters, streams, thorough
 
 pytestmark = pytest.mark.engine
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -331,9 +332,8 @@ def test_a_folder_is_not_replaced_and_a_missing_one_not_made(tmp_path):
 
 
 def test_the_page_about_the_format_describes_every_array_and_field():
-    page = (os.path.dirname(__file__), "..", "docs", "snapshot-format.md")
-    with open(os.path.join(*page), encoding="utf-8") as file:
-        told = set(re.findall(r"^\| `(\w+)`", file.read(), re.MULTILINE))
+    page = Path(__file__).parents[2] / "docs" / "snapshot-format.md"
+    told = set(re.findall(r"^\| `(\w+)`", page.read_text(encoding="utf-8"), re.MULTILINE))
     header, tensors = opened(learned().to_bytes())
     fields = {*header, *header["estimator"], *header["engine"], *header["labels"]}
     assert set(tensors) == set(arrays.ARRAYS)

@@ -2,75 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from riparian import _core
 from riparian.estimator.parameters import Parameters
-from riparian.estimator.schedules import Geometric, Polynomial
+from riparian.estimator.schedules import Geometric
 
 from equivalence import Native, assert_same, learn_reference
+from strategies import cuts, parameters, streams, thorough
 
 pytestmark = pytest.mark.engine
-
-thorough = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-@st.composite
-def schedules(draw):
-    start = draw(st.sampled_from([1, 1.5, 2, 4]))
-    forms = [Geometric(start, 1.1), Geometric(start, 2.0), Polynomial(start, 1.5)]
-    alpha = draw(st.sampled_from(forms))
-    return alpha, alpha.times(draw(st.sampled_from([1, 2, 8, 1000])))
-
-
-@st.composite
-def parameters(draw, max_trees=3):
-    alpha, beta = draw(schedules())
-    structure = draw(st.sampled_from([0.5, 0.3, 0.8]))
-    return Parameters(
-        n_trees=draw(st.integers(1, max_trees)),
-        seed=draw(st.integers(0, 2**64 - 1)),
-        candidate_dims=draw(st.sampled_from([0.0, 1.0, 2.7, 30.0, "sqrt"])),
-        split_points=draw(st.sampled_from([1, 2, 3, 10, 17, 33])),
-        min_gain=draw(st.sampled_from([0.0, 0.001, 0.1, 0.5, 2.0])),
-        alpha=alpha,
-        beta=beta,
-        structure_fraction=structure,
-        ignore_fraction=draw(st.sampled_from([0.0, 0.1])),
-        fringe_size=draw(st.sampled_from([None, 1, 2, 3, 7])),
-        voting=draw(st.sampled_from(["average", "majority"])),
-    )
-
-
-@st.composite
-def streams(draw):
-    """Rows of a few kinds (continuous, many ties, constant columns, missing values) and labels."""
-    rows, dims = draw(st.integers(0, 400)), draw(st.integers(1, 6))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    X = rng.normal(size=(rows, dims)).astype(np.float32)
-    if draw(st.booleans()):
-        X = np.round(X)  # duplicates
-    if draw(st.booleans()):
-        X[:, rng.integers(dims)] = 3.25  # a constant column
-    if draw(st.booleans()):
-        X[rng.random(X.shape) < 0.2] = np.nan
-    n_classes = draw(st.sampled_from([1, 2, 5, 40]))
-    y = rng.integers(n_classes, size=rows)
-    if draw(st.booleans()):
-        y = np.where(np.nan_to_num(X[:, 0]) > 0, y, 0)  # something to learn
-    return X, y
-
-
-@st.composite
-def cuts(draw, rows):
-    places = draw(st.lists(st.integers(0, rows), max_size=4))
-    edges = [0, *sorted(places), rows]
-    return list(pairwise(edges))
 
 
 @thorough
