@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riparian.estimator.docstrings import REFERENCE, documented, filled
-from riparian.estimator.parameters import Parameters, public
+from riparian.estimator.parameters import Parameters, constructor_parameters
 
 DESCRIBED = "As described in `riparian.estimator.parameters.Parameters`."
 
@@ -44,6 +44,6 @@ def test_a_parameter_without_a_description_is_an_error():
 
 
 def test_long_texts_are_wrapped():
-    text = filled(f"    {DESCRIBED}", public(Parameters))
+    text = filled(f"    {DESCRIBED}", constructor_parameters(Parameters))
     assert max(map(len, text.splitlines())) <= 100
     assert not REFERENCE.search(text)

@@ -8,7 +8,6 @@ import pytest
 from riparian.estimator.kinds import (
     Between,
     Bytes,
-    CheckedElsewhere,
     Flag,
     MultipleOrOfDepth,
     Number,
@@ -17,6 +16,7 @@ from riparian.estimator.kinds import (
     OrNone,
     OrWord,
     Seed,
+    WeightsByLabel,
     Whole,
 )
 from riparian.estimator.schedules import Geometric
@@ -42,7 +42,7 @@ ROOT = OrWord(Number(0, 9), "sqrt")
         (Bytes(), "77", 77),
         (Seed(), 2**64 - 1, 2**64 - 1),
         (OfDepth(), Geometric(1, 2), Geometric(1, 2)),
-        (CheckedElsewhere("dict"), {1: 2}, {1: 2}),
+        (WeightsByLabel(), {1: 2}, {1: 2}),
     ],
 )
 def test_a_value_is_kept_in_its_plain_form(kind, given, kept):
@@ -87,7 +87,7 @@ def test_another_value_is_refused_by_the_name_of_the_parameter(kind, given, mess
         (OrNone(Bytes(), "no bound"), "int, str or None"),
         (OfDepth(), "Geometric or Polynomial"),
         (MultipleOrOfDepth(), "float, Geometric or Polynomial"),
-        (CheckedElsewhere("dict or None"), "dict or None"),
+        (WeightsByLabel(), 'dict, "balanced" or None'),
     ],
 )
 def test_a_kind_has_words_for_documentation(kind, words):

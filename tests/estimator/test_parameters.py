@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from riparian.estimator.parameters import (
+    OF_DEPTH,
     Parameters,
     SaffariParameters,
+    constructor_parameters,
     parameters_of,
-    public,
 )
 from riparian.estimator.schedules import ConsistencyWarning, Geometric, Polynomial
 
@@ -140,6 +141,10 @@ def constructor(path):
     return getattr(import_module(module), name)
 
 
+def descriptions(described):
+    return constructor_parameters(described) | OF_DEPTH
+
+
 @constructors
 def test_every_parameter_of_an_engine_is_one_of_every_constructor(
     path, described, renamed, own_defaults
@@ -155,7 +160,7 @@ def test_every_parameter_of_a_constructor_is_described_and_documented(
 ):
     cls = constructor(path)
     names = [name for name in signature(cls).parameters if name != "schema"]
-    known = {renamed.get(name, name) for name in public(described)}
+    known = {renamed.get(name, name) for name in descriptions(described)}
     assert {*names} <= known
     for name in names:
         assert len(re.findall(rf"^    {name} : ", cls.__doc__, re.M)) == 1, name
@@ -163,11 +168,11 @@ def test_every_parameter_of_a_constructor_is_described_and_documented(
 
 @constructors
 def test_the_default_of_a_constructor_is_the_one_described(path, described, renamed, own_defaults):
-    descriptions = public(described)
-    for name in descriptions.keys() - own_defaults:
+    by_name = descriptions(described)
+    for name in by_name.keys() - own_defaults:
         parameter = signature(constructor(path)).parameters.get(renamed.get(name, name))
         if parameter is not None:
-            assert parameter.default == descriptions[name].default, name
+            assert parameter.default == by_name[name].default, name
 
 
 @constructors
@@ -188,6 +193,6 @@ def test_every_default_is_accepted(described):
 
 @pytest.mark.parametrize("described", [Parameters, SaffariParameters])
 def test_a_description_is_a_sentence_or_more(described):
-    for parameter in public(described).values():
-        assert parameter.text.endswith("."), parameter.name
-        assert parameter.text[0].isupper() or parameter.symbol, parameter.name
+    for parameter in descriptions(described).values():
+        assert parameter.text().endswith("."), parameter.name
+        assert parameter.text()[0].isupper() or parameter.symbol, parameter.name

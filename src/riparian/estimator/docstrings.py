@@ -32,7 +32,8 @@ def filled(docstring: str, names: Iterable[str]) -> str:
     if reference is None:
         return docstring
     indent, source = reference.groups()
-    descriptions = parameters.public(getattr(parameters, source))
+    descriptions = parameters.constructor_parameters(getattr(parameters, source))
+    descriptions |= parameters.OF_DEPTH
     missing = [name for name in names if not re.search(rf"^{indent}{name}( :|$)", docstring, re.M)]
     entries = "\n".join(entry(descriptions[name]) for name in missing)
     return REFERENCE.sub(lambda _: textwrap.indent(entries, indent), docstring)
@@ -41,9 +42,9 @@ def filled(docstring: str, names: Iterable[str]) -> str:
 def entry(parameter: Parameter) -> str:
     """A parameter as numpydoc has it.
 
-    >>> print(entry(parameters.public(parameters.Parameters)["split_points"]))
+    >>> print(entry(parameters.parameters_of(parameters.Parameters)["split_points"]))
     split_points : int
         m: a leaf chooses among thresholds taken from its first m structure points.
     """
-    text = textwrap.fill(parameter.text, WIDTH - 8, break_on_hyphens=False)
+    text = textwrap.fill(parameter.text(), WIDTH - 8, break_on_hyphens=False)
     return f"{parameter.name} : {parameter.kind.words}\n{textwrap.indent(text, ' ' * 4)}"

@@ -176,15 +176,10 @@ class Seed(Kind):
         return whole(name, value, at_least=0, at_most=2**64 - 1)
 
 
-@dataclass(frozen=True)
-class CheckedElsewhere(Kind):
-    """A value that is checked where it is used, such as weights by label."""
+class WeightsByLabel(Kind):
+    """Labels are not known beforehand: `weights.ClassWeights` checks this."""
 
-    type: str
-
-    @property
-    def words(self) -> str:
-        return self.type
+    words = 'dict, "balanced" or None'
 
     def checked(self, name: str, value: Any) -> Any:
         return value

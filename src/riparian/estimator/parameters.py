@@ -16,7 +16,6 @@ from typing import Any, Literal, Self
 from riparian.estimator.kinds import (
     Between,
     Bytes,
-    CheckedElsewhere,
     Flag,
     Kind,
     MultipleOrOfDepth,
@@ -26,6 +25,7 @@ from riparian.estimator.kinds import (
     OrNone,
     OrWord,
     Seed,
+    WeightsByLabel,
     Whole,
 )
 from riparian.estimator.schedules import Geometric, Schedule, resolve
@@ -45,11 +45,15 @@ class Parameter:
     option: str = ""  # its name on the command line, where that is another
 
     @property
-    def text(self) -> str:
-        """The description, as documentation has it."""
+    def flag(self) -> str:
+        """The option on the command line."""
+        return self.option or f"--{self.name.replace('_', '-')}"
+
+    def text(self, none: str = "None") -> str:
+        """The description in full; `none` is how the reader would choose None."""
         symbol = f"{self.symbol}: " if self.symbol else ""
-        none = f" None: {self.kind.meaning}." if isinstance(self.kind, OrNone) else ""
-        return f"{symbol}{self.help}{none}"
+        meaning = f" {none}: {self.kind.meaning}." if isinstance(self.kind, OrNone) else ""
+        return f"{symbol}{self.help}{meaning}"
 
     def checked(self, value: Any) -> Any:
         """The value in its plain form; an error says what is wrong with it, by its public name."""
@@ -176,7 +180,7 @@ class Parameters(ForestParameters):
         before=None,
         help='A bound on the bytes that the forest holds, such as "500MB". Each tree has an equal part. '
         "It limits the fringe first. When the histograms of the leaves alone fill it, trees stop "
-        "growing and go on learning in the leaves they have (`stats()` says since when).",
+        "growing and go on learning in the leaves they have.",
     )
 
     @classmethod
@@ -268,7 +272,7 @@ OF_ESTIMATORS = {
         ),
         Parameter(
             "class_weight",
-            kind=CheckedElsewhere('dict, "balanced" or None'),
+            kind=WeightsByLabel(),
             default=None,
             help="Weights by label. A label that is not named has weight 1. "
             '"balanced" gives every class the same total weight, by the frequencies seen so far.',
@@ -304,10 +308,11 @@ OF_DEPTH = {
 }
 
 
-def public(cls: type[ForestParameters]) -> dict[str, Parameter]:
-    """The descriptions by their names in constructors, with those that no engine needs."""
-    of_engines = {parameter.name: parameter for parameter in parameters_of(cls).values()}
-    return of_engines | OF_ESTIMATORS | OF_DEPTH
+def constructor_parameters(cls: type[ForestParameters]) -> dict[str, Parameter]:
+    """The parameters of an estimator, by their names in its constructor."""
+    return {parameter.name: parameter for parameter in parameters_of(cls).values()} | OF_ESTIMATORS
 
 
-DEFAULT = {name: parameter.default for name, parameter in public(Parameters).items()}
+DEFAULT = {
+    name: parameter.default for name, parameter in constructor_parameters(Parameters).items()
+}

@@ -1,14 +1,32 @@
-"""Every parameter of the estimator as an option. What they may be, the estimator itself decides."""
+"""Every parameter of the forest as an option, made from its description.
+
+What a value may be is for the forest to say; here text becomes a value.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, make_dataclass, replace
 from typing import Annotated, Any
 
 import typer
 
 from riparian.cli.errors import BadUsage
 from riparian.cli.features.target import Target
+from riparian.estimator.kinds import (
+    Bytes,
+    Kind,
+    MultipleOrOfDepth,
+    Number,
+    OfDepth,
+    OneOf,
+    OrNone,
+    OrWord,
+    Seed,
+    WeightsByLabel,
+    Whole,
+)
+from riparian.estimator.parameters import Parameter, Parameters, constructor_parameters
 from riparian.estimator.schedules import Geometric, Polynomial, Schedule
 
 SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
@@ -16,101 +34,53 @@ SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
     "polynomial": Polynomial,
 }
 
+# A command should do the same twice, and use the machine; neither changes what it means.
+OWN_DEFAULTS = {"random_state": 0, "n_jobs": -1}
 
-def _forest(*names: str, **more: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="The forest", **more)
+NOT_HERE = {"passes", "shuffle"}  # a stream of files has its own options for these
+
+
+# -- how a value is written ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class ForestOptions:
-    """The parameters of `OnlineForestClassifier` by their names, but what `fit` alone needs."""
+class Form:
+    """How values of a kind are written on the command line."""
 
-    n_estimators: Annotated[int, _forest("--trees", help="The number of trees.")] = 100
-    candidate_dims: Annotated[
-        str,
-        _forest(help="λ: a leaf looks for its split in 1 + Poisson(λ) features; a number, or sqrt of "
-                "how many there are.", metavar="NUMBER|sqrt"),
-    ] = "sqrt"  # fmt: skip
-    split_points: Annotated[
-        int, _forest(help="m: thresholds that a leaf tries in each of them.")
-    ] = 10
-    min_gain: Annotated[
-        float, _forest(help="τ: bits that a split must gain before the leaf splits.")
-    ] = 0.5
-    alpha: Annotated[
-        str,
-        _forest(help="α(d): points that each child of a leaf at depth d must hold: geometric:START,RATE "
-                "or polynomial:START,POWER.", metavar="SCHEDULE"),
-    ] = "geometric:1,1.05"  # fmt: skip
-    beta: Annotated[
-        str,
-        _forest(help="β(d): points that make a leaf split whatever the gain: a multiple of α, or a "
-                "schedule.", metavar="NUMBER|SCHEDULE"),
-    ] = "20"  # fmt: skip
-    structure_fraction: Annotated[
-        float, _forest(help="The share of points that choose splits.")
-    ] = 0.5
-    ignore_fraction: Annotated[float, _forest(help="The share that a tree leaves out.")] = 0.0
-    fringe_size: Annotated[
-        int | None,
-        _forest(help="How many leaves of a tree may collect split statistics at a time: bounds the "
-                "memory. If not given: all."),
-    ] = None  # fmt: skip
-    max_memory: Annotated[
-        str | None,
-        _forest(help="A bound on what the forest holds, such as 500MB.", metavar="SIZE"),
-    ] = None
-    voting: Annotated[str, _forest(help="How trees are combined.", metavar="average|majority")] = (
-        "average"
-    )
-    class_weight: Annotated[
-        list[str] | None,
-        _forest(help="balanced, or LABEL=WEIGHT; may be given again.", metavar="LABEL=WEIGHT"),
-    ] = None
-    random_state: Annotated[
-        int,
-        _forest("--seed", help="The same seed and stream give the same forest, to the last bit."),
-    ] = 0
-    n_jobs: Annotated[
-        int, _forest("--threads", help="-1: as many as processors. They change no result.")
-    ] = -1
-
-    def parameters(self, target: Target) -> dict[str, Any]:
-        """What the estimator takes."""
-        return {
-            **vars(self),
-            "candidate_dims": _number_or_text(self.candidate_dims),
-            "alpha": schedule("--alpha", self.alpha),
-            "beta": _number_or_schedule(self.beta),
-            "max_memory": _number_or_text(self.max_memory, whole=True),
-            "class_weight": _class_weight(self.class_weight, target),
-        }
+    type: Any  # for Typer
+    metavar: str | None = None
+    hint: str = ""
+    read: Callable[[str, Any], Any] = lambda flag, given: given
+    write: Callable[[Any], Any] = lambda value: value  # the default, as if it had been given
 
 
-RENAMED = {"n_estimators": "trees", "random_state": "seed", "n_jobs": "threads"}
+def form(kind: Kind) -> Form:
+    match kind:
+        case OrNone():
+            inner = form(kind.kind)
+            return replace(inner, type=inner.type | None)
+        case Whole() | Seed():
+            return Form(int)
+        case Number():
+            return Form(float)
+        case OneOf():
+            return Form(str, "|".join(kind.choices))
+        case OrWord():
+            return Form(str, f"NUMBER|{kind.word}", read=_number_or_text(float), write=str)
+        case Bytes():
+            return Form(str, "SIZE", read=_number_or_text(int))
+        case MultipleOrOfDepth():
+            return Form(str, "NUMBER|SCHEDULE", read=_number_or_schedule, write=_written)
+        case OfDepth():
+            hint = "Written as geometric:START,RATE or polynomial:START,POWER."
+            return Form(str, "SCHEDULE", hint, read=schedule, write=_written)
+        case WeightsByLabel():
+            hint = "May be given more than once."
+            return Form(list[str] | None, "balanced|LABEL=WEIGHT", hint)
+    raise TypeError(f"{kind!r} cannot be written on the command line")
 
 
-def flag(parameter: str) -> str:
-    """The option for a parameter.
-
-    >>> flag("n_estimators"), flag("min_gain")
-    ('--trees', '--min-gain')
-    """
-    return f"--{RENAMED.get(parameter, parameter).replace('_', '-')}"
-
-
-def in_options(message: str) -> str:
-    """What the estimator says of a parameter, said of the option.
-
-    >>> in_options("min_gain must be >= 0, got -1.0")
-    '--min-gain must be >= 0, got -1.0'
-    """
-    word = message.partition(" ")[0]
-    known = {field.name for field in fields(ForestOptions)}
-    return flag(word) + message.removeprefix(word) if word in known else message
-
-
-def schedule(option: str, text: str) -> Schedule:
+def schedule(flag: str, text: str) -> Schedule:
     """
     >>> schedule("--alpha", "geometric:1,1.05")
     Geometric(start=1.0, rate=1.05)
@@ -121,26 +91,102 @@ def schedule(option: str, text: str) -> Schedule:
         made = SCHEDULES[kind.strip().lower()]
     except (KeyError, ValueError):
         raise BadUsage(
-            f"{option} must be like geometric:1,1.05 or polynomial:1,2, got {text!r}"
+            f"{flag} must be like geometric:1,1.05 or polynomial:1,2, got {text!r}"
         ) from None
     try:
         return made(start, growth)
     except ValueError as error:
-        raise BadUsage(f"{option} {text!r}: {error}") from None
+        raise BadUsage(f"{flag} {text!r}: {error}") from None
 
 
-def _number_or_schedule(text: str) -> float | Schedule:
+def _written(value: float | Geometric | Polynomial) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    start, growth = astuple(value)
+    return f"{type(value).__name__.lower()}:{start:g},{growth:g}"
+
+
+def _number_or_schedule(flag: str, text: str) -> float | Schedule:
     try:
         return float(text)
     except ValueError:
-        return schedule("--beta", text)
+        return schedule(flag, text)
 
 
-def _number_or_text(text: str | None, whole: bool = False) -> Any:
-    try:
-        return None if text is None else int(text) if whole else float(text)
-    except ValueError:
-        return text
+def _number_or_text(number: type[int] | type[float]) -> Callable[[str, str | None], Any]:
+    def read(flag: str, text: str | None) -> Any:
+        try:
+            return None if text is None else number(text)
+        except ValueError:
+            return text
+
+    return read
+
+
+# -- the options -----------------------------------------------------------------------------------
+
+
+def _as_option(parameter: Parameter) -> Parameter:
+    """A parameter with the default that it has on the command line."""
+    if parameter.name not in OWN_DEFAULTS:
+        return parameter
+    kind = parameter.kind.kind if isinstance(parameter.kind, OrNone) else parameter.kind
+    return replace(parameter, kind=kind, default=OWN_DEFAULTS[parameter.name])
+
+
+OPTIONS = {
+    name: _as_option(parameter)
+    for name, parameter in sorted(
+        constructor_parameters(Parameters).items(), key=lambda item: item[0] in OWN_DEFAULTS
+    )
+    if name not in NOT_HERE
+}
+
+
+def _field(parameter: Parameter) -> tuple[str, Any, Any]:
+    written = form(parameter.kind)
+    option = typer.Option(
+        parameter.flag,
+        help=f"{parameter.text(none='If not given')} {written.hint}".strip(),
+        metavar=written.metavar,
+        rich_help_panel="The forest",
+    )
+    default = None if parameter.default is None else written.write(parameter.default)
+    return parameter.name, Annotated[written.type, option], default
+
+
+_Options: Any = make_dataclass("_Options", map(_field, OPTIONS.values()), frozen=True)
+
+
+class ForestOptions(_Options):
+    """The parameters of `OnlineForestClassifier` by their names, as they were written."""
+
+    def parameters(self, target: Target) -> dict[str, Any]:
+        """What the estimator takes."""
+        values = {
+            name: form(parameter.kind).read(parameter.flag, getattr(self, name))
+            for name, parameter in OPTIONS.items()
+        }
+        return values | {"class_weight": _class_weight(self.class_weight, target)}
+
+
+def flag(name: str) -> str:
+    """The option for a parameter of the forest or of a group of options.
+
+    >>> flag("n_estimators"), flag("min_gain"), flag("no_header")
+    ('--trees', '--min-gain', '--no-header')
+    """
+    return OPTIONS[name].flag if name in OPTIONS else f"--{name.replace('_', '-')}"
+
+
+def in_options(message: str) -> str:
+    """What the estimator says of a parameter, said of the option.
+
+    >>> in_options("min_gain must be >= 0, got -1.0")
+    '--min-gain must be >= 0, got -1.0'
+    """
+    word = message.partition(" ")[0]
+    return flag(word) + message.removeprefix(word) if word in OPTIONS else message
 
 
 def _class_weight(given: list[str] | None, target: Target) -> Any:
