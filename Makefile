@@ -16,7 +16,7 @@ export CXX
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 BUILD_FILES := pyproject.toml CMakeLists.txt $(wildcard core/*.?pp core/*/*)
-PYTHON_FILES := $(wildcard src/riparian/*.py src/riparian/*/*.py src/riparian/*/*/*.py)
+PYTHON_FILES := $(shell find src/riparian -name '*.py')
 
 .PHONY: help
 help: ## say what can be made
