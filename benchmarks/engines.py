@@ -67,7 +67,7 @@ class Native:
 
     def __init__(self, task: Task) -> None:
         self.workers = task.workers
-        self.forest = native.Forest(parameters(task), task.n_features)
+        self.forest = native.ColumnEngine(parameters(task), task.n_features)
         self.forest.set_classes(np.arange(len(task.classes)), len(task.classes))
 
     def learn(self, X: Rows, y: Labels) -> None:

@@ -14,8 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "space/depth.hpp"
 #include "forest.hpp"
+#include "rules/one_stream.hpp"
+#include "rules/two_streams.hpp"
+#include "space/columns.hpp"
+#include "space/depth.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -70,7 +73,7 @@ struct Input<DepthDifferences> {
     }
 };
 
-constexpr std::size_t block = Forest<Columns, Rule::two_streams>::block;
+constexpr std::size_t block = Forest<Columns, TwoStreams>::block;
 
 // For each block of points, in order.
 template <class Batch, class Work>
@@ -81,64 +84,9 @@ void in_blocks(const Batch& points, Work&& work) {
 
 nb::dict to_dict(const TreeStats& stats) {
     nb::dict d;
-    d["structure_points"] = stats.structure_points;
-    d["estimation_points"] = stats.estimation_points;
-    d["ignored_points"] = stats.ignored_points;
-    d["should_splits"] = stats.should_splits;
-    d["must_splits"] = stats.must_splits;
-    d["leaves"] = stats.leaves;
-    d["active"] = stats.active;
-    d["pure"] = stats.pure;
-    d["stuck"] = stats.stuck;
-    d["depth"] = stats.depth;
-    d["activations"] = stats.activations;
-    d["refreshes"] = stats.refreshes;
-    d["evictions"] = stats.evictions;
-    d["stopped_at"] = stats.stopped_at;
-    d["node_bytes"] = stats.node_bytes;
-    d["leaf_bytes"] = stats.leaf_bytes;
-    d["fringe_bytes"] = stats.fringe_bytes;
-    d["held_bytes"] = stats.held_bytes;
+    for (const auto& [name, total] : total_names) d[name] = stats.totals.*total;
+    for (const auto& [name, stat] : stat_names) d[name] = stats.*stat;
     return d;
-}
-
-// The arrays of a tree by name: one list for both directions.
-template <class Visitor>
-void for_each_array(CountsState& counts, const std::string& stream, Visitor&& visit) {
-    visit(stream + "_counted", counts.counted);
-    visit(stream + "_length", counts.length);
-    visit(stream + "_label", counts.label);
-    visit(stream + "_bits", counts.bits);
-    visit(stream + "_count", counts.count);
-}
-
-template <class Space, class Visitor>
-void for_each_array(TreeState<Space>& tree, Visitor&& visit) {
-    visit("totals", tree.totals);
-    visit("bag", tree.bag);
-    visit("importance", tree.importance);
-    visit("feature", tree.feature);
-    visit("threshold", tree.threshold);
-    visit("child", tree.child);
-    visit("leaf_node", tree.leaf_node);
-    visit("leaf_depth", tree.leaf_depth);
-    visit("leaf_born", tree.leaf_born);
-    visit("leaf_active", tree.leaf_active);
-    visit("leaf_classes", tree.leaf_classes);
-    visit("histogram", tree.histogram);
-    visit("key_over", tree.key_over);
-    visit("key_under", tree.key_under);
-    visit("attempt", tree.attempt);
-    visit("dims", tree.dims);
-    visit("split_points", tree.split_points);
-    visit("received", tree.received);
-    visit("planned", tree.planned);
-    visit("summed", tree.summed);
-    visit("candidate_dims", tree.candidate_dims);
-    visit("split_point_born", tree.split_point_born);
-    visit("split_threshold", tree.split_threshold);
-    for_each_array(tree.evidence.structure, "structure", visit);
-    for_each_array(tree.evidence.estimation, "estimation", visit);
 }
 
 // Offsets are rows of four numbers there.
@@ -163,15 +111,15 @@ void from_array(const nb::handle& array, std::vector<OffsetPair>& pairs) {
 }
 template <class T>
 void from_array(const nb::handle& array, std::vector<T>& values) {
-    const auto found = nb::cast<Array1<T>>(array);
-    values.assign(found.data(), found.data() + found.shape(0));
+    const auto numbers = nb::cast<Array1<T>>(array);
+    values.assign(numbers.data(), numbers.data() + numbers.shape(0));
 }
 
 template <class Space>
 nb::dict to_dict(TreeState<Space>&& tree) {
     nb::dict arrays;
-    for_each_array(tree, [&](const std::string& name, auto& values) {
-        arrays[name.c_str()] = to_array(std::move(values));
+    for_each_field(tree, [&](auto& field) {
+        arrays[nb::str(field.name.data(), field.name.size())] = to_array(std::move(field.values));
     });
     return arrays;
 }
@@ -179,11 +127,40 @@ nb::dict to_dict(TreeState<Space>&& tree) {
 template <class Space>
 TreeState<Space> from_dict(const nb::dict& arrays) {
     TreeState<Space> tree;
-    for_each_array(tree, [&](const std::string& name, auto& values) {
+    for_each_field(tree, [&](auto& field) {
+        const nb::str name(field.name.data(), field.name.size());
         // What the other kind of forest has, and a snapshot has not.
-        if (arrays.contains(name.c_str())) from_array(arrays[name.c_str()], values);
+        if (arrays.contains(name)) from_array(arrays[name], field.values);
     });
     return tree;
+}
+
+// The list of a tree's arrays, for Python: name, type, per what.
+template <class T>
+const char* type_name(const std::vector<T>&) {
+    if constexpr (std::is_same_v<T, Byte>) return "uint8";
+    if constexpr (std::is_same_v<T, Word>) return "uint32";
+    if constexpr (std::is_same_v<T, Long>) return "uint64";
+    if constexpr (std::is_same_v<T, std::int64_t>) return "int64";
+    if constexpr (std::is_same_v<T, float>) return "float32";
+    return "feature";  // uint32, or four float32
+}
+
+nb::list tree_fields() {
+    nb::list fields;
+    for_each_field(TreeState<DepthDifferences>{}, [&](const auto& field) {
+        fields.append(nb::make_tuple(nb::str(field.name.data(), field.name.size()),
+                                     type_name(field.values),
+                                     nb::str(field.per.data(), field.per.size())));
+    });
+    return fields;
+}
+
+template <class Names>
+nb::list names(const Names& named) {
+    nb::list all;
+    for (const auto& [name, member] : named) all.append(name);
+    return all;
 }
 
 // Every call that may wait for the forest's lock is made without the GIL: whoever holds the lock may
@@ -194,14 +171,11 @@ decltype(auto) released(Work&& work) {
     return work();
 }
 
-Settings two_streams(std::uint64_t seed, std::uint32_t split_points, double min_gain,
-                     std::uint64_t structure_cut, std::uint64_t ignore_cut,
-                     std::optional<std::uint64_t> fringe_size,
-                     std::optional<std::uint64_t> budget) {
-    Settings settings;
-    settings.seed = seed;
-    settings.split_points = split_points;
-    settings.min_gain = min_gain;
+TwoStreams::Settings two_streams(std::uint64_t seed, std::uint32_t split_points, double min_gain,
+                                 std::uint64_t structure_cut, std::uint64_t ignore_cut,
+                                 std::optional<std::uint64_t> fringe_size,
+                                 std::optional<std::uint64_t> budget) {
+    TwoStreams::Settings settings{{seed, split_points, min_gain}};
     settings.structure_cut = structure_cut;
     settings.ignore_cut = ignore_cut;
     settings.fringe_size = fringe_size.value_or(unbounded);
@@ -209,14 +183,11 @@ Settings two_streams(std::uint64_t seed, std::uint32_t split_points, double min_
     return settings;
 }
 
-Settings one_stream(std::uint64_t seed, std::uint32_t split_points, double min_gain,
-                    std::uint64_t min_samples, std::optional<std::uint64_t> max_depth,
-                    bool range_thresholds, std::optional<std::uint64_t> replace_after,
-                    const Rate& bagging) {
-    Settings settings;
-    settings.seed = seed;
-    settings.split_points = split_points;
-    settings.min_gain = min_gain;
+OneStream::Settings one_stream(std::uint64_t seed, std::uint32_t split_points, double min_gain,
+                               std::uint64_t min_samples, std::optional<std::uint64_t> max_depth,
+                               bool range_thresholds, std::optional<std::uint64_t> replace_after,
+                               const Rate& bagging) {
+    OneStream::Settings settings{{seed, split_points, min_gain}};
     settings.min_samples = min_samples;
     settings.max_depth = max_depth.value_or(unbounded);
     settings.range_thresholds = range_thresholds;
@@ -226,36 +197,72 @@ Settings one_stream(std::uint64_t seed, std::uint32_t split_points, double min_g
 }
 
 // A forest of one space and one rule, as Python knows it.
-template <class Space, Rule rule>
+template <class Space, class Rule>
 class BoundForest {
 public:
     using Points = typename Input<Space>::Points;
     using Batch = typename Space::Batch;
 
-    BoundForest(std::size_t n_trees, const Settings& settings, const Space& space)
-        : forest_(n_trees, settings, space) {}
+    BoundForest(std::size_t n_trees, std::uint64_t first_tree,
+                const typename Rule::Settings& settings, const Space& space)
+        : forest_(n_trees, first_tree, settings, space) {}
 
-    BoundForest(const Settings& settings, const Space& space, std::uint64_t points,
-                const nb::list& trees)
-        : forest_(restored(settings, space, points, trees)) {}
+    BoundForest(std::uint64_t first_tree, const typename Rule::Settings& settings,
+                const Space& space, std::uint64_t points, const nb::list& trees)
+        : forest_(restored(first_tree, settings, space, points, trees)) {}
 
     void learn(const Points& points, const Array1<std::uint32_t>& y,
                const std::optional<Array1<double>>& weights, std::size_t workers) {
         const Batch batch = Input<Space>::batch(points);
         const Class* labels = y.data();
         const double* weight = weights ? weights->data() : nullptr;
-        released([&] { forest_.learn(batch, labels, weight, workers); });
+        released([&] { forest_.learn({batch, labels, weight}, workers); });
     }
 
-    // Where classes join while this runs, rows of later blocks are wider: the first block decides,
-    // and it is done again from there.
     nb::object predict_proba(const Points& X, bool majority, std::size_t workers) {
-        const Voting voting = majority ? Voting::majority : Voting::average;
         const Batch points = Input<Space>::batch(X);
-        std::vector<double> out;
-        std::size_t columns = 0;
-        released([&] { columns = predict(points, voting, workers, out); });
-        return owned(std::move(out), points.size(), columns);
+        std::vector<double> proba, discarded;
+        const std::size_t columns = released([&] {
+            return in_equal_blocks(points,
+                                   [&](const Batch& rows, std::size_t first, std::size_t n) {
+                                       if (first == 0) proba.assign(points.size() * n, 0.0);
+                                       std::size_t n_classes = n;
+                                       const auto room = [&](std::size_t now) {
+                                           n_classes = now;
+                                           if (now == n) return proba.data() + first * n;
+                                           discarded.resize(rows.size() * now);
+                                           return discarded.data();
+                                       };
+                                       forest_.predict_proba(rows, voting(majority), workers, room);
+                                       return n_classes;
+                                   });
+        });
+        return owned(std::move(proba), points.size(), columns);
+    }
+
+    // R11 before the division: sums of shares, in units of 2^-40, and the trees that did not abstain.
+    nb::tuple predict_sums(const Points& X, bool majority, std::size_t workers) {
+        const Batch points = Input<Space>::batch(X);
+        std::vector<std::int64_t> sums, discarded;
+        std::vector<std::uint32_t> voters(points.size());
+        const std::size_t columns = released([&] {
+            return in_equal_blocks(
+                points, [&](const Batch& rows, std::size_t first, std::size_t n) {
+                    if (first == 0) sums.assign(points.size() * n, 0);
+                    std::size_t n_classes = n;
+                    const auto room = [&](std::size_t now) {
+                        n_classes = now;
+                        if (now == n)
+                            return std::pair(sums.data() + first * n, voters.data() + first);
+                        discarded.resize(rows.size() * now);
+                        return std::pair(discarded.data(), voters.data() + first);
+                    };
+                    forest_.predict_sums(rows, voting(majority), workers, room);
+                    return n_classes;
+                });
+        });
+        return nb::make_tuple(owned(std::move(sums), points.size(), columns),
+                              owned(std::move(voters)));
     }
 
     nb::object predict_trees(const Points& X) {
@@ -332,23 +339,20 @@ public:
     void let_go_in_child() { forest_.let_go_in_child(); }
 
 private:
-    std::size_t predict(const Batch& points, Voting voting, std::size_t workers,
-                        std::vector<double>& out) {
+    static Voting voting(bool majority) { return majority ? Voting::majority : Voting::average; }
+
+    // predict(rows, first, columns), block by block, returns the classes that there are now. Where
+    // classes join while this runs, rows of later blocks are wider: all is done again from the start.
+    template <class Predict>
+    std::size_t in_equal_blocks(const Batch& points, Predict&& predict) {
         std::size_t columns = forest_.n_classes();
-        bool wider = true;
-        while (wider) {
+        for (bool wider = true; wider;) {
             wider = false;
-            out.assign(points.size() * columns, 0.0);
-            std::vector<double> discarded;
             in_blocks(points, [&](std::size_t first, const Batch& rows) {
                 if (wider) return;
-                forest_.predict_proba(rows, voting, workers, [&](std::size_t n_classes) {
-                    if (n_classes == columns) return out.data() + first * columns;
-                    wider = true;
-                    columns = n_classes;
-                    discarded.resize(rows.size() * n_classes);
-                    return discarded.data();
-                });
+                const std::size_t now = predict(rows, first, columns);
+                wider = now != columns;
+                columns = now;
             });
         }
         return columns;
@@ -367,30 +371,36 @@ private:
         return owned(std::move(out), points.size(), n_trees);
     }
 
-    static Forest<Space, rule> restored(const Settings& settings, const Space& space,
+    static Forest<Space, Rule> restored(std::uint64_t first_tree,
+                                        const typename Rule::Settings& settings, const Space& space,
                                         std::uint64_t points, const nb::list& arrays) {
         std::vector<TreeState<Space>> trees;
         for (const nb::handle tree : arrays)
             trees.push_back(from_dict<Space>(nb::cast<nb::dict>(tree)));
-        return released([&] { return Forest<Space, rule>(settings, space, points, trees); });
+        return released(
+            [&] { return Forest<Space, Rule>(first_tree, settings, space, points, trees); });
     }
 
-    Forest<Space, rule> forest_;
+    Forest<Space, Rule> forest_;
 };
 
-template <class Space, Rule rule>
-void bind_forest(nb::module_& m, const char* name) {
-    using Bound = BoundForest<Space, rule>;
-    nb::class_<Bound>(m, name)
-        .def(nb::init<std::size_t, const Settings&, const Space&>(), "n_trees"_a, "settings"_a,
-             "space"_a)
+template <class Space, class Rule>
+auto bind_forest(nb::module_& m, const char* name) {
+    using Bound = BoundForest<Space, Rule>;
+    return nb::class_<Bound>(m, name)
+        .def(nb::init<std::size_t, std::uint64_t, const typename Rule::Settings&, const Space&>(),
+             "n_trees"_a, "first_tree"_a, "settings"_a, "space"_a)
         .def_static(
             "from_state",
-            [](const Settings& settings, const Space& space, std::uint64_t points,
-               const nb::list& trees) { return new Bound(settings, space, points, trees); },
-            "settings"_a, "space"_a, "points"_a, "trees"_a, nb::rv_policy::take_ownership)
+            [](std::uint64_t first_tree, const typename Rule::Settings& settings,
+               const Space& space, std::uint64_t points, const nb::list& trees) {
+                return new Bound(first_tree, settings, space, points, trees);
+            },
+            "first_tree"_a, "settings"_a, "space"_a, "points"_a, "trees"_a,
+            nb::rv_policy::take_ownership)
         .def("learn", &Bound::learn, "points"_a, "y"_a, "weights"_a.none(), "workers"_a)
         .def("predict_proba", &Bound::predict_proba, "points"_a, "majority"_a, "workers"_a)
+        .def("predict_sums", &Bound::predict_sums, "points"_a, "majority"_a, "workers"_a)
         .def("predict_trees", &Bound::predict_trees, "points"_a)
         .def("apply", &Bound::apply, "points"_a)
         .def("stats", &Bound::stats)
@@ -401,10 +411,17 @@ void bind_forest(nb::module_& m, const char* name) {
         .def("let_go_in_child", &Bound::let_go_in_child)
         .def("save", &Bound::save)
         .def("set_classes", &Bound::set_classes, "rank"_a, "n_classes"_a)
-        .def("set_schedules", &Bound::set_schedules, "alpha"_a, "beta"_a)
         .def("set_space", &Bound::set_space, "space"_a)
         .def_prop_ro("depth", &Bound::depth)
         .def_prop_ro("points", &Bound::points);
+}
+
+// The paper's forest has schedules, too.
+template <class Space>
+void bind_two_streams(nb::module_& m, const char* name) {
+    using Bound = BoundForest<Space, TwoStreams>;
+    bind_forest<Space, TwoStreams>(m, name).def("set_schedules", &Bound::set_schedules, "alpha"_a,
+                                                "beta"_a);
 }
 
 std::vector<std::string> kernel_names() {
@@ -439,14 +456,19 @@ NB_MODULE(_core, m) {
     m.attr("sanitized") = false;
 #endif
     m.attr("block") = block;
-    m.attr("tree_bytes") = sizeof(Tree<Columns, Rule::two_streams>);
+    m.attr("tree_bytes") = sizeof(Tree<Columns, TwoStreams>);
+    m.attr("whole_share") = whole_share;
+    m.attr("tree_fields") = tree_fields();
+    m.attr("tree_totals") = names(total_names);
+    m.attr("tree_bag") = nb::cast(std::vector<std::string>(bag_names.begin(), bag_names.end()));
     m.def("entropy_term", &entropy_term_exact, "n"_a);
     m.def("kernel_names", &kernel_names);
     m.def("use_kernels", &use_kernels, "name"_a);
 
     nb::class_<Rate>(m, "Rate").def(nb::init<std::uint64_t, double, double>(), "whole"_a,
                                     "exp_one"_a, "exp_rest"_a);
-    nb::class_<Settings>(m, "Settings");
+    nb::class_<TwoStreams::Settings>(m, "TwoStreamsSettings");
+    nb::class_<OneStream::Settings>(m, "OneStreamSettings");
     m.def("two_streams", &two_streams, "seed"_a, "split_points"_a, "min_gain"_a, "structure_cut"_a,
           "ignore_cut"_a, "fringe_size"_a.none(), "budget"_a.none());
     m.def("one_stream", &one_stream, "seed"_a, "split_points"_a, "min_gain"_a, "min_samples"_a,
@@ -467,8 +489,8 @@ NB_MODULE(_core, m) {
                float far) { new (self) PixelArrays{std::move(images), std::move(pixels), far}; },
             "images"_a, "pixels"_a, "far"_a);
 
-    bind_forest<Columns, Rule::two_streams>(m, "ColumnForest");
-    bind_forest<Columns, Rule::one_stream>(m, "ColumnSaffari");
-    bind_forest<DepthDifferences, Rule::two_streams>(m, "DepthForest");
-    bind_forest<DepthDifferences, Rule::one_stream>(m, "DepthSaffari");
+    bind_two_streams<Columns>(m, "ColumnForest");
+    bind_two_streams<DepthDifferences>(m, "DepthForest");
+    bind_forest<Columns, OneStream>(m, "ColumnSaffari");
+    bind_forest<DepthDifferences, OneStream>(m, "DepthSaffari");
 }

@@ -1,64 +1,38 @@
-// A tree as flat arrays, and back: what snapshots, pickles and Python's own looks at a tree are made
-// of. What has varying length lies end to end. All that can be derived (sums, widths, the order of
-// the heap) is left out and made again, so that a forest that comes back is the same in every bit and byte.
+// A tree as flat arrays, and back. All that can be derived (sums, widths, the order of the heap) is left
+// out and made again, so that a forest that comes back is the same in every bit and byte.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "rules/one_stream.hpp"
+#include "rules/two_streams.hpp"
+#include "state_fields.hpp"
 #include "tree.hpp"
 
 namespace riparian {
 
-// What the candidates of the active leaves have counted in one stream.
-struct CountsState {
-    std::vector<std::uint8_t> counted;  // per active leaf: holds counts, not points
-    std::vector<std::uint32_t> length;  // points kept, or rows of counts
-    std::vector<std::uint32_t> label;   // times points kept
-    std::vector<std::uint64_t> bits;    // times points kept: the words of their bits
-    std::vector<std::uint64_t> count;   // times rows times (dims + 1) times split points
+// Where the counts of one stream go.
+struct CountsArrays {
+    std::vector<Byte>& counted;
+    std::vector<Word>&length, &label;
+    std::vector<Long>&bits, &count;
 };
 
-// Both streams; of one stream, the first has all.
-struct EvidenceState {
-    CountsState structure, estimation;
-};
+// Of both streams; of one stream, the first has all.
+struct EvidenceArrays {
+    CountsArrays structure, estimation;
 
-template <class Space>
-struct TreeState {
-    // The tree: points by stream (structure, estimation, ignored), splits (should, must), classes,
-    // activations, refreshes, evictions and the point after which it stopped to grow (0: it grows).
-    std::vector<std::uint64_t> totals;
-    // Of Saffari's: its number, the point before which it was planted, the points left out, and how
-    // many of these it got wrong (R18).
-    std::vector<std::uint64_t> bag;
-    std::vector<std::int64_t> importance;  // per column: Σ G over its splits (R14)
-
-    // Per node, in order of creation. A leaf has no child: 0.
-    std::vector<typename Space::Feature> feature;
-    std::vector<float> threshold;
-    std::vector<std::uint32_t> child;  // the left one; the right one is the next
-
-    // Per leaf, in the order of their nodes.
-    std::vector<std::uint32_t> leaf_node, leaf_depth;
-    std::vector<std::uint64_t> leaf_born;
-    std::vector<std::uint8_t> leaf_active;
-    std::vector<std::uint32_t> leaf_classes;  // the length of its histogram
-    std::vector<std::uint64_t> histogram;     // times that length
-
-    // Per inactive leaf, in the order of the leaves: its key in the fringe, at least its ŝ (R12).
-    std::vector<std::uint64_t> key_over, key_under;
-
-    // Per active leaf, in the order of the leaves.
-    std::vector<std::uint32_t> attempt, dims, split_points;
-    std::vector<std::uint64_t> received;
-    std::vector<std::uint64_t> planned;                   // bytes set aside for it
-    std::vector<std::uint8_t> summed;                     // keeps its entropy sums up to date
-    std::vector<typename Space::Feature> candidate_dims;  // times dims
-    std::vector<std::uint64_t> split_point_born;          // times split points
-    std::vector<float> split_threshold;                   // times dims times split points
-    EvidenceState evidence;
+    template <class Space>
+    explicit EvidenceArrays(TreeState<Space>& s)
+        : structure{array<"structure_counted">(s), array<"structure_length">(s),
+                    array<"structure_label">(s), array<"structure_bits">(s),
+                    array<"structure_count">(s)},
+          estimation{array<"estimation_counted">(s), array<"estimation_length">(s),
+                     array<"estimation_label">(s), array<"estimation_bits">(s),
+                     array<"estimation_count">(s)} {}
 };
 
 // Reads one array after the other from its beginning.
@@ -67,7 +41,7 @@ class Reader {
 public:
     explicit Reader(const std::vector<T>& values) : next_(values.data()) {}
     T one() { return *next_++; }
-    const T* some(std::size_t n) {
+    const T* many(std::size_t n) {
         const T* first = next_;
         next_ += n;
         return first;
@@ -78,22 +52,28 @@ private:
 };
 
 struct CountsReader {
-    explicit CountsReader(const CountsState& state)
-        : counted(state.counted),
-          length(state.length),
-          label(state.label),
-          bits(state.bits),
-          count(state.count) {}
-    Reader<std::uint8_t> counted;
-    Reader<std::uint32_t> length, label;
-    Reader<std::uint64_t> bits, count;
+    Reader<Byte> counted;
+    Reader<Word> length, label;
+    Reader<Long> bits, count;
 };
 
 struct EvidenceReader {
-    explicit EvidenceReader(const EvidenceState& state)
-        : structure(state.structure), estimation(state.estimation) {}
     CountsReader structure, estimation;
+
+    template <class Space>
+    explicit EvidenceReader(const TreeState<Space>& s)
+        : structure{Reader(array<"structure_counted">(s)), Reader(array<"structure_length">(s)),
+                    Reader(array<"structure_label">(s)), Reader(array<"structure_bits">(s)),
+                    Reader(array<"structure_count">(s))},
+          estimation{Reader(array<"estimation_counted">(s)), Reader(array<"estimation_length">(s)),
+                     Reader(array<"estimation_label">(s)), Reader(array<"estimation_bits">(s)),
+                     Reader(array<"estimation_count">(s))} {}
 };
+
+template <class T>
+void append(std::vector<T>& out, const T* first, std::size_t n) {
+    out.insert(out.end(), first, first + n);
+}
 
 // The counters of the split points that are there, in a row of all: visitor(place in the row).
 template <class Visitor>
@@ -104,12 +84,12 @@ void for_each_counter(const CandidateShape& shape, std::uint32_t split_points, V
 
 template <class Stream>
 void Counts<Stream>::save(const CandidateShape& shape, std::uint32_t split_points,
-                          CountsState& out) const {
+                          CountsArrays out) const {
     out.counted.push_back(counted());
     out.length.push_back(counted() ? static_cast<std::uint32_t>(rows_.size() / shape.counters())
                                    : kept_);
-    out.label.insert(out.label.end(), labels_, labels_ + kept_);
-    out.bits.insert(out.bits.end(), bits_, bits_ + kept_ * shape.words());
+    append(out.label, labels_, kept_);
+    append(out.bits, bits_, kept_ * shape.words());
     for (std::size_t row = 0; row < rows_.size(); row += shape.counters())
         for_each_counter(shape, split_points,
                          [&](std::size_t i) { out.count.push_back(rows_[row + i]); });
@@ -122,7 +102,7 @@ void Counts<Stream>::restore(Pool& pool, const CandidateShape& shape, std::uint3
     const std::uint32_t length = in.length.one();
     if (!was_counted) {
         for (std::uint32_t i = 0; i < length; ++i)
-            keep(pool, shape, in.bits.some(shape.words()), in.label.one(), 1);
+            keep(pool, shape, in.bits.many(shape.words()), in.label.one(), 1);
         return;
     }
     rows_.allocate(pool, std::size_t{length} * shape.counters());
@@ -134,163 +114,194 @@ void Counts<Stream>::restore(Pool& pool, const CandidateShape& shape, std::uint3
         });
 }
 
-inline void TwoStreams::save(const CandidateShape& shape, std::uint32_t split_points,
-                             EvidenceState& out) const {
+inline void EstimationTotals::restore(Pool& pool, const CandidateShape& shape,
+                                      const EstimationCounts& estimation) {
+    estimation.add_to(pool, shape, left_);
+}
+
+inline void TwoStreamsEvidence::save(const CandidateShape& shape, std::uint32_t split_points,
+                                     EvidenceArrays& out) const {
     structure_.save(shape, split_points, out.structure);
     estimation_.save(shape, split_points, out.estimation);
 }
 
-inline void TwoStreams::restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
-                                bool summed, EvidenceReader& in, Pool& scratch) {
+inline void TwoStreamsEvidence::restore(Pool& pool, const CandidateShape& shape,
+                                        std::uint32_t split_points, bool summed, EvidenceReader& in,
+                                        Pool& scratch) {
     structure_.restore(pool, shape, split_points, in.structure);
     estimation_.restore(pool, shape, split_points, in.estimation);
     totals_.restore(pool, shape, estimation_);
     if (summed) sums_.build(pool, shape, structure_, scratch);
 }
 
-inline void OneStream::save(const CandidateShape& shape, std::uint32_t split_points,
-                            EvidenceState& out) const {
+inline void OneStreamEvidence::save(const CandidateShape& shape, std::uint32_t split_points,
+                                    EvidenceArrays& out) const {
     counts_.save(shape, split_points, out.structure);
 }
 
-inline void OneStream::restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
-                               bool summed, EvidenceReader& in, Pool& scratch) {
+inline void OneStreamEvidence::restore(Pool& pool, const CandidateShape& shape,
+                                       std::uint32_t split_points, bool summed, EvidenceReader& in,
+                                       Pool& scratch) {
     counts_.restore(pool, shape, split_points, in.structure);
     if (summed) sums_.build(pool, shape, counts_, scratch);
 }
 
+template <class Space>
+struct CandidatesReader {
+    explicit CandidatesReader(const TreeState<Space>& s)
+        : attempt(array<"attempt">(s)),
+          dims(array<"dims">(s)),
+          split_points(array<"split_points">(s)),
+          received(array<"received">(s)),
+          planned(array<"planned">(s)),
+          summed(array<"summed">(s)),
+          candidate_dims(array<"candidate_dims">(s)),
+          born(array<"split_point_born">(s)),
+          thresholds(array<"split_threshold">(s)),
+          evidence(s) {}
+
+    Reader<Word> attempt, dims, split_points;
+    Reader<Long> received, planned;
+    Reader<Byte> summed;
+    Reader<typename Space::Feature> candidate_dims;
+    Reader<Long> born;
+    Reader<float> thresholds;
+    EvidenceReader evidence;
+};
+
 template <class Space, class Evidence>
 void Candidates<Space, Evidence>::save(TreeState<Space>& out) const {
-    out.attempt.push_back(attempt_);
-    out.dims.push_back(shape_.dims);
-    out.split_points.push_back(split_points_);
-    out.received.push_back(received_);
-    out.planned.push_back(planned_);
-    out.summed.push_back(evidence_.summed());
-    out.candidate_dims.insert(out.candidate_dims.end(), features(), features() + shape_.dims);
-    out.split_point_born.insert(out.split_point_born.end(), born(), born() + split_points_);
-    for (std::uint32_t d = 0; d < shape_.dims; ++d) {
-        const float* row = thresholds() + std::size_t{d} * shape_.split_points;
-        out.split_threshold.insert(out.split_threshold.end(), row, row + split_points_);
-    }
-    evidence_.save(shape_, split_points_, out.evidence);
+    array<"attempt">(out).push_back(attempt_);
+    array<"dims">(out).push_back(shape_.dims);
+    array<"split_points">(out).push_back(split_points_so_far_);
+    array<"received">(out).push_back(received_);
+    array<"planned">(out).push_back(planned_);
+    array<"summed">(out).push_back(evidence_.summed());
+    append(array<"candidate_dims">(out), features(), shape_.dims);
+    append(array<"split_point_born">(out), born(), split_points_so_far_);
+    for (std::uint32_t d = 0; d < shape_.dims; ++d)
+        append(array<"split_threshold">(out), thresholds() + std::size_t{d} * shape_.split_points,
+               split_points_so_far_);
+    EvidenceArrays evidence(out);
+    evidence_.save(shape_, split_points_so_far_, evidence);
 }
 
 template <class Space, class Evidence>
-void Candidates<Space, Evidence>::restore(Pool& pool, std::uint32_t split_points,
-                                          std::uint64_t received, std::uint64_t planned,
-                                          bool summed, const std::uint64_t* born_then,
-                                          const float* thresholds_then, EvidenceReader& evidence,
-                                          Pool& scratch) {
-    split_points_ = split_points;
-    received_ = received;
-    planned_ = planned;
-    std::copy_n(born_then, split_points, born());
-    for (std::uint32_t d = 0; d < shape_.dims; ++d)
-        std::copy_n(thresholds_then + std::size_t{d} * split_points, split_points,
-                    thresholds() + std::size_t{d} * shape_.split_points);
-    evidence_.restore(pool, shape_, split_points, summed, evidence, scratch);
+Candidates<Space, Evidence>* Candidates<Space, Evidence>::restored(
+    Pool& pool, std::uint32_t split_points, CandidatesReader<Space>& in,
+    CandidateScratch<Space>& scratch) {
+    const std::uint32_t dims = in.dims.one(), so_far = in.split_points.one();
+    const Feature* drawn = in.candidate_dims.many(dims);
+    scratch.drawn.assign(drawn, drawn + dims);
+    Candidates* made = make(pool, scratch.drawn, split_points, in.attempt.one());
+    made->split_points_so_far_ = so_far;
+    made->received_ = in.received.one();
+    made->planned_ = in.planned.one();
+    std::copy_n(in.born.many(so_far), so_far, made->born());
+    for (std::uint32_t d = 0; d < dims; ++d)
+        std::copy_n(in.thresholds.many(so_far), so_far,
+                    made->thresholds() + std::size_t{d} * split_points);
+    made->evidence_.restore(pool, made->shape_, so_far, in.summed.one(), in.evidence,
+                            scratch.check.pool);
+    return made;
 }
 
-inline void EstimationTotals::restore(Pool& pool, const CandidateShape& shape,
-                                      const EstimationCounts& estimation) {
-    estimation.add_to(pool, shape, left_);
+// What the rules record, beside the nodes and leaves.
+
+template <class Tree>
+void TwoStreams::save(const Tree& tree, typename Tree::State& out) {
+    for (const auto& node : tree.nodes_) {
+        if (node.inner()) continue;
+        const auto& leaf = tree.leaves_[node.leaf];
+        if (leaf.active()) continue;
+        array<"key_over">(out).push_back(tree.waiting_.key(leaf.place).over);
+        array<"key_under">(out).push_back(tree.waiting_.key(leaf.place).under);
+    }
 }
 
-template <FeatureSpace Space, Rule rule>
-TreeState<Space> Tree<Space, rule>::save() const {
-    TreeState<Space> out;
-    out.totals = {counters_.structure_points, counters_.estimation_points, counters_.ignored_points,
-                  counters_.should_splits,    counters_.must_splits,       n_classes_,
-                  fringe_.activations(),      fringe_.refreshes(),         counters_.evictions,
-                  counters_.stopped_at};
-    if constexpr (rule == Rule::one_stream)
-        out.bag = {number_, bag_.planted, bag_.left_out, bag_.errors};
-    out.importance.assign(importance_.begin(), importance_.end());
+template <class Tree>
+void TwoStreams::restore(Tree& tree, const typename Tree::State& in) {
+    Reader over(array<"key_over">(in)), under(array<"key_under">(in));
+    for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i)
+        if (!tree.leaves_[i].active())
+            tree.waiting_.push({{over.one(), under.one()}, tree.leaves_[i].node, i}, tree.moved());
+}
+
+inline constexpr std::array bag_names{"number", "planted", "left_out", "errors"};
+
+template <class Tree>
+void OneStream::save(const Tree& tree, typename Tree::State& out) {
+    array<"bag">(out) = {tree.number_, tree.planted_, tree.record_.left_out, tree.record_.errors};
+}
+
+template <class Tree>
+void OneStream::restore(Tree& tree, const typename Tree::State& in) {
+    const auto& bag = array<"bag">(in);
+    tree.number_ = bag[0];
+    tree.planted_ = bag[1];
+    tree.record_ = {bag[2], bag[3]};
+}
+
+template <FeatureSpace Space, class Rule>
+TreeState<Space> Tree<Space, Rule>::save() const {
+    State out;
+    for (const auto& [name, total] : total_names) array<"totals">(out).push_back(totals_.*total);
+    append(array<"importance">(out), importance_.data(), importance_.size());
     for (const Node& node : nodes_) {
-        out.feature.push_back(node.feature);
-        out.threshold.push_back(node.threshold);
-        out.child.push_back(node.inner() ? node.child : 0);
+        array<"feature">(out).push_back(node.feature);
+        array<"threshold">(out).push_back(node.threshold);
+        array<"child">(out).push_back(node.inner() ? node.child : 0);
     }
     for (const Node& node : nodes_) {
         if (node.inner()) continue;
-        const Leaf<Space, Evidence>& leaf = leaves_[node.leaf];
-        out.leaf_node.push_back(leaf.node);
-        out.leaf_depth.push_back(leaf.depth);
-        out.leaf_born.push_back(leaf.born);
-        out.leaf_active.push_back(leaf.active());
-        out.leaf_classes.push_back(static_cast<std::uint32_t>(leaf.estimation.size()));
+        const Leaf& leaf = leaves_[node.leaf];
+        array<"leaf_node">(out).push_back(leaf.node);
+        array<"leaf_depth">(out).push_back(leaf.depth);
+        array<"leaf_born">(out).push_back(leaf.born);
+        array<"leaf_active">(out).push_back(leaf.active());
+        array<"leaf_classes">(out).push_back(static_cast<Word>(leaf.estimation.size()));
         for (Class y = 0; y < leaf.estimation.size(); ++y)
-            out.histogram.push_back(leaf.estimation[y]);
-        if (leaf.active()) {
-            leaf.candidates->save(out);
-        } else if (rule == Rule::two_streams) {
-            out.key_over.push_back(fringe_.key(leaf.place).over);
-            out.key_under.push_back(fringe_.key(leaf.place).under);
-        }
+            array<"histogram">(out).push_back(leaf.estimation[y]);
+        if (leaf.active()) leaf.candidates->save(out);
     }
+    Rule::save(*this, out);
     return out;
 }
 
-template <FeatureSpace Space, Rule rule>
-Tree<Space, rule>::Tree(std::uint64_t number, const TreeState<Space>& in, const Settings& settings,
-                        Scratch<Space>& scratch)
-    : number_(number) {
-    if constexpr (rule == Rule::one_stream) {
-        number_ = in.bag[0];
-        bag_ = {in.bag[1], in.bag[2], in.bag[3]};
-    }
-    counters_.structure_points = in.totals[0];
-    counters_.estimation_points = in.totals[1];
-    counters_.ignored_points = in.totals[2];
-    counters_.should_splits = in.totals[3];
-    counters_.must_splits = in.totals[4];
-    n_classes_ = static_cast<Class>(in.totals[5]);
-    fringe_.restore(in.totals[6], in.totals[7]);
-    counters_.evictions = in.totals[8];
-    counters_.stopped_at = in.totals[9];
-    importance_.resize(in.importance.size());
-    std::copy(in.importance.begin(), in.importance.end(), importance_.begin());
+template <FeatureSpace Space, class Rule>
+Tree<Space, Rule>::Tree(std::uint64_t number, const State& in, Context& context)
+    : number_(number), planted_(0) {
+    for (std::size_t i = 0; i < total_names.size(); ++i)
+        totals_.*total_names[i].second = array<"totals">(in)[i];
+    const auto& importance = array<"importance">(in);
+    importance_.resize(importance.size());
+    std::copy(importance.begin(), importance.end(), importance_.begin());
 
-    nodes_.resize(in.child.size());
-    for (std::size_t i = 0; i < in.child.size(); ++i)
-        nodes_[i] = {in.feature[i], in.threshold[i], in.child[i], no_leaf};
-    leaves_.resize(in.leaf_node.size());
+    const auto& child = array<"child">(in);
+    nodes_.resize(child.size());
+    for (std::size_t i = 0; i < child.size(); ++i)
+        nodes_[i] = {array<"feature">(in)[i], array<"threshold">(in)[i], child[i], no_leaf};
+    leaves_.resize(array<"leaf_node">(in).size());
 
-    Reader histogram(in.histogram), received(in.received), born(in.split_point_born);
-    Reader attempt(in.attempt), dims(in.dims), split_points(in.split_points);
-    Reader planned(in.planned);
-    Reader summed(in.summed);
-    Reader candidate_dims(in.candidate_dims);
-    Reader thresholds(in.split_threshold);
-    EvidenceReader evidence(in.evidence);
+    Reader histogram(array<"histogram">(in));
+    CandidatesReader<Space> candidates(in);
     for (std::uint32_t i = 0; i < leaves_.size(); ++i) {
-        Leaf<Space, Evidence>& leaf = leaves_[i];
-        leaf.node = in.leaf_node[i];
-        leaf.depth = in.leaf_depth[i];
-        leaf.born = in.leaf_born[i];
+        Leaf& leaf = leaves_[i];
+        leaf.node = array<"leaf_node">(in)[i];
+        leaf.depth = array<"leaf_depth">(in)[i];
+        leaf.born = array<"leaf_born">(in)[i];
         depth_ = std::max<std::uint64_t>(depth_, leaf.depth);
         nodes_[leaf.node].child = leaf.node;
         nodes_[leaf.node].leaf = i;
-        leaf.estimation.restore(histograms_, histogram.some(in.leaf_classes[i]),
-                                in.leaf_classes[i]);
-        if (!in.leaf_active[i]) continue;
-        const std::uint32_t n_dims = dims.one(), points = split_points.one();
-        const auto* drawn = candidate_dims.some(n_dims);
-        scratch.drawn.assign(drawn, drawn + n_dims);
-        leaf.candidates = Candidates<Space, Evidence>::make(pool_, scratch.drawn,
-                                                            settings.split_points, attempt.one());
-        leaf.candidates->restore(pool_, points, received.one(), planned.one(), summed.one(),
-                                 born.some(points), thresholds.some(std::size_t{n_dims} * points),
-                                 evidence, scratch.check.pool);
+        const Word classes = array<"leaf_classes">(in)[i];
+        leaf.estimation.restore(histograms_, histogram.many(classes), classes);
+        if (!array<"leaf_active">(in)[i]) continue;
+        leaf.candidates =
+            Candidates::restored(pool_, context.settings.split_points, candidates, context.scratch);
         planned_ += leaf.candidates->planned();
         ++active_;
     }
-    if (rule == Rule::one_stream) return;  // nobody waits
-    Reader over(in.key_over), under(in.key_under);
-    for (std::uint32_t i = 0; i < leaves_.size(); ++i)
-        if (!leaves_[i].active())
-            fringe_.push({{over.one(), under.one()}, leaves_[i].node, i}, moved());
+    Rule::restore(*this, in);
 }
 
 }  // namespace riparian

@@ -34,7 +34,7 @@ struct Ratio {
     }
 };
 
-class Fringe {
+class WaitingLeaves {
 public:
     struct Entry {
         Ratio key;           // at least ŝ
@@ -47,13 +47,6 @@ public:
     std::size_t bytes() const { return heap_.bytes(); }
     static std::size_t bytes(std::size_t waiting) { return Array<Entry>::bytes(waiting); }
     const Ratio& key(std::size_t place) const { return heap_[place].key; }
-    std::uint64_t activations() const { return activations_; }
-    std::uint64_t refreshes() const { return refreshes_; }
-
-    void restore(std::uint64_t activations, std::uint64_t refreshes) {
-        activations_ = activations;
-        refreshes_ = refreshes;
-    }
 
     // `moved(leaf, place)` is told where a leaf lies now.
     template <class Moved>
@@ -70,11 +63,11 @@ public:
         rise(place, moved);
     }
 
-    // Take the leaf with the largest ŝ; `fresh(leaf)` tells what it is now.
+    // Take the leaf with the largest ŝ; `fresh(leaf)` tells what it is now. `refreshes` counts the keys
+    // that were stale.
     template <class Fresh, class Moved>
-    std::uint32_t take(Fresh&& fresh, Moved&& moved) {
-        ++activations_;
-        for (;; ++refreshes_) {
+    std::uint32_t take(std::uint64_t& refreshes, Fresh&& fresh, Moved&& moved) {
+        for (;; ++refreshes) {
             const Ratio now = fresh(heap_[0].leaf);
             if (!(now < heap_[0].key)) break;
             heap_[0].key = now;
@@ -125,8 +118,6 @@ private:
     }
 
     Array<Entry> heap_;
-    std::uint64_t activations_ = 0;
-    std::uint64_t refreshes_ = 0;
 };
 
 }  // namespace riparian

@@ -31,8 +31,13 @@ def learn_reference(
 class Native:
     """The native engine with labels, fed in any batches."""
 
-    def __init__(self, parameters: Parameters | SaffariParameters, n_dims: int) -> None:
-        self.forest: native.Engine = native.Forest(parameters, n_dims)
+    def __init__(
+        self,
+        parameters: Parameters | SaffariParameters,
+        n_dims: int,
+        trees: range | None = None,
+    ) -> None:
+        self.forest: native.Engine = native.ColumnEngine(parameters, n_dims, trees=trees)
         self.labels = Labels(None)
 
     def learn(
@@ -218,7 +223,7 @@ def assert_same(forest: reference.Forest, engine: Native, X: Any) -> None:
     """Same nodes, thresholds, histograms, fringe, counters and predictions, to the last bit."""
     for i, (tree, stats) in enumerate(zip(forest.trees, engine.stats(), strict=True)):
         assert engine.tree(i) == reference_tree(tree)
-        if isinstance(engine.forest, native.Forest):
+        if isinstance(engine.forest, native.ColumnEngine):
             assert engine.importance(i) == counts(tree.importance)
         for name in ("structure_points", "estimation_points", "ignored_points",
                      "should_splits", "must_splits"):  # fmt: skip

@@ -83,11 +83,12 @@ def test_majority_is_the_share_of_the_trees(grown):
 
 
 def test_average_is_the_mean_of_the_class_shares_in_the_leaves(grown):
-    total = np.zeros((200, 5))
+    total = np.zeros((200, 5), dtype=np.int64)  # in units of 2^-40 (R11)
     for tree, reached in zip(trees_of(grown), grown.apply(X_TEST).T, strict=True):
         counts = [[histogram(tree[leaf]).get(k, 0) for k in range(5)] for leaf in reached]
-        total += counts / np.sum(counts, axis=1, keepdims=True)
-    np.testing.assert_array_equal(grown.predict_proba(X_TEST), total / 5)
+        shares = counts / np.sum(counts, axis=1, keepdims=True)
+        total += np.rint(shares * 2**40).astype(np.int64)
+    np.testing.assert_array_equal(grown.predict_proba(X_TEST), total / (5 * 2**40))
 
 
 def test_apply_follows_the_splits_to_a_leaf(grown):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from riparian.reference import (
     GOLDEN,
     LEAF_DRAW,
     STREAM_DRAW,
+    WHOLE,
     WORD,
     Columns,
     Draws,
@@ -33,6 +35,7 @@ from riparian.reference import (
     information_gain,
     key,
     mix,
+    shares,
     split_is_valid,
     uniform,
     vote,
@@ -447,14 +450,27 @@ def test_r11_trees_are_averaged_or_vote_and_one_without_points_abstains(
 
 
 def test_r11_a_tree_votes_for_the_first_of_its_likeliest_classes():
-    assert vote([0.4, 0.4, 0.2]) == [1, 0, 0]
-    assert vote([0.2, 0.4, 0.4]) == [0, 1, 0]
+    assert vote([4, 4, 2]) == [WHOLE, 0, 0]
+    assert vote([2, 4, 4]) == [0, WHOLE, 0]
 
 
-def test_r11_sums_are_made_in_the_order_of_the_trees():
-    shares = [[A] * n + [B] * (10 - n) for n in (1, 1, 4)]
-    assert forest_of(*shares).predict_proba(point(0))["a"] == (0.1 + 0.1 + 0.4) / 3
-    assert (0.1 + 0.1 + 0.4) / 3 != (0.4 + 0.1 + 0.1) / 3  # so this can tell
+def test_r11_a_share_is_rounded_half_to_even_to_a_multiple_of_two_to_the_minus_40():
+    assert shares([0, 7]) == [0, WHOLE]
+    assert shares([1, 2]) == [round(Fraction(n * 2**40, 3)) for n in (1, 2)]
+    assert shares([1, 3, 5, 2**41 - 9])[:3] == [0, 2, 2]
+
+
+def test_r11_a_vote_asks_for_counts_that_shares_cannot_tell_apart():
+    assert shares([2**50, 2**50 + 1]) == [WHOLE // 2, WHOLE // 2]
+    assert vote([2**50, 2**50 + 1]) == [0, WHOLE]
+
+
+def test_r11_sums_do_not_depend_on_the_order_of_the_trees():
+    trees = [[A] * n + [B] * (10 - n) for n in (1, 1, 4)]
+    expected = (2 * shares([1, 9])[0] + shares([4, 6])[0]) / (3 * WHOLE)
+    for order in permutations(trees):
+        assert forest_of(*order).predict_proba(point(0))["a"] == expected
+    assert (0.1 + 0.1 + 0.4) / 3 != (0.4 + 0.1 + 0.1) / 3  # as sums of rounded numbers would
 
 
 # -- R12 bounded fringe ---------------------------------------------------------------------------

@@ -6,7 +6,7 @@
 //
 // and SharedCounts, the one stream of Saffari's forest (R18), which does all of that and proves nothing;
 // and EstimationHistogram, the labels of the estimation points of a leaf: all that may predict. The
-// independence of partition and prediction that the theorem rests on is this file and its signatures.
+// independence of partition and prediction that the theorem rests on is this folder and its signatures.
 #pragma once
 
 #include <algorithm>
@@ -14,303 +14,25 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <span>
-#include <stdexcept>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include "kernels/kernels.hpp"
+#include "counts/candidate_shape.hpp"
+#include "counts/counters.hpp"
+#include "counts/estimation_totals.hpp"
+#include "counts/labels.hpp"
 #include "memory/pool.hpp"
 
 namespace riparian {
 
-struct CountsState;  // see state.hpp
+struct CountsArrays;  // see state.hpp
 struct CountsReader;
-
-using Class = std::uint32_t;   // in order of arrival (R17)
-using Weight = std::uint64_t;  // copies of a point
-
-// Counters of one, two, four or eight bytes, as wide as the largest needs: they never wrap.
-class Counters {
-public:
-    std::size_t size() const { return size_; }
-    std::size_t bytes() const { return std::size_t{size_} * width_; }
-
-    // visitor(counters), as a pointer to what they are now.
-    template <class Visitor>
-    RIPARIAN_HOT decltype(auto) visit(Visitor&& visitor) const {
-        switch (width_) {
-            case 1:
-                return visitor(as<std::uint8_t>());
-            case 2:
-                return visitor(as<std::uint16_t>());
-            case 4:
-                return visitor(as<std::uint32_t>());
-            default:
-                return visitor(as<std::uint64_t>());
-        }
-    }
-
-    void prefetch() const { riparian::prefetch(data_); }
-
-    void allocate(Pool& pool, std::size_t n) {
-        size_ = narrow(n);
-        width_ = 1;
-        data_ = pool.allocate(bytes());
-        std::memset(data_, 0, bytes());
-    }
-
-    void release(Pool& pool) {
-        if (data_) pool.release(data_, bytes());
-        *this = {};
-    }
-
-    // Take up residence in another pool; the first one is about to go.
-    void move_to(Pool& pool) {
-        if (!data_) return;
-        void* moved = pool.allocate(bytes());
-        std::memcpy(moved, data_, bytes());
-        data_ = moved;
-    }
-
-    // Make room for counters up to `bound`.
-    void fit(Pool& pool, std::uint64_t bound) {
-        if (bound > limit()) [[unlikely]]
-            widen(pool, bound);
-    }
-
-    // Add counters at the end, at zero.
-    void extend(Pool& pool, std::size_t n) {
-        Counters longer;
-        longer.size_ = narrow(n);
-        longer.width_ = width_;
-        longer.data_ = pool.allocate(longer.bytes());
-        std::memcpy(longer.data_, data_, bytes());
-        std::memset(static_cast<std::byte*>(longer.data_) + bytes(), 0, longer.bytes() - bytes());
-        release(pool);
-        *this = longer;
-    }
-
-    RIPARIAN_HOT std::uint64_t operator[](std::size_t i) const {
-        return visit([i](const auto* counters) -> std::uint64_t { return counters[i]; });
-    }
-
-    // The counter must fit.
-    void add(std::size_t i, std::uint64_t n) {
-        visit([i, n](auto* counters) {
-            counters[i] =
-                static_cast<std::remove_reference_t<decltype(counters[i])>>(counters[i] + n);
-        });
-    }
-
-    // Counter i grows by amounts[i], all of them; they must fit.
-    template <class Amount>
-    void add_all(const Amount* amounts) {
-        visit([&](auto* counters) {
-            using Count = std::remove_reference_t<decltype(counters[0])>;
-            for (std::size_t i = 0; i < size_; ++i)
-                counters[i] = static_cast<Count>(counters[i] + amounts[i]);
-        });
-    }
-
-    // Where bit i is set, counter first+i grows by n, i < count; count is a multiple of 8.
-    void add_bits(std::size_t first, const std::uint64_t* bits, std::size_t count,
-                  std::uint64_t n) {
-        const Kernels& kernel = kernels();
-        switch (width_) {
-            case 1:
-                return kernel.add8(as<std::uint8_t>() + first, bits, count, n);
-            case 2:
-                return kernel.add16(as<std::uint16_t>() + first, bits, count, n);
-            case 4:
-                return kernel.add32(as<std::uint32_t>() + first, bits, count, n);
-            default:
-                return kernel.add64(as<std::uint64_t>() + first, bits, count, n);
-        }
-    }
-
-private:
-    static std::uint32_t narrow(std::size_t n) {
-        if (n > std::numeric_limits<std::uint32_t>::max())
-            throw std::length_error("a leaf of this many candidates and classes is too large");
-        return static_cast<std::uint32_t>(n);
-    }
-
-    template <class Count>
-    Count* as() const {
-        return static_cast<Count*>(data_);
-    }
-
-    std::uint64_t limit() const {
-        return width_ == 8 ? std::numeric_limits<std::uint64_t>::max()
-                           : (std::uint64_t{1} << (8 * width_)) - 1;
-    }
-
-    void widen(Pool& pool, std::uint64_t bound) {
-        Counters wider = *this;
-        while (bound > wider.limit()) wider.width_ = static_cast<std::uint8_t>(2 * wider.width_);
-        wider.data_ = pool.allocate(wider.bytes());
-        visit([&](const auto* from) {
-            wider.visit([&](auto* to) {
-                for (std::size_t i = 0; i < size_; ++i)
-                    to[i] = static_cast<std::remove_reference_t<decltype(to[i])>>(from[i]);
-            });
-        });
-        release(pool);
-        *this = wider;
-    }
-
-    void* data_ = nullptr;
-    std::uint32_t size_ = 0;
-    std::uint8_t width_ = 1;  // bytes of a counter
-};
-
-// Y^e(A) and N^e(A) of a leaf. Classes past its end have a count of zero: a class that arrives late
-// costs nothing until one of its points arrives here.
-class EstimationHistogram {
-public:
-    void move_to(Pool& pool) { counts_.move_to(pool); }
-    void prefetch() const { counts_.prefetch(); }
-    void release(Pool& pool) { counts_.release(pool); }
-
-    RIPARIAN_HOT void add(Pool& pool, Class y, Weight n) {
-        if (y >= counts_.size()) [[unlikely]]
-            make_room(pool, y);
-        const std::uint64_t count = counts_[y] + n;
-        counts_.fit(pool, count);
-        counts_.add(y, n);
-        total_ += n;
-        top_ = std::max(top_, count);
-    }
-
-    void restore(Pool& pool, const std::uint64_t* counts, std::size_t n) {
-        if (n) make_room(pool, static_cast<Class>(n - 1));
-        for (Class y = 0; y < n; ++y)
-            if (counts[y]) add(pool, y, counts[y]);
-    }
-
-    std::uint64_t total() const { return total_; }          // N^e(A)
-    std::uint64_t errors() const { return total_ - top_; }  // those not of the commonest class
-    std::size_t size() const { return counts_.size(); }
-    std::uint64_t operator[](Class y) const { return y < counts_.size() ? counts_[y] : 0; }
-    std::size_t bytes() const { return Pool::block_size(counts_.bytes()); }
-
-    // sums[k] += η^k (R11).
-    void add_shares(double* sums) const {
-        const Kernels& kernel = kernels();
-        const auto total = static_cast<double>(total_);
-        counts_.visit([&](const auto* counts) {
-            using Count = std::remove_cvref_t<decltype(counts[0])>;
-            if constexpr (sizeof(Count) == 1)
-                kernel.shares8(sums, counts, size(), total);
-            else if constexpr (sizeof(Count) == 2)
-                kernel.shares16(sums, counts, size(), total);
-            else if constexpr (sizeof(Count) == 4)
-                kernel.shares32(sums, counts, size(), total);
-            else
-                kernel.shares64(sums, counts, size(), total);
-        });
-    }
-
-    // g(x): the class with the largest count, ties to the smallest rank.
-    Class argmax(const std::vector<std::uint32_t>& rank) const {
-        return counts_.visit([&](const auto* counts) {
-            Class best = 0;
-            for (Class y = 1; y < counts_.size(); ++y)
-                if (counts[y] > counts[best] || (counts[y] == counts[best] && rank[y] < rank[best]))
-                    best = y;
-            return best;
-        });
-    }
-
-private:
-    void make_room(Pool& pool, Class y) {
-        if (counts_.size() == 0)
-            counts_.allocate(pool, y + 1);
-        else
-            counts_.extend(pool, y + 1);
-    }
-
-    Counters counts_;
-    std::uint64_t total_ = 0;
-    std::uint64_t top_ = 0;  // max_k Y^e_k(A)
-};
-
-// How the candidates of a leaf are numbered: candidate d*m+j is split point j in dimension d. After
-// the last dimension comes one in which every point goes left, so that its m counters hold what each
-// split point has seen in all, and the right child of a candidate is that less the left one.
-struct CandidateShape {
-    std::uint32_t dims = 0;
-    std::uint32_t split_points = 0;  // m
-
-    std::size_t candidates() const { return std::size_t{dims} * split_points; }
-    std::size_t everyone(std::size_t j) const { return candidates() + j; }
-    std::size_t counters() const { return (candidates() + split_points + 7) / 8 * 8; }
-    std::size_t words() const { return (counters() + 63) / 64; }  // of bits, one a counter
-};
-
-// One of them, and its split point.
-struct Candidate {
-    std::uint32_t number;
-    std::uint32_t split_point;
-};
 
 struct Structure {};
 struct Estimation {};
 struct Shared {};
-template <class Stream>
-class Counts;
 
-// N^e of every candidate's left child: enough to say which candidates are valid (R6).
-class EstimationTotals {
-public:
-    void move_to(Pool& pool) { left_.move_to(pool); }
-    void prefetch() const { left_.prefetch(); }
-    void allocate(Pool& pool, const CandidateShape& shape) {
-        left_.allocate(pool, shape.counters());
-    }
-    void release(Pool& pool) { left_.release(pool); }
-
-    void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Weight n) {
-        left_.fit(pool, oldest(shape) + n);
-        left_.add_bits(0, bits, left_.size(), n);
-    }
-
-    // From the counts that it follows from.
-    void restore(Pool& pool, const CandidateShape& shape, const Counts<Estimation>& estimation);
-
-    // What the first split point has seen: no candidate has seen more.
-    std::uint64_t oldest(const CandidateShape& shape) const { return left_[shape.everyone(0)]; }
-
-    std::uint64_t operator[](std::size_t i) const { return left_[i]; }
-
-    // The valid candidates: at least α points on both sides. They lie in `room`. No branch asks
-    // whether one is valid: it would be guessed wrong too often.
-    std::span<const Candidate> valid(const CandidateShape& shape, std::uint64_t alpha,
-                                     std::vector<Candidate>& room) const {
-        if (room.size() < shape.candidates()) room.resize(shape.candidates());
-        Candidate* end = room.data();
-        left_.visit([&](const auto* left) {
-            const auto* everyone = left + shape.candidates();
-            std::uint32_t i = 0;
-            for (std::uint32_t d = 0; d < shape.dims; ++d)
-                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) {
-                    *end = {i, j};
-                    end += static_cast<int>(left[i] >= alpha) &
-                           static_cast<int>(std::uint64_t{everyone[j]} - left[i] >= alpha);
-                }
-        });
-        return {room.data(), end};
-    }
-
-private:
-    Counters left_;
-};
-
-// The labels that each candidate's left child has counted in one stream. A young leaf holds its
-// points, each as a label and a bit a candidate; once that would take more than counting, it counts,
-// in one row of counters a class. Both answer alike.
+// The labels that each candidate's left child has counted in one stream. At first its points
+// are kept, each as a label and one bit per candidate; once that would take more room than counting,
+// they are counted, in one row of counters per class. Both answer alike.
 template <class Stream>
 class Counts {
 public:
@@ -406,7 +128,7 @@ public:
         }
     }
 
-    void save(const CandidateShape& shape, std::uint32_t split_points, CountsState& out) const;
+    void save(const CandidateShape& shape, std::uint32_t split_points, CountsArrays out) const;
     void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
                  CountsReader& in);
 

@@ -108,9 +108,20 @@ void add(Count* counters, const std::uint64_t* bits, std::size_t n, std::uint64_
     }
 }
 
+// A share is far below 2^51: added to 1.5 * 2^52 it is rounded to a whole number, half to even, which
+// is then the low bits of the sum. Compilers make vectors of that, unlike of a conversion.
 template <class Count>
-void shares(double* sums, const Count* counts, std::size_t n, double total) {
-    for (std::size_t k = 0; k < n; ++k) sums[k] += static_cast<double>(counts[k]) / total;
+void shares(std::int64_t* sums, const Count* counts, std::size_t n, double total) {
+    const double rounder = 0x1.8p52;
+    std::int64_t rounder_bits;
+    memcpy(&rounder_bits, &rounder, 8);
+    for (std::size_t k = 0; k < n; ++k) {
+        const double share = static_cast<double>(counts[k]) / total * 0x1p40;
+        const double rounded = share + rounder;
+        std::int64_t bits;
+        memcpy(&bits, &rounded, 8);
+        sums[k] += bits - rounder_bits;
+    }
 }
 
 #if defined(__AVX2__)

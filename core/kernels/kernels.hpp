@@ -11,15 +11,10 @@
 #include <intrin.h>
 #endif
 
-// What every point goes through belongs in one piece of code; left to itself, the compiler draws the
-// line elsewhere with every change (15 % of the speed was seen).
-#if defined(__GNUC__)
-#define RIPARIAN_HOT __attribute__((always_inline)) inline
-#else
-#define RIPARIAN_HOT inline
-#endif
-
 namespace riparian {
+
+// R11: a share of 1. Shares are whole numbers of this unit, so that sums do not depend on their order.
+inline constexpr std::int64_t whole_share = std::int64_t{1} << 40;
 
 struct Kernels {
     const char* name;
@@ -39,11 +34,11 @@ struct Kernels {
     void (*add64)(std::uint64_t* counters, const std::uint64_t* bits, std::size_t n,
                   std::uint64_t weight);
 
-    // sums[k] += counts[k] / total, k < n.
-    void (*shares8)(double* sums, const std::uint8_t* counts, std::size_t n, double total);
-    void (*shares16)(double* sums, const std::uint16_t* counts, std::size_t n, double total);
-    void (*shares32)(double* sums, const std::uint32_t* counts, std::size_t n, double total);
-    void (*shares64)(double* sums, const std::uint64_t* counts, std::size_t n, double total);
+    // sums[k] += the share counts[k] / total in units of 2^-40, rounded half to even (R11), k < n.
+    void (*shares8)(std::int64_t* sums, const std::uint8_t* counts, std::size_t n, double total);
+    void (*shares16)(std::int64_t* sums, const std::uint16_t* counts, std::size_t n, double total);
+    void (*shares32)(std::int64_t* sums, const std::uint32_t* counts, std::size_t n, double total);
+    void (*shares64)(std::int64_t* sums, const std::uint64_t* counts, std::size_t n, double total);
 
     // values[d] = the difference of depths at the two places of pair d, d < n (R16).
     void (*depth_differences)(const Pixel& p, const OffsetPair* pairs, std::size_t n,

@@ -13,16 +13,6 @@
 
 namespace riparian {
 
-// Ask for the cache lines of something that will be needed soon.
-inline void prefetch(const void* first, std::size_t bytes = 1) {
-#if defined(__GNUC__)
-    const auto* byte = static_cast<const std::byte*>(first);
-    for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(byte + at);
-#else
-    (void)first, (void)bytes;
-#endif
-}
-
 class Pool {
 public:
     Pool() = default;

@@ -1,32 +1,17 @@
-// The feature space: what can be measured on a point, and how a leaf draws what it will look at.
-// The tree is generic over it: axis-aligned columns here, depth images in depth.hpp, where there are
-// infinitely many features and each leaf draws its own (section 5.3).
+// The columns of a matrix as a feature space.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "kernels/kernels.hpp"
 #include "draws.hpp"
+#include "kernels/hot.hpp"
+#include "space/feature_space.hpp"
 
 namespace riparian {
-
-template <class Space>
-concept FeatureSpace =
-    requires(const Space& space, const typename Space::Batch& batch,
-             typename Space::Feature feature, typename Space::Point point, Draws& draws,
-             std::vector<typename Space::Feature>& drawn, float* values) {
-        { batch.point(std::size_t{}) } -> std::same_as<typename Space::Point>;
-        { batch.size() } -> std::same_as<std::size_t>;
-        { Space::columns } -> std::convertible_to<bool>;
-        { Space::value(feature, point) } -> std::same_as<float>;
-        { Space::project(&feature, std::size_t{}, point, values) };  // on several features at once
-        { space.draw(draws, drawn) };  // replaces `drawn` with the features of a new leaf (R2)
-    };
 
 // Rows of a matrix in C order.
 class Matrix {

@@ -6,9 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "space/columns.hpp"
-#include "kernels/kernels.hpp"
 #include "draws.hpp"
+#include "kernels/kernels.hpp"
+#include "space/feature_space.hpp"
+#include "space/pixel.hpp"
 
 namespace riparian {
 

@@ -88,7 +88,7 @@ class OnlineForestClassifier(Classifier):
         self.max_memory = max_memory
         self.voting = voting
         parameters = Parameters.of(self, seed=SEED.checked("random_seed", random_seed))
-        self._forest = native.Forest(parameters, schema.get_num_attributes())
+        self._forest = native.ColumnEngine(parameters, schema.get_num_attributes())
         self._labels = Labels(np.arange(schema.get_num_classes()))
         self._numbers: dict[int, int] = {}  # of each class, in order of arrival
         self._forest.set_classes(self._labels.rank(), len(self._labels.classes))

@@ -403,14 +403,22 @@ class Tree:
             if isinstance(node, Split):
                 stack += node.children
 
-    # -- prediction (R11) -------------------------------------------------------------------------
 
-    def posterior(self, x: Point, classes: Sequence[Label]) -> list[float] | None:
-        """η^k(x) for each class, from estimation counts alone; None where there are none."""
-        counts = self.leaf_of(x).estimation
-        if counts.total() == 0:
-            return None
-        return [counts[k] / counts.total() for k in classes]
+# ---------------------------------------------------------------------------------------------
+# Prediction (R11): what a tree says, in whole numbers, whose sums do not depend on their order.
+# ---------------------------------------------------------------------------------------------
+
+WHOLE = 2**40
+
+
+def shares(counts: Sequence[int]) -> list[int]:
+    """η^k(x) of each class, in units of 2^-40, half to even."""
+    return [round(count / sum(counts) * WHOLE) for count in counts]
+
+
+def vote(counts: Sequence[int]) -> list[int]:
+    """g(x) = argmax_k η^k(x), ties to the smallest index."""
+    return [WHOLE * (k == counts.index(max(counts))) for k in range(len(counts))]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -453,25 +461,22 @@ class Forest:
         self.points += 1
 
     def predict_proba(self, x: Point) -> dict[Label, float]:
-        total = [0.0 for _ in self.classes]
+        total = [0 for _ in self.classes]
         voters = 0
         for tree in self.trees:
-            eta = tree.posterior(x, self.classes)
-            if eta is None:
+            estimation = tree.leaf_of(x).estimation
+            if estimation.total() == 0:  # it abstains
                 continue
             voters += 1
-            if self.parameters.voting == "majority":
-                eta = vote(eta)
-            total = [a + b for a, b in zip(total, eta, strict=True)]
+            counts = [estimation[k] for k in self.classes]
+            answer = vote(counts) if self.parameters.voting == "majority" else shares(counts)
+            total = [a + b for a, b in zip(total, answer, strict=True)]
         if voters == 0:
             return {k: 1.0 / len(self.classes) for k in self.classes}
-        return {k: share / voters for k, share in zip(self.classes, total, strict=True)}
+        return {
+            k: float(n) / float(voters * WHOLE) for k, n in zip(self.classes, total, strict=True)
+        }
 
     def predict(self, x: Point) -> Label:
         proba = self.predict_proba(x)
         return max(self.classes, key=lambda k: proba[k])  # the first, so the smallest, of equals
-
-
-def vote(eta: list[float]) -> list[float]:
-    """g(x) = argmax_k η^k(x) as a vote, ties to the smallest index."""
-    return [float(k == eta.index(max(eta))) for k in range(len(eta))]

@@ -36,7 +36,6 @@ from riparian.reference import (
     Point,
     Tree,
     key,
-    vote,
 )
 
 THRESHOLD_DRAW = 3  # of a tree
@@ -103,7 +102,7 @@ class SaffariTree(Tree):
             return
         self.left_out += copies
         classes = sorted(counts)
-        answer = classes[vote([counts[k] / counts.total() for k in classes]).index(1.0)]
+        answer = max(classes, key=lambda k: counts[k])  # the first, so the smallest, of equals
         self.left_out_errors += copies * (answer != y)
 
     # -- thresholds ---------------------------------------------------------------------------

@@ -207,7 +207,7 @@ class NamedForest:
     def __init__(self, parameters: Parameters, keys: Iterable[Key]) -> None:
         self.columns: Columns = {key: column for column, key in enumerate(in_order(keys))}
         self.row = Row(self.columns)
-        self.engine = native.Forest(parameters, len(self.columns))
+        self.engine = native.ColumnEngine(parameters, len(self.columns))
         self.labels = Labels(None)
         self.classes: list[Label] = []  # the labels in the public order
         # Of each label, in order of arrival. To a dict True and 1 are one key: with their types,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "forest.hpp"
+#include "space/columns.hpp"
 
 using namespace riparian;
 
@@ -15,8 +16,8 @@ namespace {
 
 constexpr std::size_t trees = 8, dims = 4, classes = 3, blocks = 30, rows = 512;
 
-Settings settings(std::uint64_t budget) {
-    Settings s;
+TwoStreams::Settings settings(std::uint64_t budget) {
+    TwoStreams::Settings s;
     s.seed = 7;
     s.split_points = 5;
     s.min_gain = 0.01;
@@ -28,15 +29,15 @@ Settings settings(std::uint64_t budget) {
 
 bool same_point(const std::vector<TreeStats>& stats) {
     for (const TreeStats& tree : stats)
-        if (tree.structure_points + tree.estimation_points !=
-            stats[0].structure_points + stats[0].estimation_points)
+        if (tree.totals.structure_points + tree.totals.estimation_points !=
+            stats[0].totals.structure_points + stats[0].totals.estimation_points)
             return false;
     return true;
 }
 
 int run(std::uint64_t budget) {
-    Forest<Columns, Rule::two_streams> forest(trees, settings(budget),
-                                              Columns(dims, HowMany(Rate{2, std::exp(-1.0), 1.0})));
+    Forest<Columns, TwoStreams> forest(trees, 0, settings(budget),
+                                       Columns(dims, HowMany(Rate{2, std::exp(-1.0), 1.0})));
     forest.set_classes({0, 1, 2}, classes);
     forest.set_schedules(std::vector<std::uint64_t>(4096, 2), std::vector<std::uint64_t>(4096, 50));
 
@@ -68,7 +69,8 @@ int run(std::uint64_t budget) {
     };
     std::vector<std::thread> readers;
     for (int kind = 0; kind < 3; ++kind) readers.emplace_back(reader, kind);
-    for (std::size_t i = 0; i < blocks; ++i) forest.learn(batch, labels.data(), nullptr, 1 + i % 3);
+    for (std::size_t i = 0; i < blocks; ++i)
+        forest.learn({batch, labels.data(), nullptr}, 1 + i % 3);
     done = true;
     for (auto& thread : readers) thread.join();
     std::printf("%d looks, %d torn\n", looks.load(), wrong.load());

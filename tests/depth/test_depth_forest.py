@@ -64,7 +64,7 @@ def pictures(draw):
 
 def learn_native(p, offset_std, images, pixels, labels, cuts=()):
     engine = Native.__new__(Native)
-    engine.forest, engine.labels = native.DepthForest(p, offset_std, FAR), Labels(None)
+    engine.forest, engine.labels = native.DepthEngine(p, offset_std, FAR), Labels(None)
     edges = [0, *sorted(min(cut, len(pixels)) for cut in cuts), len(pixels)]
     for first, last in itertools.pairwise(edges):
         engine.learn(Pixels(images, pixels[first:last]), labels[first:last], workers=2)

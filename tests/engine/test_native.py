@@ -14,7 +14,7 @@ import pytest
 import riparian
 from riparian import _core
 from riparian.engine import native
-from riparian.engine.native import core_rate, cut
+from riparian.engine.rules import TREE_BYTES, core_rate, cut
 from riparian.estimator.schedules import Geometric
 from riparian.estimator.weights import MAX_WEIGHT
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.engine
 
 
 def engine(p, n_dims=2):
-    forest = native.Forest(p, n_dims)
+    forest = native.ColumnEngine(p, n_dims)
     forest.set_classes(np.arange(5), 5)
     return forest
 
@@ -95,7 +95,7 @@ def test_many_predictions_are_made_in_blocks_that_change_nothing():
 
 
 def test_a_wide_matrix_has_shorter_blocks():
-    narrow, wide = (native.Forest(parameters(), dims)._block_points() for dims in (2, 10**6))
+    narrow, wide = (native.ColumnEngine(parameters(), dims)._block_points() for dims in (2, 10**6))
     assert wide < narrow <= _core.block
     assert wide >= 1
 
@@ -348,3 +348,23 @@ def test_arrays_of_another_kind_do_not_cross_the_boundary_unseen(X, y):
         assert forest.core.points == 0
     else:
         assert forest.core.points == 5
+
+
+@pytest.mark.parametrize("voting", ["average", "majority"])
+def test_the_parts_of_a_forest_are_its_trees_and_their_sums_add_up(voting):
+    p = parameters(n_trees=5, voting=voting)
+    X, y = mixture(600)
+    whole = learned(Native, p, X, y)
+    sums, voters = 0, 0
+    for trees in (range(0, 2), range(2, 3), range(3, 5)):
+        part = Native(p, X.shape[1], trees=trees)
+        part.learn(X, y)
+        assert [part.tree(i) for i in range(len(trees))] == [whole.tree(i) for i in trees]
+        more_sums, more_voters = part.forest.predict_sums(X, workers=1)
+        sums, voters = sums + more_sums, voters + more_voters
+    shares = sums / (voters.astype(np.int64) * _core.whole_share)[:, np.newaxis]
+    np.testing.assert_array_equal(shares, whole.forest.predict_proba(X, workers=2))
+
+
+def test_what_a_tree_is_before_it_holds_anything_is_within_what_is_set_aside_for_it():
+    assert _core.tree_bytes + 512 <= TREE_BYTES

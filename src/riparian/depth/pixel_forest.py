@@ -34,8 +34,8 @@ class PixelForestClassifier(ForestClassifier):
     offset_std: float
     far: float
 
-    def _empty_engine(self) -> native.DepthForest:
-        return native.DepthForest(
+    def _empty_engine(self) -> native.DepthEngine:
+        return native.DepthEngine(
             self._checked_parameters(),
             OF_DEPTH["offset_std"].checked(self.offset_std),
             float(np.float32(OF_DEPTH["far"].checked(self.far))),

@@ -6,7 +6,6 @@ tells it what it cannot know by itself: the classes, the schedules, λ.
 
 from __future__ import annotations
 
-import math
 import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from riparian import _core
 from riparian.engine.forks import survive_forks
+from riparian.engine.rules import rule_of
 from riparian.estimator.parameters import Parameters, SaffariParameters
 
 Arrays = dict[str, NDArray[Any]]
@@ -26,61 +26,18 @@ class State(NamedTuple):
     """What an engine has learned: with its parameters and classes, all that it is."""
 
     points: int  # received
-    trees: list[Arrays]  # named in core/state.hpp
+    trees: list[Arrays]  # named in core/state_fields.hpp
 
+
+AnyParameters = Parameters | SaffariParameters
 
 CACHE_BYTES = 2**18  # rows of a block, read once for every tree, should stay in the second cache
 
 DEPTH_DIMS = 2**31  # of depth images: as good as infinitely many
 
-TREE_BYTES = 512  # of a tree: what the system adds to its few blocks
-
 # For each level that a branch gains there must come a structure point (a candidate), an estimation
 # point for either child, and another structure point.
 POINTS_PER_LEVEL = 4
-
-
-def cut(fraction: float) -> int:
-    """The first of the 2^53 uniforms that is not below a fraction: u < fraction, in integers."""
-    return math.ceil(fraction * 2**53)
-
-
-def core_rate(rate: float) -> _core.Rate:
-    whole = math.floor(rate)
-    return _core.Rate(whole, math.exp(-1.0), math.exp(-(rate - whole)))
-
-
-def core_settings(p: Parameters | SaffariParameters, budget: int | None) -> _core.Settings:
-    shared: dict[str, Any] = {
-        "seed": p.seed,
-        "split_points": p.split_points,
-        "min_gain": p.min_gain,
-    }
-    if isinstance(p, SaffariParameters):
-        return _core.one_stream(
-            **shared,
-            min_samples=p.min_samples,
-            max_depth=p.max_depth,
-            range_thresholds=p.thresholds == "range",
-            replace_after=None
-            if p.replacement_rate is None
-            else math.floor(1 / p.replacement_rate),
-            bagging=core_rate(1.0),
-        )
-    return _core.two_streams(
-        **shared,
-        structure_cut=cut(p.structure_fraction),
-        ignore_cut=cut(p.structure_fraction + p.ignore_fraction),
-        fringe_size=p.fringe_size,
-        budget=budget,
-    )
-
-
-def core_candidates(p: Parameters | SaffariParameters, n_dims: int) -> _core.HowMany:
-    """How many candidate dimensions a leaf draws: 1 + Poisson(λ), or in Saffari's forest a number."""
-    if isinstance(p, SaffariParameters):
-        return _core.exactly(p.candidate_dims)
-    return _core.one_and_poisson(core_rate(p.rate(n_dims)))
 
 
 class Engine(ABC):
@@ -90,17 +47,28 @@ class Engine(ABC):
     the core it is, its children say.
     """
 
-    def __init__(self, parameters: Parameters | SaffariParameters, state: State | None) -> None:
+    def __init__(self, parameters: AnyParameters, state: State | None, trees: range | None) -> None:
+        """`trees`: those of a larger forest that live here, by number; else all of them."""
         self.parameters = parameters
-        settings = core_settings(parameters, self.budget())
+        self.rule = rule_of(parameters)
+        self.trees = range(parameters.n_trees) if trees is None else trees
+        first, settings, space = self.trees.start, self.rule.settings(), self._space()
         if state is None:
-            self.core = self._core_class()(parameters.n_trees, settings, self._space())
+            self.core = self._core_class()(len(self.trees), first, settings, space)
         else:
-            self.core = self._core_class().from_state(settings, self._space(), *state)
+            self.core = self._core_class().from_state(first, settings, space, *state)
         self.depths = 0  # that the core has schedules for
         self.learning = threading.Lock()  # for who feeds it: one batch after the other
         survive_forks(self)
         self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
+
+    @abstractmethod
+    def _made_of(self) -> dict[str, Any]:
+        """The arguments of its class, beside the state."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is made from the arrays of the trees; what the core derives, it derives again."""
+        return _restored, (type(self), self._made_of(), self.save(), self.classes)
 
     @abstractmethod
     def _core_class(self) -> type[_core._Forest]:
@@ -143,8 +111,19 @@ class Engine(ABC):
             )
 
     def predict_proba(self, points: Any, workers: int) -> NDArray[np.float64]:
-        majority = self.parameters.voting == "majority"
-        return self.core.predict_proba(self._core_points(points), majority, workers)
+        return self.core.predict_proba(self._core_points(points), self._majority(), workers)
+
+    def predict_sums(
+        self, points: Any, workers: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        """R11 before the division: sums of shares in units of 2^-40, and the trees that spoke.
+
+        Those of the parts of a forest add up to those of the whole.
+        """
+        return self.core.predict_sums(self._core_points(points), self._majority(), workers)
+
+    def _majority(self) -> bool:
+        return self.parameters.voting == "majority"
 
     def predict_trees(self, points: Any) -> NDArray[np.int64]:
         return self.core.predict_trees(self._core_points(points))
@@ -153,63 +132,42 @@ class Engine(ABC):
         return self.core.apply(self._core_points(points))
 
     def tree(self, i: int) -> Arrays:
-        """One tree as flat arrays (named in core/state.hpp)."""
+        """One tree as flat arrays (named in core/state_fields.hpp)."""
         return self.core.tree(i)
 
     def save(self) -> State:
         return State(*self.core.save())
 
-    def budget(self) -> int | None:
-        """The equal part of each tree, less what the tree is before it holds anything."""
-        p = self.parameters
-        if isinstance(p, SaffariParameters) or p.max_memory is None:
-            return None
-        return max(0, p.max_memory // p.n_trees - _core.tree_bytes - TREE_BYTES)
-
     def _check_budget(self, what: str) -> None:
-        budget = self.budget()
-        if budget is None:
-            return
-        p = self.parameters
-        assert isinstance(p, Parameters)
         kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
         needed = max(sum(tree[kind] for kind in kinds) for tree in self.core.stats())
-        if needed > budget:
-            # Twice what the root needs: it has to keep something, too.
-            least = p.n_trees * (2 * needed + _core.tree_bytes + TREE_BYTES)
-            raise ValueError(
-                f"max_memory must be at least {least} bytes for {p.n_trees} trees "
-                f"of {what}, got {p.max_memory}"
-            )
+        self.rule.check_budget(needed, what)
 
     def _reach(self, depths: int) -> None:
         """Keep the schedules ahead of the trees."""
-        p = self.parameters
-        if isinstance(p, SaffariParameters) or depths <= self.depths:
-            return
-        self.depths = depths + depths // 2
-        alpha, beta = (schedule.integers(self.depths) for schedule in (p.alpha, p.beta))
-        self.core.set_schedules(alpha.tolist(), beta.tolist())
+        if depths > self.depths:
+            self.depths = depths + depths // 2
+            self.rule.tell_schedules(self.core, self.depths)
 
 
-class Forest(Engine):
+class ColumnEngine(Engine):
     """A forest over the columns of a matrix."""
 
     def __init__(
         self,
-        parameters: Parameters | SaffariParameters,
+        parameters: AnyParameters,
         n_dims: int,
         state: State | None = None,
+        trees: range | None = None,
     ) -> None:
         self.n_dims = n_dims
-        super().__init__(parameters, state)
+        super().__init__(parameters, state, trees)
         if state is None:
             self._check_budget(f"{n_dims} dimensions")
         self._label = np.zeros(1, dtype=np.uint32)  # of the one point of `learn_one`
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A copy is made from the arrays of the trees; what the core derives, it derives again."""
-        return _restored, (Forest, (self.parameters, self.n_dims, self.save()), self.classes)
+    def _made_of(self) -> dict[str, Any]:
+        return {"parameters": self.parameters, "n_dims": self.n_dims, "trees": self.trees}
 
     def set_dims(self, n_dims: int) -> None:
         """Columns have joined: leaves that enter the fringe from now on may look at them (R2)."""
@@ -227,11 +185,10 @@ class Forest(Engine):
         self.core.learn(row, self._label, weights, 1)
 
     def _core_class(self) -> type[_core._Forest]:
-        saffari = isinstance(self.parameters, SaffariParameters)
-        return _core.ColumnSaffari if saffari else _core.ColumnForest
+        return self.rule.columns
 
     def _space(self) -> _core.Columns:
-        return _core.Columns(self.n_dims, core_candidates(self.parameters, self.n_dims))
+        return _core.Columns(self.n_dims, self.rule.candidates(self.n_dims))
 
     def _core_points(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
         return points
@@ -250,35 +207,39 @@ class Pixels:
     def __len__(self) -> int:
         return len(self.pixels)
 
-    def __getitem__(self, some: Any) -> Pixels:
-        return Pixels(self.images, np.ascontiguousarray(self.pixels[some]))
+    def __getitem__(self, rows: Any) -> Pixels:
+        return Pixels(self.images, np.ascontiguousarray(self.pixels[rows]))
 
 
-class DepthForest(Engine):
+class DepthEngine(Engine):
     """A forest over the differences of depths (R16)."""
 
     def __init__(
         self,
-        parameters: Parameters | SaffariParameters,
+        parameters: AnyParameters,
         offset_std: float,
         far: float,
         state: State | None = None,
+        trees: range | None = None,
     ) -> None:
         self.offset_std, self.far = offset_std, far
-        super().__init__(parameters, state)
+        super().__init__(parameters, state, trees)
         if state is None:
             self._check_budget("depth differences")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        made_of = (self.parameters, self.offset_std, self.far, self.save())
-        return _restored, (DepthForest, made_of, self.classes)
+    def _made_of(self) -> dict[str, Any]:
+        return {
+            "parameters": self.parameters,
+            "offset_std": self.offset_std,
+            "far": self.far,
+            "trees": self.trees,
+        }
 
     def _core_class(self) -> type[_core._Forest]:
-        saffari = isinstance(self.parameters, SaffariParameters)
-        return _core.DepthSaffari if saffari else _core.DepthForest
+        return self.rule.depth
 
     def _space(self) -> _core.DepthDifferences:
-        return _core.DepthDifferences(self.offset_std, core_candidates(self.parameters, DEPTH_DIMS))
+        return _core.DepthDifferences(self.offset_std, self.rule.candidates(DEPTH_DIMS))
 
     def _core_points(self, points: Pixels) -> _core.Pixels:
         return _core.Pixels(points.images, points.pixels, self.far)
@@ -288,8 +249,11 @@ class DepthForest(Engine):
 
 
 def _restored(
-    Kind: type[Engine], made_of: tuple[Any, ...], classes: tuple[list[int], int]
+    Kind: type[Engine],
+    made_of: dict[str, Any],
+    state: State,
+    classes: tuple[list[int], int],
 ) -> Engine:
-    engine = Kind(*made_of)
+    engine = Kind(**made_of, state=state)
     engine.set_classes(np.array(classes[0], dtype=np.intp), classes[1])
     return engine

@@ -20,9 +20,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from riparian import _core
 from riparian.engine import native
 from riparian.engine.draws import shuffled
+from riparian.engine.rules import TREE_BYTES
 from riparian.estimator.history import History
 from riparian.estimator.labels import Labels, family
 from riparian.estimator.parameters import OF_ESTIMATORS, Parameters, SaffariParameters
@@ -222,7 +222,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         stats = self.stats()
         kinds = {"nodes": "node_bytes", "histograms": "leaf_bytes", "fringe": "fringe_bytes"}
         held = {name: int(stats[kind]) for name, kind in kinds.items()}
-        held["nodes"] += len(stats["trees"]) * (_core.tree_bytes + native.TREE_BYTES)
+        held["nodes"] += len(stats["trees"]) * TREE_BYTES
         return {**held, "total": sum(held.values())}
 
     # -- copies -----------------------------------------------------------------------------------

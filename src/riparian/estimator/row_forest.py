@@ -32,8 +32,8 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
     passes: int
     shuffle: bool
 
-    def _empty_engine(self) -> native.Forest:
-        return native.Forest(self._checked_parameters(), self.n_features_in_)
+    def _empty_engine(self) -> native.ColumnEngine:
+        return native.ColumnEngine(self._checked_parameters(), self.n_features_in_)
 
     def _blocks(self, points: Rows) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         return blocks(points)

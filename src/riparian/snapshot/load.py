@@ -41,7 +41,7 @@ def from_bytes(data: bytes, *, max_bytes: int | None = None) -> OnlineForestClas
     return forest_of(*decode(bytes(data), max_bytes))
 
 
-def forest_of(header: Header, engine: native.Forest) -> OnlineForestClassifier:
+def forest_of(header: Header, engine: native.ColumnEngine) -> OnlineForestClassifier:
     """The estimator around an engine that came back."""
     unknown = header.estimator.keys() - OnlineForestClassifier._get_param_names()
     if unknown:

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian import _core
-from riparian.engine import native
+from riparian.engine.rules import TREE_BYTES
 from riparian.snapshot.arrays import ARRAYS, STREAMS, Arrays, counters, words
 from riparian.snapshot.errors import require
 from riparian.snapshot.header import Header
@@ -54,7 +53,7 @@ def check_core_size(arrays: Arrays, header: Header, max_bytes: int) -> None:
 def check_budget(header: Header) -> None:
     """A budget holds the trees themselves, and something in them."""
     p = header.parameters
-    least = p.n_trees * (_core.tree_bytes + native.TREE_BYTES) + 1
+    least = p.n_trees * TREE_BYTES + 1
     require(
         p.max_memory is None or p.max_memory >= least,
         "size",

@@ -14,7 +14,7 @@ def encode(about: Header, trees: list[native.Arrays]) -> bytes:
     return container.pack(header.write(about), arrays.join(trees, about.prediction_only))
 
 
-def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.Forest]:
+def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.ColumnEngine]:
     """What the bytes say, and the engine; all is checked before the engine is made."""
     limit = size.default_max_bytes() if max_bytes is None else max_bytes
     text, found = container.unpack(data)
@@ -29,6 +29,6 @@ def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.Forest]:
     size.check_budget(about)
     state = native.State(about.points, arrays.split(whole, lengths))
     try:
-        return about, native.Forest(about.parameters, about.n_features, state)
+        return about, native.ColumnEngine(about.parameters, about.n_features, state)
     except MemoryError as error:
         raise SnapshotError("size", f"the forest cannot be held in memory: {error}") from None

@@ -1,20 +1,19 @@
-// What the candidates of a leaf have seen, and what may be done with it. Two kinds: the paper's two
-// streams, kept apart; and the one stream of Saffari's forest, which chooses and predicts (R18).
+// What the candidates of a leaf have seen in the paper's two streams, which are kept apart.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include "split/best_split.hpp"
 #include "counts/counts.hpp"
+#include "split/best_split.hpp"
 
 namespace riparian {
 
-struct EvidenceState;  // see state.hpp
+struct EvidenceArrays;  // see state.hpp
 struct EvidenceReader;
 
 // Structure points choose a split; estimation points allow it and become the children's histograms.
-class TwoStreams {
+class TwoStreamsEvidence {
 public:
     void prefetch() const { totals_.prefetch(); }
     void allocate(Pool& pool, const CandidateShape& shape) { totals_.allocate(pool, shape); }
@@ -82,7 +81,7 @@ public:
     }
 
     bool summed() const { return sums_.kept(); }
-    void save(const CandidateShape& shape, std::uint32_t split_points, EvidenceState& out) const;
+    void save(const CandidateShape& shape, std::uint32_t split_points, EvidenceArrays& out) const;
     void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points, bool summed,
                  EvidenceReader& in, Pool& scratch);
 
@@ -91,46 +90,6 @@ private:
     EstimationTotals totals_;
     StructureCounts structure_;
     EstimationCounts estimation_;
-    EntropySums sums_;
-};
-
-// Every point counts once, for everything: no theorem speaks of this one.
-class OneStream {
-public:
-    void prefetch() const {}
-    void allocate(Pool&, const CandidateShape&) {}
-    void release(Pool& pool, const CandidateShape& shape) {
-        counts_.release(pool, shape);
-        sums_.release(pool, shape);
-    }
-
-    RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
-                          Class y, Weight n, Class n_classes, std::uint32_t split_points) {
-        counts_.add(pool, shape, bits, y, n, n_classes);
-        if (sums_.kept()) sums_.add(pool, shape, counts_, bits, y, n, split_points);
-    }
-
-    std::optional<Choice> best(const CandidateShape& shape, std::uint32_t split_points,
-                               CheckScratch& check) const {
-        return best_split(shape, split_points, counts_, sums_, check);
-    }
-
-    void keep_sums(Pool& pool, const CandidateShape& shape, Class n_classes, CheckScratch& check) {
-        keep(sums_, counts_, pool, shape, n_classes, check);
-    }
-
-    template <class Visitor>
-    void predicting_at(const CandidateShape& shape, std::size_t i, Visitor&& visitor) const {
-        counts_.labels_at(shape, i, visitor);
-    }
-
-    bool summed() const { return sums_.kept(); }
-    void save(const CandidateShape& shape, std::uint32_t split_points, EvidenceState& out) const;
-    void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points, bool summed,
-                 EvidenceReader& in, Pool& scratch);
-
-private:
-    SharedCounts counts_;
     EntropySums sums_;
 };
 

@@ -1,0 +1,108 @@
+// A budget of memory for a tree. What a tree is charged depends on the tree alone, so that a budget
+// changes nothing about R13: its arrays, a histogram of four bytes per class for every leaf, so that
+// counts can widen and classes arrive late, and what its active leaves hold.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "memory/array.hpp"
+#include "memory/pool.hpp"
+#include "settings.hpp"
+#include "waiting_leaves.hpp"
+
+namespace riparian {
+
+template <class Tree>
+class Budget {
+public:
+    using Leaf = typename Tree::Leaf;
+
+    Budget(Tree& tree, std::uint64_t bytes) : tree_(tree), bytes_(bytes) {}
+
+    // One more active leaf, of the size planned on average, fits with what is planned for all.
+    bool has_room() const {
+        if (bytes_ == unbounded) return true;
+        const std::uint64_t active = tree_.active_;
+        const std::uint64_t one = active ? tree_.planned_ / active : 0;
+        return charge_of_leaves() + std::max<std::uint64_t>(tree_.planned_, tree_.pool_.live()) +
+                   one <=
+               bytes_;
+    }
+
+    bool is_exceeded() const {
+        return bytes_ != unbounded && tree_.totals_.stopped_at == 0 &&
+               (charge() > bytes_ || tree_.active_ == 0);
+    }
+
+    // Set aside what a leaf that has just entered the fringe is expected to need.
+    void plan(const Leaf& leaf, const std::vector<std::uint64_t>& alpha) {
+        if (bytes_ == unbounded) return;
+        const bool known = leaf.depth < alpha.size();  // not yet of the root
+        leaf.candidates->plan(known ? alpha[leaf.depth] : 1, tree_.n_classes());
+        tree_.planned_ += leaf.candidates->planned();
+    }
+
+    // The active leaves with the smallest ŝ, the youngest first among equals, become inactive until
+    // a sixteenth of what the fringe may have is free. `t`: the point just learned.
+    void make_room(std::uint64_t t) {
+        const std::uint64_t leaves = charge_of_leaves();
+        const std::uint64_t spare = bytes_ > leaves ? (bytes_ - leaves) / 16 : std::uint64_t{0};
+        for (const std::uint32_t leaf : active_by_s_hat()) {
+            if (charge() + (tree_.active_ > 1 ? spare : 0) <= bytes_) break;
+            tree_.deactivate(tree_.leaves_[leaf]);
+            tree_.wait(leaf);
+            ++tree_.totals_.evictions;
+        }
+        // Not even one leaf can collect what it takes to split: the tree has stopped growing, and
+        // goes on learning in its leaves.
+        if (tree_.active_ == 0) tree_.totals_.stopped_at = t + 1;
+    }
+
+    // Blocks of sizes that are not asked for any more pile up as the fringe makes way for leaves:
+    // when they are more than a thirty-second of the budget, everybody moves to a new pool. It
+    // changes nothing but where things lie.
+    void tidy() {
+        if (bytes_ == unbounded) return;
+        const std::size_t waste = bytes_ / 32 + 4096;
+        if (tree_.histograms_.held() > tree_.histograms_.live() + waste) {
+            Pool fresh;
+            for (Leaf& leaf : tree_.leaves_) leaf.estimation.move_to(fresh);
+            tree_.histograms_.swap(fresh);
+        }
+        if (tree_.pool_.held() > tree_.pool_.live() + waste) {
+            Pool fresh;
+            for (Leaf& leaf : tree_.leaves_)
+                if (leaf.active()) leaf.candidates = leaf.candidates->moved_to(fresh);
+            tree_.pool_.swap(fresh);
+        }
+    }
+
+private:
+    std::uint64_t charge() const { return charge_of_leaves() + tree_.pool_.live(); }
+
+    std::uint64_t charge_of_leaves() const {
+        const std::size_t leaves = tree_.leaves_.size();
+        return Array<typename Tree::Node>::bytes(2 * leaves - 1) + Array<Leaf>::bytes(leaves) +
+               leaves * Pool::block_size(4 * std::size_t{tree_.n_classes()}) +
+               tree_.waiting_.bytes() + tree_.importance_.bytes();
+    }
+
+    std::vector<std::uint32_t> active_by_s_hat() const {
+        std::vector<std::uint32_t> active;
+        for (std::uint32_t i = 0; i < tree_.leaves_.size(); ++i)
+            if (tree_.leaves_[i].active()) active.push_back(i);
+        std::sort(active.begin(), active.end(), [this](std::uint32_t a, std::uint32_t b) {
+            const Ratio s_a = tree_.s_hat(a), s_b = tree_.s_hat(b);
+            if (s_a < s_b || s_b < s_a) return s_a < s_b;
+            return tree_.leaves_[a].node > tree_.leaves_[b].node;
+        });
+        return active;
+    }
+
+    Tree& tree_;
+    std::uint64_t bytes_;
+};
+
+}  // namespace riparian

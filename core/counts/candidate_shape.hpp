@@ -1,0 +1,28 @@
+// How the candidates of a leaf are numbered.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace riparian {
+
+// Candidate d*m+j is split point j in dimension d. After
+// the last dimension comes one in which every point goes left, so that its m counters hold what each
+// split point has seen in all, and the right child of a candidate is that less the left one.
+struct CandidateShape {
+    std::uint32_t dims = 0;
+    std::uint32_t split_points = 0;  // m
+
+    std::size_t candidates() const { return std::size_t{dims} * split_points; }
+    std::size_t everyone(std::size_t j) const { return candidates() + j; }
+    std::size_t counters() const { return (candidates() + split_points + 7) / 8 * 8; }
+    std::size_t words() const { return (counters() + 63) / 64; }  // of bits, one per counter
+};
+
+// One of them, and its split point.
+struct Candidate {
+    std::uint32_t number;
+    std::uint32_t split_point;
+};
+
+}  // namespace riparian

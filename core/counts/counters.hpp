@@ -1,0 +1,152 @@
+// Counters that widen as they grow.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+#include "kernels/hot.hpp"
+#include "kernels/kernels.hpp"
+#include "memory/pool.hpp"
+
+namespace riparian {
+
+// Counters of one, two, four or eight bytes, as wide as the largest needs: they never wrap.
+class Counters {
+public:
+    std::size_t size() const { return size_; }
+    std::size_t bytes() const { return std::size_t{size_} * width_; }
+
+    // visitor(counters), as a pointer to what they are now.
+    template <class Visitor>
+    RIPARIAN_HOT decltype(auto) visit(Visitor&& visitor) const {
+        switch (width_) {
+            case 1:
+                return visitor(as<std::uint8_t>());
+            case 2:
+                return visitor(as<std::uint16_t>());
+            case 4:
+                return visitor(as<std::uint32_t>());
+            default:
+                return visitor(as<std::uint64_t>());
+        }
+    }
+
+    void prefetch() const { riparian::prefetch(data_); }
+
+    void allocate(Pool& pool, std::size_t n) {
+        size_ = narrow(n);
+        width_ = 1;
+        data_ = pool.allocate(bytes());
+        std::memset(data_, 0, bytes());
+    }
+
+    void release(Pool& pool) {
+        if (data_) pool.release(data_, bytes());
+        *this = {};
+    }
+
+    // Take up residence in another pool; the first one is about to go.
+    void move_to(Pool& pool) {
+        if (!data_) return;
+        void* moved = pool.allocate(bytes());
+        std::memcpy(moved, data_, bytes());
+        data_ = moved;
+    }
+
+    // Make room for counters up to `bound`.
+    void fit(Pool& pool, std::uint64_t bound) {
+        if (bound > limit()) [[unlikely]]
+            widen(pool, bound);
+    }
+
+    // Add counters at the end, at zero.
+    void extend(Pool& pool, std::size_t n) {
+        Counters longer;
+        longer.size_ = narrow(n);
+        longer.width_ = width_;
+        longer.data_ = pool.allocate(longer.bytes());
+        std::memcpy(longer.data_, data_, bytes());
+        std::memset(static_cast<std::byte*>(longer.data_) + bytes(), 0, longer.bytes() - bytes());
+        release(pool);
+        *this = longer;
+    }
+
+    RIPARIAN_HOT std::uint64_t operator[](std::size_t i) const {
+        return visit([i](const auto* counters) -> std::uint64_t { return counters[i]; });
+    }
+
+    // The counter must fit.
+    void add(std::size_t i, std::uint64_t n) {
+        visit([i, n](auto* counters) {
+            counters[i] =
+                static_cast<std::remove_reference_t<decltype(counters[i])>>(counters[i] + n);
+        });
+    }
+
+    // Counter i grows by amounts[i], all of them; they must fit.
+    template <class Amount>
+    void add_all(const Amount* amounts) {
+        visit([&](auto* counters) {
+            using Count = std::remove_reference_t<decltype(counters[0])>;
+            for (std::size_t i = 0; i < size_; ++i)
+                counters[i] = static_cast<Count>(counters[i] + amounts[i]);
+        });
+    }
+
+    // Where bit i is set, counter first+i grows by n, i < count; count is a multiple of 8.
+    void add_bits(std::size_t first, const std::uint64_t* bits, std::size_t count,
+                  std::uint64_t n) {
+        const Kernels& kernel = kernels();
+        switch (width_) {
+            case 1:
+                return kernel.add8(as<std::uint8_t>() + first, bits, count, n);
+            case 2:
+                return kernel.add16(as<std::uint16_t>() + first, bits, count, n);
+            case 4:
+                return kernel.add32(as<std::uint32_t>() + first, bits, count, n);
+            default:
+                return kernel.add64(as<std::uint64_t>() + first, bits, count, n);
+        }
+    }
+
+private:
+    static std::uint32_t narrow(std::size_t n) {
+        if (n > std::numeric_limits<std::uint32_t>::max())
+            throw std::length_error("a leaf of this many candidates and classes is too large");
+        return static_cast<std::uint32_t>(n);
+    }
+
+    template <class Count>
+    Count* as() const {
+        return static_cast<Count*>(data_);
+    }
+
+    std::uint64_t limit() const {
+        return width_ == 8 ? std::numeric_limits<std::uint64_t>::max()
+                           : (std::uint64_t{1} << (8 * width_)) - 1;
+    }
+
+    void widen(Pool& pool, std::uint64_t bound) {
+        Counters wider = *this;
+        while (bound > wider.limit()) wider.width_ = static_cast<std::uint8_t>(2 * wider.width_);
+        wider.data_ = pool.allocate(wider.bytes());
+        visit([&](const auto* from) {
+            wider.visit([&](auto* to) {
+                for (std::size_t i = 0; i < size_; ++i)
+                    to[i] = static_cast<std::remove_reference_t<decltype(to[i])>>(from[i]);
+            });
+        });
+        release(pool);
+        *this = wider;
+    }
+
+    void* data_ = nullptr;
+    std::uint32_t size_ = 0;
+    std::uint8_t width_ = 1;  // bytes of a counter
+};
+
+}  // namespace riparian

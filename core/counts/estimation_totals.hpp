@@ -1,0 +1,64 @@
+// How many estimation points each candidate has seen, without their labels: all that may allow a split.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "counts/candidate_shape.hpp"
+#include "counts/counters.hpp"
+#include "counts/labels.hpp"
+
+namespace riparian {
+
+struct Estimation;
+template <class Stream>
+class Counts;
+
+// N^e of every candidate's left child: enough to say which candidates are valid (R6).
+class EstimationTotals {
+public:
+    void move_to(Pool& pool) { left_.move_to(pool); }
+    void prefetch() const { left_.prefetch(); }
+    void allocate(Pool& pool, const CandidateShape& shape) {
+        left_.allocate(pool, shape.counters());
+    }
+    void release(Pool& pool) { left_.release(pool); }
+
+    void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Weight n) {
+        left_.fit(pool, oldest(shape) + n);
+        left_.add_bits(0, bits, left_.size(), n);
+    }
+
+    // From the counts that it follows from.
+    void restore(Pool& pool, const CandidateShape& shape, const Counts<Estimation>& estimation);
+
+    // What the first split point has seen: no candidate has seen more.
+    std::uint64_t oldest(const CandidateShape& shape) const { return left_[shape.everyone(0)]; }
+
+    std::uint64_t operator[](std::size_t i) const { return left_[i]; }
+
+    // The valid candidates: at least α points on both sides. They lie in `room`. No branch asks
+    // whether one is valid: it would be guessed wrong too often.
+    std::span<const Candidate> valid(const CandidateShape& shape, std::uint64_t alpha,
+                                     std::vector<Candidate>& room) const {
+        if (room.size() < shape.candidates()) room.resize(shape.candidates());
+        Candidate* end = room.data();
+        left_.visit([&](const auto* left) {
+            const auto* everyone = left + shape.candidates();
+            std::uint32_t i = 0;
+            for (std::uint32_t d = 0; d < shape.dims; ++d)
+                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) {
+                    *end = {i, j};
+                    end += static_cast<int>(left[i] >= alpha) &
+                           static_cast<int>(std::uint64_t{everyone[j]} - left[i] >= alpha);
+                }
+        });
+        return {room.data(), end};
+    }
+
+private:
+    Counters left_;
+};
+
+}  // namespace riparian

@@ -1,0 +1,85 @@
+// The labels of the estimation points of a leaf: all that may predict.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "counts/counters.hpp"
+#include "counts/labels.hpp"
+
+namespace riparian {
+
+// Y^e(A) and N^e(A) of a leaf. Classes past its end have a count of zero: a class that arrives late
+// costs nothing until one of its points arrives here.
+class EstimationHistogram {
+public:
+    void move_to(Pool& pool) { counts_.move_to(pool); }
+    void prefetch() const { counts_.prefetch(); }
+    void release(Pool& pool) { counts_.release(pool); }
+
+    RIPARIAN_HOT void add(Pool& pool, Class y, Weight n) {
+        if (y >= counts_.size()) [[unlikely]]
+            make_room(pool, y);
+        const std::uint64_t count = counts_[y] + n;
+        counts_.fit(pool, count);
+        counts_.add(y, n);
+        total_ += n;
+        top_ = std::max(top_, count);
+    }
+
+    void restore(Pool& pool, const std::uint64_t* counts, std::size_t n) {
+        if (n) make_room(pool, static_cast<Class>(n - 1));
+        for (Class y = 0; y < n; ++y)
+            if (counts[y]) add(pool, y, counts[y]);
+    }
+
+    std::uint64_t total() const { return total_; }          // N^e(A)
+    std::uint64_t errors() const { return total_ - top_; }  // those not of the commonest class
+    std::size_t size() const { return counts_.size(); }
+    std::uint64_t operator[](Class y) const { return y < counts_.size() ? counts_[y] : 0; }
+    std::size_t bytes() const { return Pool::block_size(counts_.bytes()); }
+
+    // sums[k] += η^k, in units of 2^-40 (R11).
+    void add_shares(std::int64_t* sums) const {
+        const Kernels& kernel = kernels();
+        const auto total = static_cast<double>(total_);
+        counts_.visit([&](const auto* counts) {
+            using Count = std::remove_cvref_t<decltype(counts[0])>;
+            if constexpr (sizeof(Count) == 1)
+                kernel.shares8(sums, counts, size(), total);
+            else if constexpr (sizeof(Count) == 2)
+                kernel.shares16(sums, counts, size(), total);
+            else if constexpr (sizeof(Count) == 4)
+                kernel.shares32(sums, counts, size(), total);
+            else
+                kernel.shares64(sums, counts, size(), total);
+        });
+    }
+
+    // g(x): the class with the largest count, ties to the smallest rank.
+    Class argmax(const std::vector<std::uint32_t>& rank) const {
+        return counts_.visit([&](const auto* counts) {
+            Class best = 0;
+            for (Class y = 1; y < counts_.size(); ++y)
+                if (counts[y] > counts[best] || (counts[y] == counts[best] && rank[y] < rank[best]))
+                    best = y;
+            return best;
+        });
+    }
+
+private:
+    void make_room(Pool& pool, Class y) {
+        if (counts_.size() == 0)
+            counts_.allocate(pool, y + 1);
+        else
+            counts_.extend(pool, y + 1);
+    }
+
+    Counters counts_;
+    std::uint64_t total_ = 0;
+    std::uint64_t top_ = 0;  // max_k Y^e_k(A)
+};
+
+}  // namespace riparian

@@ -1,0 +1,158 @@
+// The paper's rule: every point goes to one of two streams (R1), structure points split leaves (R6, R8),
+// and a bounded fringe of leaves collects (R12).
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "budget.hpp"
+#include "counts/labels.hpp"
+#include "draws.hpp"
+#include "kernels/hot.hpp"
+#include "rules/two_streams_evidence.hpp"
+#include "settings.hpp"
+#include "split/candidate_scratch.hpp"
+
+namespace riparian {
+
+struct TwoStreams {
+    struct Settings : TreeSettings {
+        std::uint64_t structure_cut = 0;   // a uniform's 53 bits below this: structure stream (R1)
+        std::uint64_t ignore_cut = 0;      // below this: ignored
+        std::uint64_t fringe_size = 0;     // active leaves per tree; the largest number: no bound
+        std::uint64_t budget = 0;          // bytes of a tree; the largest number: no bound
+        std::vector<std::uint64_t> alpha;  // α(d), for every depth that the next block can reach
+        std::vector<std::uint64_t> beta;   // β(d)
+
+        bool bounded() const { return fringe_size != unbounded || budget != unbounded; }
+    };
+    using Evidence = TwoStreamsEvidence;
+    struct Record {};
+    template <class Space>
+    using Scratch = CandidateScratch<Space>;
+
+    static bool root_is_active(const Settings&) { return true; }
+
+    template <class Tree>
+    RIPARIAN_HOT static void receive(Tree& tree, std::uint32_t leaf, std::uint64_t t,
+                                     std::uint64_t draw, typename Tree::Point x, Class y, Weight n,
+                                     typename Tree::Context& context) {
+        switch (stream_of(draw, context.settings)) {
+            case Stream::structure:
+                learn_structure(tree, leaf, x, y, n, context);
+                break;
+            case Stream::estimation:
+                learn_estimation(tree, leaf, x, y, n, context);
+                break;
+            case Stream::ignored:
+                tree.totals_.ignored_points += n;
+        }
+        Budget budget(tree, context.settings.budget);
+        if (budget.is_exceeded()) [[unlikely]]
+            budget.make_room(t);
+    }
+
+    // R12: the two new leaves wait with the others, and while there is room, the one with the
+    // largest ŝ enters. Without a bound both enter at once, and nobody ever waits.
+    template <class Tree>
+    static void fill_fringe(Tree& tree, std::uint32_t left, std::uint32_t right,
+                            typename Tree::Context& context) {
+        if (!context.settings.bounded()) {
+            tree.activate(left, 0, context);
+            tree.activate(right, 0, context);
+            return;
+        }
+        for (const std::uint32_t leaf : {left, right}) tree.wait(leaf);
+        const Budget budget(tree, context.settings.budget);
+        while (tree.active_ < context.settings.fringe_size && !tree.waiting_.empty() &&
+               budget.has_room())
+            tree.activate(tree.take_waiting(), 0, context);
+    }
+
+    template <class Tree>
+    static void entered(Tree& tree, std::uint32_t leaf, typename Tree::Context& context) {
+        Budget(tree, context.settings.budget).plan(tree.leaves_[leaf], context.settings.alpha);
+    }
+
+    template <class Tree>
+    static void tidy(Tree& tree, const Settings& settings) {
+        Budget(tree, settings.budget).tidy();
+    }
+
+    // A block of points: all trees side by side.
+    template <class Forest>
+    static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
+        // A branch gains a level by a split that was due, and one more for every four points.
+        if (forest.settings().beta.size() < forest.deepest() + points.size() / 4 + 2)
+            throw std::logic_error("the schedules must reach as deep as the block can");
+        forest.learn_together(points, workers);
+    }
+
+    // Inactive leaves wait, each with its key (R12).
+    template <class Tree>
+    static void save(const Tree& tree, typename Tree::State& out);
+    template <class Tree>
+    static void restore(Tree& tree, const typename Tree::State& in);
+
+private:
+    enum class Stream : std::uint8_t { structure, estimation, ignored };
+
+    // R1: one uniform per point and tree.
+    static Stream stream_of(std::uint64_t word, const Settings& settings) {
+        const std::uint64_t u = word >> 11;
+        if (u < settings.structure_cut) return Stream::structure;
+        return u < settings.ignore_cut ? Stream::ignored : Stream::estimation;
+    }
+
+    template <class Tree>
+    RIPARIAN_HOT static void learn_estimation(Tree& tree, std::uint32_t index,
+                                              typename Tree::Point x, Class y, Weight n,
+                                              typename Tree::Context& context) {
+        tree.totals_.estimation_points += n;
+        typename Tree::Leaf& leaf = tree.leaves_[index];
+        const std::uint64_t errors = leaf.estimation.errors();
+        leaf.estimation.add(tree.histograms_, y, n);
+        if (leaf.active())
+            leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.n_classes(),
+                                                context.scratch);
+        else if (leaf.estimation.errors() > errors)
+            tree.waiting_.raise(leaf.place, tree.s_hat(index), tree.moved());
+    }
+
+    template <class Tree>
+    static void learn_structure(Tree& tree, std::uint32_t index, typename Tree::Point x, Class y,
+                                Weight n, typename Tree::Context& context) {
+        const Settings& settings = context.settings;
+        tree.totals_.structure_points += n;
+        typename Tree::Leaf& leaf = tree.leaves_[index];
+        if (!leaf.active()) return;  // R6
+        typename Tree::Candidates& candidates = *leaf.candidates;
+        candidates.observe_structure(tree.pool_, x, y, n, tree.n_classes(),
+                                     tree.totals_.estimation_points, context.scratch);
+        const std::uint64_t beta = settings.beta[leaf.depth];
+        // Most points change nothing, and that is cheap to see: neither should the leaf split, nor
+        // must it, nor has it waited long enough to look elsewhere (it has received no more than
+        // its total).
+        if (leaf.estimation.total() < beta &&
+            candidates.none_above(settings.min_gain, context.scratch))
+            return;
+        if (const auto best = candidates.best(settings.alpha[leaf.depth], context.scratch)) {
+            if (best->gain > settings.min_gain) {
+                ++tree.totals_.should_splits;
+                tree.split(index, *best, context);
+            } else if (leaf.estimation.total() >= beta) {
+                ++tree.totals_.must_splits;
+                tree.split(index, *best, context);
+            } else {
+                candidates.keep_sums(tree.pool_, tree.n_classes(), context.scratch);
+            }
+        } else if (candidates.received() / 2 >= beta) {  // R8: ties, most likely; look elsewhere
+            const std::uint32_t attempt = candidates.attempt() + 1;
+            tree.deactivate(leaf);
+            tree.activate(index, attempt, context);
+        }
+    }
+};
+
+}  // namespace riparian

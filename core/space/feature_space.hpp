@@ -1,0 +1,27 @@
+// The feature space: what a point is, what can be measured on it, and how a leaf draws what it will look
+// at. The tree is generic over it: the columns of a matrix, or depth images, where there are infinitely
+// many features and each leaf draws its own (section 5.3).
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <vector>
+
+#include "draws.hpp"
+
+namespace riparian {
+
+template <class Space>
+concept FeatureSpace =
+    requires(const Space& space, const typename Space::Batch& batch,
+             typename Space::Feature feature, typename Space::Point point, Draws& draws,
+             std::vector<typename Space::Feature>& drawn, float* values) {
+        { batch.point(std::size_t{}) } -> std::same_as<typename Space::Point>;
+        { batch.size() } -> std::same_as<std::size_t>;
+        { Space::columns } -> std::convertible_to<bool>;
+        { Space::value(feature, point) } -> std::same_as<float>;
+        { Space::project(&feature, std::size_t{}, point, values) };  // on several features at once
+        { space.draw(draws, drawn) };  // replaces `drawn` with the features of a new leaf (R2)
+    };
+
+}  // namespace riparian

@@ -1,0 +1,21 @@
+// Room to work in.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "split/entropy_sums.hpp"
+
+namespace riparian {
+
+// What a thread needs to learn one point: nothing of it outlives the point.
+template <class Space>
+struct CandidateScratch {
+    std::vector<float> values;                   // the point, projected on the candidate dimensions
+    std::vector<std::uint64_t> bits;             // left of which candidates it goes
+    std::vector<typename Space::Feature> drawn;  // dimensions just drawn
+    std::vector<std::uint64_t> labels;           // a histogram in the making
+    CheckScratch check;
+};
+
+}  // namespace riparian

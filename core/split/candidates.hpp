@@ -1,0 +1,224 @@
+// The candidate splits of an active leaf (R3, R5).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "counts/histogram.hpp"
+#include "draws.hpp"
+#include "kernels/hot.hpp"
+#include "split/best_split.hpp"
+#include "split/candidate_block.hpp"
+#include "split/candidate_scratch.hpp"
+
+namespace riparian {
+
+template <class Space>
+class TreeState;  // see state_fields.hpp
+template <class Space>
+struct CandidatesReader;  // see state.hpp
+
+// The candidates of an active leaf and what they have counted. About 1 MB at 2000 dimensions, 10
+// split points and 20 classes; all of it lies in the pool of the tree.
+template <class Space, class Evidence>
+class Candidates {
+public:
+    using Feature = typename Space::Feature;
+    using Point = typename Space::Point;
+    using Block = CandidateBlock<Candidates, Feature>;
+
+    void prefetch() const {
+        riparian::prefetch(this, std::min<std::size_t>(Block::bytes(shape_), 512));
+        evidence_.prefetch();
+    }
+
+    static Candidates* make(Pool& pool, const std::vector<Feature>& features,
+                            std::uint32_t split_points, std::uint32_t attempt) {
+        const CandidateShape shape{static_cast<std::uint32_t>(features.size()), split_points};
+        return new (pool.allocate(Block::bytes(shape))) Candidates(pool, shape, features, attempt);
+    }
+
+    // The same candidates in another pool; the first one is about to go.
+    Candidates* moved_to(Pool& pool) const {
+        Candidates* moved = Block::copy(pool, this, shape_);
+        moved->evidence_.move_to(pool, shape_);
+        return moved;
+    }
+
+    // The bytes to expect of a leaf at a depth with this α: most split by the time they have seen
+    // eight times α points of each stream, or sixteen where that is more.
+    void plan(std::uint64_t alpha, Class n_classes) {
+        const std::uint64_t points = std::clamp<std::uint64_t>(alpha, 2, 1 << 17) * 8;
+        planned_ =
+            Pool::block_size(Block::bytes(shape_)) + Evidence::bytes_for(shape_, points, n_classes);
+    }
+    std::uint64_t planned() const { return planned_; }
+
+    void release(Pool& pool) {
+        evidence_.release(pool, shape_);
+        Block::release(pool, this, shape_);
+    }
+
+    // `tree_received`: estimation points of the tree, where the lifetime of candidates begins.
+    RIPARIAN_HOT void observe_structure(Pool& pool, Point x, Class y, Weight n, Class n_classes,
+                                        std::uint64_t tree_received,
+                                        CandidateScratch<Space>& scratch) {
+        project(x, scratch);
+        if (split_points_so_far_ < shape_.split_points)
+            create_candidate_splits(tree_received, scratch);
+        sides(scratch);
+        evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
+                                split_points_so_far_);
+    }
+
+    RIPARIAN_HOT void observe_estimation(Pool& pool, Point x, Class y, Weight n, Class n_classes,
+                                         CandidateScratch<Space>& scratch) {
+        received_ += n;
+        if (split_points_so_far_ == 0) return;
+        project(x, scratch);
+        sides(scratch);
+        evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, n_classes);
+    }
+
+    // The one stream of Saffari's forest (R18). Thresholds are the values of the first m points; or,
+    // with `range`, those values only tell the range to draw them from, once they are all there, and
+    // counting begins then.
+    RIPARIAN_HOT void observe(Pool& pool, Point x, Class y, Weight n, Class n_classes,
+                              std::uint64_t tree_received, std::optional<Draws> range,
+                              CandidateScratch<Space>& scratch) {
+        received_ += n;
+        project(x, scratch);
+        if (split_points_so_far_ < shape_.split_points) {
+            create_candidate_splits(tree_received, scratch);
+            if (range && split_points_so_far_ < shape_.split_points) return;
+            if (range) spread_thresholds(*range);
+        }
+        sides(scratch);
+        evidence_.add(pool, shape_, scratch.bits.data(), y, n, n_classes, split_points_so_far_);
+    }
+
+    bool none_above(double min_gain, CandidateScratch<Space>& scratch) const {
+        return evidence_.none_above(min_gain, shape_, split_points_so_far_, scratch.check);
+    }
+
+    // The best of the candidates that may split the leaf, if there are any: those with at least α
+    // points on both sides, or, of one stream, all that count.
+    std::optional<Choice> best(std::uint64_t alpha, CandidateScratch<Space>& scratch) {
+        return evidence_.best(shape_, alpha, scratch.check);
+    }
+    std::optional<Choice> best_of_all(CandidateScratch<Space>& scratch) const {
+        return evidence_.best(shape_, split_points_so_far_, scratch.check);
+    }
+
+    void keep_sums(Pool& pool, Class n_classes, CandidateScratch<Space>& scratch) {
+        evidence_.keep_sums(pool, shape_, n_classes, scratch.check);
+    }
+
+    // The children of a candidate start with its estimation counts (R10).
+    void fill_children(Pool& pool, std::uint32_t candidate, EstimationHistogram& left,
+                       EstimationHistogram& right, CandidateScratch<Space>& scratch) const {
+        std::vector<std::uint64_t>& everyone = scratch.labels;
+        everyone.clear();
+        evidence_.predicting_at(shape_, shape_.everyone(candidate % shape_.split_points),
+                                [&](Class y, std::uint64_t n) {
+                                    if (y >= everyone.size()) everyone.resize(y + 1);
+                                    everyone[y] += n;
+                                });
+        evidence_.predicting_at(shape_, candidate, [&](Class y, std::uint64_t n) {
+            left.add(pool, y, n);
+            everyone[y] -= n;
+        });
+        for (Class y = 0; y < everyone.size(); ++y)
+            if (everyone[y]) right.add(pool, y, everyone[y]);
+    }
+
+    void save(TreeState<Space>& out) const;
+    static Candidates* restored(Pool& pool, std::uint32_t split_points, CandidatesReader<Space>& in,
+                                CandidateScratch<Space>& scratch);
+
+    Feature feature(std::uint32_t candidate) const {
+        return features()[candidate / shape_.split_points];
+    }
+    float threshold(std::uint32_t candidate) const { return thresholds()[candidate]; }
+    std::uint64_t born(std::uint32_t candidate) const {
+        return born()[candidate % shape_.split_points];
+    }
+    std::uint64_t received() const { return received_; }
+    std::uint32_t attempt() const { return attempt_; }
+    const Feature* features() const { return Block::features(this, shape_); }
+
+private:
+    Candidates(Pool& pool, const CandidateShape& shape, const std::vector<Feature>& features,
+               std::uint32_t attempt)
+        : shape_(shape), attempt_(attempt) {
+        Block::fill(this, shape, features.data());
+        evidence_.allocate(pool, shape_);
+    }
+
+    std::uint64_t* born() { return Block::born(this); }
+    const std::uint64_t* born() const { return Block::born(this); }
+    float* thresholds() { return Block::thresholds(this, shape_); }
+    const float* thresholds() const { return Block::thresholds(this, shape_); }
+
+    RIPARIAN_HOT void project(Point x, CandidateScratch<Space>& scratch) const {
+        if (scratch.values.size() < shape_.dims) scratch.values.resize(shape_.dims);
+        Space::project(features(), shape_.dims, x, scratch.values.data());
+    }
+
+    // CreateCandidateSplit in every dimension (R3).
+    void create_candidate_splits(std::uint64_t tree_received,
+                                 const CandidateScratch<Space>& scratch) {
+        float* threshold = thresholds() + split_points_so_far_;
+        for (std::uint32_t d = 0; d < shape_.dims; ++d)
+            threshold[std::size_t{d} * shape_.split_points] = scratch.values[d];
+        born()[split_points_so_far_++] = tree_received;
+    }
+
+    // R18: m thresholds in each dimension, uniform between the least and the largest of its values.
+    void spread_thresholds(Draws draws) {
+        for (std::uint32_t d = 0; d < shape_.dims; ++d) {
+            float* row = thresholds() + std::size_t{d} * shape_.split_points;
+            float low = row[0], high = row[0];
+            for (std::uint32_t j = 1; j < shape_.split_points; ++j) {  // a NaN is no bound
+                if (!(low <= row[j])) low = std::isnan(row[j]) ? low : row[j];
+                if (!(high >= row[j])) high = std::isnan(row[j]) ? high : row[j];
+            }
+            const double width = static_cast<double>(high) - static_cast<double>(low);
+            for (std::uint32_t j = 0; j < shape_.split_points; ++j)
+                row[j] = static_cast<float>(static_cast<double>(low) + draws.next() * width);
+        }
+    }
+
+    // The bits of the projected point, with everyone's.
+    RIPARIAN_HOT void sides(CandidateScratch<Space>& scratch) const {
+        const std::size_t words = shape_.words();
+        if (scratch.bits.size() < words) scratch.bits.resize(words);
+        std::uint64_t* bits = scratch.bits.data();
+        std::fill(bits + shape_.candidates() / 64, bits + words, 0);
+        kernels().left_bits(scratch.values.data(), shape_.dims, shape_.split_points, thresholds(),
+                            bits);
+        set_bits(bits, shape_.everyone(0), split_points_so_far_);
+    }
+
+    static void set_bits(std::uint64_t* bits, std::size_t first, std::size_t count) {
+        while (count) {
+            const std::size_t at = first % 64, in_word = std::min(count, 64 - at);
+            bits[first / 64] |= (~std::uint64_t{0} >> (64 - in_word)) << at;
+            first += in_word;
+            count -= in_word;
+        }
+    }
+
+    CandidateShape shape_;
+    std::uint32_t attempt_;                  // times candidates were drawn here before (R8)
+    std::uint32_t split_points_so_far_ = 0;  // split points so far, of m
+    std::uint64_t received_ = 0;             // points that predict, since the candidates were drawn
+    std::uint64_t planned_ = 0;              // bytes that the budget of the tree sets aside
+    Evidence evidence_;
+};
+
+}  // namespace riparian

@@ -1,0 +1,152 @@
+// G of every candidate of a leaf, kept up to date: what makes a split check cheap.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "counts/counts.hpp"
+#include "split/entropy.hpp"
+
+namespace riparian {
+
+// What one split check needs besides the leaf: kept by a thread, so that a check allocates nothing.
+struct CheckScratch {
+    std::vector<Candidate> room;             // for the valid candidates,
+    std::span<const Candidate> valid;        // which are these
+    std::vector<std::uint64_t> g;            // for each of them, G
+    std::vector<std::uint64_t> left;         // and n', its structure points on the left
+    std::vector<std::uint64_t> every_g;      // for each split point, F(N) - Σ_k F(n_k)
+    std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen
+    std::vector<std::int64_t> least;         // and what a candidate's own part of G must be
+    Pool pool;                               // counters made from kept points
+};
+
+// G of every candidate, brought up to date point by point. It is derived from StructureCounts; a
+// leaf keeps it from the first split check that left it whole, so that each later check costs no
+// more than a look at every candidate, however many classes there are.
+//
+// G has a part that all candidates of a split point share, F(N) - Σ_k F(n_k), and one of its own,
+// Σ_k F(n'_k) + F(n''_k) - F(n') - F(n''); a point changes two terms of each.
+class EntropySums {
+public:
+    bool kept() const { return sums_ != nullptr; }
+
+    template <class Stream>
+    void build(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
+               Pool& scratch) {
+        const auto& F = EntropyTable::get();
+        sums_ = pool.allocate_array<std::uint64_t>(shape.counters());
+        std::fill_n(sums_, shape.counters(), 0);
+        left_.allocate(pool, shape.counters());
+        structure.for_each_row(shape, scratch, [&](const auto* row) {
+            const auto* everyone = row + shape.candidates();
+            left_.fit(pool, left_[shape.everyone(0)] + everyone[0]);
+            left_.add_all(row);
+            std::size_t i = 0;
+            for (std::uint32_t d = 0; d < shape.dims; ++d)
+                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i)
+                    sums_[i] += F(row[i]) + F(std::uint64_t{everyone[j]} - row[i]);
+            for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) sums_[i] -= F(row[i]);
+        });
+        left_.visit([&](const auto* left) {
+            const auto* everyone = left + shape.candidates();
+            std::size_t i = 0;
+            for (std::uint32_t d = 0; d < shape.dims; ++d)
+                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i)
+                    sums_[i] -= F(left[i]) + F(std::uint64_t{everyone[j]} - left[i]);
+            for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) sums_[i] += F(left[i]);
+        });
+    }
+
+    void move_to(Pool& pool, const CandidateShape& shape) {
+        if (!kept()) return;
+        auto* moved = pool.allocate_array<std::uint64_t>(shape.counters());
+        std::copy_n(sums_, shape.counters(), moved);
+        sums_ = moved;
+        left_.move_to(pool);
+    }
+
+    void release(Pool& pool, const CandidateShape& shape) {
+        if (!kept()) return;
+        pool.release_array(sums_, shape.counters());
+        left_.release(pool);
+        sums_ = nullptr;
+    }
+
+    // A structure point of label y was added to the counts, n copies of it.
+    template <class Stream>
+    void add(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
+             const std::uint64_t* bits, Class y, Weight n, std::uint32_t split_points_so_far) {
+        left_.fit(pool, left_[shape.everyone(0)] + n);
+        left_.add_bits(0, bits, shape.counters(), n);
+        const auto& F = EntropyTable::get();
+        structure.with_row(shape, y, [&](const auto* row) {
+            left_.visit([&](const auto* left) {
+                if (n == 1) [[likely]]
+                    follow(shape, row, left, bits, split_points_so_far,
+                           [&](std::uint64_t now) { return F.last_step(now); });
+                else
+                    follow(shape, row, left, bits, split_points_so_far,
+                           [&](std::uint64_t now) { return F(now) - F(now - n); });
+            });
+        });
+    }
+
+    // No candidate, valid or not, has a gain above `min_gain`. It may say no where that is so.
+    bool none_above(double min_gain, const CandidateShape& shape, std::uint32_t split_points_so_far,
+                    std::vector<std::int64_t>& least) const {
+        if (left_[shape.everyone(0)] > most_points_unwrapped) return false;
+        least.resize(split_points_so_far);
+        left_.visit([&](const auto* left) {
+            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
+                least[j] = least_g(min_gain, left[shape.everyone(j)]) -
+                           static_cast<std::int64_t>(sums_[shape.everyone(j)]);
+        });
+        bool above = false;
+        for (std::uint32_t d = 0; d < shape.dims; ++d) {
+            const std::uint64_t* own = sums_ + std::size_t{d} * shape.split_points;
+            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
+                above |= static_cast<std::int64_t>(own[j]) >= least[j];
+        }
+        return !above;
+    }
+
+    void read(const CandidateShape& shape, CheckScratch& check) const {
+        for (std::uint32_t j = 0; j < shape.split_points; ++j)
+            check.every_point[j] = left_[shape.everyone(j)];
+        for (std::size_t v = 0; v < check.valid.size(); ++v) {
+            const auto [i, j] = check.valid[v];
+            check.g[v] = sums_[i] + sums_[shape.everyone(j)];
+        }
+    }
+
+private:
+    // `step(n)`: what F(n) has grown by. Everything wraps alike, so the order does not matter.
+    template <class Row, class Left, class Step>
+    RIPARIAN_HOT void follow(const CandidateShape& shape, const Row* row, const Left* left,
+                             const std::uint64_t* bits, std::uint32_t split_points_so_far,
+                             Step&& step) {
+        const Row* row_everyone = row + shape.candidates();
+        const Left* everyone = left + shape.candidates();
+        for (std::uint32_t d = 0; d < shape.dims; ++d) {
+            const std::size_t first = std::size_t{d} * shape.split_points;
+            for (std::uint32_t j = 0; j < split_points_so_far; ++j) {
+                const std::size_t i = first + j;
+                const bool goes_left = bits[i / 64] >> (i % 64) & 1;
+                const auto with_label =
+                    static_cast<Row>(goes_left ? row[i] : row_everyone[j] - row[i]);
+                const auto all = static_cast<Left>(goes_left ? left[i] : everyone[j] - left[i]);
+                sums_[i] += step(with_label) - step(all);
+            }
+        }
+        for (std::uint32_t j = 0; j < split_points_so_far; ++j)
+            sums_[shape.everyone(j)] += step(everyone[j]) - step(row_everyone[j]);
+    }
+
+    std::uint64_t* sums_ =
+        nullptr;     // a candidate's own part of G; at everyone's places, the shared
+    Counters left_;  // a candidate's n'; everyone's N
+};
+
+}  // namespace riparian

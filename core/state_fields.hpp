@@ -1,0 +1,113 @@
+// The arrays of a tree, each described once: name, type, and per what there is one entry. Snapshots,
+// pickles and Python's view of a tree are made of this list.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace riparian {
+
+// Text as a parameter of a template.
+template <std::size_t N>
+struct Text {
+    char letters[N];
+
+    constexpr Text(const char (&text)[N]) { std::copy_n(text, N, letters); }
+    constexpr std::string_view view() const { return {letters, N - 1}; }
+};
+
+template <Text Name, class T, Text Per>
+struct Field {
+    static constexpr std::string_view name = Name.view();
+    static constexpr std::string_view per = Per.view();
+    std::vector<T> values;
+};
+
+using Byte = std::uint8_t;
+using Word = std::uint32_t;
+using Long = std::uint64_t;
+
+// What has varying length lies end to end. A leaf's candidates are those of an active leaf, and the
+// leaves are in the order of their nodes.
+template <class Feature>
+using TreeFields = std::tuple<
+    Field<"totals", Long, "tree">,                // see tree_totals.hpp
+    Field<"bag", Long, "tree">,                   // of Saffari's (R18): see `bag_names`
+    Field<"importance", std::int64_t, "column">,  // Σ G over its splits (R14)
+    // Nodes, in order of creation.
+    Field<"feature", Feature, "node">, Field<"threshold", float, "node">,
+    Field<"child", Word, "node">,  // the left one; the right one is the next. A leaf has none: 0
+    // Leaves.
+    Field<"leaf_node", Word, "leaf">, Field<"leaf_depth", Word, "leaf">,
+    Field<"leaf_born", Long, "leaf">, Field<"leaf_active", Byte, "leaf">,
+    Field<"leaf_classes", Word, "leaf">,  // the length of its histogram
+    Field<"histogram", Long, "leaf times leaf_classes">,
+    Field<"key_over", Long, "inactive leaf">,   // its key among those that wait (R12),
+    Field<"key_under", Long, "inactive leaf">,  // a ratio that is at least ŝ
+    // Candidates.
+    Field<"attempt", Word, "active leaf">, Field<"dims", Word, "active leaf">,
+    Field<"split_points", Word, "active leaf">,  // so far
+    Field<"received", Long, "active leaf">,
+    Field<"planned", Long, "active leaf">,  // bytes set aside for it
+    Field<"summed", Byte, "active leaf">,   // keeps its entropy sums up to date
+    Field<"candidate_dims", Feature, "active leaf times dims">,
+    Field<"split_point_born", Long, "active leaf times split_points">,
+    Field<"split_threshold", float, "active leaf times dims times split_points">,
+    // What they have counted, stream by stream; of one stream, the first has all. `counted`: it holds
+    // rows of counts, not points; `length`: so many.
+    Field<"structure_counted", Byte, "active leaf">, Field<"structure_length", Word, "active leaf">,
+    Field<"structure_label", Word, "active leaf times points">,
+    Field<"structure_bits", Long, "active leaf times points times words">,
+    Field<"structure_count", Long, "active leaf times rows times (dims + 1) times split_points">,
+    Field<"estimation_counted", Byte, "active leaf">,
+    Field<"estimation_length", Word, "active leaf">,
+    Field<"estimation_label", Word, "active leaf times points">,
+    Field<"estimation_bits", Long, "active leaf times points times words">,
+    Field<"estimation_count", Long, "active leaf times rows times (dims + 1) times split_points">>;
+
+// A tree as flat arrays.
+template <class Space>
+class TreeState {
+public:
+    using Fields = TreeFields<typename Space::Feature>;
+
+    Fields fields;
+};
+
+namespace detail {
+
+template <Text name, class Fields>
+consteval std::size_t place_of_field() {
+    return []<std::size_t... i>(std::index_sequence<i...>) {
+        std::size_t place = sizeof...(i);
+        ((std::tuple_element_t<i, Fields>::name == name.view() ? void(place = i) : void()), ...);
+        return place;
+    }(std::make_index_sequence<std::tuple_size_v<Fields>>());
+}
+
+}  // namespace detail
+
+// The array of this name.
+template <Text name, class Space>
+auto& array(TreeState<Space>& state) {
+    return std::get<detail::place_of_field<name, typename TreeState<Space>::Fields>()>(state.fields)
+        .values;
+}
+template <Text name, class Space>
+const auto& array(const TreeState<Space>& state) {
+    return std::get<detail::place_of_field<name, typename TreeState<Space>::Fields>()>(state.fields)
+        .values;
+}
+
+// visitor(field), in order.
+template <class State, class Visitor>
+void for_each_field(State&& state, Visitor&& visitor) {
+    std::apply([&](auto&... field) { (visitor(field), ...); }, state.fields);
+}
+
+}  // namespace riparian

@@ -1,0 +1,52 @@
+// What a tree counts of itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace riparian {
+
+struct TreeTotals {
+    std::uint64_t structure_points = 0, estimation_points = 0, ignored_points = 0;
+    std::uint64_t should_splits = 0, must_splits = 0;
+    std::uint64_t classes = 0;  // that have arrived
+    std::uint64_t activations = 0, refreshes = 0, evictions = 0;
+    std::uint64_t stopped_at = 0;  // the point after which it stopped growing for want of memory
+};
+
+// In the order in which snapshots have them.
+inline constexpr std::array<std::pair<const char*, std::uint64_t TreeTotals::*>, 10> total_names{{
+    {"structure_points", &TreeTotals::structure_points},
+    {"estimation_points", &TreeTotals::estimation_points},
+    {"ignored_points", &TreeTotals::ignored_points},
+    {"should_splits", &TreeTotals::should_splits},
+    {"must_splits", &TreeTotals::must_splits},
+    {"classes", &TreeTotals::classes},
+    {"activations", &TreeTotals::activations},
+    {"refreshes", &TreeTotals::refreshes},
+    {"evictions", &TreeTotals::evictions},
+    {"stopped_at", &TreeTotals::stopped_at},
+}};
+
+// The totals, and what a tree holds at this moment.
+struct TreeStats {
+    TreeTotals totals;
+    std::uint64_t leaves = 0, active = 0, pure = 0, stuck = 0, depth = 0;
+    std::uint64_t node_bytes = 0, leaf_bytes = 0, fringe_bytes = 0;
+    std::uint64_t held_bytes = 0;  // by the pools, with blocks that wait to be used again
+};
+
+inline constexpr std::array<std::pair<const char*, std::uint64_t TreeStats::*>, 9> stat_names{{
+    {"leaves", &TreeStats::leaves},
+    {"active", &TreeStats::active},
+    {"pure", &TreeStats::pure},
+    {"stuck", &TreeStats::stuck},
+    {"depth", &TreeStats::depth},
+    {"node_bytes", &TreeStats::node_bytes},
+    {"leaf_bytes", &TreeStats::leaf_bytes},
+    {"fringe_bytes", &TreeStats::fringe_bytes},
+    {"held_bytes", &TreeStats::held_bytes},
+}};
+
+}  // namespace riparian

@@ -1,0 +1,134 @@
+"""The rules of splitting as the core is told them: the paper's two streams, and Saffari's one."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+from riparian import _core
+from riparian.estimator.parameters import Parameters, SaffariParameters
+
+# What a tree is before it holds anything: the object, and what the system adds to its few blocks. It
+# is part of what a budget means, so it stays what it is though the object has become smaller.
+TREE_BYTES = 1976
+
+
+def cut(fraction: float) -> int:
+    """The first of the 2^53 uniforms that is not below a fraction: u < fraction, in integers."""
+    return math.ceil(fraction * 2**53)
+
+
+def core_rate(rate: float) -> _core.Rate:
+    whole = math.floor(rate)
+    return _core.Rate(whole, math.exp(-1.0), math.exp(-(rate - whole)))
+
+
+class Rule(ABC):
+    """What the core must know of a forest's parameters, and which of its classes it is."""
+
+    columns: type[_core._Forest]  # a forest over the columns of a matrix,
+    depth: type[_core._Forest]  # and one over depth images
+
+    @abstractmethod
+    def settings(self) -> Any:
+        """The parameters of the rule, as the core takes them."""
+
+    @abstractmethod
+    def candidates(self, n_dims: int) -> _core.HowMany:
+        """How many candidate dimensions a leaf draws."""
+
+    def budget(self) -> int | None:
+        """Bytes that a tree may hold."""
+        return None
+
+    @abstractmethod
+    def check_budget(self, needed: int, what: str) -> None:
+        """An error if a tree that needs so many bytes before the first point has no room to grow."""
+
+    @abstractmethod
+    def tell_schedules(self, core: Any, depths: int) -> None:
+        """Give the core α and β of so many depths, where the rule has them."""
+
+
+class TwoStreams(Rule):
+    """The paper's."""
+
+    columns, depth = _core.ColumnForest, _core.DepthForest
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+
+    def settings(self) -> _core.TwoStreamsSettings:
+        p = self.parameters
+        return _core.two_streams(
+            seed=p.seed,
+            split_points=p.split_points,
+            min_gain=p.min_gain,
+            structure_cut=cut(p.structure_fraction),
+            ignore_cut=cut(p.structure_fraction + p.ignore_fraction),
+            fringe_size=p.fringe_size,
+            budget=self.budget(),
+        )
+
+    def candidates(self, n_dims: int) -> _core.HowMany:
+        """R2: 1 + Poisson(λ)."""
+        return _core.one_and_poisson(core_rate(self.parameters.rate(n_dims)))
+
+    def budget(self) -> int | None:
+        """The equal part of each tree, less what the tree is before it holds anything."""
+        p = self.parameters
+        return None if p.max_memory is None else max(0, p.max_memory // p.n_trees - TREE_BYTES)
+
+    def check_budget(self, needed: int, what: str) -> None:
+        p, budget = self.parameters, self.budget()
+        if budget is None or needed <= budget:
+            return
+        least = p.n_trees * (2 * needed + TREE_BYTES)  # twice: the root has to keep something, too
+        raise ValueError(
+            f"max_memory must be at least {least} bytes for {p.n_trees} trees "
+            f"of {what}, got {p.max_memory}"
+        )
+
+    def tell_schedules(self, core: Any, depths: int) -> None:
+        p = self.parameters
+        alpha, beta = (schedule.integers(depths) for schedule in (p.alpha, p.beta))
+        core.set_schedules(alpha.tolist(), beta.tolist())
+
+
+class OneStream(Rule):
+    """Saffari's (R18)."""
+
+    columns, depth = _core.ColumnSaffari, _core.DepthSaffari
+
+    def __init__(self, parameters: SaffariParameters) -> None:
+        self.parameters = parameters
+
+    def settings(self) -> _core.OneStreamSettings:
+        p = self.parameters
+        rate = p.replacement_rate
+        return _core.one_stream(
+            seed=p.seed,
+            split_points=p.split_points,
+            min_gain=p.min_gain,
+            min_samples=p.min_samples,
+            max_depth=p.max_depth,
+            range_thresholds=p.thresholds == "range",
+            replace_after=None if rate is None else math.floor(1 / rate),
+            bagging=core_rate(1.0),
+        )
+
+    def candidates(self, n_dims: int) -> _core.HowMany:
+        return _core.exactly(self.parameters.candidate_dims)
+
+    def check_budget(self, needed: int, what: str) -> None:
+        """It has none."""
+
+    def tell_schedules(self, core: Any, depths: int) -> None:
+        """It has none."""
+
+
+def rule_of(parameters: Parameters | SaffariParameters) -> Rule:
+    if isinstance(parameters, SaffariParameters):
+        return OneStream(parameters)
+    return TwoStreams(parameters)
