@@ -187,7 +187,7 @@ def test_an_option_is_what_the_estimator_is_given(args, parameters, path, points
         (["--trees", 0], "--trees must be from 1 to"),
         (["--trees", "many"], "Invalid value for '--trees'"),
         (["--alpha", "linear:1,2"], "--alpha must be like geometric:1,1.05"),
-        (["--alpha", "geometric:0.5,1"], "start must be >= 1, got 0.5"),
+        (["--alpha", "geometric:0,1"], "start must be > 0, got 0.0"),
         (["--alpha", "geometric:100,1.1", "--beta", "geometric:1,1.1"], "--beta must be >= alpha"),
         (["--beta", "x"], "--beta must be like"),
         (["--voting", "loud"], "--voting must be 'average' or 'majority', got 'loud'"),

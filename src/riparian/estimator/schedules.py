@@ -1,11 +1,11 @@
 """α(d) and β(d): how many estimation points a split at depth d takes (R15).
 
 α(d) is how many each child must hold before a split is valid; β(d) is how many a leaf may hold
-before it must split. The paper needs α to grow to infinity, d/α(d) -> 0 and β >= α. What breaks the
-last is an error here; what breaks one of the others is a `ConsistencyWarning` that names the
-guarantee lost.
+before it must split. The paper needs α to grow to infinity, d/α(d) -> 0 and β >= α. An α above β is an
+error here; an α that breaks one of the other conditions gives a `ConsistencyWarning` that names the
+lost guarantee.
 
-Both engines read the integers made here, so no two of them can round a threshold differently.
+Both engines read the integers made here, so they cannot round differently.
 """
 
 import math
@@ -62,7 +62,7 @@ class Schedule(ABC):
         """The same schedule, `factor` times as high."""
 
     def at(self, depth: int) -> int:
-        """The value at a depth, rounded up; `NEVER` where it overflows."""
+        """The value at a depth, rounded up, so at least 1; `NEVER` where it overflows."""
         return _ceil(self(depth))
 
     def integers(self, depths: int) -> NDArray[np.uint64]:
@@ -81,13 +81,18 @@ class Geometric(Schedule):
     >>> alpha = Geometric(start=1, rate=1.1)
     >>> alpha(0), round(alpha(10), 3)
     (1.0, 2.594)
+
+    A start below 1 keeps α at 1 for the first few depths.
+
+    >>> Geometric(start=0.4, rate=1.5).integers(6).tolist()
+    [1, 1, 1, 2, 3, 4]
     """
 
-    start: float  # the value at the root, >= 1
+    start: float  # the value at the root, above 0
     rate: float  # the factor from one depth to the next, >= 1
 
     def __post_init__(self) -> None:
-        _normalise(self, "start", at_least=1)
+        _normalise_start(self)
         _normalise(self, "rate", at_least=1)
 
     def __call__(self, depth: int) -> float:
@@ -109,11 +114,11 @@ class Polynomial(Schedule):
     [2, 8, 18, 32]
     """
 
-    start: float  # the value at the root, >= 1
+    start: float  # the value at the root, above 0
     power: float  # >= 0; the paper's conditions ask for more than 1
 
     def __post_init__(self) -> None:
-        _normalise(self, "start", at_least=1)
+        _normalise_start(self)
         _normalise(self, "power", at_least=0)
 
     def __call__(self, depth: int) -> float:
@@ -132,12 +137,12 @@ _NO_GROWTH = (0, 0.0)  # a constant, whichever of the two forms it is written in
 
 @lru_cache(maxsize=64)
 def _integers(schedule: Schedule, depths: int) -> NDArray[np.uint64]:
-    """Kept, since forests of the same schedules are many; it must not be written to."""
+    """Cached, since many forests have the same schedules, and so read-only."""
     values = np.full(depths, NEVER, dtype=np.uint64)
     for depth in range(depths):
         value = schedule.at(depth)
         if value == NEVER:
-            break  # and so it stays
+            break  # at every greater depth too
         values[depth] = value
     values.flags.writeable = False
     return values
@@ -241,6 +246,13 @@ def _is_schedule(value: object) -> TypeGuard[Geometric | Polynomial]:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _normalise_start(schedule: Geometric | Polynomial) -> None:
+    """R15: a start below 1 will do, since α is rounded up; it must be above 0."""
+    _normalise(schedule, "start", at_least=-math.inf)
+    if schedule.start <= 0:
+        raise ValueError(f"start must be > 0, got {schedule.start!r}")
 
 
 def _normalise(schedule: Schedule, name: str, *, at_least: float) -> None:

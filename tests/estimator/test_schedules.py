@@ -20,7 +20,7 @@ from riparian.estimator.schedules import (
     resolve,
 )
 
-starts = st.floats(1, 1e6)
+starts = st.floats(1e-3, 1e6)
 geometrics = st.builds(Geometric, starts, st.floats(1, 3))
 polynomials = st.builds(Polynomial, starts, st.floats(0, 8))
 schedules = geometrics | polynomials
@@ -50,6 +50,9 @@ def test_a_schedule_has_the_value_of_its_formula(schedule, depth, value):
         (Geometric(1, 2), [1, 2, 4, 8]),
         (Geometric(2.5, 1), [3, 3]),
         (Polynomial(1, 1.5), [1, 3, 6, 8]),
+        (Geometric(0.25, 2), [1, 1, 1, 2, 4]),
+        (Geometric(5e-324, 1), [1, 1]),
+        (Polynomial(0.1, 2), [1, 1, 1, 2, 3]),
     ],
 )
 def test_integers_are_the_values_rounded_up(schedule, integers):
@@ -115,18 +118,19 @@ def test_two_forms_with_the_same_numbers_are_two_schedules():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Geometric(0.5, 2), "start must be >= 1, got 0.5"),
-        (lambda: Geometric(-3, 2), "start must be >= 1, got -3"),
+        (lambda: Geometric(0, 2), "start must be > 0, got 0.0"),
+        (lambda: Geometric(-3, 2), "start must be > 0, got -3.0"),
         (lambda: Geometric(1, 0.9), "rate must be >= 1, got 0.9"),
         (lambda: Geometric(math.nan, 2), "start must be finite, got nan"),
         (lambda: Geometric(1, math.inf), "rate must be finite, got inf"),
         (lambda: Geometric(10**400, 2), "start must be finite, got 1000"),
-        (lambda: Polynomial(0, 2), "start must be >= 1, got 0"),
+        (lambda: Polynomial(0, 2), "start must be > 0, got 0.0"),
+        (lambda: Polynomial(-1e-300, 2), "start must be > 0, got -1e-300"),
         (lambda: Polynomial(1, -0.1), "power must be >= 0, got -0.1"),
         (lambda: Polynomial(1, math.nan), "power must be finite, got nan"),
     ],
 )
-def test_a_schedule_below_one_or_falling_is_refused(make, message):
+def test_a_schedule_that_starts_at_zero_or_falls_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
@@ -150,6 +154,17 @@ def test_a_number_for_beta_is_a_multiple_of_alpha(factor):
 def test_a_multiple_that_overflows_means_never():
     _, beta = resolve(Geometric(10, 1.1), 1e308)
     assert beta.integers(3).tolist() == [NEVER] * 3
+
+
+@given(schedules)
+def test_integers_are_at_least_one(schedule):
+    assert schedule.at(0) >= 1
+
+
+def test_alpha_and_beta_may_start_below_one():
+    assert resolve(Geometric(0.1, 1.1), 4) == (Geometric(0.1, 1.1), Geometric(0.4, 1.1))
+    with pytest.raises(ValueError, match=r"got 0\.1 < 0\.2 at depth 0"):
+        resolve(Geometric(0.2, 1.1), Geometric(0.1, 1.1))
 
 
 def test_beta_equal_to_alpha_is_allowed():
