@@ -19,10 +19,13 @@ from typing import Any
 import numpy as np
 
 from riparian import reference
+from riparian.estimator.parameters import Parameters
 from riparian.estimator.schedules import Geometric
 from riparian.experiments import Cell, Panel, Row, Study, curve_of, write_all
+from riparian.reference_kept import KeepingForest, KeepingTree
 
 from engines import parameters
+from equivalence import reference_forest
 
 VOTERS = {
     "estimation": "estimation points (the paper)",
@@ -35,10 +38,10 @@ ETA = 0.8  # P(Y = 1 | X = x), everywhere
 class WatchedTree(reference.Tree):
     """The paper's tree, which keeps the structure points of each leaf's lifetime beside it."""
 
-    def __init__(self, *arguments: Any) -> None:
+    def plant(self, root: reference.Leaf) -> None:
         self.structure_votes: dict[int, Counter[int]] = {0: Counter()}  # by the leaf's number
         self.births: list[tuple[reference.CandidateSplit, dict[str, list[float]]]] = []
-        super().__init__(*arguments)
+        super().plant(root)
 
     def receive_structure(self, x: Any, y: int, copies: int) -> None:
         self.structure_votes[self.leaf_of(x).number][y] += copies
@@ -56,6 +59,10 @@ class WatchedTree(reference.Tree):
     def votes(self, x: Any, voters: str) -> Counter[int]:
         leaf = self.leaf_of(x)
         return _counts(leaf.estimation, self.structure_votes[leaf.number], voters)
+
+
+class WatchedKeepingTree(WatchedTree, KeepingTree):
+    """The tree that keeps points: young leaves, settled ones, trees grown anew."""
 
 
 def _counts(estimation: Counter[int], structure: Counter[int], voters: str) -> Counter[int]:
@@ -81,8 +88,10 @@ class Task:
     test_points: int = 300
 
 
-def one_run(task: Task) -> list[Row]:
+def one_run(task: Task, kept_points: int = 0) -> list[Row]:
     p = parameters(
+        kept_points=kept_points,
+        beta=20 if kept_points else 1000,  # at most 100, or trees are not grown anew
         n_trees=task.trees,
         seed=task.run,
         candidate_dims=float(task.n_dims),
@@ -90,9 +99,7 @@ def one_run(task: Task) -> list[Row]:
         min_gain=0.0,
     )
     space = reference.Columns(task.n_dims, p.rate(task.n_dims))
-    forest = reference.Forest(p, space, classes=(0, 1))
-    trees = [WatchedTree(i, p, space) for i in range(task.trees)]
-    forest.trees = list(trees)
+    forest, trees = watched(p, space)
     rng = np.random.default_rng(task.run)
     test = rng.random((task.test_points, task.n_dims)).astype(np.float32)
     rows: list[Row] = []
@@ -101,6 +108,17 @@ def one_run(task: Task) -> list[Row]:
         forest.learn(X, (rng.random(len(X)) < ETA).astype(int).tolist())
         rows += [{"points": size, "voters": v, **asdict(measured(trees, test, v))} for v in VOTERS]
     return rows
+
+
+def watched(
+    p: Parameters, space: reference.FeatureSpace
+) -> tuple[reference.Forest, list[WatchedTree]]:
+    forest = reference_forest(p, space)
+    kept = [forest.kept] if isinstance(forest, KeepingForest) else []
+    Tree = WatchedKeepingTree if kept else WatchedTree
+    trees = [Tree(i, p, space, *kept) for i in range(p.n_trees)]
+    forest.trees = list(trees)
+    return forest, trees
 
 
 @dataclass(frozen=True)

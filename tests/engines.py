@@ -12,6 +12,7 @@ from riparian import OnlineForestClassifier, reference
 from riparian.estimator.parameters import Parameters
 from riparian.estimator.schedules import Geometric
 from riparian.reference import STREAM_DRAW, key, uniform
+from riparian.reference_kept import KeepingForest, KeepingParameters
 from riparian.streams import GaussianMixture
 
 import equivalence
@@ -19,7 +20,7 @@ import equivalence
 NEVER = Geometric(1e300, 2)  # as β: no leaf is ever forced to split
 
 
-def parameters(**changes: Any) -> Parameters:
+def parameters(*, kept_points: int = 0, **changes: Any) -> Parameters:
     """One tree with the settings of the paper's first experiment, but for the changes."""
     settings = {
         "n_trees": 1,
@@ -34,18 +35,28 @@ def parameters(**changes: Any) -> Parameters:
         "fringe_size": None,
         "voting": "average",
     }
-    return Parameters.checked(**(settings | changes))
+    p = Parameters.checked(**(settings | changes))
+    return keeping(p, kept_points) if kept_points else p
+
+
+def keeping(p: Parameters, kept_points: int) -> KeepingParameters:
+    """The same parameters for a forest that keeps points."""
+    return KeepingParameters(**vars(p), kept_points=kept_points)
 
 
 class Reference:
     """The reference; `tree` may be a broken one, to show that a test would notice."""
 
     def __init__(
-        self, parameters: Parameters, n_dims: int, tree: type[reference.Tree] = reference.Tree
+        self, parameters: Parameters, n_dims: int, tree: type[reference.Tree] | None = None
     ) -> None:
         space = reference.Columns(n_dims, parameters.rate(n_dims))
-        self.forest = reference.Forest(parameters, space)
-        self.forest.trees = [tree(i, parameters, space) for i in range(parameters.n_trees)]
+        self.forest = equivalence.reference_forest(parameters, space)
+        if tree is not None:
+            kept = [self.forest.kept] if isinstance(self.forest, KeepingForest) else []
+            self.forest.trees = [
+                tree(i, parameters, space, *kept) for i in range(parameters.n_trees)
+            ]
 
     def learn(
         self,
@@ -57,6 +68,9 @@ class Reference:
 
     def tree(self, i: int = 0) -> dict[int, Any]:
         return equivalence.reference_tree(self.forest.trees[i])
+
+    def memory(self, i: int = 0) -> dict[str, Any]:
+        return equivalence.reference_memory(self.forest.trees[i])
 
     def predict_proba(self, X: NDArray[np.float32]) -> list[list[float]]:
         return [list(self.forest.predict_proba(x).values()) for x in X]
@@ -84,6 +98,7 @@ def trees_of(estimator: OnlineForestClassifier) -> list[dict[int, Any]]:
 
 
 both_engines = pytest.mark.parametrize("Engine", [Reference, Native])
+engines_that_keep_points = pytest.mark.parametrize("Engine", [Reference])
 
 
 def learned(Engine: Any, p: Parameters, X: NDArray[np.float32], y: NDArray[Any]) -> Any:

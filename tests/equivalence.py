@@ -14,6 +14,7 @@ from riparian.engine import native
 from riparian.estimator.labels import Labels
 from riparian.estimator.parameters import Parameters, SaffariParameters
 from riparian.reference import Leaf, Split
+from riparian.reference_kept import KeepingForest, KeepingParameters, KeepingTree
 
 
 def learn_reference(
@@ -23,9 +24,15 @@ def learn_reference(
     weights: NDArray[np.float64] | None = None,
 ) -> reference.Forest:
     space = reference.Columns(X.shape[1], parameters.rate(X.shape[1]))
-    forest = reference.Forest(parameters, space)
+    forest = reference_forest(parameters, space)
     forest.learn(X, y.tolist(), None if weights is None else weights.tolist())
     return forest
+
+
+def reference_forest(parameters: Parameters, space: reference.FeatureSpace) -> reference.Forest:
+    if isinstance(parameters, KeepingParameters):
+        return KeepingForest(parameters, space)
+    return reference.Forest(parameters, space)
 
 
 class Native:
@@ -111,6 +118,29 @@ def reference_leaf(leaf: Leaf) -> Any:
         for c in leaf.candidates
     ]
     return ("leaf", *shared, leaf.attempt, leaf.received, list(leaf.dims), candidates)
+
+
+def reference_memory(tree: KeepingTree) -> dict[str, Any]:
+    """What R19 to R21 add to `reference_tree`, in which a young leaf has no dimension or candidate."""
+    return {
+        "arrivals": tree.structure_arrivals,
+        "growth": tree.growth,
+        "bound": tree.bound,
+        "lists": {number: reference_lists(tree, number) for number in tree.lists},
+        "young": {
+            number: {"next": points, "has_lost": tree.lists[number].has_lost(tree.kept)}
+            for number, points in tree.next_look.items()
+        },
+    }
+
+
+def reference_lists(tree: KeepingTree, leaf: int) -> dict[str, list[int]]:
+    """The numbers of the points at hand in the cell of a leaf, active or not."""
+    lists = tree.lists[leaf]
+    return {
+        "structure": [point.t for point in lists.structure if tree.kept.at_hand(point.t)],
+        "estimation": [point.t for point in lists.estimation if tree.kept.at_hand(point.t)],
+    }
 
 
 def counts(counter: Any) -> dict[Any, int]:

@@ -26,7 +26,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from riparian._core import entropy_term as F
 from riparian.estimator.parameters import Parameters
@@ -135,7 +135,7 @@ class Columns:
         return 1 + draws.poisson(self.rate)
 
     def value(self, dim: int, x: Sequence[float]) -> float:
-        return float(x[dim])
+        return float(x[dim]) if dim < len(x) else math.nan  # it joined after the point (R19)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -217,11 +217,14 @@ class Leaf:
         self.born = born  # E0: estimation points the tree had received when its lifetime began
         self.active = False
 
-    def enter_fringe(self, space: FeatureSpace, seed: int, tree: int, attempt: int) -> None:
-        """SelectCandidateSplitDimensions. `attempt` counts the times candidates were drawn (R8)."""
+    def enter_fringe(self) -> None:
         self.active = True
-        self.attempt = attempt
-        self.dims = space.draw(Draws(key(seed, tree, LEAF_DRAW, self.number, attempt)))
+        self.attempt = 0  # counts the times candidates were drawn in vain (R8)
+        self.select_dims(())
+
+    def select_dims(self, dims: Sequence[Feature]) -> None:
+        """Begin with these candidate dimensions, and no candidate yet."""
+        self.dims = dims
         self.split_points = 0
         self.candidates: list[CandidateSplit] = []  # by split point, then as dimensions were drawn
         self.received = 0  # estimation points since the candidates were drawn
@@ -256,13 +259,16 @@ class Tree:
         self.number = number
         self.parameters = parameters
         self.space = space
-        self.root: Split | Leaf = Leaf(number=0, depth=0, estimation=EstimationCounts(), born=0)
-        self.n_nodes = 1
         self.structure_points = self.estimation_points = self.ignored_points = 0
+        self.plant(Leaf(number=0, depth=0, estimation=EstimationCounts(), born=0))
+
+    def plant(self, root: Leaf) -> None:
+        self.root: Split | Leaf = root
+        self.n_nodes = 1
         self.should_splits = self.must_splits = 0
         self.importance: Counter[Feature] = Counter()  # Σ G over the splits in a dimension
         self.fringe: list[Leaf] = []  # active leaves
-        self.inactive: list[Leaf] = [self.root]
+        self.inactive: list[Leaf] = [root]
         self.fill_fringe()
 
     # -- receiving a point --------------------------------------------------------------------
@@ -272,14 +278,21 @@ class Tree:
         copies = self.round_weight(t, weight)
         if copies == 0:
             return
-        seed, p = self.parameters.seed, self.parameters
-        u = uniform(key(seed, self.number, STREAM_DRAW, t))  # R1
-        if u < p.structure_fraction:
+        stream = self.stream(t)
+        if stream == "structure":
             self.receive_structure(x, y, copies)
-        elif u < p.structure_fraction + p.ignore_fraction:
-            self.ignored_points += copies
-        else:
+        elif stream == "estimation":
             self.receive_estimation(x, y, copies)
+        else:
+            self.ignored_points += copies
+
+    def stream(self, t: int) -> Literal["structure", "estimation", "ignored"]:
+        """R1"""
+        p = self.parameters
+        u = uniform(key(p.seed, self.number, STREAM_DRAW, t))
+        if u < p.structure_fraction:
+            return "structure"
+        return "ignored" if u < p.structure_fraction + p.ignore_fraction else "estimation"
 
     def round_weight(self, t: int, weight: float) -> int:
         """R17: up with the probability of the fraction."""
@@ -292,19 +305,28 @@ class Tree:
         leaf = self.leaf_of(x)
         leaf.estimation[y] += copies
         if leaf.active:
-            leaf.received += copies
-            for split in leaf.candidates:
-                split.estimation[self.side(split, x)][y] += copies
+            self.count_estimation(leaf, x, y, copies)
 
     def receive_structure(self, x: Point, y: Label, copies: int) -> None:
         self.structure_points += copies
         leaf = self.leaf_of(x)
-        if not leaf.active:  # R6
-            return
+        if leaf.active:  # R6
+            self.count_structure(leaf, x, y, copies)
+            self.check(leaf)
+
+    def count_estimation(self, leaf: Leaf, x: Point, y: Label, copies: int) -> None:
+        leaf.received += copies
+        for split in leaf.candidates:
+            split.estimation[self.side(split, x)][y] += copies
+
+    def count_structure(self, leaf: Leaf, x: Point, y: Label, copies: int) -> None:
         if leaf.split_points < self.parameters.split_points:
-            self.create_candidate_splits(leaf, x)
+            self.create_candidate_splits(leaf, x, self.estimation_points)
         for split in leaf.candidates:
             split.structure[self.side(split, x)][y] += copies
+
+    def check(self, leaf: Leaf) -> None:
+        """A structure point has arrived in an active leaf: split it if it can and should or must."""
         if self.can_split(leaf):
             if self.should_split(leaf):
                 self.should_splits += 1
@@ -313,14 +335,25 @@ class Tree:
                 self.must_splits += 1
                 self.split(leaf)
         elif leaf.received >= 2 * self.beta(leaf):  # R8: ties, most likely; look elsewhere
-            leaf.enter_fringe(self.space, self.parameters.seed, self.number, leaf.attempt + 1)
+            leaf.attempt += 1
+            self.select_candidates(leaf)
 
-    def create_candidate_splits(self, leaf: Leaf, x: Point) -> None:
+    # -- candidate splits -----------------------------------------------------------------------
+
+    def select_candidates(self, leaf: Leaf) -> None:
+        """SelectCandidateSplitDimensions (R2)."""
+        leaf.select_dims(self.space.draw(self.draws(leaf)))
+
+    def draws(self, leaf: Leaf) -> Draws:
+        seed = self.parameters.seed
+        return Draws(key(seed, self.number, LEAF_DRAW, leaf.number, leaf.attempt))
+
+    def create_candidate_splits(self, leaf: Leaf, x: Point, born: int) -> None:
         """CreateCandidateSplit in every candidate dimension (R3)."""
         leaf.split_points += 1
         for feature in leaf.dims:
             threshold = self.space.value(feature, x)
-            leaf.candidates.append(CandidateSplit(feature, threshold, self.estimation_points))
+            leaf.candidates.append(CandidateSplit(feature, threshold, born))
 
     # -- when to split ------------------------------------------------------------------------
 
@@ -374,7 +407,11 @@ class Tree:
             leaf = max(self.inactive, key=lambda a: (a.s_hat(self.estimation_points), -a.number))
             self.inactive.remove(leaf)
             self.fringe.append(leaf)
-            leaf.enter_fringe(self.space, self.parameters.seed, self.number, attempt=0)
+            self.enter_fringe(leaf)
+
+    def enter_fringe(self, leaf: Leaf) -> None:
+        leaf.enter_fringe()
+        self.select_candidates(leaf)
 
     # -- finding one's way ------------------------------------------------------------------------
 
@@ -439,7 +476,10 @@ class Forest:
         self.space = space
         self.classes = sorted(classes)
         self.points = 0  # t: points of positive weight received
-        self.trees = [Tree(i, parameters, space) for i in range(parameters.n_trees)]
+        self.trees = [self.new_tree(number) for number in range(parameters.n_trees)]
+
+    def new_tree(self, number: int) -> Tree:
+        return Tree(number, self.parameters, self.space)
 
     def learn(
         self,

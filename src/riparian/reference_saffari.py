@@ -85,7 +85,7 @@ class SaffariTree(Tree):
             return
         leaf.received += copies
         if leaf.split_points < self.parameters.split_points:
-            self.create_candidate_splits(leaf, x)
+            self.create_candidate_splits(leaf, x, self.estimation_points)
         if not self.collects(leaf):
             for split in leaf.candidates:  # one stream: what chooses a split also predicts
                 split.structure[self.side(split, x)][y] += copies
@@ -107,8 +107,8 @@ class SaffariTree(Tree):
 
     # -- thresholds ---------------------------------------------------------------------------
 
-    def create_candidate_splits(self, leaf: Leaf, x: Point) -> None:
-        super().create_candidate_splits(leaf, x)
+    def create_candidate_splits(self, leaf: Leaf, x: Point, born: int) -> None:
+        super().create_candidate_splits(leaf, x, born)
         if self.parameters.thresholds == "range" and not self.collects(leaf):
             self.spread_thresholds(leaf)
 
@@ -142,7 +142,7 @@ class SaffariTree(Tree):
         for leaf in may:
             self.inactive.remove(leaf)
             self.fringe.append(leaf)
-            leaf.enter_fringe(self.space, self.parameters.seed, self.number, attempt=0)
+            self.enter_fringe(leaf)
 
 
 class SaffariForest(Forest):
@@ -152,11 +152,10 @@ class SaffariForest(Forest):
     def __init__(
         self, parameters: SaffariParameters, space: FeatureSpace, classes: Iterable[Label] = ()
     ) -> None:
-        self.parameters = parameters
-        self.space = space
-        self.classes = sorted(classes)
-        self.points = 0
-        self.trees = [SaffariTree(i, 0, parameters, space) for i in range(parameters.n_trees)]
+        super().__init__(parameters, space, classes)  # type: ignore[arg-type]
+
+    def new_tree(self, number: int) -> SaffariTree:
+        return SaffariTree(number, self.points, self.parameters, self.space)
 
     def learn_one(self, x: Point, y: Label, weight: float = 1.0) -> None:
         super().learn_one(x, y, weight)
@@ -173,6 +172,5 @@ class SaffariForest(Forest):
         error = tree.left_out_errors / tree.left_out if tree.left_out else 0.0
         if draws.uniform() < error:
             # A number that no tree has had: its draws are new.
-            number = tree.number + len(self.trees)
-            new = SaffariTree(number, self.points, self.parameters, self.space)
+            new = self.new_tree(tree.number + len(self.trees))
             self.trees[self.trees.index(tree)] = new

@@ -132,9 +132,17 @@ def test_ignoring_half_of_the_points_hurts():
 # -- what honesty is for --------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def by_voters():
-    rows = broken.one_run(broken.Task(run=1, sizes=(1500,), trees=4))
+@pytest.fixture(
+    scope="module",
+    params=[
+        (broken.Task(run=1, sizes=(1500,), trees=4), 0),
+        (broken.Task(run=1, sizes=(600,), trees=3), 150),  # kept points: most leaves settle
+        (broken.Task(run=1, sizes=(600,), trees=3), 600),  # none does, and trees are grown anew
+    ],
+    ids=lambda param: f"kept_points={param[1]}",
+)
+def by_voters(request):
+    rows = broken.one_run(*request.param)
     return {row["voters"]: row for row in rows}
 
 

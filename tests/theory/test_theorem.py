@@ -2,7 +2,7 @@
 
 Structure points alone decide where a tree splits, estimation points alone what it predicts. Each
 property is told of both engines, and then of an engine broken on purpose, to show that it would
-notice.
+notice. So it is with kept points (R19 to R21), in every life of a leaf: young, settled, grown anew.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from riparian import reference
 from riparian.estimator.schedules import Geometric
-from riparian.reference import information_gain
+from riparian.reference import Leaf, information_gain
+from riparian.reference_kept import KeepingParameters, KeepingTree
 
 from engines import (
     NEVER,
@@ -25,6 +26,7 @@ from engines import (
     answers,
     both_engines,
     depth,
+    engines_that_keep_points,
     histogram,
     histograms,
     is_active,
@@ -49,8 +51,9 @@ POINTS = 300
 # -- estimation labels and the partition ----------------------------------------------------------
 
 
-def assert_estimation_labels_leave_the_shape_alone(Engine, seed):
-    p = parameters(seed=seed, n_trees=2, alpha=Geometric(2, 1.1), min_gain=0.02)
+def assert_estimation_labels_leave_the_shape_alone(Engine, seed, **changes):
+    standard = {"n_trees": 2, "alpha": Geometric(2, 1.1), "min_gain": 0.02}
+    p = parameters(seed=seed, **(standard | changes))
     X, y = mixture(POINTS, seed)
     before = learned(Engine, p, X, y)
     for tree in range(p.n_trees):
@@ -62,6 +65,8 @@ def assert_estimation_labels_leave_the_shape_alone(Engine, seed):
         assert histograms(after.tree(tree)) != histograms(before.tree(tree))
         shapes = [without_estimation_labels(engine.tree(tree)) for engine in (before, after)]
         assert shapes[0] == shapes[1], "the shape has changed"
+        if isinstance(p, KeepingParameters):
+            assert before.memory(tree) == after.memory(tree), "the memory has changed"
 
 
 @both_engines
@@ -69,6 +74,20 @@ def assert_estimation_labels_leave_the_shape_alone(Engine, seed):
 @given(seed=seeds)
 def test_permuting_the_labels_of_estimation_points_leaves_the_shape_alone(Engine, seed):
     assert_estimation_labels_leave_the_shape_alone(Engine, seed)
+
+
+# Windows in which no leaf settles and trees are grown anew; some leaves settle; hardly any is young.
+WINDOWS = [POINTS, POINTS // 2, 30]
+LIVELY = {"beta": 20, "min_gain": 0.1}  # settings in which all of that comes about
+
+
+@engines_that_keep_points
+@few
+@given(seed=seeds, kept_points=st.sampled_from(WINDOWS))
+def test_permuting_them_changes_neither_shape_nor_memory_where_points_are_kept(
+    Engine, seed, kept_points
+):
+    assert_estimation_labels_leave_the_shape_alone(Engine, seed, kept_points=kept_points, **LIVELY)
 
 
 @both_engines
@@ -115,6 +134,74 @@ def test_a_tree_that_peeks_at_estimation_labels_would_be_noticed(tree):
             )
 
 
+class PeekingWhileYoung(KeepingTree):
+    """Broken: a young leaf takes the split that parts estimation labels best."""
+
+    def best_split(self, leaf):
+        return (
+            PeekingAtTheChoice.best_split(self, leaf)
+            if self.is_young(leaf)
+            else super().best_split(leaf)
+        )
+
+
+class PeekingOnceSettled(KeepingTree):
+    """Broken: so does a settled one."""
+
+    def best_split(self, leaf):
+        return (
+            super().best_split(leaf)
+            if self.is_young(leaf)
+            else PeekingAtTheChoice.best_split(self, leaf)
+        )
+
+
+class PeekingAtTheDraw(KeepingTree):
+    """Broken: a leaf that settles draws by what it predicts."""
+
+    def settle(self, leaf):
+        leaf.attempt += max(leaf.estimation, key=leaf.estimation.get, default=0)
+        super().settle(leaf)
+
+
+class PeekingAtRegrowth(KeepingTree):
+    """Broken: a tree that is mostly right is not grown anew."""
+
+    def is_due(self):
+        leaves = [node for node in self.nodes() if isinstance(node, Leaf)]
+        right = sum(max(leaf.estimation.values(), default=0) for leaf in leaves)
+        return right < 0.7 * sum(leaf.estimation.total() for leaf in leaves) and super().is_due()
+
+
+class PeekingAtTheOrder(KeepingTree):
+    """Broken: leaves look in the order in which they entered the fringe, and ŝ knows labels."""
+
+    def let_all_look_that_entered(self):
+        stack = []
+        while stack or self.entered:
+            stack += self.entered[::-1]
+            self.entered = []
+            self.look(stack.pop())
+
+
+@pytest.mark.parametrize(
+    ("tree", "kept_points"),
+    [
+        (PeekingWhileYoung, POINTS),
+        (PeekingOnceSettled, 30),
+        (PeekingAtTheDraw, 30),
+        (PeekingAtRegrowth, POINTS),
+        (PeekingAtTheOrder, POINTS),
+    ],
+)
+def test_a_tree_that_peeks_at_the_labels_of_kept_points_would_be_noticed(tree, kept_points):
+    with pytest.raises(AssertionError, match=r"the (shape|memory) has changed"):
+        for seed in range(10):
+            assert_estimation_labels_leave_the_shape_alone(
+                functools.partial(Reference, tree=tree), seed, kept_points=kept_points, **LIVELY
+            )
+
+
 @both_engines
 def test_a_full_fringe_depends_on_estimation_labels_by_design(Engine):
     # R12: which leaf is worth its place is asked of ŝ, and that of the predictions' errors.
@@ -137,9 +224,9 @@ def assert_same_predictions(before, after, X):
     assert answers(after, X) == answers(before, X)
 
 
-def assert_names_of_structure_labels_never_show(Engine, seed, fringe_size=None):
+def assert_names_of_structure_labels_never_show(Engine, seed, **changes):
     # Another name for every class leaves each gain, and so the shape, what it is.
-    p = parameters(seed=seed, fringe_size=fringe_size)
+    p = parameters(seed=seed, **changes)
     X, y = mixture(POINTS, seed)
     structure = stream_of(p, 0, POINTS) == "structure"
     renamed = np.where(structure, (y + 1) % 5, y)
@@ -152,7 +239,20 @@ def assert_names_of_structure_labels_never_show(Engine, seed, fringe_size=None):
 @few
 @given(seed=seeds, fringe_size=st.sampled_from([None, 1, 3]))
 def test_renaming_the_classes_of_structure_points_changes_no_prediction(Engine, seed, fringe_size):
-    assert_names_of_structure_labels_never_show(Engine, seed, fringe_size)
+    assert_names_of_structure_labels_never_show(Engine, seed, fringe_size=fringe_size)
+
+
+@engines_that_keep_points
+@few
+@given(
+    seed=seeds,
+    fringe_size=st.sampled_from([None, 1, 3]),
+    kept_points=st.sampled_from(WINDOWS),
+)
+def test_nor_does_it_where_points_are_kept(Engine, seed, fringe_size, kept_points):
+    assert_names_of_structure_labels_never_show(
+        Engine, seed, fringe_size=fringe_size, kept_points=kept_points, **LIVELY
+    )
 
 
 class Voting(reference.Tree):
@@ -178,6 +278,60 @@ class CountingBoth(reference.Tree):
 def test_a_structure_point_that_speaks_in_a_prediction_would_be_noticed(tree):
     with pytest.raises(AssertionError, match="a leaf tells something else"):
         assert_names_of_structure_labels_never_show(functools.partial(Reference, tree=tree), seed=0)
+
+
+class VotingWhileYoung(KeepingTree):
+    """Broken: the children of a young leaf begin with all the points that it lists."""
+
+    def look(self, leaf):
+        lists = self.lists[leaf.number]
+        lists.estimation = sorted(lists.estimation + lists.structure)
+        super().look(leaf)
+
+
+class VotingOnArrival(KeepingTree):
+    """Broken: every point speaks in the predictions of its leaf."""
+
+    def receive_structure(self, x, y, copies):
+        super().receive_structure(x, y, copies)
+        self.leaf_of(x).estimation[y] += copies
+
+
+class VotingAtSettling(KeepingTree):
+    """Broken: a candidate of a leaf that settles counts every point for the predictions."""
+
+    def settle(self, leaf):
+        super().settle(leaf)
+        for split in leaf.candidates:
+            for structure, estimation in zip(split.structure, split.estimation, strict=True):
+                estimation.update(structure)
+
+
+class VotingInRegrowth(KeepingTree):
+    """Broken: in a tree that is grown anew, every point is of both streams."""
+
+    def list_all(self, root):
+        super().list_all(root)
+        lists = self.lists[root.number]
+        lists.estimation = sorted(lists.estimation + lists.structure)
+
+
+@pytest.mark.parametrize(
+    ("tree", "kept_points"),
+    [
+        (VotingWhileYoung, POINTS),
+        (VotingOnArrival, POINTS),
+        (VotingOnArrival, 30),
+        (VotingAtSettling, 30),
+        (VotingInRegrowth, POINTS),
+    ],
+)
+def test_a_kept_structure_point_that_speaks_in_a_prediction_would_be_noticed(tree, kept_points):
+    with pytest.raises(AssertionError, match="a leaf tells something else"):
+        for seed in range(5):
+            assert_names_of_structure_labels_never_show(
+                functools.partial(Reference, tree=tree), seed, kept_points=kept_points, **LIVELY
+            )
 
 
 @both_engines

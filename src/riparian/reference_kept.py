@@ -1,0 +1,341 @@
+"""The forest that keeps its last points (R19 to R21), in plain Python: what goes beyond the paper.
+
+To be read after `riparian.reference`, whose parts it is made of. The paper's forest forgets a point as
+soon as it is counted, and starts every leaf from nothing. This one keeps its last W points, and a leaf
+knows which of them lie in its cell. A young leaf looks among them for a split. Once one of them is lost
+it settles, and counts as the paper has it. While no point of the stream is lost, a tree is grown anew
+each time its points have doubled. With W = 0 it is the paper's forest, node for node. The native engine
+must equal this file to the last bit.
+
+The two streams stay apart as before: structure points choose the splits, estimation points predict, and
+all that a split may know of an estimation point is that it came.
+
+>>> import numpy as np
+>>> from riparian.estimator.schedules import Geometric
+>>> one_tree = KeepingParameters(
+...     n_trees=1, seed=0, candidate_dims=1.0, split_points=10, min_gain=0.1,
+...     alpha=Geometric(1, 1.1), beta=Geometric(20, 1.1), structure_fraction=0.5,
+...     ignore_fraction=0.0, fringe_size=None, voting="average", kept_points=100)
+>>> forest = KeepingForest(one_tree, Columns(n_dims=1, rate=1.0))
+>>> forest.learn([np.float32([v]) for v in (1, 2, 3, 4) * 4], list("aabb") * 4)
+>>> forest.predict_proba(np.float32([1]))
+{'a': 1.0, 'b': 0.0}
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from riparian.estimator.parameters import Parameters
+from riparian.reference import (
+    LEAF_DRAW,
+    Columns,
+    Draws,
+    EstimationCounts,
+    FeatureSpace,
+    Forest,
+    Label,
+    Leaf,
+    Point,
+    Split,
+    Tree,
+    key,
+    uniform,
+)
+
+__all__ = ["Columns", "KeepingForest", "KeepingParameters", "KeepingTree", "KeptPoints"]
+
+BOUND_DRAW = 5  # of a tree
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepingParameters(Parameters):
+    kept_points: int  # W; 0 is the paper's forest
+
+
+# ---------------------------------------------------------------------------------------------
+# The kept points, once for all trees (R19).
+# ---------------------------------------------------------------------------------------------
+
+
+class KeptPoint(NamedTuple):
+    t: int  # its number in the stream
+    x: Point
+    y: Label
+    weight: float
+
+
+class KeptPoints:
+    """The last W points."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size  # W
+        self.received = 0  # points of the stream, the arriving one included
+        self.points: deque[KeptPoint] = deque()
+
+    def receive(self, x: Point, y: Label, weight: float) -> list[KeptPoint]:
+        """Keep the arriving point. What is no longer at hand for it is given back: one point or none."""
+        self.points.append(KeptPoint(self.received, x, y, weight))
+        self.received += 1
+        return [] if self.at_hand(self.points[0].t) else [self.points.popleft()]
+
+    def at_hand(self, t: int) -> bool:
+        return t >= self.received - self.size
+
+    def all_at_hand(self) -> bool:
+        return self.received <= self.size
+
+
+# ---------------------------------------------------------------------------------------------
+# What a leaf lists of them.
+# ---------------------------------------------------------------------------------------------
+
+
+class Arrival(NamedTuple):
+    """A point as one tree has received it. Its number tells all the rest (R13)."""
+
+    t: int
+    x: Point
+    y: Label
+    copies: int
+
+
+class Lists:
+    """The points in the cell of a leaf, in order of time, by stream."""
+
+    def __init__(self) -> None:
+        self.structure: list[Arrival] = []
+        self.estimation: list[Arrival] = []
+
+    def has_lost(self, kept: KeptPoints) -> bool:
+        """Whether a listed point is no longer at hand: the oldest of a stream tells."""
+        streams = self.structure, self.estimation
+        return any(points and not kept.at_hand(points[0].t) for points in streams)
+
+    def drop_lost(self, kept: KeptPoints) -> None:
+        self.structure = [point for point in self.structure if kept.at_hand(point.t)]
+        self.estimation = [point for point in self.estimation if kept.at_hand(point.t)]
+
+
+def weight_of(points: Iterable[Arrival]) -> int:
+    return sum(point.copies for point in points)
+
+
+# ---------------------------------------------------------------------------------------------
+# The tree
+# ---------------------------------------------------------------------------------------------
+
+
+class KeepingTree(Tree):
+    def __init__(
+        self, number: int, parameters: Parameters, space: FeatureSpace, kept: KeptPoints
+    ) -> None:
+        self.kept = kept  # shared by all trees
+        self.lost_estimation_points = 0  # received, and no longer at hand
+        self.structure_arrivals = 0
+        self.growth = 0  # g of R21: structure arrivals when the tree was grown, 0 at first
+        self.bound = 0  # structure arrivals at which to grow it anew; 0 until the root has split
+        super().__init__(number, parameters, space)
+        self.let_all_look_that_entered()  # the root, at an empty list
+
+    def plant(self, root: Leaf) -> None:
+        self.lists = {root.number: Lists()}  # of every leaf, active or not, by its number
+        self.next_look: dict[int, int] = {}  # of a young leaf: at how many listed structure points
+        self.entered: list[Leaf] = []  # the fringe, and have not looked yet
+        super().plant(root)
+
+    # -- receiving a point --------------------------------------------------------------------
+
+    def receive_estimation(self, x: Point, y: Label, copies: int) -> None:
+        self.estimation_points += copies
+        leaf = self.leaf_of(x)
+        leaf.estimation[y] += copies
+        self.lists[leaf.number].estimation.append(self.arrival(x, y, copies))
+        if self.is_settled(leaf):
+            self.count_estimation(leaf, x, y, copies)
+
+    def receive_structure(self, x: Point, y: Label, copies: int) -> None:
+        self.structure_points += copies
+        self.structure_arrivals += 1
+        if self.is_due() and self.grow_anew():
+            return
+        leaf = self.leaf_of(x)
+        lists = self.lists[leaf.number]
+        lists.structure.append(self.arrival(x, y, copies))
+        if self.is_settled(leaf):
+            self.count_structure(leaf, x, y, copies)
+            self.check(leaf)
+        elif self.is_young(leaf) and lists.has_lost(self.kept):
+            self.settle(leaf)
+            self.check(leaf)
+        elif self.is_young(leaf) and len(lists.structure) >= self.next_look[leaf.number]:
+            self.look(leaf)
+        self.let_all_look_that_entered()
+
+    def arrival(self, x: Point, y: Label, copies: int) -> Arrival:
+        """Of the arriving point, the last that the forest has received."""
+        return Arrival(self.kept.received - 1, x, y, copies)
+
+    def lose(self, point: KeptPoint) -> None:
+        """The point is no longer at hand. Young leaves list it all the same, to know that it is lost."""
+        if self.stream(point.t) == "estimation":
+            self.lost_estimation_points += self.round_weight(point.t, point.weight)
+
+    # -- a young leaf looks, a settled leaf counts (R20) -----------------------------------------
+
+    def enter_fringe(self, leaf: Leaf) -> None:
+        if self.kept.size == 0:  # the paper's forest: a leaf settles as it enters
+            super().enter_fringe(leaf)
+            return
+        leaf.enter_fringe()
+        self.lists[leaf.number].drop_lost(self.kept)
+        self.next_look[leaf.number] = 1
+        self.entered.append(leaf)
+
+    def is_young(self, leaf: Leaf) -> bool:
+        return leaf.number in self.next_look
+
+    def is_settled(self, leaf: Leaf) -> bool:
+        return leaf.active and not self.is_young(leaf)
+
+    def look(self, leaf: Leaf) -> None:
+        """Whether a young leaf can split, and should or must, is asked of candidates from its list."""
+        lists = self.lists[leaf.number]
+        n = len(lists.structure)
+        if n >= 2 and weight_of(lists.estimation) >= 2 * self.alpha(leaf):
+            self.select_candidates(leaf)
+            if self.can_split(leaf):
+                self.check(leaf)
+            else:
+                leaf.attempt += 1
+            leaf.select_dims(())  # of no use until it looks again
+        if self.is_young(leaf):  # it has not split
+            self.next_look[leaf.number] = max(n + 1, (13 * n + 9) // 10)
+
+    def let_all_look_that_entered(self) -> None:
+        """In order of node number, each as deep as it goes: what enters on the way looks first."""
+        stack: list[Leaf] = []
+        while stack or self.entered:
+            # The order in which they entered will not do: ŝ knows labels, which must not number nodes.
+            stack += sorted(self.entered, key=lambda leaf: -leaf.number)
+            self.entered = []
+            self.look(stack.pop())
+
+    def settle(self, leaf: Leaf) -> None:
+        """From now on candidates stay, and count."""
+        del self.next_look[leaf.number]
+        self.select_candidates(leaf)
+        leaf.received = weight_of(self.lists[leaf.number].estimation)  # R8
+
+    def select_candidates(self, leaf: Leaf) -> None:
+        """Candidates from a list: dimensions as R2 has it, thresholds from m of its points, or all."""
+        lists = self.lists[leaf.number]
+        lists.drop_lost(self.kept)
+        draws = self.draws(leaf)
+        leaf.select_dims(self.space.draw(draws))
+        points = list(lists.structure)
+        for i in range(min(self.parameters.split_points, len(points))):
+            j = i + draws.below(len(points) - i)
+            points[i], points[j] = points[j], points[i]
+            self.create_candidate_splits(leaf, points[i].x, born=self.lost_estimation_points)
+        for split in leaf.candidates:
+            for point in lists.structure:
+                split.structure[self.side(split, point.x)][point.y] += point.copies
+            for point in lists.estimation:
+                split.estimation[self.side(split, point.x)][point.y] += point.copies
+
+    def draws(self, leaf: Leaf) -> Draws:
+        if self.growth == 0:
+            return super().draws(leaf)
+        where = (self.parameters.seed, self.number, LEAF_DRAW, leaf.number, leaf.attempt)
+        return Draws(key(*where, self.growth))
+
+    def replace(self, leaf: Leaf, split: Split) -> None:
+        """The list of a leaf that splits goes to its children."""
+        if leaf is self.root and self.growth == 0:
+            self.bound = self.first_bound()
+        super().replace(leaf, split)
+        self.next_look.pop(leaf.number, None)
+        lists = self.lists.pop(leaf.number)
+        lists.drop_lost(self.kept)
+        children = Lists(), Lists()
+        for point in lists.structure:
+            children[self.side(split, point.x)].structure.append(point)
+        for point in lists.estimation:
+            children[self.side(split, point.x)].estimation.append(point)
+        for child, mine in zip(split.children, children, strict=True):
+            self.lists[child.number] = mine
+
+    # -- regrowth (R21) ------------------------------------------------------------------------
+
+    def is_due(self) -> bool:
+        """While every point is at hand, a tree is grown anew each time its points have doubled."""
+        return (
+            self.kept.all_at_hand()
+            and self.splits_without_gain()
+            and isinstance(self.root, Split)
+            and self.structure_arrivals >= self.bound
+        )
+
+    def splits_without_gain(self) -> bool:
+        """If not, trees would shrink as they are grown anew: among more points there is less gain."""
+        p = self.parameters
+        return p.beta.at(0) <= 100 * p.alpha.at(0)
+
+    def first_bound(self) -> int:
+        """Between two and four times as many arrivals as now: trees take turns."""
+        u = uniform(key(self.parameters.seed, self.number, BOUND_DRAW, 0))
+        n = self.structure_arrivals
+        return 2 * n + math.floor(2 * n * u)
+
+    def grow_anew(self) -> bool:
+        """All points at hand are the list of a new root. If that does not split, the old tree stays."""
+        old = vars(self).copy()
+        self.growth = self.structure_arrivals
+        root = Leaf(number=0, depth=0, estimation=EstimationCounts(), born=0)
+        self.plant(root)
+        self.list_all(root)
+        self.let_all_look_that_entered()
+        has_split = isinstance(self.root, Split)
+        if not has_split:
+            vars(self).update(old)
+        self.bound = 2 * self.structure_arrivals
+        return has_split
+
+    def list_all(self, root: Leaf) -> None:
+        lists = self.lists[root.number]
+        for t, x, y, weight in self.kept.points:
+            copies, stream = self.round_weight(t, weight), self.stream(t)
+            if copies > 0 and stream == "structure":
+                lists.structure.append(Arrival(t, x, y, copies))
+            elif copies > 0 and stream == "estimation":
+                lists.estimation.append(Arrival(t, x, y, copies))
+                root.estimation[y] += copies
+
+
+# ---------------------------------------------------------------------------------------------
+# The forest
+# ---------------------------------------------------------------------------------------------
+
+
+class KeepingForest(Forest):
+    trees: list[KeepingTree]  # type: ignore[assignment]
+
+    def __init__(
+        self, parameters: KeepingParameters, space: FeatureSpace, classes: Iterable[Label] = ()
+    ) -> None:
+        self.kept = KeptPoints(parameters.kept_points)
+        super().__init__(parameters, space, classes)
+
+    def new_tree(self, number: int) -> KeepingTree:
+        return KeepingTree(number, self.parameters, self.space, self.kept)
+
+    def learn_one(self, x: Point, y: Label, weight: float = 1.0) -> None:
+        for lost in self.kept.receive(x, y, weight):
+            for tree in self.trees:
+                tree.lose(lost)
+        super().learn_one(x, y, weight)
