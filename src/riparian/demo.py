@@ -1,13 +1,12 @@
-"""Two streams learned, for `riparian demo`: one against the best possible, one of real images.
+"""Two streams for `riparian demo`: one where the best possible accuracy is known, one of real images.
 
 The mixture is the paper's first experiment: five Gaussian classes that overlap, so that even the
-Bayes classifier, which knows the densities, is right on two points out of three only. The digits are
-those that come with scikit-learn. Every point of either is predicted before it is learned.
+Bayes classifier, which knows the densities, is right on only two points out of three. The digits are
+those that come with scikit-learn. Every point of either stream is predicted before it is learned.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -26,7 +25,7 @@ BLOCK = 50  # points that are predicted, then learned, at a time
 
 @dataclass
 class Run:
-    """A forest that learns a stream, tested on each block before it learns it."""
+    """A forest and the stream that it is tested on, and learns."""
 
     forest: OnlineForestClassifier
     classes: NDArray[np.int64]
@@ -35,32 +34,21 @@ class Run:
     seconds: float = 0.0  # of learning, without the tests
 
     def learn(self, X: NDArray[Any], y: NDArray[np.int64]) -> None:
-        """Predict, and then learn, the points in their order."""
+        """Predict, then learn, the points in their order, block by block."""
         for first in range(0, len(y), BLOCK):
-            some = slice(first, first + BLOCK)
-            if self.learned:
-                self.test.update(y[some], self.forest.predict_proba(X[some]), self.classes)
-            start = time.perf_counter()
-            self.forest.partial_fit(X[some], y[some], classes=self.classes)
-            self.seconds += time.perf_counter() - start
-            self.learned += len(y[some])
-            if self.test.due and self.test.scores.rows:
+            X_block, y_block = X[first : first + BLOCK], y[first : first + BLOCK]
+            self.seconds += self.test.test_then_train(self.forest, X_block, y_block, self.classes)
+            self.learned += len(y_block)
+            if self.test.due:
                 self.mark()
 
     def mark(self) -> None:
-        """A point of the curve."""
-        stats = self.forest.stats()
-        self.test.mark(
-            row=self.learned,
-            leaves=stats["leaves"],
-            active=stats["active"],
-            memory=self.forest.memory()["total"],
-            seconds=self.seconds,
-        )
+        """Add a point to the curve."""
+        self.test.mark_forest(self.forest, row=self.learned, seconds=self.seconds)
 
     @property
     def leaves(self) -> float:
-        """Of a tree, on average."""
+        """Leaves per tree, on average."""
         return float(self.forest.stats()["leaves"]) / self.forest.n_estimators
 
 
@@ -69,7 +57,7 @@ class Run:
 
 @dataclass(frozen=True)
 class MixtureRow:
-    """What is known of the forest after some points of the mixture."""
+    """The forest after some points of the mixture."""
 
     HEADER: ClassVar[str] = "  points   forest  mean tree    Bayes  leaves/tree    points/s"
 
@@ -77,7 +65,7 @@ class MixtureRow:
     forest: float  # accuracy of the forest on the test set
     mean_tree: float  # accuracy of its trees on the test set, averaged over the trees
     bayes: float  # accuracy of the Bayes classifier on the same test set
-    leaves: float  # leaves of a tree, on average
+    leaves: float  # per tree, on average
     points_per_second: float  # while learning the points since the row before
 
     def __str__(self) -> str:
@@ -136,14 +124,14 @@ def mean_tree_accuracy(
 
 @dataclass(frozen=True)
 class DigitsRow:
-    """What is known of the forest after some of the digits."""
+    """The forest after some of the digits."""
 
     HEADER: ClassVar[str] = "  digits  so far   lately  leaves/tree    digits/s"
 
     points: int  # learned so far
     accuracy: float  # of all digits so far, each predicted before it was learned
-    lately: float  # of the last ones
-    leaves: float  # leaves of a tree, on average
+    lately: float  # of the most recent ones
+    leaves: float  # per tree, on average
     points_per_second: float
 
     def __str__(self) -> str:
@@ -160,15 +148,15 @@ def digits_run(n_estimators: int = 100) -> Run:
 
 
 def learn_digits(run: Run, sizes: Sequence[int] = DIGIT_SIZES) -> Iterator[DigitsRow]:
-    """Learn the digits in a shuffled order, once, and stop at each size to tell how it goes."""
+    """Learn the digits in a shuffled order, once, and stop at each size to look at the scores."""
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
     for size in sizes:
         points, seconds = run.learned, run.seconds
-        some = order[points:size]
-        run.learn(X[some], y[some])
+        rows = order[points:size]
+        run.learn(X[rows], y[rows])
         yield DigitsRow(
             points=size,
             accuracy=run.test.scores.accuracy,

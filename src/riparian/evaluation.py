@@ -1,21 +1,25 @@
-"""How good predictions were: counts that grow with the classes, never with the rows.
+"""How good predictions are: counts that grow with the classes, never with the rows.
 
-`Scores` are those of any predictions; `Prequential` are those of a stream on which every point was
-predicted before it was learned, with a curve of how they went. Sums are of whole numbers (fixed
-point), so that how a stream was cut into batches changes no bit of them, and they can be put
-down and taken up again exactly.
+`Scores` are those of any predictions. `Prequential` is test-then-train: every block of a stream is
+predicted before it is learned, and a curve shows how the scores develop. Sums are of whole numbers
+(fixed point), so they do not depend on how a stream is cut into batches, and they can be saved and
+restored exactly.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 LEAST_PROBABILITY = 1e-15  # for the log loss: a class that was ruled out costs about 34.5 nats
 
@@ -45,21 +49,21 @@ class Scores:
     """
 
     def __init__(self) -> None:
-        self._labels: list[Any] = []  # in the order in which they were met
+        self._labels: list[Any] = []  # in the order of their first appearance
         self._number: dict[Any, int] = {}  # of each in that order
         self._pairs: Counter[tuple[int, int]] = Counter()  # truth and prediction, by number
         self._loss = 0  # sum of -log p(truth), in units
         self._bins = [[0, 0, 0] for _ in range(BINS)]  # count, right, sum of confidence in units
 
     def update(self, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> None:
-        """Take in rows: their labels, and the probability of each of `classes`.
+        """Count rows: their labels, and the probability of each of `classes`.
 
-        A label that is not among the classes had no probability, and cannot be right.
+        A label that is not among the classes had probability 0, and cannot be right.
         """
-        self._take(y, proba, classes)
+        self._score(y, proba, classes)
 
-    def _take(self, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> NDArray[np.bool_]:
-        """The same, and which rows were right."""
+    def _score(self, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> NDArray[np.bool_]:
+        """Count rows, and say which of them were right."""
         shares = np.asarray(proba, dtype=np.float64)
         columns = np.asarray(classes).tolist()
         best = shares.argmax(axis=1)
@@ -71,8 +75,8 @@ class Scores:
 
         self._count(labels.tolist(), inverse, columns, best)
         rows = np.arange(len(shares))
-        given = np.where(truth >= 0, shares[rows, truth], 0.0)
-        self._loss += _units(-np.log(np.maximum(given, LEAST_PROBABILITY)))
+        of_truth = np.where(truth >= 0, shares[rows, truth], 0.0)
+        self._loss += _units(-np.log(np.maximum(of_truth, LEAST_PROBABILITY)))
         self._calibrate(shares[rows, best], right)
         return right
 
@@ -82,9 +86,9 @@ class Scores:
         codes, counts = np.unique(inverse * len(columns) + best, return_counts=True)
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
             truth, predicted = labels[code // len(columns)], columns[code % len(columns)]
-            self._pairs[self._meet(truth), self._meet(predicted)] += count
+            self._pairs[self._number_of(truth), self._number_of(predicted)] += count
 
-    def _meet(self, label: Any) -> int:
+    def _number_of(self, label: Any) -> int:
         if label not in self._number:
             self._number[label] = len(self._labels)
             self._labels.append(label)
@@ -93,12 +97,12 @@ class Scores:
     def _calibrate(self, confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> None:
         which = np.minimum((confidence * BINS).astype(np.intp), BINS - 1)
         for i in np.unique(which).tolist():
-            mine = which == i
-            self._bins[i][0] += int(mine.sum())
-            self._bins[i][1] += int(right[mine].sum())
-            self._bins[i][2] += _units(confidence[mine])
+            inside = which == i
+            self._bins[i][0] += int(inside.sum())
+            self._bins[i][1] += int(right[inside].sum())
+            self._bins[i][2] += _units(confidence[inside])
 
-    # -- what follows -----------------------------------------------------------------------------
+    # -- results ----------------------------------------------------------------------------------
 
     @property
     def rows(self) -> int:
@@ -107,7 +111,7 @@ class Scores:
 
     @property
     def classes(self) -> list[Any]:
-        """The labels met as truth or as prediction, sorted."""
+        """The labels seen as truth or as prediction, sorted."""
         return sorted(self._labels)
 
     @property
@@ -130,7 +134,7 @@ class Scores:
 
     @property
     def kappa(self) -> float:
-        """Cohen's: 0 for guessing with the right frequencies, 1 where all is right; else nan."""
+        """Cohen's: 0 for guessing with the right frequencies, 1 if all is right; nan if undefined."""
         truth, predicted = self._margins()
         by_chance = sum(truth[i] * predicted[i] for i in truth)
         return _ratio(self.right * self.rows - by_chance, self.rows**2 - by_chance)
@@ -142,7 +146,7 @@ class Scores:
 
     @property
     def calibration(self) -> list[Bin]:
-        """Ten bins of equal width by the probability of the predicted class; none that is empty."""
+        """Ten bins of equal width by the probability of the predicted class, without the empty ones."""
         return [
             Bin(_ratio(sum_, count * UNIT), _ratio(right, count), count)
             for count, right, sum_ in self._bins
@@ -158,7 +162,7 @@ class Scores:
         return truth, predicted
 
     def by_class(self) -> list[dict[str, Any]]:
-        """Precision, recall, F1 and support of each class; None where nothing can be said."""
+        """Precision, recall, F1 and support of each class; None where it is undefined."""
         truth, predicted = self._margins()
         table = []
         for label in self.classes:
@@ -176,7 +180,7 @@ class Scores:
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it for JSON; what is not known is None."""
+        """All results, for JSON; None where one is undefined."""
         return {
             "rows": self.rows,
             "accuracy": _or_none(self.accuracy),
@@ -190,10 +194,10 @@ class Scores:
             ],
         }
 
-    # -- to put down and take up again ------------------------------------------------------------
+    # -- saved and restored ----------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Everything, for JSON: `from_state` goes on exactly."""
+        """Everything, for JSON: `from_state` continues exactly."""
         return {
             "labels": self._labels,
             "pairs": [[i, j, count] for (i, j), count in self._pairs.items()],
@@ -214,11 +218,11 @@ class Scores:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """How things stood after some rows of a stream."""
+    """The scores and the forest after some rows of a stream."""
 
     row: int  # learned so far
     accuracy: float  # of all rows up to here
-    window_accuracy: float  # of the last ones
+    window_accuracy: float  # of the most recent rows
     kappa: float
     log_loss: float
     leaves: int
@@ -228,7 +232,18 @@ class CurvePoint:
 
 
 class Prequential:
-    """Test-then-train: the scores of a stream whose rows were predicted before they were learned.
+    """Test-then-train: the scores of a stream whose rows are predicted before they are learned.
+
+    >>> from riparian import OnlineForestClassifier
+    >>> from riparian.streams import GaussianMixture
+    >>> forest, test = OnlineForestClassifier(5, random_state=0), Prequential()
+    >>> for day in range(3):
+    ...     X, y = GaussianMixture.paper().sample(100, random_state=day)
+    ...     seconds = test.test_then_train(forest, X, y)
+    >>> test.scores.rows  # the first block is not tested: no class is known yet
+    200
+
+    With predictions from elsewhere:
 
     >>> test = Prequential(window=2)
     >>> test.update([1, 0, 0], [[0.4, 0.6], [0.4, 0.6], [0.7, 0.3]], [0, 1])
@@ -240,15 +255,33 @@ class Prequential:
 
     def __init__(self, window: int = 1000) -> None:
         self.scores = Scores()
-        self.window = window  # rows that the window accuracy looks back
-        self.curve: list[CurvePoint] = []  # at most MOST_CURVE_POINTS and the last one
+        self.window = window  # of the window accuracy, in rows
+        self.curve: list[CurvePoint] = []  # at most MOST_CURVE_POINTS, and the last one
         self._recent: deque[bool] = deque(maxlen=window)  # whether each was right
         self._batches = 0
         self._stride = 1  # batches from one point of the curve to the next
 
+    def test_then_train(
+        self,
+        forest: OnlineForestClassifier,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+    ) -> float:
+        """Score the forest on a block, then let it learn the block.
+
+        A forest that does not know any class yet is not scored. `classes` is for `partial_fit`.
+        Returns the seconds that learning took, without the test.
+        """
+        if len(getattr(forest, "classes_", ())):
+            self.update(y, forest.predict_proba(X), forest.classes_)
+        start = time.perf_counter()
+        forest.partial_fit(X, y, classes)
+        return time.perf_counter() - start
+
     def update(self, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> None:
-        """Take in a batch; otherwise as `Scores.update`."""
-        self._recent.extend(self.scores._take(y, proba, classes).tolist())
+        """Count a batch of predictions, as `Scores.update` does."""
+        self._recent.extend(self.scores._score(y, proba, classes).tolist())
         self._batches += 1
 
     @property
@@ -257,11 +290,23 @@ class Prequential:
 
     @property
     def due(self) -> bool:
-        """Whether the curve wants a point now: looking into a forest has a price."""
+        """Whether it is time for a point of the curve: looking into a forest takes a while."""
         return self._batches % self._stride == 0
 
+    def mark_forest(self, forest: OnlineForestClassifier, *, row: int, seconds: float) -> None:
+        """Add a point to the curve, with what the forest is now; not before the first scores."""
+        if self.scores.rows:
+            stats = forest.stats()
+            self.mark(
+                row=row,
+                leaves=stats["leaves"],
+                active=stats["active"],
+                memory=forest.memory()["total"],
+                seconds=seconds,
+            )
+
     def mark(self, *, row: int, leaves: int, active: int, memory: int, seconds: float) -> None:
-        """A point of the curve. When there are many, every other one goes, and so on from there."""
+        """Add a point to the curve. When there are too many, every other one is dropped."""
         if self.curve and self.curve[-1].row == row:
             return
         self.curve.append(
@@ -282,7 +327,7 @@ class Prequential:
             self._stride *= 2
 
     def to_dict(self) -> dict[str, Any]:
-        """The scores for JSON, with the accuracy of late."""
+        """The scores for JSON, with the recent accuracy."""
         return {
             **self.scores.to_dict(),
             "window": self.window,
@@ -290,7 +335,7 @@ class Prequential:
         }
 
     def state(self) -> dict[str, Any]:
-        """Everything, for JSON: `from_state` goes on exactly."""
+        """Everything, for JSON: `from_state` continues exactly."""
         return {
             "scores": self.scores.state(),
             "window": self.window,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ SMALL = ("--trees", "3", "--threads", "1")
 
 
 def run(*args, **more):
-    """The real command; what it says is text."""
+    """The command in a process of its own, for what only the real one shows: pipes, signals, limits."""
     return subprocess.run(
         [*RIPARIAN, *map(str, args)],
         capture_output=True,
@@ -41,9 +42,10 @@ def start(*args, **more):
     )  # fmt: skip
 
 
-def call(*args, **more):
-    """The command in this process, where it does not have to start first."""
-    return CliRunner().invoke(app, [*map(str, args)], **more)
+def call(*args, cwd=".", **more):
+    """The command in this process: nothing has to start and be imported first."""
+    with chdir(cwd):
+        return CliRunner().invoke(app, [*map(str, args)], **more)
 
 
 def learn(source, model, *args):

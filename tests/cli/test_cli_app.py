@@ -6,11 +6,16 @@ import os
 import pty
 import re
 import subprocess
+import sys
+from typing import get_type_hints
 
 import pytest
 
 import riparian
+from riparian.cli.commands.experiment import UspsForest
+from riparian.cli.option_groups.kinect import KinectOptions
 from riparian.cli.output.display import Status
+from riparian.experiments.studies import kinect, usps
 
 from commands import RIPARIAN, SMALL, call, run, said, table, write
 
@@ -63,7 +68,7 @@ def test_on_a_terminal_progress_is_live_and_stays_out_of_stdout(tmp_path):
 def test_a_line_of_progress_says_what_is_known():
     status = Status(1200, 300.4, 0.25, 0.5, 0.75, 1000, 900, 2_500_000)
     assert status.line() == (
-        "25%, 1,200 rows, 300 rows/s, accuracy 0.5000 (lately 0.7500), 1,000 leaves, 900 active, 2.5 MB"
+        "25%, 1,200 rows, 300 rows/s, accuracy 0.5000 (recent 0.7500), 1,000 leaves, 900 active, 2.5 MB"
     )
     status = Status(1200, 300.4, None, None, None, 1000, 900, 2_500_000)
     assert status.line() == "1,200 rows, 300 rows/s, 1,000 leaves, 900 active, 2.5 MB"
@@ -74,7 +79,7 @@ def test_the_demo_ends_with_reports_to_look_at(tmp_path):
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[-3:] == [
-        "Reports to look at in a browser:",
+        "Reports to open in a browser:",
         f"  {tmp_path}/out/mixture.html",
         f"  {tmp_path}/out/digits.html",
     ]
@@ -87,3 +92,49 @@ def test_the_demo_tells_machines_too(tmp_path):
     found = said(call("demo", "--out", tmp_path, "--trees", 1, "--json"))
     assert [len(found[name]) for name in ("mixture", "digits")] == [10, 6]
     assert found["reports"]["digits"] == f"{tmp_path}/digits.html"
+
+
+HELP = [
+    [], *([command] for command in COMMANDS), ["experiment"], ["experiment", "usps"],
+    ["experiment", "kinect"], ["data"], ["data", "usps"],
+]  # fmt: skip
+
+
+def test_help_imports_no_library_that_is_slow_to_import():
+    program = f"""
+import sys
+from typer.testing import CliRunner
+from riparian.cli.app import app
+
+for command in {HELP}:
+    done = CliRunner().invoke(app, [*command, "--help"])
+    assert done.exit_code == 0, done.output
+print(*{{"scipy", "sklearn", "pandas", "pyarrow", "plotly", "joblib"}} & sys.modules.keys())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("\n", "")
+
+
+def test_the_commands_know_the_choices_and_sizes_of_the_experiments():
+    assert {*UspsForest} == {*usps.Method}
+    hints = get_type_hints(KinectOptions, include_extras=True)
+    for option, of in KINECT_SIZES.items():
+        quick, full = of(kinect.QUICK), of(kinect.Settings())
+        sizes = f"[{full}]" if quick == full else f"[quick: {quick}; full: {full}]"
+        assert hints[option].__metadata__[0].help.endswith(sizes), option
+
+
+KINECT_SIZES = {
+    "size": lambda s: "{}x{}".format(*s.size),
+    "train": lambda s: s.train,
+    "test": lambda s: s.test,
+    "test_on_the_way": lambda s: s.test_on_the_way,
+    "per_class": lambda s: s.per_class,
+    "trees": lambda s: s.common.trees,
+    "candidates": lambda s: s.common.candidates,
+    "offset_std": lambda s: s.common.offset_std,
+    "fringe": lambda s: s.ours.fringe,
+    "max_depth": lambda s: s.saffari.max_depth,
+}

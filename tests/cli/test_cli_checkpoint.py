@@ -13,7 +13,7 @@ import riparian
 from riparian.cli.errors import BadUsage
 from riparian.cli.learning.checkpoint import Checkpoint, Every
 
-from commands import SMALL, call, learn, run, said, start, table, write
+from commands import SMALL, call, learn, said, start, table, write
 
 WAYS = {
     "plain": [],
@@ -126,8 +126,8 @@ def piped(whole, tmp_path):
         return process
 
     def end():
-        done = run(*PIPED, "-m", "m", "--resume", input="".join(lines), cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
+        done = call(*PIPED, "-m", "m", "--resume", input="".join(lines), cwd=tmp_path)
+        assert done.exit_code == 0, done.stderr
         assert (tmp_path / "m").read_bytes() == model
         assert [path.name for path in tmp_path.iterdir()] == ["m"]
 
@@ -159,7 +159,7 @@ def test_asked_to_stop_it_keeps_what_it_has_and_says_how_to_go_on(number, piped,
     process.send_signal(number)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert told.startswith("stopped: after ") and "rows, which are kept in m.checkpoint" in told
+    assert told.startswith("stopped: after ") and "rows, which are saved in m.checkpoint" in told
     assert told.endswith("run the same command with --resume\n")
     assert riparian.load(tmp_path / "m.checkpoint").stats()["points"] >= before
     end()
@@ -176,8 +176,8 @@ def test_killed_among_packed_files_in_its_second_pass(tmp_path):
     wait_for((tmp_path / "m.checkpoint").exists)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    done = run(*args, "-m", "m", "--resume", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = call(*args, "-m", "m", "--resume", cwd=tmp_path)
+    assert done.exit_code == 0, done.stderr
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
     assert json.loads(done.stdout)["prequential"] == said(expected)["prequential"]
 
@@ -209,9 +209,9 @@ def stopped(tmp_path, cut_after):
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        (["--trees", 4], "--trees is 4 now and was 3 in the checkpoint"),
+        (["--trees", 4], "--trees is 4 now but was 3 in the checkpoint"),
         (["--alpha", "geometric:2,2"], "--alpha is 'geometric:2,2' now"),
-        (["--passes", 2], "--passes is 2 now and was 1"),
+        (["--passes", 2], "--passes is 2 now but was 1"),
         (["--no-eval"], "--no-eval is True now"),
         (["--ignore", "age"], "--ignore is ['age'] now"),
     ],
@@ -237,7 +237,7 @@ def test_another_file_is_another_run(stopped, tmp_path):
 def test_work_is_not_replaced_by_accident(stopped, tmp_path):
     done = call(*stopped)
     assert done.exit_code == 2
-    assert "go on from it with --resume, or delete it to start again" in done.stderr
+    assert "continue it with --resume, or delete the file to start again" in done.stderr
     (tmp_path / "m.checkpoint").unlink()
     assert call(*stopped).exit_code == 0
 

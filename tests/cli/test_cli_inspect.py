@@ -75,7 +75,9 @@ def test_models_from_python_without_names_are_told_too(options, tmp_path):
     forest.partial_fit([[0.0, 1.0], [1.0, 0.0]] * 30, [1, 2] * 30).save(tmp_path / "m", **options)
     found = said(call("inspect", tmp_path / "m", "--json"))
     assert found["kind"] == (
-        "a model that predicts and cannot learn on" if options else "a model saved from Python"
+        "a model that predicts and cannot learn any more"
+        if options
+        else "a model saved from Python"
     )
     assert found["feature_names"] is None and found["target"] is None
     assert found["importances"][0]["feature"] in ("x[0]", "x[1]")

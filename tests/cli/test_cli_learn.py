@@ -13,7 +13,7 @@ import riparian
 from riparian import Geometric, OnlineForestClassifier, Polynomial
 from riparian.cli.features.target import Target
 from riparian.cli.option_groups.forest import ForestOptions
-from riparian.cli.option_groups.learning import StreamOptions
+from riparian.cli.option_groups.stream import StreamOptions
 from riparian.evaluation import Prequential
 
 from commands import SMALL, call, learn, said, table, write
@@ -202,8 +202,8 @@ def test_an_option_is_what_the_estimator_is_given(args, parameters, path, points
         (["--checkpoint-every", "0"], "--checkpoint-every must be a number of rows"),
         (["--ignore", "colour"], "--ignore 'colour': "),
         (["--target", "lable"], "has no such column; it has 'width', 'age', 'old', 'label'"),
-        (["--model", "no/such/folder"], "no file can be written there"),
-        (["--html", "no/such/folder"], "no file can be written there"),
+        (["--model", "no/such/folder"], "cannot write a file there"),
+        (["--html", "no/such/folder"], "cannot write a file there"),
         (["--bogus"], "No such option: --bogus"),
     ],
 )
@@ -221,7 +221,7 @@ def test_the_target_must_be_named(path, tmp_path):
 def test_another_delimiter_is_guessed_at(tmp_path):
     (tmp_path / "t.csv").write_text("x;label\n1;a\n")
     done = call("learn", tmp_path / "t.csv", "-t", "label", "-m", tmp_path / "m")
-    assert done.exit_code == 2 and "it has 'x;label'; is there another --delimiter?" in done.stderr
+    assert done.exit_code == 2 and "it has 'x;label'; do you need --delimiter?" in done.stderr
 
 
 def test_a_schedule_without_a_guarantee_is_noted(path, tmp_path):
@@ -247,7 +247,7 @@ def test_many_classes_are_told_by_what_is_confused_most(tmp_path):
     rows = "".join(f"{y},{rng.normal()},{y % 20}\n" for y in range(600))
     (tmp_path / "t.csv").write_text(f"x,z,label\n{rows}")
     done = call("learn", tmp_path / "t.csv", "-t", "label", "-m", tmp_path / "m", *SMALL)
-    assert "confused most often, of 20 classes" in done.stdout
+    assert "most frequent confusions, of 20 classes" in done.stdout
 
 
 def test_a_machine_is_told_the_same_in_one_document(path, tmp_path):

@@ -99,7 +99,7 @@ def test_columns_are_found_by_their_names_and_new_ones_are_noted(folder, expecte
     frame[frame.columns[::-1]].to_csv(tmp_path / "new.csv", index=False)
     done = call("predict", folder / "m", tmp_path / "new.csv", "-o", tmp_path / "p.csv", "--json")
     assert said(done)["unknown_columns"] == ["size", "price"]
-    assert "not used, as the model does not know them: 'size', 'price'" in done.stderr
+    assert "columns that the model does not use: 'size', 'price'" in done.stderr
     assert READERS["p.csv"](tmp_path / "p.csv")["prediction"].to_pylist() == expected[0].tolist()
 
 
@@ -108,11 +108,11 @@ def test_missing_columns_are_an_error_unless_they_may_be_missing(folder, tmp_pat
     args = ("predict", folder / "m", tmp_path / "new.csv", "-o", tmp_path / "p.csv", "--json")
     done = call(*args)
     assert done.exit_code == 1
-    assert "these columns are missing: 'age'; it has 'width', 'old', 'label'" in done.stderr
-    assert "nothing was written" in done.stderr and not (tmp_path / "p.csv").exists()
+    assert "these columns are missing: 'age'; the file has 'width', 'old', 'label'" in done.stderr
+    assert "no file was written" in done.stderr and not (tmp_path / "p.csv").exists()
     done = call(*args, "--fill-missing")
     assert said(done)["missing_columns"] == ["age"]
-    assert "taken for missing, as it has no such columns: 'age'" in done.stderr
+    assert "columns that are absent, filled as missing: 'age'" in done.stderr
     X = pd.read_csv(tmp_path / "new.csv").assign(age=np.nan)[["width", "age", "old"]].astype(float)
     found = READERS["p.csv"](tmp_path / "p.csv")["prediction"].to_pylist()
     assert found == riparian.load(folder / "m").predict(X).tolist()
@@ -141,8 +141,8 @@ def test_what_fails_half_way_leaves_what_was_there(folder, tmp_path):
     [
         (["-o", "p.xyz"], "give --output-format"),
         (["-o", "-", "--output-format", "parquet"], "Parquet cannot be written to a pipe"),
-        (["-o", "-", "--json"], "both want standard output"),
-        (["-o", "no/such/p.csv"], "no file can be written there"),
+        (["-o", "-", "--json"], "both write to standard output"),
+        (["-o", "no/such/p.csv"], "cannot write a file there"),
         ([], "Missing option '--output'"),
     ],
 )
@@ -186,18 +186,20 @@ def test_a_model_without_names_takes_as_many_columns_as_it_has_features(
     model = from_python(named=False)
     done = call("predict", model, folder / "new.csv", "-o", tmp_path / "p.csv")
     assert done.exit_code == 1
-    assert "the model has 3 features without names, and the file 4 columns" in done.stderr
+    assert "the model has 3 features without names, but the file has 4 columns" in done.stderr
 
 
 def test_a_model_from_python_does_not_know_its_target(from_python, folder):
     done = call("evaluate", from_python(named=True), folder / "new.csv")
-    assert done.exit_code == 2 and "--target must name the column of the truth" in done.stderr
+    assert (
+        done.exit_code == 2 and "--target must name the column with the true class" in done.stderr
+    )
 
 
 def test_names_and_libsvm_do_not_go_together(folder, tmp_path):
     (tmp_path / "t.libsvm").write_text("1 1:2\n")
     done = call("predict", folder / "m", tmp_path / "t.libsvm", "-o", tmp_path / "p.csv")
-    assert done.exit_code == 1 and "LIBSVM has no names" in done.stderr
+    assert done.exit_code == 1 and "LIBSVM has no column names" in done.stderr
     assert call("learn", tmp_path / "t.libsvm", "-m", tmp_path / "m", "--trees", 2).exit_code == 0
     done = call("predict", tmp_path / "m", folder / "new.csv", "-o", tmp_path / "p.csv")
     assert done.exit_code == 1 and "the model was learned from LIBSVM" in done.stderr
@@ -246,4 +248,4 @@ def test_labels_of_another_type_are_told(folder, tmp_path):
 def test_nothing_to_evaluate_is_bad_data(folder, tmp_path):
     (tmp_path / "new.csv").write_text("width,age,old,label\n")
     done = call("evaluate", folder / "m", tmp_path / "new.csv")
-    assert done.exit_code == 1 and "there are no rows to evaluate" in done.stderr
+    assert done.exit_code == 1 and "there are no rows to test on" in done.stderr

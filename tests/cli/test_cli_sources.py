@@ -15,7 +15,8 @@ from sklearn.datasets import dump_svmlight_file, load_digits
 import riparian
 from riparian.cli.sources import raw
 from riparian.cli.sources.csv import Dialect
-from riparian.cli.sources.opening import Reading, open_source
+from riparian.cli.sources.formats import Reading
+from riparian.cli.sources.opening import open_source
 from riparian.cli.sources.raw import Blocks, Raw
 from riparian.cli.sources.source import Kind
 from riparian.cli.sources.stream import Stream
@@ -105,7 +106,7 @@ def test_a_shell_pipe_works(tmp_path, expected):
     [
         (["-"], "give --format"),
         (["-", "t.csv"], "must be the only source"),
-        (["t.xyz"], "t.xyz: the format cannot be told by the name"),
+        (["t.xyz"], "t.xyz: the file name does not tell the format"),
         (["none-*.csv"], "no file matches"),
         (["none.csv"], "none.csv: No such file"),
         (["none.parquet"], "none.parquet: No such file"),
@@ -306,7 +307,7 @@ def test_an_index_beyond_the_model_is_noted_when_it_predicts(digits, tmp_path):
     (tmp_path / "t.libsvm").write_text("0 1:3 900:1\n0 2:1\n")
     done = call("predict", tmp_path / "m", tmp_path / "t.libsvm", "-o", tmp_path / "p.csv")
     assert done.exit_code == 0, done.output
-    assert "1 values were not used: their indices are beyond the 64 features" in done.stderr
+    assert "1 values were not used: their feature numbers are beyond the 64 features" in done.stderr
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 3
 
 

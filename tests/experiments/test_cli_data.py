@@ -74,7 +74,7 @@ def test_offline_the_address_is_named_and_what_to_do_by_hand(small_files, tmp_pa
     assert result.exit_code == 1
     assert result.stdout == ""
     assert f"error: {site}/usps.bz2 could not be fetched" in result.stderr
-    assert f"bring usps.bz2 and usps.t.bz2 from {site} into {tmp_path / 'usps'}" in result.stderr
+    assert f"copy usps.bz2 and usps.t.bz2 from {site} to {tmp_path / 'usps'}" in result.stderr
     assert "riparian experiment usps --data FOLDER" in result.stderr
 
 

@@ -149,7 +149,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path, monkeypatch):
     def write_all(*args, **kwargs):
         raise Interrupted("3 of 10 pieces are kept")
 
-    monkeypatch.setattr("riparian.cli.commands.experiment.write_all", write_all)
+    monkeypatch.setattr("riparian.experiments.write_all", write_all)
     result = experiment("mixture", "--out", tmp_path)
     assert result.exit_code == 130
     assert "3 of 10 pieces are kept" in result.stderr

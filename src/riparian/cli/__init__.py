@@ -22,11 +22,18 @@ from typing import NoReturn
 
 NEEDED = {"typer", "rich", "pyarrow", "plotly"}
 
+WITH_WORKERS = "experiment"  # a command whose processes Python itself has to end
+
 
 def main() -> NoReturn:
     """What the console script calls."""
     try:
-        from riparian.cli.app import LATER, app
+        from riparian.cli.app import app
+
+        app(prog_name="riparian")
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
@@ -34,24 +41,19 @@ def main() -> NoReturn:
             f"riparian: the command line needs {error.name}: pip install 'riparian[cli]'",
             file=sys.stderr,
         )
-        sys.exit(2)
-    try:
-        app(prog_name="riparian")
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 1
-    if any(word in LATER for word in sys.argv[1:2]):
-        sys.exit(code)  # experiments have workers, which Python ends
+        code = 2
+    if WITH_WORKERS in sys.argv[1:2]:
+        sys.exit(code)
     _end(code)
 
 
 def _end(code: int) -> NoReturn:
-    """End without taking Python apart.
+    """End at once, without Python's own shutdown.
 
-    A thread that waits for a pipe, or one of pyarrow's, may still be there, and could abort the
-    process while that goes on. And a large forest takes a while to free.
+    A thread of pyarrow, or one that waits for a pipe, may still run and could abort the process
+    during a shutdown. Also, a large forest takes a while to free.
     """
     for file in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # whoever read it may have gone
+        with contextlib.suppress(OSError, ValueError):  # the reader may be gone
             file.flush()
     os._exit(code)

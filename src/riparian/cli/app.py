@@ -1,4 +1,4 @@
-"""The command `riparian` and its commands."""
+"""The command `riparian`. Each of its commands is imported when somebody asks for it or for help."""
 
 from __future__ import annotations
 
@@ -8,26 +8,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from riparian.cli.commands.demo import demo
-from riparian.cli.commands.evaluate import evaluate
-from riparian.cli.commands.inspect import inspect
-from riparian.cli.commands.learn import learn
-from riparian.cli.commands.predict import predict
-
-# Groups of commands that need much else: imported when they are asked for.
-LATER = ("experiment", "data")
+COMMANDS = ("learn", "predict", "evaluate", "inspect", "demo", "experiment", "data")
 
 
 class Commands(TyperGroup):
-    """The commands, some of which are imported only when they are asked for."""
+    """The modules of `riparian.cli.commands`. Each has an `app` with one command, or with several."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *LATER]
+        return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in LATER:
-            return super().get_command(ctx, cmd_name)
-        command = typer.main.get_group(import_module(f"riparian.cli.commands.{cmd_name}").app)
+        if cmd_name not in COMMANDS:
+            return None
+        command = typer.main.get_command(import_module(f"riparian.cli.commands.{cmd_name}").app)
         command.name = cmd_name
         return command
 
@@ -53,14 +46,13 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def riparian(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which it is.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Online random forests that provably learn: from a file or a pipe to a model.
 
     Example: `riparian learn trees.csv --target species --model trees.riparian`
     """
-
-
-for command in (learn, predict, evaluate, inspect, demo):
-    app.command()(command)

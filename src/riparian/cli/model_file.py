@@ -1,12 +1,11 @@
 """Model files: a snapshot of the forest that also says what its columns are.
 
-`riparian.load` reads them like any snapshot, and snapshots saved from Python are models too: columns
-are then known by the names of the features, or by their places alone.
+`riparian.load` reads them like any snapshot. Snapshots saved from Python are models too: their columns
+are known by the names of the features, or else by position.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,31 +14,30 @@ from typing import Any
 
 import numpy as np
 
-from riparian.cli.errors import BadData, BadUsage, CommandError
+from riparian.cli.errors import BadData, BadUsage
+from riparian.cli.features.columns import Columns
 from riparian.cli.features.saved import columns_from_state
-from riparian.cli.features.table import Columns
 from riparian.forest import OnlineForestClassifier
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
-from riparian.tools.files import write_whole
 
 COLUMNS, LEARNING = "columns", "learning"  # what the extra part of a snapshot may hold
 
 
 @dataclass(frozen=True)
 class Model:
-    """What a file holds."""
+    """The content of a file."""
 
     path: str
     size: int  # of the file, in bytes
     forest: OnlineForestClassifier  # without the names of its features: it is fed arrays
     feature_names: list[str] | None
     columns: Columns | None  # None if it was saved from Python
-    learning: dict[str, Any] | None  # what a checkpoint has in addition
+    learning: dict[str, Any] | None  # what only a checkpoint has
 
 
 def load_model(path: Path, threads: int | None = None) -> Model:
-    """The model in a file; whatever is wrong with it is told as bad data."""
+    """The model in a file. A damaged one is bad data."""
     try:
         data = path.read_bytes()
     except (FileNotFoundError, IsADirectoryError) as error:
@@ -77,9 +75,9 @@ def _columns(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Co
 
 @contextmanager
 def named(forest: OnlineForestClassifier, names: list[str] | None) -> Iterator[None]:
-    """The forest with the names of its features, for whoever looks at it or loads it in Python.
+    """The forest with the names of its features, to be looked at, or to be loaded in Python.
 
-    While it is fed, it is without them: it would ask every array for its names.
+    While it learns and predicts it has none: with names, it would expect them of every array.
     """
     if names is not None:
         forest.feature_names_in_ = np.array(names, dtype=object)
@@ -93,26 +91,10 @@ def named(forest: OnlineForestClassifier, names: list[str] | None) -> Iterator[N
 def model_bytes(
     forest: OnlineForestClassifier, columns: Columns, learning: dict[str, Any] | None = None
 ) -> bytes:
-    """The same forest and columns give the same bytes, however many threads have learned it."""
+    """The file of a model. It does not depend on how many threads were used to learn."""
     threads, forest.n_jobs = forest.n_jobs, None
     extra = {COLUMNS: columns.state(), **({} if learning is None else {LEARNING: learning})}
     with named(forest, columns.feature_names):
         data = to_bytes_with_extra(forest, extra)
     forest.n_jobs = threads
     return data
-
-
-def write_file(path: Path, data: bytes, what: str) -> None:
-    """Whole or not at all; an error says what could not be written, and why."""
-    try:
-        write_whole(path, data)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise CommandError(f"{path}: the {what} could not be written: {why}") from error
-
-
-def check_can_write(path: Path, option: str) -> None:
-    """Better to hear of it now than after hours of learning."""
-    folder = path.parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise BadUsage(f"{option} {path}: no file can be written there")

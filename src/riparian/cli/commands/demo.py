@@ -1,4 +1,4 @@
-"""`riparian demo`: the main job on built-in data, ending with reports to look at."""
+"""`riparian demo`: two built-in streams learned, and a report of each."""
 
 from __future__ import annotations
 
@@ -12,22 +12,27 @@ from typing import Annotated, Any
 import typer
 
 from riparian.cli.errors import reported
-from riparian.cli.option_groups.common import AsJson
+from riparian.cli.option_groups.shared import AsJson
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
+@app.command()
 @reported
 def demo(
     out: Annotated[
         Path | None,
-        typer.Option(help="The folder for the reports; a new one if not given.", metavar="FOLDER"),
+        typer.Option(
+            help="The folder for the reports. Default: a new temporary folder.", metavar="FOLDER"
+        ),
     ] = None,
-    trees: Annotated[int, typer.Option(help="Trees of each forest.", min=1)] = 100,
+    trees: Annotated[int, typer.Option(help="Trees per forest.", min=1)] = 100,
     as_json: AsJson = False,
 ) -> None:
     """Learn two built-in streams in under a minute, and write a report of each.
 
-    The first is a mixture of Gaussians, where the best possible accuracy is known; the second are
-    scikit-learn's digits.
+    The first is a mixture of Gaussians, where the best possible accuracy is known; the second is
+    scikit-learn's handwritten digits.
 
     Example:
 
@@ -39,46 +44,46 @@ def demo(
 
     folder = out or Path(tempfile.mkdtemp(prefix="riparian-demo-"))
     folder.mkdir(parents=True, exist_ok=True)
-    tell: Callable[[str], Any] = (lambda _: None) if as_json else _tell
+    say: Callable[[str], Any] = (lambda _: None) if as_json else _print
 
     mixture, digits = streams.mixture_run(trees), streams.digits_run(trees)
-    tell(f"Five Gaussian classes that overlap, {trees} trees; accuracy on held-out points.\n")
-    first = _learned(streams.MixtureRow.HEADER, streams.learn_mixture(mixture), tell)
+    say(f"Five Gaussian classes that overlap, {trees} trees; accuracy on held-out points.\n")
+    first = _learn(streams.MixtureRow.HEADER, streams.learn_mixture(mixture), say)
     last = first[-1]
-    tell(
+    say(
         f"\nEach point was seen once: after {last.points:,} of them the forest is "
-        f"{last.bayes - last.forest:.4f} below the best any classifier can do, a single tree "
-        f"{last.bayes - last.mean_tree:.4f}.\n"
+        f"{last.bayes - last.forest:.4f} below the best any classifier can do, and a single tree "
+        f"{last.bayes - last.mean_tree:.4f} below.\n"
     )
-    tell(f"Handwritten digits, {trees} trees; each is predicted, and only then learned.\n")
-    second = _learned(streams.DigitsRow.HEADER, streams.learn_digits(digits), tell)
+    say(f"Handwritten digits, {trees} trees; each is predicted, and only then learned.\n")
+    second = _learn(streams.DigitsRow.HEADER, streams.learn_digits(digits), say)
 
     reports = {
         "mixture": _report(folder, "mixture", "Five Gaussian classes that overlap", mixture),
         "digits": _report(folder, "digits", "Handwritten digits", digits),
     }
-    tell("\nReports to look at in a browser:")
+    say("\nReports to open in a browser:")
     for path in reports.values():
-        tell(f"  {path}")
+        say(f"  {path}")
     if as_json:
-        told = {
+        rows = {
             "mixture": [asdict(row) for row in first],
             "digits": [asdict(row) for row in second],
         }
-        print(json.dumps({**told, "reports": {name: str(path) for name, path in reports.items()}}))
+        print(json.dumps({**rows, "reports": {name: str(path) for name, path in reports.items()}}))
 
 
-def _tell(line: str) -> None:
+def _print(line: str) -> None:
     print(line, flush=True)
 
 
-def _learned(header: str, rows: Iterable[Any], tell: Callable[[str], Any]) -> list[Any]:
-    tell(header)
-    told = []
+def _learn(header: str, rows: Iterable[Any], say: Callable[[str], Any]) -> list[Any]:
+    say(header)
+    kept = []
     for row in rows:
-        tell(str(row))
-        told.append(row)
-    return told
+        say(str(row))
+        kept.append(row)
+    return kept
 
 
 def _report(folder: Path, name: str, title: str, run: Any) -> Path:

@@ -1,7 +1,7 @@
-"""`riparian experiment`: the experiments of the paper, each with one command.
+"""`riparian experiment`: the experiments of the paper, one command each.
 
 An experiment is a `Study` (`riparian.experiments`). A command makes it from its options and hands it to
-`_show`, which runs it, writes its files and prints its table.
+`_run`, which runs it, writes its files and prints its table.
 """
 
 from __future__ import annotations
@@ -9,73 +9,52 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from riparian.cli.errors import BadUsage, CommandError, Interrupted, reported, say
-from riparian.cli.option_groups.common import AsJson, spread
 from riparian.cli.option_groups.kinect import KinectOptions
-from riparian.experiments import Interrupted as StudyInterrupted
-from riparian.experiments import Panel, Study, read_runs, write_all
-from riparian.experiments.data.dataset import load, locate
-from riparian.experiments.errors import DataError, StudyError, WorkerLost
-from riparian.experiments.output.tables import markdown
-from riparian.experiments.studies import consistency, kinect, mixture, third_stream, usps
+from riparian.cli.option_groups.shared import AsJson
+from riparian.cli.option_groups.spread import spread
+from riparian.cli.option_groups.study import StudyOptions
+
+if TYPE_CHECKING:
+    from riparian.experiments import Panel, Study
 
 app = typer.Typer(
-    help="Repeat an experiment of the paper: runs, figure, table and settings, in a folder.",
+    help="Repeat an experiment of the paper, and write its runs, figure, table and settings.",
+    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
 
 
-@dataclass(frozen=True)
-class StudyOptions:
-    """What all experiments can be asked for."""
+class UspsForest(StrEnum):
+    """The methods of `riparian.experiments.studies.usps`, known without importing it."""
 
-    out: Annotated[
-        Path,
-        typer.Option(
-            file_okay=False, help="The folder for the results; what it holds is gone on from."
-        ),
-    ]
-    runs: Annotated[
-        int | None, typer.Option(min=1, help="Runs, each with random numbers of its own.")
-    ] = None
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; as many as processors if not given.")
-    ] = None
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller one, in a minute or a few.")] = (
-        False
-    )
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Forget the runs that the folder holds.")
-    ] = False
-    seed: Annotated[int, typer.Option(min=0, help="Where all random numbers come from.")] = 0
-
-    def n_runs(self, experiment: Any) -> int:
-        """As many as were asked for, or as the experiment has."""
-        return int(self.runs or (experiment.QUICK_RUNS if self.quick else experiment.RUNS))
-
-    def settings(self, experiment: Any) -> Any:
-        return experiment.QUICK if self.quick else experiment.Settings()
+    ONLINE = "online"
+    SAFFARI = "saffari"
+    OFFLINE = "offline"
 
 
 @app.command("mixture")
 @spread
 @reported
 def mixture_command(options: StudyOptions, as_json: AsJson = False) -> None:
-    """A forest against its trees, on a mixture of Gaussians whose best classifier is known.
+    """A forest and its trees on a mixture of Gaussians whose best classifier is known.
 
     The paper's first experiment: accuracy after 100 to 30,000 points, over 10 runs.
 
     Example: `riparian experiment mixture --out mixture --quick`
     """
+    from riparian.experiments.studies import mixture
+
     settings = replace(options.settings(mixture), seed=options.seed)
-    _show(mixture.study(settings, options.n_runs(mixture)), options, as_json)
+    _run(mixture.study(settings, options.n_runs(mixture)), options, as_json)
 
 
 @app.command("usps")
@@ -86,24 +65,29 @@ def usps_command(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="LIBSVM's usps and usps.t, ESL's zip.train and zip.test (a file, or their folder; also "
-            ".bz2, .gz), or an .npz with X_train, y_train, X_test, y_test. If not given: the folder "
-            "RIPARIAN_DATA, else what `riparian data usps` has fetched, else scikit-learn's digits."
+            help="The data: LIBSVM's usps and usps.t, or ESL's zip.train and zip.test (one of the two "
+            "files, or their folder; also .bz2, .gz), or an .npz with X_train, y_train, X_test, y_test. "
+            "Default: the folder in RIPARIAN_DATA, else what `riparian data usps` has fetched, else "
+            "scikit-learn's digits."
         ),
     ] = None,
     method: Annotated[
-        list[usps.Method] | None, typer.Option(help="One of the forests; may be given again.")
+        list[UspsForest] | None,
+        typer.Option(help="A forest to include. Repeatable. Default: all of them."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Our forest, Saffari's and an offline one, on more and more of the handwritten digits of USPS.
+    """Our forest, Saffari's and an offline one, on more and more of USPS's handwritten digits.
 
     The paper's second experiment: accuracy on the test set after learning 20 to 7,291 points, the two
     online forests in 15 passes, over 10 runs.
 
     Example: `riparian experiment usps --out usps --data zip.train.gz --jobs 4`
     """
-    with _told():
+    from riparian.experiments.data.dataset import load, locate
+    from riparian.experiments.studies import usps
+
+    with _errors_translated():
         path = locate(data)
         data_set = load(path)
         if not data_set.is_usps:
@@ -114,57 +98,65 @@ def usps_command(
             path,
             runs=options.n_runs(usps),
             sizes=usps.spaced_sizes(len(data_set.train.y), number),
-            methods=method or list(usps.Method),
+            methods=[usps.Method(name) for name in method or list(UspsForest)],
         )
-    _show(study, options, as_json)
+    _run(study, options, as_json)
 
 
 @app.command("consistency")
 @spread
 @reported
 def consistency_command(options: StudyOptions, as_json: AsJson = False) -> None:
-    """The theorem, seen: the error of trees and forests in excess of the best possible.
+    """The theorem in numbers: how far the error of trees and forests is above the best possible.
 
-    After 100 to 1,000,000 points, in 2, 5 and 10 dimensions and with noisy labels, without a bound on
-    the fringe and with two; the rate at which the excess falls is fitted.
+    Measured after 100 to 1,000,000 points, in 2, 5 and 10 dimensions and with noisy labels, with two
+    bounds on the fringe and with none. The rate at which the excess falls is fitted.
 
     Example: `riparian experiment consistency --out consistency --quick`
     """
+    from riparian.experiments.studies import consistency
+
     settings = replace(options.settings(consistency), seed=options.seed)
-    _show(consistency.study(settings, options.n_runs(consistency)), options, as_json)
+    _run(consistency.study(settings, options.n_runs(consistency)), options, as_json)
 
 
 @app.command("third-stream")
 @spread
 @reported
 def third_stream_command(options: StudyOptions, as_json: AsJson = False) -> None:
-    """Trees that ignore a share of the points, from none to half: the paper found that it hurts.
+    """Trees that ignore a share of the points, from none to half: in the paper, this hurts.
 
     Example: `riparian experiment third-stream --out third-stream --quick`
     """
+    from riparian.experiments.studies import third_stream
+
     settings = options.settings(third_stream)
     settings = replace(settings, learning=replace(settings.learning, seed=options.seed))
-    _show(third_stream.study(settings, options.n_runs(third_stream)), options, as_json)
+    _run(third_stream.study(settings, options.n_runs(third_stream)), options, as_json)
 
 
 @app.command("kinect")
 @spread
 @reported
 def kinect_command(options: StudyOptions, only: KinectOptions, as_json: AsJson = False) -> None:
-    """Body parts from depth images: a bounded fringe (ours) against a bounded depth (Saffari's).
+    """Body parts from depth images: a bounded fringe (ours) or a bounded depth (Saffari's).
 
     The paper's third experiment: accuracy on all pixels of bodies, and memory, after learning 250 to
     2,000,000 pixels, over 5 runs. Pictures are rendered as they are needed. The small size, `--quick`,
-    takes some minutes and is what you get without `--full`.
+    takes a few minutes and is the default; `--full` is the size of the paper.
 
     Example: `riparian experiment kinect --out kinect --poses cmu_bvh.tar.xz`
     """
     if options.quick and only.full:
-        raise BadUsage("--quick and --full cannot both be meant")
+        raise BadUsage("--quick and --full contradict each other")
+
+    from riparian.experiments import read_runs
+    from riparian.experiments.studies import kinect
+
     work = kinect.Work(options.out / "work")
     if options.fresh:
         work.forget()
-    with _told():
+    with _errors_translated():
         study = kinect.study(
             only.settings(options.seed),
             only.source(),
@@ -174,21 +166,24 @@ def kinect_command(options: StudyOptions, only: KinectOptions, as_json: AsJson =
             threads=only.threads,
             save_seconds=only.save_every,
         )
-    _show(study, options, as_json)
+    _run(study, options, as_json)
     kinect.write_extras(read_runs(options.out / "runs.csv"), work, options.out)
-    say("parts.md, parts.png, costs.csv, predictions-*.png and features.png are there too")
+    say("parts.md, parts.png, costs.csv, predictions-*.png and features.png are also there")
 
 
 def _why(path: Path | None) -> str:
     if path is not None:
         return ""
-    return ", as no data was found; `riparian data usps` fetches it, or name it with --data"
+    return ", because USPS was not found; fetch it with `riparian data usps`, or give --data"
 
 
-def _show(study: Study, options: StudyOptions, as_json: bool) -> None:
-    """Run the study, write its files, and print what came of it."""
+def _run(study: Study, options: StudyOptions, as_json: bool) -> None:
+    """Run the study, write its files, and print its table."""
+    from riparian.experiments import write_all
+    from riparian.experiments.output.tables import markdown
+
     out = options.out
-    with _told():
+    with _errors_translated():
         panels = write_all(study, out, jobs=options.jobs, fresh=options.fresh)
     if as_json:
         print(json.dumps({"experiment": study.name, "out": str(out), "panels": _plain(panels)}))
@@ -198,8 +193,11 @@ def _show(study: Study, options: StudyOptions, as_json: bool) -> None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _errors_translated() -> Iterator[None]:
     """Errors of the experiments as errors of the command line."""
+    from riparian.experiments import Interrupted as StudyInterrupted
+    from riparian.experiments.errors import DataError, StudyError, WorkerLost
+
     try:
         yield
     except StudyError as error:

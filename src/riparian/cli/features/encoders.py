@@ -42,7 +42,7 @@ class Encoder(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """All of it for JSON, but the name."""
+        """Everything but the name, for JSON."""
 
 
 class Number(Encoder):
@@ -58,7 +58,7 @@ class Number(Encoder):
     def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
         if pa.types.is_boolean(values.type):
             values = values.cast(pa.uint8())
-        with np.errstate(over="ignore"):  # infinities are found, and told, when all is filled
+        with np.errstate(over="ignore"):  # infinities are reported when all is filled
             out[:, 0] = values.to_numpy(zero_copy_only=False)
 
     def state(self) -> dict[str, Any]:
@@ -80,19 +80,19 @@ class Ordinal(Encoder):
         return [column]
 
     def follow(self, values: pa.Array) -> None:
-        """Learn of values that come by, before they are encoded."""
+        """Learn the values that appear, before they are encoded."""
         for value in _distinct(values)[0]:
             if len(self.categories) < self.most and value not in self._code:
                 self._code[value] = float(len(self.categories))
                 self.categories.append(value)
 
     def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
-        found, which = _distinct(values)
-        codes = np.array([*(self._code.get(value, np.nan) for value in found), np.nan])
+        texts, which = _distinct(values)
+        codes = np.array([*(self._code.get(value, np.nan) for value in texts), np.nan])
         out[:, 0] = codes[which]
 
     def state(self) -> dict[str, Any]:
-        # A copy, in one step: another thread may read on, and learn of more.
+        # A copy, in one step: another thread may read on, and learn more.
         return {"most": self.most, "categories": [*self.categories]}
 
 
@@ -114,15 +114,15 @@ class OneHot(Encoder):
         return [f"{column}={category}" for category in [*self.categories, OTHER]]
 
     def settle(self, values: list[pa.Array]) -> None:
-        """Learn, once, of the values at the beginning of the stream."""
-        found = dict.fromkeys(value for array in values for value in _distinct(array)[0])
-        self.categories = list(found)[: self.most]
+        """Learn, once, the values at the beginning of the stream."""
+        seen = dict.fromkeys(value for array in values for value in _distinct(array)[0])
+        self.categories = list(seen)[: self.most]
         self.settled = True
 
     def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
         place = {category: i for i, category in enumerate(self.categories)}
-        found, which = _distinct(values)
-        places = np.array([*(place.get(value, self.width - 1) for value in found), -1])
+        texts, which = _distinct(values)
+        places = np.array([*(place.get(value, self.width - 1) for value in texts), -1])
         _set_one(out, places[which])
 
     def state(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class OneHot(Encoder):
 
 
 class Hash(Encoder):
-    """A feature for each of some buckets that values fall into: nothing to learn, and some collide."""
+    """One feature per bucket that values fall into: nothing is learned, and values may collide."""
 
     name = "hash"
 
@@ -145,8 +145,8 @@ class Hash(Encoder):
         return [f"{column}#{i}" for i in range(self.buckets)]
 
     def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
-        found, which = _distinct(values)
-        places = [zlib.crc32(value.encode("utf-8", "surrogatepass")) for value in found]
+        texts, which = _distinct(values)
+        places = [zlib.crc32(value.encode("utf-8", "surrogatepass")) for value in texts]
         _set_one(out, np.array([*(place % self.buckets for place in places), -1])[which])
 
     def state(self) -> dict[str, Any]:
@@ -154,7 +154,7 @@ class Hash(Encoder):
 
 
 def from_state(name: str, state: dict[str, Any]) -> Encoder:
-    """The encoder that a model file tells of; a ValueError if there can be none like that."""
+    """The encoder that a model file describes; a ValueError if there can be none like that."""
     match name, state:
         case "number", {**rest} if not rest:
             return Number()
@@ -168,18 +168,18 @@ def from_state(name: str, state: dict[str, Any]) -> Encoder:
 
 
 def _distinct(values: pa.Array) -> tuple[list[str], NDArray[np.int64]]:
-    """The distinct values in the order they come, and which of them is where: -1 where there is none.
+    """The distinct values in the order of appearance, and the number of each row's value: -1 for none.
 
-    An empty text is none: so it is written in CSV.
+    An empty text is no value: CSV cannot write it otherwise.
     """
     coded = values.cast(pa.string()).dictionary_encode()
-    found = coded.dictionary.to_pylist()
+    texts = coded.dictionary.to_pylist()
     which = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    if "" in found:
-        empty = found.index("")
+    if "" in texts:
+        empty = texts.index("")
         which = np.where(which == empty, -1, which - (which > empty))
-        found.pop(empty)
-    return found, which
+        texts.pop(empty)
+    return texts, which
 
 
 def _set_one(out: NDArray[np.float32], places: NDArray[np.int64]) -> None:

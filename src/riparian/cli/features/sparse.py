@@ -1,4 +1,4 @@
-"""Columns that have numbers and no names, most of their values being zero: LIBSVM."""
+"""Columns that have numbers and no names, and are mostly zero: LIBSVM."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from riparian.cli.errors import BadData, shown
-from riparian.cli.features.table import Columns
+from riparian.cli.features.columns import Columns
 from riparian.cli.features.target import Target
 from riparian.cli.sources.libsvm import INDEX, VALUE, LibsvmSource
 from riparian.cli.sources.source import Batch, Kind, Source
 
 
 class SparseColumns(Columns):
-    """Features by their numbers, as LIBSVM has them: those that a row leaves out are zero."""
+    """Features by their numbers; those that a row leaves out are zero."""
 
     def __init__(self, target: Target, width: int, zero_based: bool, strict: bool = True) -> None:
         self.target: Target = target
         self.width = width
         self.zero_based = zero_based  # whether the first index is 0; LIBSVM's own is 1
         self.strict = strict  # whether an index beyond the width is an error
-        self.beyond = 0  # values left out for that reason
+        self.beyond = 0  # values left out because their index is
 
     @property
     def n_features(self) -> int:
@@ -35,7 +35,7 @@ class SparseColumns(Columns):
 
     def kinds(self, source: Source, *, target: bool = True) -> dict[str, Kind]:
         if not isinstance(source, LibsvmSource):
-            raise BadData("expected LIBSVM, as the model was learned from", file=source.file)
+            raise BadData("expected LIBSVM: the model was learned from LIBSVM", file=source.file)
         return {}
 
     def points(self, batch: Batch, *, follow: bool = False) -> Any:
@@ -70,13 +70,13 @@ class SparseColumns(Columns):
         row = int(np.searchsorted(starts, i, side="right")) - 1
         index = int(places[i]) + (not self.zero_based)
         if places[i] < 0:
-            what = "indices begin with 1, got 0; if yours begin with 0, give --zero-based"
+            fault = "indices must start at 1, got 0; if yours start at 0, give --zero-based"
         elif beyond[i]:
             last = self.width - self.zero_based
-            what = f"expected indices up to {last}, got {index}; see --features"
+            fault = f"expected indices up to {last}, got {index}; see --features"
         else:
-            what = f"expected a number that fits float32, got {shown(values[i])}"
-        raise batch.bad(row, what, str(index))
+            fault = f"expected a number that fits float32, got {shown(values[i])}"
+        raise batch.bad(row, fault, str(index))
 
     def state(self) -> dict[str, Any]:
         return {

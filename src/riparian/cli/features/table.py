@@ -1,10 +1,8 @@
-"""From rows of a table to points and labels, and what a model has to remember of that."""
+"""Columns that have names, and a type each: all formats but LIBSVM."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -13,51 +11,12 @@ import pyarrow.types as types
 from numpy.typing import NDArray
 
 from riparian.cli.errors import BadData, BadUsage, names, shown
+from riparian.cli.features.columns import Columns
 from riparian.cli.features.encoders import Encoder, Hash, Number, OneHot, Ordinal
 from riparian.cli.features.target import Target
+from riparian.cli.option_groups.columns import Encode
 from riparian.cli.sources.libsvm import LibsvmSource
 from riparian.cli.sources.source import Batch, Kind, Source, kind_of
-
-Points = Any  # rows of float32: an array, or a CSR matrix
-
-
-class Encode(StrEnum):
-    ORDINAL = "ordinal"
-    ONEHOT = "onehot"
-    HASH = "hash"
-
-
-class Columns(ABC):
-    """What the columns of a stream mean to a forest."""
-
-    target: Target | None
-
-    @property
-    @abstractmethod
-    def n_features(self) -> int:
-        """How many features a point has."""
-
-    @property
-    @abstractmethod
-    def feature_names(self) -> list[str] | None:
-        """What they are called; None where numbers are all there is."""
-
-    @abstractmethod
-    def kinds(self, source: Source, *, target: bool = True) -> dict[str, Kind]:
-        """What to read of a source, with or without the target; an error if it is not there."""
-
-    @abstractmethod
-    def points(self, batch: Batch, *, follow: bool = False) -> Points:
-        """The features of some rows; `follow` to learn of texts never seen before."""
-
-    def labels(self, batch: Batch) -> NDArray[Any]:
-        """The labels of some rows."""
-        assert self.target is not None
-        return self.target.labels(batch)
-
-    @abstractmethod
-    def state(self) -> dict[str, Any]:
-        """All of it for JSON."""
 
 
 class TableColumns(Columns):
@@ -76,7 +35,7 @@ class TableColumns(Columns):
         ignored: Iterable[str],
         text: Callable[[], Encoder] | None,
     ) -> TableColumns:
-        """What to make of a source: `text` makes an encoder for a text column, if it may."""
+        """Columns for a source: `text` makes an encoder for each text column; None forbids them."""
         check_there(source, [target], "--target")
         check_there(source, ignored, "--ignore")
         kinds = {
@@ -86,7 +45,7 @@ class TableColumns(Columns):
         }
         _check_usable(source, kinds, encode=text is not None)
         if not kinds:
-            raise BadData("there is no column but the target to learn from", file=source.file)
+            raise BadData("there is no column to learn from besides the target", file=source.file)
         encoders = {
             name: text() if text is not None and kind is Kind.TEXT else Number()
             for name, kind in kinds.items()
@@ -114,12 +73,12 @@ class TableColumns(Columns):
             natural = source.fields.get(self.target.column, pa.null())
             wanted[self.target.column] = self.target.kind(natural)
         if isinstance(source, LibsvmSource):
-            raise BadData("a LIBSVM file has no columns with names, and they are needed here",
+            raise BadData("LIBSVM has no column names, and they are needed here",
                           file=source.file)  # fmt: skip
         missing = [name for name in wanted if name not in source.fields]
         if missing:
             raise BadData(
-                f"these columns are missing: {names(missing)}; it has {names([*source.fields])}",
+                f"these columns are missing: {names(missing)}; the file has {names([*source.fields])}",
                 file=source.file,
             )
         return wanted
@@ -131,16 +90,16 @@ class TableColumns(Columns):
         more = [name for name in source.fields if name not in known]
         if more:
             raise BadData(
-                f"these columns are not in the files before: {names(more)}", file=source.file
+                f"these columns are not in the earlier files: {names(more)}", file=source.file
             )
 
     @property
     def unsettled(self) -> bool:
-        """Whether the beginning of the stream has to be seen before anything is encoded."""
+        """Whether an encoder must see the beginning of the stream before it encodes anything."""
         return any(isinstance(e, OneHot) and not e.settled for e in self.encoders.values())
 
     def settle(self, batches: list[Batch]) -> None:
-        """Take in the beginning of the stream."""
+        """Show the beginning of the stream to the encoders."""
         for name, encoder in self.encoders.items():
             if isinstance(encoder, OneHot):
                 encoder.settle([batch.table.column(name) for batch in batches])
@@ -150,15 +109,15 @@ class TableColumns(Columns):
         first = 0
         present = {*batch.table.schema.names}
         for name, encoder in self.encoders.items():
-            mine = out[:, first : first + encoder.width]
+            filled = out[:, first : first + encoder.width]
             first += encoder.width
             if name not in present:
-                mine[:] = np.nan
+                filled[:] = np.nan
                 continue
             values = batch.table.column(name)
             if follow and isinstance(encoder, Ordinal):
                 encoder.follow(values)
-            encoder.fill(values, mine)
+            encoder.fill(values, filled)
         self._check_finite(batch, out)
         return out
 
@@ -185,7 +144,7 @@ def check_there(source: Source, wanted: Iterable[str], option: str) -> None:
         if name not in source.fields:
             hint = ""
             if len(source.fields) == 1:
-                hint = "; is there another --delimiter?"
+                hint = "; do you need --delimiter?"
             raise BadUsage(
                 f"{option} {name!r}: {source.file} has no such column; "
                 f"it has {names([*source.fields], most=40)}{hint}"
@@ -196,9 +155,9 @@ def _check_usable(source: Source, kinds: Mapping[str, Kind | None], *, encode: b
     for name, kind in kinds.items():
         if kind is None:
             natural = source.fields[name]
-            what = "dates or times" if types.is_temporal(natural) else "values"
+            values = "dates or times" if types.is_temporal(natural) else "values"
             raise BadData(
-                f"{what} ({natural}) cannot be learned from: make numbers of them, or leave the "
+                f"{values} ({natural}) cannot be learned from: convert them to numbers, or leave the "
                 f"column out with --ignore {name}",
                 file=source.file,
                 column=name,

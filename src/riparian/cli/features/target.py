@@ -1,4 +1,4 @@
-"""The target: what a stream's rows are to be told apart by."""
+"""The target: the column whose values are the classes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ FAMILIES: tuple[str, ...] = get_args(Family)
 
 @dataclass(frozen=True)
 class Target:
-    """The column of the labels, and what they are."""
+    """The column of the labels, and their type."""
 
     column: str
     family: Family
 
     @classmethod
     def of(cls, source: Source, column: str) -> Target:
-        """What the labels in a column of a source seem to be. Numbers have to be whole ones."""
+        """The target in a column of a source, by its type. Numbers must be whole."""
         natural = source.fields[column]
         if types.is_dictionary(natural):
             natural = natural.value_type
@@ -59,8 +59,8 @@ class Target:
         self._check_there(values, batch)
         if self.family == "str":
             coded = values.dictionary_encode()
-            found = np.array(coded.dictionary.to_pylist(), dtype=np.str_)
-            labels: NDArray[Any] = found[coded.indices.to_numpy(zero_copy_only=False)]
+            distinct = np.array(coded.dictionary.to_pylist(), dtype=np.str_)
+            labels: NDArray[Any] = distinct[coded.indices.to_numpy(zero_copy_only=False)]
             return labels
         labels = values.to_numpy(zero_copy_only=False)
         if self.family != "int" or labels.dtype.kind == "i":
@@ -68,11 +68,11 @@ class Target:
         return self._whole(labels.astype(np.float64), batch)
 
     def _check_there(self, values: pa.Array, batch: Batch) -> None:
-        none = values.is_null()
+        missing = values.is_null()
         if self.family == "str":
-            none = compute.or_(none, compute.equal(values.fill_null(""), ""))
-        if compute.any(none).as_py():
-            row = none.index(True).as_py()
+            missing = compute.or_(missing, compute.equal(values.fill_null(""), ""))
+        if compute.any(missing).as_py():
+            row = missing.index(True).as_py()
             raise batch.bad(row, "the target is missing", self.column)
 
     def _whole(self, labels: NDArray[np.float64], batch: Batch) -> NDArray[np.int64]:
@@ -82,7 +82,7 @@ class Target:
             raise batch.bad(
                 row,
                 "the target must be text, whole numbers or true and false, "
-                f"got {shown(labels[row])}: this is a forest of classes",
+                f"got {shown(labels[row])}: the forest predicts classes",
                 self.column,
             )
         return labels.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Points and labels in blocks of a size of our own, however they were read; shuffled by windows."""
+"""Points and labels in blocks of a chosen size, however they were read; shuffled by windows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from riparian.cli.features.table import Points
+from riparian.cli.features.columns import Points
 from riparian.engine.draws import shuffled
 
 Piece = tuple[Points, NDArray[Any]]  # points and their labels

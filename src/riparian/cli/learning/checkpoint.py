@@ -1,7 +1,7 @@
-"""Checkpoints: a model that also says how far the stream has been learned, and how that went.
+"""Checkpoints: a model that also says how much of the stream it has learned, with which scores.
 
-It is one file, written whole or not at all. Whoever resumes must learn the same stream with the same
-options: both are in the file and compared.
+A checkpoint is one file, written whole or not at all. A run that resumes must have the same stream and
+the same options: both are in the file, and are compared.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from riparian.cli.errors import BadData, BadUsage, CommandError
-from riparian.cli.features.table import Columns
-from riparian.cli.model_file import load_model, model_bytes, write_file
+from riparian.cli.features.columns import Columns
+from riparian.cli.model_file import load_model, model_bytes
+from riparian.cli.option_groups.forest import flag
+from riparian.cli.output.files import write_file
+from riparian.cli.sources.stream import Stream
 from riparian.evaluation import Prequential
 from riparian.forest import OnlineForestClassifier
 
 
 @dataclass
 class Progress:
-    """How far a run has come."""
+    """How far a run has got."""
 
     number_of_pass: int = 0
     row: int = 0  # of this pass, the next to learn
@@ -63,15 +66,14 @@ class Every:
         >>> Every.parse("10000"), Every.parse("30s")
         (Every(rows=10000, seconds=None), Every(rows=None, seconds=30.0))
         """
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(rows|s|)", text.strip())
-        if found is None or float(found[1]) <= 0 or (found[2] != "s" and "." in found[1]):
+        parts = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(rows|s|)", text.strip())
+        number, unit = parts.groups() if parts else ("0", "")
+        if float(number) <= 0 or (unit != "s" and "." in number):
             raise BadUsage(
                 f"--checkpoint-every must be a number of rows, such as 10000 or 10000rows, or of "
                 f"seconds, such as 30s, got {text!r}"
             )
-        if found[2] == "s":
-            return cls(seconds=float(found[1]))
-        return cls(rows=int(found[1]))
+        return cls(seconds=float(number)) if unit == "s" else cls(rows=int(number))
 
 
 @dataclass
@@ -79,9 +81,9 @@ class Checkpoint:
     """The file, and when it was last written."""
 
     path: Path
-    plan: dict[str, Any]  # the stream and the options that decide what is learned
+    plan: dict[str, Any]  # see `plan`
     every: Every | None = None
-    saved_row: int | None = None  # rows learned, as the file on the disk has it
+    saved_row: int | None = None  # rows learned, in the file on disk
     _last_row: int = 0
     _last_time: float = field(default_factory=time.monotonic)
 
@@ -98,22 +100,22 @@ class Checkpoint:
         try:
             write_file(self.path, model_bytes(forest, columns, learning), "checkpoint")
         except CommandError as error:
-            raise CommandError(f"{error}\n{self._left()}") from None
+            raise CommandError(f"{error}\n{self._what_remains()}") from None
         self.saved_row = self._last_row = progress.learned
         self._last_time = time.monotonic()
 
-    def _left(self) -> str:
+    def _what_remains(self) -> str:
         if self.saved_row is None:
-            return "There is none from before: nothing of this run is kept."
+            return "There is no earlier checkpoint: the work of this run is lost."
         return (
-            f"The one from before, after {self.saved_row:,} rows, is whole: make room, "
-            "and go on with --resume."
+            f"The previous checkpoint, after {self.saved_row:,} rows, is intact: "
+            "make room, then continue with --resume."
         )
 
     def resume(self) -> tuple[OnlineForestClassifier, Columns, Progress]:
-        """What the file holds, if it is of the same run."""
+        """The content of the file, if it belongs to the same run."""
         if not self.path.exists():
-            raise BadUsage(f"--resume: there is no checkpoint {self.path} to go on from")
+            raise BadUsage(f"--resume: there is no checkpoint {self.path}")
         model = load_model(self.path)
         if model.columns is None or model.learning is None:
             raise BadUsage(f"--resume: {self.path} is a model, not a checkpoint")
@@ -126,11 +128,11 @@ class Checkpoint:
         return model.forest, model.columns, progress
 
     def check_none(self) -> None:
-        """Hours of work are not to be replaced by accident."""
+        """Nobody should overwrite hours of work by accident."""
         if self.path.exists():
             raise BadUsage(
-                f"{self.path} is the checkpoint of a run that did not finish: go on from it with "
-                "--resume, or delete it to start again"
+                f"{self.path} is the checkpoint of an unfinished run: continue it with --resume, "
+                "or delete the file to start again"
             )
 
     def remove(self) -> None:
@@ -138,10 +140,22 @@ class Checkpoint:
 
 
 def check_same(then: dict[str, Any], now: dict[str, Any]) -> None:
-    """Whether a run goes on as it began."""
+    """A run must continue as it began."""
     for name in [*then, *(name for name in now if name not in then)]:
         if then.get(name) != now.get(name):
             raise BadUsage(
-                f"--resume: {name} is {now.get(name)!r} now and was {then.get(name)!r} "
-                "in the checkpoint; it must be the same stream with the same options"
+                f"--resume: {name} is {now.get(name)!r} now but was {then.get(name)!r} in the "
+                "checkpoint; the stream and the options must be the same"
             )
+
+
+def plan(stream: Stream, *groups: Any) -> dict[str, Any]:
+    """The files and options that decide the result: a run can resume only if all are the same."""
+    decisive: dict[str, Any] = {
+        "sources": [list(pair) for pair in zip(stream.paths, stream.sizes, strict=True)]
+    }
+    for group in groups:
+        for name, value in vars(group).items():
+            if name != "n_jobs":
+                decisive[flag(name)] = value
+    return decisive

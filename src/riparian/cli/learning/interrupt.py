@@ -1,4 +1,4 @@
-"""Being asked to stop: at a moment of our choosing, unless we only wait for data."""
+"""Requests to stop: obeyed between two blocks, or at once while only waiting for data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Stop(Exception):
 
 
 class Interrupts:
-    """Ctrl-C and SIGTERM, remembered until somebody asks. A second one is not held back."""
+    """Ctrl-C and SIGTERM, remembered until the loop looks. A second one acts at once."""
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -39,7 +39,7 @@ class Interrupts:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """While in here nothing can be half done, and a pipe may keep us waiting for long."""
+        """Wait for data, perhaps for long: nothing is half done here, so a signal may interrupt it."""
         self._waiting = True
         try:
             if self.asked:

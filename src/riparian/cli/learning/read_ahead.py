@@ -16,8 +16,8 @@ PATIENCE = 0.5  # seconds for the other thread to notice that it is over
 class Ahead(Iterator[T]):
     """The items of a generator, which runs in a thread of its own.
 
-    pyarrow lets go of Python while it reads, and the core while it learns. What the generator raises
-    is raised here. Whoever waits for an item can be interrupted by a signal.
+    pyarrow releases the GIL while it reads, and the core while it learns. What the generator raises is
+    raised here. Waiting for an item can be interrupted by a signal.
     """
 
     def __init__(self, items: Generator[T, None, None]) -> None:
@@ -29,11 +29,11 @@ class Ahead(Iterator[T]):
         self._thread.start()
 
     def __next__(self) -> T:
-        found: T | _End = self._queue.get()
-        if isinstance(found, _End):
-            self._queue.put(found)  # for whoever asks again
-            raise found.error or StopIteration
-        return found
+        item: T | _End = self._queue.get()
+        if isinstance(item, _End):
+            self._queue.put(item)  # for the next call
+            raise item.error or StopIteration
+        return item
 
     def close(self) -> None:
         """No more items are wanted."""

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, make_dataclass, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from riparian.cli.errors import BadUsage
-from riparian.cli.features.target import Target
 from riparian.estimator.kinds import (
     Bytes,
     Kind,
@@ -28,6 +27,9 @@ from riparian.estimator.kinds import (
 )
 from riparian.estimator.parameters import Parameter, Parameters, constructor_parameters
 from riparian.estimator.schedules import Geometric, Polynomial, Schedule
+
+if TYPE_CHECKING:
+    from riparian.cli.features.target import Target
 
 SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
     "geometric": Geometric,

@@ -1,20 +1,19 @@
-"""The options of `riparian experiment kinect`: which poses, which forests, and how large."""
+"""Options of `riparian experiment kinect`: which poses, which forests, and how large."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from riparian.cli.errors import BadUsage
-from riparian.experiments.studies.kinect import QUICK, Method, PoseSource, Settings
 
-FULL = Settings()
+if TYPE_CHECKING:
+    from riparian.experiments.studies.kinect import Method, PoseSource, Settings
 
 
 class Forests(StrEnum):
@@ -23,81 +22,91 @@ class Forests(StrEnum):
     BOTH = "both"
 
     def methods(self) -> list[Method]:
+        from riparian.experiments.studies.kinect import Method
+
         return list(Method) if self == Forests.BOTH else [Method(self)]
 
 
-def _size(what: str, of: Callable[[Settings], object], **more: Any) -> Any:
-    quick, full = of(QUICK), of(FULL)
-    told = f"{what} [quick: {quick}; full: {full}]" if quick != full else f"{what} [{full}]"
-    return typer.Option(help=told, rich_help_panel="Sizes", show_default=False, **more)
+def _size(meaning: str, default: str, **more: Any) -> Any:
+    """The defaults are those of the experiment's settings, which help must not import."""
+    return typer.Option(
+        help=f"{meaning} [{default}]", rich_help_panel="Sizes", show_default=False, **more
+    )
 
 
 @dataclass(frozen=True)
 class KinectOptions:
-    """What only this experiment can be asked for."""
+    """What only this experiment has."""
 
     poses: Annotated[
         Path | None,
         typer.Option(
             exists=True,
-            help="Motion capture: a folder, a .tar.xz or one file of BVH, or the .npz of the paper's "
-            "poses. If not given: random poses.",
+            help="Motion capture: a folder, a .tar.xz or a single file of BVH, or the .npz with the "
+            "paper's poses. Default: random poses.",
         ),
     ] = None
     share_clips: Annotated[
         bool,
         typer.Option(
             "--share-clips",
-            help="Let a clip give poses to learn and poses to test on; else no clip gives both. "
-            "Of the .npz, the paper's own lists.",
+            help="Let a clip have poses both to learn and to test on, which it otherwise cannot. "
+            "With the .npz: use the paper's own lists.",
         ),
     ] = False
-    forest: Annotated[Forests, typer.Option(help="Which of the two to learn.")] = Forests.BOTH
+    forest: Annotated[Forests, typer.Option(help="The forest to learn.")] = Forests.BOTH
     full: Annotated[
-        bool, typer.Option("--full", help="The paper's size: hours, and gigabytes of memory.")
+        bool, typer.Option("--full", help="The paper's size: takes hours, and gigabytes of memory.")
     ] = False
-    threads: Annotated[int, typer.Option(min=1, help="For each process.")] = 1
+    threads: Annotated[int, typer.Option(min=1, help="Threads per process.")] = 1
     save_every: Annotated[
         float,
-        typer.Option(min=0, help="After this many seconds a forest is saved, to go on from."),
+        typer.Option(min=0, help="Seconds between saves of an unfinished forest."),
     ] = 300.0
     size: Annotated[
         str | None,
-        _size("Width and height of a picture.", lambda s: "{}x{}".format(*s.size), metavar="WxH"),
+        _size("Width and height of a picture.", "quick: 320x240; full: 640x480", metavar="WxH"),
     ] = None
-    train: Annotated[int | None, _size("Poses to learn.", lambda s: s.train, min=1)] = None
-    test: Annotated[int | None, _size("Poses to test on.", lambda s: s.test, min=1)] = None
+    train: Annotated[int | None, _size("Poses to learn.", "quick: 200; full: 2000", min=1)] = None
+    test: Annotated[int | None, _size("Poses to test on.", "quick: 50; full: 500", min=1)] = None
     test_on_the_way: Annotated[
-        int | None, _size("Of these, used before the end.", lambda s: s.test_on_the_way, min=1)
+        int | None, _size("Test poses used before the end.", "100", min=1)
     ] = None
     per_class: Annotated[
-        int | None, _size("Pixels of each part in a picture.", lambda s: s.per_class, min=1)
+        int | None, _size("Pixels to learn per body part and picture.", "50", min=1)
     ] = None
-    trees: Annotated[int | None, _size("Trees.", lambda s: s.common.trees, min=1)] = None
+    trees: Annotated[int | None, _size("Trees.", "25", min=1)] = None
     candidates: Annotated[
-        int | None, _size("Features that a leaf tries.", lambda s: s.common.candidates, min=1)
+        int | None, _size("Features that a leaf tries.", "quick: 200; full: 2000", min=1)
     ] = None
     offset_std: Annotated[
         float | None,
-        _size("Their deviation, in pixels at 2 m.", lambda s: s.common.offset_std, min=0.001),
+        _size(
+            "Standard deviation of offsets, in pixels at 2 m.",
+            "quick: 37.5; full: 75.0",
+            min=0.001,
+        ),
     ] = None
     fringe: Annotated[
-        int | None, _size("Active leaves of our forest, in all.", lambda s: s.ours.fringe, min=1)
+        int | None, _size("Active leaves of our forest, in all trees together.", "1000", min=1)
     ] = None
-    max_depth: Annotated[
-        int | None, _size("Of Saffari's trees.", lambda s: s.saffari.max_depth, min=1)
-    ] = None
+    max_depth: Annotated[int | None, _size("Depth of Saffari's trees.", "8", min=1)] = None
 
     def source(self) -> PoseSource:
+        from riparian.experiments.studies.kinect import PoseSource
+
         return PoseSource(self.poses, self.share_clips)
 
     def settings(self, seed: int) -> Settings:
-        """The full or the quick ones, with what was asked for instead."""
-        base = FULL if self.full else QUICK
-        size, offset_std = self._geometry()
+        """The full or the quick settings, changed by the options that were given."""
+        from riparian.experiments.studies.kinect import QUICK, Settings
+
+        full = Settings()
+        base = full if self.full else QUICK
+        size, offset_std = self._geometry(full)
         common = {"trees": self.trees, "candidates": self.candidates, "offset_std": offset_std}
         poses = {"train": self.train, "test": self.test, "test_on_the_way": self.test_on_the_way}
-        found: Settings = _with(
+        changed: Settings = _with(
             base,
             {
                 **poses,
@@ -109,14 +118,14 @@ class KinectOptions:
                 "seed": seed,
             },
         )
-        return found
+        return changed
 
-    def _geometry(self) -> tuple[tuple[int, int] | None, float | None]:
-        """The size of a picture, and offsets that are as long on the body whatever that is."""
+    def _geometry(self, full: Settings) -> tuple[tuple[int, int] | None, float | None]:
+        """The size of a picture, and offsets that have the same length on the body at any size."""
         if self.size is None:
             return None, self.offset_std
         width, height = _width_and_height(self.size)
-        scaled = FULL.common.offset_std * width / FULL.size[0]
+        scaled = full.common.offset_std * width / full.size[0]
         return (width, height), self.offset_std or scaled
 
 
@@ -125,7 +134,7 @@ def _with(settings: Any, given: dict[str, Any]) -> Any:
 
 
 def _width_and_height(text: str) -> tuple[int, int]:
-    found = re.fullmatch(r"([1-9]\d{0,3})x([1-9]\d{0,3})", text)
-    if not found:
+    numbers = re.fullmatch(r"([1-9]\d{0,3})x([1-9]\d{0,3})", text)
+    if not numbers:
         raise BadUsage(f"--size must be like 640x480, got {text!r}")
-    return int(found[1]), int(found[2])
+    return int(numbers[1]), int(numbers[2])

@@ -1,4 +1,4 @@
-"""What one sees while a stream is learned: a live display on a terminal, else a line now and then."""
+"""Progress while a stream is learned: a live display on a terminal, otherwise a line now and then."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from riparian.cli.errors import say
-from riparian.cli.output import words
+from riparian.cli.output.tables import score
+from riparian.tools import text
 
 LIVE_SECONDS, PLAIN_SECONDS = 0.25, 10.0
 
 
 @dataclass(frozen=True)
 class Status:
-    """How things stand."""
+    """How far a run has got, and how well it does."""
 
     rows: int  # learned, in all passes
     rows_per_second: float
-    fraction: float | None  # of all there is to do
+    fraction: float | None  # of the work that is done; None if unknown
     accuracy: float | None  # None where nothing is tested
     window_accuracy: float | None
     leaves: int
@@ -28,23 +29,20 @@ class Status:
     memory: int
 
     def line(self) -> str:
-        told = [f"{self.rows:,} rows", f"{self.rows_per_second:,.0f} rows/s"]
-        if self.fraction is not None:
-            told.insert(0, f"{self.fraction:.0%}")
-        return ", ".join([*told, *self.details()])
+        speed = [f"{self.rows:,} rows", f"{self.rows_per_second:,.0f} rows/s"]
+        done = [] if self.fraction is None else [f"{self.fraction:.0%}"]
+        return ", ".join([*done, *speed, *self.details()])
 
     def details(self) -> list[str]:
-        told = []
-        if self.accuracy is not None and self.window_accuracy is not None:
-            told.append(
-                f"accuracy {words.share(self.accuracy)} (lately {words.share(self.window_accuracy)})"
-            )
-        told += [f"{self.leaves:,} leaves", f"{self.active:,} active", words.size(self.memory)]
-        return told
+        forest = [f"{self.leaves:,} leaves", f"{self.active:,} active", text.size(self.memory)]
+        if self.accuracy is None or self.window_accuracy is None:
+            return forest
+        accuracy = f"accuracy {score(self.accuracy)} (recent {score(self.window_accuracy)})"
+        return [accuracy, *forest]
 
 
 class Display(ABC):
-    """Shows how things stand, not more often than is of use."""
+    """Shows the status, no more often than is useful."""
 
     seconds: float
 
@@ -52,7 +50,7 @@ class Display(ABC):
         self._last = time.monotonic()
 
     def due(self) -> bool:
-        """Whether it is time: looking into a forest has a price."""
+        """Whether it is time: looking into a forest takes a while."""
         return time.monotonic() - self._last >= self.seconds
 
     def show(self, status: Status) -> None:

@@ -1,20 +1,23 @@
-"""Where predictions go: a table, batch by batch, in one of four formats."""
+"""Predictions as a table, written batch by batch in one of four formats."""
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from riparian.cli.errors import BadUsage
+from riparian.tools.files import whole_file
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
 
 STDOUT = "-"
 
@@ -34,22 +37,81 @@ SUFFIXES = {
 }  # fmt: skip
 
 
-def output_format(path: str, given: OutputFormat | None) -> OutputFormat:
-    """What to write: as told, or by the name of the file; CSV to stdout."""
-    found = given or (OutputFormat.CSV if path == STDOUT else None)
-    found = found or SUFFIXES.get(os.path.splitext(path)[1].lower())
-    if found is None:
+def format_for(path: str, given: OutputFormat | None) -> OutputFormat:
+    """The format to write: the one given, or what the file name says; CSV to stdout."""
+    by_name = SUFFIXES.get(os.path.splitext(path)[1].lower())
+    format_ = given or (OutputFormat.CSV if path == STDOUT else by_name)
+    if format_ is None:
         raise BadUsage(
-            f"--output {path}: the format cannot be told by the name; "
+            f"--output {path}: the file name does not tell the format; "
             f"give --output-format {'|'.join(format_.value for format_ in OutputFormat)}"
         )
-    if path == STDOUT and found is OutputFormat.PARQUET:
+    if path == STDOUT and format_ is OutputFormat.PARQUET:
         raise BadUsage("--output -: Parquet cannot be written to a pipe")
-    return found
+    return format_
 
 
-class Output(ABC):
-    """A table being written."""
+class Predictions:
+    """A table of predictions that is being written."""
+
+    def __init__(self, table: Table, classes: NDArray[Any], schema: pa.Schema) -> None:
+        self._table = table
+        self._classes = classes
+        self._schema = schema
+
+    def write(self, proba: NDArray[np.float64]) -> None:
+        """The next rows: the probability of each class."""
+        import pyarrow as pa
+
+        labels = self._classes[proba.argmax(axis=1)]
+        label_type = self._schema.field(0).type
+        arrays = [pa.array(labels.tolist(), label_type), *map(pa.array, proba.T.copy())]
+        self._table.write(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+
+
+@contextmanager
+def open_predictions(
+    path: str, format_: OutputFormat, classes: NDArray[Any]
+) -> Iterator[Predictions]:
+    """A file appears when all of it has been written, and not before."""
+    schema = _schema(classes)
+    with _destination(path) as file:
+        table = _table(file, format_, schema, to_pipe=path == STDOUT)
+        yield Predictions(table, classes, schema)
+        table.close()
+        file.flush()
+
+
+def _schema(classes: NDArray[Any]) -> pa.Schema:
+    import pyarrow as pa
+
+    labels = classes.tolist()
+    return pa.schema(
+        [
+            ("prediction", pa.array(labels).type),
+            *((f"proba_{label}", pa.float64()) for label in labels),
+        ]
+    )
+
+
+@contextmanager
+def _destination(path: str) -> Iterator[Any]:
+    target = os.path.realpath(path)
+    if path == STDOUT:
+        yield sys.stdout.buffer
+    elif os.path.exists(target) and not os.path.isfile(target):  # a named pipe, a device
+        with open(target, "wb") as file:
+            yield file
+    else:
+        with whole_file(path) as file:
+            yield file
+
+
+# -- tables in each format -----------------------------------------------------------------------------
+
+
+class Table(ABC):
+    """A table that is being written."""
 
     @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
@@ -60,8 +122,8 @@ class Output(ABC):
         """No more rows."""
 
 
-class ArrowOutput(Output):
-    """What pyarrow has a writer for."""
+class ArrowTable(Table):
+    """A format that pyarrow has a writer for."""
 
     def __init__(self, writer: Any) -> None:
         self.writer = writer
@@ -73,7 +135,7 @@ class ArrowOutput(Output):
         self.writer.close()
 
 
-class JsonLinesOutput(Output):
+class JsonLinesTable(Table):
     def __init__(self, file: Any) -> None:
         self.file = file
 
@@ -85,50 +147,18 @@ class JsonLinesOutput(Output):
         return None
 
 
-@contextmanager
-def open_output(path: str, format_: OutputFormat, schema: pa.Schema) -> Iterator[Output]:
-    """A file takes its place when all of it is written, and not before."""
-    with _destination(path) as file:
-        output = _output(file, format_, schema, to_pipe=path == STDOUT)
-        yield output
-        output.close()
-        file.flush()
-
-
-def _output(file: Any, format_: OutputFormat, schema: pa.Schema, *, to_pipe: bool) -> Output:
+def _table(file: Any, format_: OutputFormat, schema: pa.Schema, *, to_pipe: bool) -> Table:
     import pyarrow.csv
     import pyarrow.ipc
     import pyarrow.parquet
 
     match format_:
         case OutputFormat.CSV:
-            return ArrowOutput(pyarrow.csv.CSVWriter(file, schema))
+            return ArrowTable(pyarrow.csv.CSVWriter(file, schema))
         case OutputFormat.PARQUET:
-            return ArrowOutput(pyarrow.parquet.ParquetWriter(file, schema))
+            return ArrowTable(pyarrow.parquet.ParquetWriter(file, schema))
         case OutputFormat.ARROW:
             new = pyarrow.ipc.new_stream if to_pipe else pyarrow.ipc.new_file
-            return ArrowOutput(new(file, schema))
+            return ArrowTable(new(file, schema))
         case OutputFormat.JSONL:
-            return JsonLinesOutput(file)
-
-
-@contextmanager
-def _destination(path: str) -> Iterator[Any]:
-    if path == STDOUT:
-        yield sys.stdout.buffer
-        return
-    target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):  # a pipe with a name, a device
-        with open(target, "wb") as file:
-            yield file
-        return
-    folder, name = os.path.split(target)
-    beside = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            yield file
-        os.replace(beside, target)
-    except BaseException:
-        if os.path.exists(beside):
-            os.unlink(beside)
-        raise
+            return JsonLinesTable(file)

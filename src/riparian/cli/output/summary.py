@@ -1,4 +1,4 @@
-"""What is told when a stream has been learned: to a person, to a machine, and in the report."""
+"""What a stream that has been learned came to: for a person, for a machine, and as a report."""
 
 from __future__ import annotations
 
@@ -9,36 +9,37 @@ from typing import Any
 
 from riparian.cli.learning.learner import Learner
 from riparian.cli.model_file import named
-from riparian.cli.output import words
-from riparian.cli.output.tables import confusion_table, show, two_columns
+from riparian.cli.output.tables import confusion_table, score, show, two_columns
+from riparian.tools import text
 
 
 def facts(learner: Learner, model: Path, size: int) -> dict[str, str]:
-    """In a few words."""
+    """The run in a few words."""
     progress, stats = learner.progress, learner.forest.stats()
     rate = progress.learned / max(progress.seconds, 1e-9)
-    told = {
-        "model": f"{model} ({words.size(size)})",
-        "learned": f"{progress.learned:,} rows in {words.span(progress.seconds)} ({rate:,.0f} a second)",
+    summary = {
+        "model": f"{model} ({text.size(size)})",
+        "learned": f"{progress.learned:,} rows in {text.duration(progress.seconds)} "
+        f"({rate:,.0f} rows/s)",
         "classes": f"{len(learner.forest.classes_)}",
         "features": f"{learner.columns.n_features:,}",
         "forest": f"{learner.forest.n_estimators} trees, {stats['leaves']:,} leaves, "
         f"{stats['active']:,} active, depth {stats['depth']}, "
-        f"{words.size(learner.forest.memory()['total'])}",
+        f"{text.size(learner.forest.memory()['total'])}",
     }
     if progress.test is not None and progress.test.scores.rows:
         scores = progress.test.scores
-        told["accuracy"] = (
-            f"{words.share(scores.accuracy)} test-then-train over {scores.rows:,} rows, "
-            f"{words.share(progress.test.window_accuracy)} over the last {progress.test.window:,}"
+        summary["accuracy"] = (
+            f"{score(scores.accuracy)} test-then-train over {scores.rows:,} rows, "
+            f"{score(progress.test.window_accuracy)} over the last {progress.test.window:,}"
         )
-        told["kappa"] = words.share(scores.kappa)
-        told["log loss"] = words.share(scores.log_loss)
-    return told
+        summary["kappa"] = score(scores.kappa)
+        summary["log loss"] = score(scores.log_loss)
+    return summary
 
 
-def tell(learner: Learner, facts: dict[str, str], html: Path | None) -> None:
-    """To a person."""
+def show_all(learner: Learner, facts: dict[str, str], html: Path | None) -> None:
+    """For a person."""
     show(two_columns(facts))
     test = learner.progress.test
     if test is not None and test.scores.rows:
@@ -47,7 +48,7 @@ def tell(learner: Learner, facts: dict[str, str], html: Path | None) -> None:
         show(f"report: {html}")
 
 
-def machine(learner: Learner, model: Path, size: int, html: Path | None) -> dict[str, Any]:
+def to_dict(learner: Learner, model: Path, size: int, html: Path | None) -> dict[str, Any]:
     """For JSON."""
     progress, stats = learner.progress, learner.forest.stats()
     del stats["trees"]
@@ -62,31 +63,30 @@ def machine(learner: Learner, model: Path, size: int, html: Path | None) -> dict
         "classes": learner.forest.classes_.tolist(),
         "features": learner.columns.n_features,
         "prequential": None if test is None else test.to_dict(),
-        "curve": None if test is None else [_known(asdict(point)) for point in test.curve],
+        "curve": None if test is None else [_without_nan(asdict(point)) for point in test.curve],
         "forest": {**stats, "memory": learner.forest.memory()},
     }
 
 
-def _known(values: dict[str, float]) -> dict[str, float | None]:
+def _without_nan(values: dict[str, float]) -> dict[str, float | None]:
     """JSON has no NaN."""
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
 def write_report(path: Path, learner: Learner, facts: dict[str, str]) -> None:
-    """As a page with charts, which say the rest themselves."""
+    """As a page with charts."""
     from riparian.report import Report
 
     test, target = learner.progress.test, learner.columns.target
-    done: dict[str, str] = {
-        "sources": ", ".join(learner.stream.paths),
-        "target": "-" if target is None else target.column,
-        **{name: facts[name] for name in ("learned", "accuracy", "model") if name in facts},
-    }
     with named(learner.forest, learner.columns.feature_names):
         Report(
             title=f"{path.stem}: a stream learned",
             forest=learner.forest,
-            facts=done,
+            facts={
+                "sources": ", ".join(learner.stream.paths),
+                "target": "-" if target is None else target.column,
+                **{name: facts[name] for name in ("learned", "accuracy", "model") if name in facts},
+            },
             curve=None if test is None else test.curve,
             scores=None if test is None else test.scores,
         ).write(path)

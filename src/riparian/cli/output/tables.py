@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riparian.cli.output import words
-from riparian.evaluation import Scores
+from riparian.tools import text
+
+if TYPE_CHECKING:
+    from riparian.evaluation import Scores
 
 MOST_CLASSES = 12  # of a confusion matrix that fits a terminal
 MOST_CONFUSIONS = 10
 
 
-def show(what: Any) -> None:
-    """Print something of rich's; where stdout is no terminal, without folds and trailing blanks."""
+def score(value: float) -> str:
+    """An accuracy, a kappa, a loss."""
+    return text.decimal(value, places=4)
+
+
+def show(renderable: Any) -> None:
+    """Print to stdout with rich; if that is no terminal, without line breaks and trailing blanks."""
     from rich.console import Console
 
     if sys.stdout.isatty():
-        Console(highlight=False).print(what)
+        Console(highlight=False).print(renderable)
         return
     console = Console(width=200, highlight=False, color_system=None)
     with console.capture() as captured:
-        console.print(what)
+        console.print(renderable)
     print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def two_columns(rows: Mapping[str, str], title: str | None = None) -> Any:
-    """Names and what they stand for."""
+    """Names and their values."""
     from rich.table import Table
     from rich.text import Text
 
@@ -38,7 +45,7 @@ def two_columns(rows: Mapping[str, str], title: str | None = None) -> Any:
 
 
 def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Any:
-    """A table with a header; the first columns to the left, numbers to the right."""
+    """A table with a header; the first columns are flush left, the others right."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -52,7 +59,7 @@ def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], left:
 
 
 def _titled(title: str, table: Any) -> Any:
-    # A title of the table itself would be folded to its width.
+    # The title of a rich table is wrapped to the width of the table.
     from rich.console import Group
     from rich.text import Text
 
@@ -60,7 +67,7 @@ def _titled(title: str, table: Any) -> Any:
 
 
 def confusion_table(scores: Scores) -> Any:
-    """The confusion matrix; of many classes, the pairs that are confused most often."""
+    """The confusion matrix; if there are many classes, the most frequent confusions."""
     classes = [str(label) for label in scores.classes]
     matrix = scores.confusion
     if len(classes) <= MOST_CLASSES:
@@ -74,8 +81,8 @@ def confusion_table(scores: Scores) -> Any:
     order = wrong.ravel().argsort(kind="stable")[::-1][:MOST_CONFUSIONS]
     pairs = [(int(i) // len(classes), int(i) % len(classes)) for i in order]
     return grid(
-        f"confused most often, of {len(classes)} classes",
-        ["truth", "predicted", "rows", "of that truth"],
+        f"most frequent confusions, of {len(classes)} classes",
+        ["truth", "predicted", "rows", "share of truth"],
         [
             [classes[i], classes[j], f"{wrong[i, j]:,}", f"{wrong[i, j] / matrix[i].sum():.1%}"]
             for i, j in pairs
@@ -90,7 +97,7 @@ def class_table(scores: Scores) -> Any:
     rows = [
         [
             str(row["label"]),
-            *("-" if row[name] is None else words.share(row[name]) for name in NUMBERS),
+            *(text.UNKNOWN if row[name] is None else score(row[name]) for name in NUMBERS),
             f"{row['support']:,}",
         ]
         for row in scores.by_class()

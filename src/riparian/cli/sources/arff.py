@@ -47,7 +47,10 @@ class ArffSource(TextSource):
         self.fields = {attribute.name: attribute.type for attribute in self.attributes}
         twice = sorted({a.name for a in self.attributes if self._named(a.name) > 1})
         if twice:
-            raise BadData(f"attributes must have names of their own: {names(twice)}", file=raw.name)
+            raise BadData(
+                f"attribute names must be unique, but these appear more than once: {names(twice)}",
+                file=raw.name,
+            )
 
     def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
         first = 0
@@ -83,14 +86,14 @@ class ArffSource(TextSource):
         except UnicodeDecodeError as error:
             raise self._bad_line(f"not UTF-8: {error}", number) from None
 
-    def _bad_line(self, what: str, number: int) -> BadData:
-        return BadData(what, file=self.file, line=number)
+    def _bad_line(self, fault: str, number: int) -> BadData:
+        return BadData(fault, file=self.file, line=number)
 
     def _attribute(self, text: str, number: int) -> Attribute:
-        found = ATTRIBUTE.match(text)
-        if found is None:
+        declaration = ATTRIBUTE.match(text)
+        if declaration is None:
             raise self._bad_line(f"expected @attribute NAME TYPE, got {shown(text)}", number)
-        name, kind = _unquoted(found[1]), found[2]
+        name, kind = _unquoted(declaration[1]), declaration[2]
         if kind.startswith("{"):
             return Attribute(name, tuple(_cells(kind[1:-1])), numeric=False)
         if kind.lower() in NUMERIC:
@@ -124,7 +127,7 @@ class ArffSource(TextSource):
                 raise BadData(str(error), file=self.file, row=row, line=number) from None
             if len(cells) != len(self.attributes):
                 raise BadData(
-                    f"expected {len(self.attributes)} values, one for each attribute, "
+                    f"expected {len(self.attributes)} values, one per attribute, "
                     f"got {len(cells)}: {shown(text)}",
                     file=self.file,
                     row=row,
@@ -154,15 +157,15 @@ class ArffSource(TextSource):
         for name, kind in kinds.items():
             attribute = self.attributes[place[name]]
             cells = [row[place[name]] for _, row in rows]
-            found = [None if cell == "?" else cell for cell in cells]
+            values = [None if cell == "?" else cell for cell in cells]
             try:
                 if attribute.numeric or kind is not Kind.TEXT:
-                    arrays.append(pa.array(found, pa.string()).cast(self.types(kinds)[name]))
+                    arrays.append(pa.array(values, pa.string()).cast(self.types(kinds)[name]))
                     continue
-                unknown = {*found} - {None, *(attribute.values or found)}
+                unknown = {*values} - {None, *(attribute.values or values)}
                 if unknown:
                     raise pa.ArrowInvalid
-                arrays.append(pa.array(found, pa.string()))
+                arrays.append(pa.array(values, pa.string()))
             except pa.ArrowInvalid:
                 raise self._bad_cell(attribute, rows, place[name], first) from None
         return pa.RecordBatch.from_arrays(arrays, names=list(kinds))
@@ -177,13 +180,13 @@ class ArffSource(TextSource):
                 return BadData(
                     fault, file=self.file, row=first + row + 1, line=number, column=attribute.name
                 )
-        return BadData("values of another type", file=self.file, column=attribute.name)
+        return BadData("values of the wrong type", file=self.file, column=attribute.name)
 
 
 def _fault(attribute: Attribute, cell: str) -> str | None:
     if not attribute.numeric:
         good = attribute.values is None or cell in attribute.values
-        return None if good else f"{shown(cell)} is not among the values declared"
+        return None if good else f"{shown(cell)} is not one of the declared values"
     try:
         pa.array([cell]).cast(pa.float64())
     except pa.ArrowInvalid:

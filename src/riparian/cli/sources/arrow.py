@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from riparian.cli.errors import BadData, BadUsage
-from riparian.cli.sources.raw import STDIN, Raw
+from riparian.cli.sources.formats import STDIN
+from riparian.cli.sources.raw import Raw
 from riparian.cli.sources.source import MOST_ROWS, Batch, Kind, Source
 
 FILE_MAGIC = b"ARROW1"
@@ -62,7 +63,7 @@ class ArrowSource(Source):
             else:
                 yield from self.reader
         except (pa.ArrowInvalid, OSError) as error:
-            raise BadData(f"cannot be read on: {error}", file=self.file) from None
+            raise BadData(f"cannot be read further: {error}", file=self.file) from None
 
 
 class _Whole:

@@ -21,7 +21,7 @@ PLAIN_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASC
 # pyarrow's own, and what `--missing` adds. A text column has no missing value but the empty one.
 MISSING = pyarrow.csv.ConvertOptions().null_values
 
-CONVERT = "convert the file first, as in iconv -f LATIN1 -t UTF-8"
+CONVERT = "convert the file first, for example with iconv -f LATIN1 -t UTF-8"
 
 csv.field_size_limit(LONGEST_RECORD)
 
@@ -35,7 +35,7 @@ class Dialect:
     missing: tuple[str, ...] = ()  # more ways to write that there is no number
 
     def ends(self, data: bytes, *, whole: bool = False) -> Iterator[int]:
-        """Where each record ends; the last one too, be it whole or not, unless `whole`."""
+        """Where each record ends; the last one too, even if it is incomplete, unless `whole`."""
         place, over = 0, False
 
         def lines() -> Iterator[str]:
@@ -113,7 +113,7 @@ class CsvSource(TextSource):
         twice = sorted({name for name in cells if cells.count(name) > 1})
         if twice:
             raise BadData(
-                f"columns must have names of their own, but these come again: {names(twice)}",
+                f"column names must be unique, but these appear more than once: {names(twice)}",
                 file=self.file,
                 line=1,
             )
@@ -122,11 +122,11 @@ class CsvSource(TextSource):
     def _infer(self) -> dict[str, pa.DataType]:
         if not self._below_header().data.strip():
             return dict.fromkeys(self.names, pa.null())
-        found = self._read(self._below_header(), None, 0).schema
-        # What is not even UTF-8 will be told with its place when it is read as text.
+        schema = self._read(self._below_header(), None, 0).schema
+        # A cell that is not UTF-8 is reported with its place when it is read as text.
         return {
             field.name: pa.string() if types.is_binary(field.type) else field.type
-            for field in found
+            for field in schema
         }
 
     # -- the rows ---------------------------------------------------------------------------------
@@ -190,16 +190,16 @@ class CsvSource(TextSource):
         if len(cells) != len(self.names):
             open_quote = "; is a quote left open?" if "\n" in text.rstrip() else ""
             raise BadData(
-                f"expected {len(self.names)} cells, one for each column, got {len(cells)}: "
+                f"expected {len(self.names)} cells, one per column, got {len(cells)}: "
                 f"{shown(text.rstrip())}{open_quote}",
                 file=self.file,
                 row=row,
                 line=line,
             )
         for name, cell in zip(self.names, cells, strict=True):
-            what = self._fault(cell, wanted[name]) if name in wanted else None
-            if what is not None:
-                raise BadData(what, file=self.file, row=row, line=line, column=name)
+            fault = self._fault(cell, wanted[name]) if name in wanted else None
+            if fault is not None:
+                raise BadData(fault, file=self.file, row=row, line=line, column=name)
 
     def _fault(self, cell: str, wanted: pa.DataType) -> str | None:
         try:
@@ -221,12 +221,12 @@ class CsvSource(TextSource):
 
 
 WORDS = {
-    pa.float64(): "a number, as in the rows before",
-    pa.int64(): "a whole number, as in the rows before",
-    pa.bool_(): "true or false, as in the rows before",
+    pa.float64(): "a number, as in earlier rows",
+    pa.int64(): "a whole number, as in earlier rows",
+    pa.bool_(): "true or false, as in earlier rows",
 }
 
 
 def one_batch(table: pa.Table) -> pa.RecordBatch:
-    found = table.combine_chunks().to_batches()
-    return found[0] if found else pa.RecordBatch.from_pylist([], schema=table.schema)
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)

@@ -1,4 +1,4 @@
-"""JSON lines, an object a line, by pyarrow and block by block: so a bad line can be found again."""
+"""JSON lines, one object per line, by pyarrow and block by block: so a bad line can be found again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXPECTED: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
     pa.float64(): ((int, float), "a number"),
     pa.int64(): ((int,), "a whole number"),
     pa.bool_(): ((bool,), "true or false"),
-    pa.string(): ((str,), "a text"),
+    pa.string(): ((str,), "text"),
 }
 
 
@@ -28,10 +28,10 @@ class JsonLinesSource(TextSource):
 
     def __init__(self, raw: Raw, *, strict: bool) -> None:
         super().__init__(raw)
-        self.strict = strict  # whether a field that the first block has not is an error
+        self.strict = strict  # whether a field that the first block lacks is an error
         self.blocks = nothing_but_lines(raw)
-        found = self._read(self.blocks.head, None, 0).schema
-        self.fields = {field.name: field.type for field in found}
+        schema = self._read(self.blocks.head, None, 0).schema
+        self.fields = {field.name: field.type for field in schema}
 
     def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
         wanted = self.types(kinds)
@@ -77,40 +77,40 @@ class JsonLinesSource(TextSource):
                 row += 1
                 fault = self._fault(line, wanted, seen)
                 if fault is not None:
-                    column, what = fault
-                    raise BadData(what, file=self.file, row=row, line=number, column=column)
+                    column, message = fault
+                    raise BadData(message, file=self.file, row=row, line=number, column=column)
 
     def _fault(
         self, line: bytes, wanted: dict[str, pa.DataType] | None, seen: dict[str, type]
     ) -> tuple[str | None, str] | None:
         try:
-            found = json.loads(line.decode("utf-8"))
+            row = json.loads(line.decode("utf-8"))
         except UnicodeDecodeError as error:
             return None, f"not UTF-8: {error}"
         except ValueError as error:
             return None, f"not JSON: {error}"
-        if not isinstance(found, dict):
-            return None, f"expected an object, got {shown(found)}"
-        for name, value in found.items():
-            what = (
+        if not isinstance(row, dict):
+            return None, f"expected an object, got {shown(row)}"
+        for name, value in row.items():
+            fault = (
                 _changed(value, seen.setdefault(name, _sort(value)))
                 if wanted is None
                 else self._unfit(name, value, wanted)
             )
-            if value is not None and what is not None:
-                return name, what
+            if value is not None and fault is not None:
+                return name, fault
         return None
 
     def _unfit(self, name: str, value: Any, wanted: dict[str, pa.DataType]) -> str | None:
         if name not in wanted:
             unknown = self.strict and name not in self.fields
-            return "a field that the rows before do not have" if unknown else None
+            return "a field that earlier rows do not have" if unknown else None
         classes, words = EXPECTED[wanted[name]]
         good = isinstance(value, classes) and (bool in classes or not isinstance(value, bool))
         return (
             None
             if good
-            else f"expected {words}, as in the rows before, got {shown(json.dumps(value))}"
+            else f"expected {words}, as in earlier rows, got {shown(json.dumps(value))}"
         )
 
 
@@ -122,7 +122,7 @@ def _changed(value: Any, before: type) -> str | None:
     """A type within the first block that is not that of its first line."""
     if before is type(None) or _sort(value) is before:
         return None
-    return f"expected {WORDS[before]}, as in the rows before, got {shown(json.dumps(value))}"
+    return f"expected {WORDS[before]}, as in earlier rows, got {shown(json.dumps(value))}"
 
 
-WORDS = {float: "a number", str: "a text", bool: "true or false", list: "a list", dict: "an object"}
+WORDS = {float: "a number", str: "text", bool: "true or false", list: "a list", dict: "an object"}

@@ -1,4 +1,4 @@
-"""LIBSVM (also SVMlight): `label index:value ...`, a row a line, most values being zero and left out."""
+"""LIBSVM (also SVMlight): `label index:value ...`, one row per line; values of zero are left out."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ class LibsvmSource(TextSource):
             try:
                 y = _parse(line)[1]
                 row += len(y)
-                what = f"the label must be a whole number, got {y[0]}" if y % 1 else None
+                fault = f"the label must be a whole number, got {y[0]}" if y % 1 else None
             except ValueError as error:
                 row += 1
-                what = (
+                fault = (
                     f"expected label index:value ..., got {shown(line.decode('latin-1'))} ({error})"
                 )
-            if what is not None:
-                raise BadData(what, file=self.file, row=row, line=number)
+            if fault is not None:
+                raise BadData(fault, file=self.file, row=row, line=number)
 
 
 def _parse(data: bytes) -> tuple[Any, NDArray[np.float64]]:

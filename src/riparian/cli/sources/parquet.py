@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from riparian.cli.errors import BadData, BadUsage
-from riparian.cli.sources.raw import STDIN, Counted
+from riparian.cli.sources.formats import STDIN
+from riparian.cli.sources.raw import Counted
 from riparian.cli.sources.source import MOST_ROWS, Batch, Kind, Source
 
 # Of a column at a time; else its whole part of a row group would be read, and before it is needed.
@@ -45,7 +46,9 @@ class ParquetSource(Source):
                 yield Batch(self.file, first, self.converted(batch, kinds))
                 first += batch.num_rows
         except (pa.ArrowInvalid, OSError) as error:
-            raise BadData(f"cannot be read on: {error}", file=self.file, row=first + 1) from None
+            raise BadData(
+                f"cannot be read further: {error}", file=self.file, row=first + 1
+            ) from None
 
     def close(self) -> None:
         self.parquet.close()

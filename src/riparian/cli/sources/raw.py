@@ -1,4 +1,4 @@
-"""Bytes of a file or of the standard input, unpacked where they are packed, in blocks of whole lines."""
+"""Bytes of a file or of the standard input, unpacked if they are packed, in blocks of whole lines."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from riparian.cli.errors import BadData, BadUsage
+from riparian.cli.sources.formats import STDIN
 
-STDIN = "-"
 BOM = b"\xef\xbb\xbf"  # that some programs begin UTF-8 with
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 LONGEST_MAGIC = 6  # that anyone asks for: b"ARROW1"
@@ -47,11 +47,11 @@ class Counted:
     def read(self, n: int) -> bytes:
         """At most n bytes, as soon as there are any: a pipe may be slow."""
         if self._seen:
-            some, self._seen = self._seen[:n], self._seen[n:]
+            data, self._seen = self._seen[:n], self._seen[n:]
         else:
-            some = self.file.read(n)
-        self.done += len(some)
-        return bytes(some)
+            data = self.file.read(n)
+        self.done += len(data)
+        return bytes(data)
 
     def close(self) -> None:
         self.closed = True
@@ -66,7 +66,7 @@ def _stdin() -> Any:
     """Standard input without Python's buffer, which must not be in use when Python ends."""
     try:
         return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
-    except OSError:  # who runs the command within a program may have put something else there
+    except OSError:  # a program that runs the command may have put something else there
         return io.BytesIO(sys.stdin.buffer.read())
 
 
@@ -99,9 +99,9 @@ class Raw:
     def read_all(self, n: int) -> bytes:
         """n bytes, or all there are."""
         parts: list[bytes] = []
-        while n > 0 and (some := self.read(n)):
-            parts.append(some)
-            n -= len(some)
+        while n > 0 and (data := self.read(n)):
+            parts.append(data)
+            n -= len(data)
         return b"".join(parts)
 
     def close(self) -> None:
@@ -158,23 +158,23 @@ class Blocks:
     def __iter__(self) -> Iterator[Block]:
         if self.head.data:
             yield self.head
-        while some := self.raw.read(BLOCK_BYTES):
-            block = self._cut(some)
+        while data := self.raw.read(BLOCK_BYTES):
+            block = self._cut(data)
             if block.data:
                 yield block
         if self._rest:
             yield self._cut(b"", ended=True)
 
     def _first(self) -> Block:
-        some = self.raw.read_all(BLOCK_BYTES)
-        block = self._cut(some.removeprefix(BOM), ended=len(some) < BLOCK_BYTES)
-        while not block.data and (some := self.raw.read_all(BLOCK_BYTES)):
-            block = self._cut(some, ended=len(some) < BLOCK_BYTES)
+        data = self.raw.read_all(BLOCK_BYTES)
+        block = self._cut(data.removeprefix(BOM), ended=len(data) < BLOCK_BYTES)
+        while not block.data and (data := self.raw.read_all(BLOCK_BYTES)):
+            block = self._cut(data, ended=len(data) < BLOCK_BYTES)
         return block
 
-    def _cut(self, some: bytes, ended: bool = False) -> Block:
+    def _cut(self, more: bytes, ended: bool = False) -> Block:
         """The whole records of what is there."""
-        data, line = self._rest + some, self._line
+        data, line = self._rest + more, self._line
         end = len(data) if ended else self._whole(data)
         if end == 0 and len(data) > LONGEST_RECORD:
             raise BadData(

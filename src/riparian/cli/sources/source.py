@@ -1,4 +1,4 @@
-"""A source: what a file has for columns, and its rows in batches that are small beside it."""
+"""A source: the columns of a file, and its rows in batches that are small compared to it."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class Batch:
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
-    def __getitem__(self, some: slice) -> Batch:
-        start, stop, _ = some.indices(len(self))
+    def __getitem__(self, rows: slice) -> Batch:
+        start, stop, _ = rows.indices(len(self))
         return Batch(self.file, self.first + start, self.table.slice(start, max(0, stop - start)))
 
-    def bad(self, row: int, what: str, column: str | None = None) -> BadData:
-        """What is wrong with a row, counted within the batch."""
-        return BadData(what, file=self.file, row=self.first + row + 1, column=column)
+    def bad(self, row: int, fault: str, column: str | None = None) -> BadData:
+        """An error about a row, which is counted within the batch."""
+        return BadData(fault, file=self.file, row=self.first + row + 1, column=column)
 
 
 class Source(ABC):
@@ -78,7 +78,7 @@ class Source(ABC):
 
     file: str  # as messages name it
     fields: dict[str, pa.DataType]  # the columns and what they seem to be
-    rows: int | None = None  # in all, where that is known without reading them
+    rows: int | None = None  # in all, if that is known without reading them
 
     @abstractmethod
     def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
@@ -111,7 +111,7 @@ class Source(ABC):
         mixed = (kind is Kind.TEXT) != (kind_of(array.type) is Kind.TEXT)
         try:
             if mixed and not types.is_null(array.type) and not types.is_temporal(array.type):
-                raise pa.ArrowInvalid("that is something else")
+                raise pa.ArrowInvalid("text and numbers are not converted into each other")
             return array.cast(wanted, safe=kind is not Kind.NUMBER)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise BadData(

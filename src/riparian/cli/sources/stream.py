@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 
-from riparian.cli.sources.opening import Reading, expanded, open_source
-from riparian.cli.sources.raw import STDIN
+from riparian.cli.sources.formats import STDIN, Reading
+from riparian.cli.sources.opening import expanded, open_source
 from riparian.cli.sources.source import Batch, Kind, Source
 
 Choice = Callable[[Source], Mapping[str, Kind]]  # the columns wanted of a source, if it has them
@@ -42,7 +42,7 @@ class Stream:
         return min(1.0, (self._done + within * size) / total)
 
     def check(self, choose: Choice) -> None:
-        """Whether all files have the columns wanted: better known now than after hours."""
+        """Whether all files have the wanted columns: an error now is better than one after hours."""
         for path, size in zip(self.paths[1:], self.sizes[1:], strict=True):
             if size is not None:  # a pipe with a name can be opened only once
                 source = open_source(path, self.reading)
@@ -67,11 +67,11 @@ class Stream:
                 for batch in source.batches(choose(source), max(0, skip - before)):
                     row = before + batch.first
                     stop = len(batch) if limit is None else max(0, limit - row)
-                    some = batch[max(0, skip - row) : stop]
+                    wanted = batch[max(0, skip - row) : stop]
                     row += len(batch)
                     self.row = row
-                    if len(some):
-                        yield some
+                    if len(wanted):
+                        yield wanted
                     if limit is not None and row >= limit:
                         return
             finally:

@@ -1,0 +1,46 @@
+"""What the columns of a stream mean to a forest: points and labels."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from numpy.typing import NDArray
+
+from riparian.cli.features.target import Target
+from riparian.cli.sources.source import Batch, Kind, Source
+
+Points = Any  # rows of float32: an array, or a CSR matrix
+
+
+class Columns(ABC):
+    """What the columns of a stream mean to a forest."""
+
+    target: Target | None
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """How many features a point has."""
+
+    @property
+    @abstractmethod
+    def feature_names(self) -> list[str] | None:
+        """Their names; None if they only have numbers."""
+
+    @abstractmethod
+    def kinds(self, source: Source, *, target: bool = True) -> dict[str, Kind]:
+        """What to read from a source, with or without the target; an error if a column is missing."""
+
+    @abstractmethod
+    def points(self, batch: Batch, *, follow: bool = False) -> Points:
+        """The features of some rows; with `follow`, encoders learn texts never seen before."""
+
+    def labels(self, batch: Batch) -> NDArray[Any]:
+        """The labels of some rows."""
+        assert self.target is not None
+        return self.target.labels(batch)
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Everything, for JSON."""

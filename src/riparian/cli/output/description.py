@@ -1,0 +1,129 @@
+"""What a model is: for JSON, for the report, and for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+from riparian.cli.errors import names
+from riparian.cli.features.encoders import Number
+from riparian.cli.features.sparse import SparseColumns
+from riparian.cli.features.table import TableColumns
+from riparian.cli.model_file import Model
+from riparian.cli.output.tables import grid, show, two_columns
+from riparian.theory import certificate
+from riparian.tools import text
+
+MOST_LABELS = 20  # that are listed
+SHAPE = ("leaves", "active", "depth", "should_splits", "must_splits")
+
+
+def describe(model: Model, top: int) -> dict[str, Any]:
+    """Everything, for JSON."""
+    forest = model.forest
+    stats = forest.stats()
+    trees = stats.pop("trees")
+    proof = certificate(forest)
+    conditions = [
+        {"name": c.name, "holds": c.holds, "why": c.why} for c in proof.schedule.conditions
+    ]
+    return {
+        "model": model.path,
+        "bytes": model.size,
+        "kind": _kind(model),
+        "points": stats["points"],
+        "target": model.columns and model.columns.target and model.columns.target.column,
+        "classes": forest.classes_.tolist(),
+        "n_features": forest.n_features_in_,
+        "feature_names": model.feature_names,
+        "encoded_columns": dict(_encoded(model)),
+        "parameters": {name: str(value) for name, value in forest.get_params().items()},
+        "trees": {
+            name: {
+                "min": min(tree[name] for tree in trees),
+                "mean": mean(tree[name] for tree in trees),
+                "max": max(tree[name] for tree in trees),
+            }
+            for name in SHAPE
+        },
+        "totals": stats,
+        "memory": forest.memory(),
+        "importances": _importances(model, top),
+        "conditions": conditions,
+        "guarantee": proof.schedule.guarantee,
+        "certificate": proof.to_dict(),
+        "certificate_text": str(proof),
+    }
+
+
+def _kind(model: Model) -> str:
+    if model.learning is not None:
+        return f"a checkpoint, after {model.learning.get('learned', '?'):,} rows"
+    if model.forest._prediction_only:
+        return "a model that predicts and cannot learn any more"
+    return "a model" if model.columns is not None else "a model saved from Python"
+
+
+def _encoded(model: Model) -> Iterator[tuple[str, str]]:
+    if isinstance(model.columns, SparseColumns):
+        yield "*", "LIBSVM"
+    if isinstance(model.columns, TableColumns):
+        for name, encoder in model.columns.encoders.items():
+            if not isinstance(encoder, Number):
+                yield name, encoder.name
+
+
+def _importances(model: Model, top: int) -> list[dict[str, Any]]:
+    shares = model.forest.feature_importances_
+    order = np.argsort(-shares, kind="stable")[:top]
+    features = model.feature_names
+    return [
+        {"feature": features[i] if features else f"x[{i}]", "importance": float(shares[i])}
+        for i in order.tolist()
+        if shares[i] > 0
+    ]
+
+
+def facts(described: dict[str, Any]) -> dict[str, str]:
+    """The model in a few words."""
+    labels = [str(label) for label in described["classes"]]
+    words = {
+        "model": f"{described['model']} ({text.size(described['bytes'])})",
+        "kind": described["kind"],
+        "learned": f"{described['points']:,} points",
+        "target": described["target"] or "-",
+        "classes": f"{len(labels)}: {names(labels, MOST_LABELS)}",
+        "features": f"{described['n_features']:,}",
+        "memory": ", ".join(f"{name} {text.size(n)}" for name, n in described["memory"].items()),
+    }
+    for name, encoder in described["encoded_columns"].items():
+        words[f"column {name}"] = encoder
+    return words
+
+
+def show_all(model: Model, described: dict[str, Any]) -> None:
+    """For a person."""
+    show(two_columns(facts(described)))
+    show(two_columns(described["parameters"], title="parameters"))
+    show(
+        grid(
+            f"{model.forest.n_estimators} trees",
+            ["", "least", "mean", "most"],
+            [
+                [name.replace("_", " "), f"{t['min']:,}", f"{t['mean']:,.1f}", f"{t['max']:,}"]
+                for name, t in described["trees"].items()
+            ],
+        )
+    )
+    show(
+        grid(
+            "most important features",
+            ["", "share"],
+            [[row["feature"], f"{row['importance']:.1%}"] for row in described["importances"]],
+        )
+    )
+    print("\nthe theorem, checked against this forest")
+    print(described["certificate_text"])

@@ -1,0 +1,63 @@
+"""The formats of sources: the name of a file tells which, unless `--format` does."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from riparian.cli.errors import BadUsage
+
+STDIN = "-"
+
+
+class Format(StrEnum):
+    CSV = "csv"
+    TSV = "tsv"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+    JSONL = "jsonl"
+    LIBSVM = "libsvm"
+    ARFF = "arff"
+
+
+SUFFIXES = {
+    ".csv": Format.CSV, ".tsv": Format.TSV, ".tab": Format.TSV,
+    ".parquet": Format.PARQUET, ".pq": Format.PARQUET,
+    ".arrow": Format.ARROW, ".arrows": Format.ARROW, ".ipc": Format.ARROW,
+    ".feather": Format.ARROW,
+    ".jsonl": Format.JSONL, ".ndjson": Format.JSONL, ".json": Format.JSONL,
+    ".libsvm": Format.LIBSVM, ".svmlight": Format.LIBSVM, ".svm": Format.LIBSVM,
+    ".arff": Format.ARFF,
+}  # fmt: skip
+PACKED = (".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read the files."""
+
+    format: Format | None = None  # None: by the name of each
+    delimiter: str | None = None  # None: by the format
+    header: bool = True
+    missing: tuple[str, ...] = ()
+    strict: bool = field(default=True, compare=False)  # whether fields may not turn up later
+
+
+def format_of(path: str) -> Format:
+    """
+    >>> format_of("data/oaks.csv.gz").value
+    'csv'
+    """
+    if path == STDIN:
+        raise BadUsage("standard input has no file name that tells its format: give --format")
+    name = path.lower()
+    for packed in PACKED:
+        name = name.removesuffix(packed)
+    format_ = SUFFIXES.get(os.path.splitext(name)[1])
+    if format_ is None:
+        raise BadUsage(
+            f"{path}: the file name does not tell the format; "
+            f"give --format {'|'.join(format_.value for format_ in Format)}"
+        )
+    return format_
