@@ -24,59 +24,36 @@ namespace detail {
 
 inline constexpr float missing = std::numeric_limits<float>::quiet_NaN();
 
-// Rows of a segment as a table. Where a row is more than a cache line, columns lie together: a look asks
-// for a few features of many points.
+// Rows of a segment as a table. Rows, not columns, lie together, however wide: a look asks for a few
+// features of few points, whose cache lines it then shares. Columns would be faster only for a list of
+// more than an eighth of all points, and make adding a point slow.
 class DenseRows {
 public:
-    static constexpr std::uint32_t widest_row_together = 16;
-
     // Room for rows and columns; the first `filled` rows stay, and new columns are missing in them.
     void reshape(std::size_t rows, std::uint32_t columns, std::size_t filled) {
         DenseRows fresh;
         fresh.rows_ = rows;
         fresh.columns_ = columns;
-        if (columns <= widest_row_together) {
-            fresh.row_stride_ = columns;
-            fresh.column_stride_ = 1;
-        } else {
-            fresh.row_stride_ = 1;
-            // No power of two: the columns of a row must not meet in one set of the cache.
-            fresh.column_stride_ = rows + 16;
-        }
-        fresh.values_ = std::make_unique_for_overwrite<float[]>(fresh.floats());
+        fresh.values_ = std::make_unique_for_overwrite<float[]>(rows * columns);
         for (std::size_t row = 0; row < filled; ++row)
-            for (std::uint32_t d = 0; d < columns; ++d)
-                fresh.at(row)[d * fresh.column_stride_] = value(d, row);
+            for (std::uint32_t d = 0; d < columns; ++d) fresh.at(row)[d] = value(d, row);
         *this = std::move(fresh);
     }
 
-    void store(std::size_t row, const float* x) {
-        float* to = at(row);
-        if (column_stride_ == 1)
-            std::copy_n(x, columns_, to);
-        else
-            for (std::uint32_t d = 0; d < columns_; ++d) to[d * column_stride_] = x[d];
-    }
+    void store(std::size_t row, const float* x) { std::copy_n(x, columns_, at(row)); }
 
     float value(std::uint32_t column, std::size_t row) const {
-        return column < columns_ && row < rows_ ? at(row)[column * column_stride_] : missing;
+        return column < columns_ && row < rows_ ? at(row)[column] : missing;
     }
 
-    // The value in column d of a row is at(row)[d * column_stride()].
-    float* at(std::size_t row) const { return values_.get() + row * row_stride_; }
-    std::size_t column_stride() const { return column_stride_; }
+    float* at(std::size_t row) const { return values_.get() + row * columns_; }
     std::size_t rows() const { return rows_; }
     std::uint32_t columns() const { return columns_; }
-    std::size_t bytes() const { return floats() * sizeof(float); }
+    std::size_t bytes() const { return rows_ * columns_ * sizeof(float); }
 
 private:
-    std::size_t floats() const {
-        return column_stride_ == 1 ? rows_ * columns_ : columns_ * column_stride_;
-    }
-
     std::unique_ptr<float[]> values_;
     std::size_t rows_ = 0;
-    std::size_t row_stride_ = 0, column_stride_ = 0;
     std::uint32_t columns_ = 0;
 };
 
@@ -189,7 +166,10 @@ public:
         : KeptStream(size), columns_(columns), kind_(rows) {}
 
     // D has grown. The columns that join are missing in the points that are there.
-    void set_columns(std::uint32_t columns) { columns_ = columns; }
+    void set_columns(std::uint32_t columns) {
+        whole_ = whole_ && columns == columns_;
+        columns_ = columns;
+    }
     std::uint32_t columns() const { return columns_; }
 
     // Points first_t, first_t + 1, ...: they follow on those that are there. `weights` may be null: 1.
@@ -217,7 +197,7 @@ public:
     // out[d * stride + i]: the value of point ts[i] in column columns[d].
     void values(std::span<const std::uint32_t> columns, std::span<const std::uint64_t> ts,
                 float* out, std::size_t stride) const {
-        if (!same_shape_)
+        if (!whole_)
             for (std::size_t i = 0; i < ts.size(); ++i)
                 for (std::size_t d = 0; d < columns.size(); ++d)
                     out[d * stride + i] = value(columns[d], ts[i]);
@@ -280,15 +260,12 @@ private:
         return dense;
     }
 
-    // Whether one stride leads to a column in every segment that is there.
+    // Whether no column is missing in any segment that is there.
     void see_shape() {
-        const auto& newest = segments_.of(end_ - 1).dense;
-        same_shape_ = kind_ == Rows::dense;
+        whole_ = kind_ == Rows::dense;
         segments_.for_each([&](const detail::RowSegment& segment) {
-            same_shape_ &= segment.dense.columns() == newest.columns() &&
-                           segment.dense.column_stride() == newest.column_stride();
+            whole_ &= segment.dense.columns() == columns_;
         });
-        column_stride_ = newest.column_stride();
     }
 
     // Up to `together` points. All places are known before the first is read, so that their cache lines
@@ -299,7 +276,7 @@ private:
         for (std::size_t i = 0; i < ts.size(); ++i)
             at[i] = segments_.of(ts[i]).dense.at(ts[i] % segment_points);
         for (std::size_t d = 0; d < columns.size(); ++d) {
-            const std::size_t column = columns[d] * column_stride_;
+            const std::size_t column = columns[d];
             for (std::size_t i = 0; i < ts.size(); ++i) out[d * stride + i] = at[i][column];
         }
     }
@@ -320,8 +297,7 @@ private:
 
     std::uint32_t columns_;  // D as of now
     Rows kind_;
-    bool same_shape_ = false;
-    std::size_t column_stride_ = 0;  // of every segment, if they have the same shape
+    bool whole_ = false;  // every row that is there has all columns
 };
 
 }  // namespace riparian

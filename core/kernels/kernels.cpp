@@ -214,15 +214,77 @@ inline std::uint64_t word_left(const float* values, std::size_t n, float thresho
     return word;
 }
 
-void count_left(const float* values, std::size_t n, const float* thresholds, std::size_t m,
-                std::uint32_t* counts) {
+inline std::size_t count_left(const float* values, std::size_t n, float threshold) {
+    std::size_t count = 0, i = 0;
+    for (; i + 64 <= n; i += 64) count += bits_of(word_left(values + i, 64, threshold));
+    if (i < n) count += bits_of(word_left(values + i, n - i, threshold));
+    return count;
+}
+
+// Which of sixteen values equal this one.
+inline std::uint32_t sixteen_equal(const float* values, float value) {
+#if defined(__AVX512F__)
+    return _mm512_cmp_ps_mask(_mm512_loadu_ps(values), _mm512_set1_ps(value), _CMP_EQ_OQ);
+#elif defined(__AVX2__)
+    const __m256 x = _mm256_set1_ps(value);
+    const __m256 low = _mm256_cmp_ps(_mm256_loadu_ps(values), x, _CMP_EQ_OQ);
+    const __m256 high = _mm256_cmp_ps(_mm256_loadu_ps(values + 8), x, _CMP_EQ_OQ);
+    return static_cast<std::uint32_t>(_mm256_movemask_ps(low)) |
+           static_cast<std::uint32_t>(_mm256_movemask_ps(high)) << 8;
+#else
+    std::uint32_t bits = 0;
+    for (unsigned i = 0; i < 16; ++i) bits |= static_cast<std::uint32_t>(values[i] == value) << i;
+    return bits;
+#endif
+}
+
+// No branch asks whether one is valid: it would be guessed wrong too often. Repeats are looked for among
+// sixteen.
+std::size_t valid_thresholds(const float* values, std::size_t n, const float* thresholds,
+                             std::size_t m, std::size_t least, std::size_t most,
+                             std::uint32_t* valid) {
+    std::size_t n_valid = 0;
     for (std::size_t j = 0; j < m; ++j) {
-        std::uint32_t count = 0;
-        std::size_t i = 0;
-        for (; i + 64 <= n; i += 64) count += bits_of(word_left(values + i, 64, thresholds[j]));
-        if (i < n) count += bits_of(word_left(values + i, n - i, thresholds[j]));
-        counts[j] = count;
+        const std::size_t left = count_left(values, n, thresholds[j]);
+        const std::uint32_t equal = sixteen_equal(thresholds + j / 16 * 16, thresholds[j]);
+        const bool is_last = equal >> (j % 16) == 1;
+        valid[n_valid] = static_cast<std::uint32_t>(j);
+        n_valid += static_cast<std::size_t>(is_last & (left >= least) & (left <= most));
     }
+    return n_valid;
+}
+
+template <std::size_t words>
+void sum_terms_of(const float* values, std::size_t n, const float* thresholds,
+                  const std::uint32_t* chosen, std::size_t n_chosen, const std::uint64_t* masks,
+                  std::size_t n_masks, const std::uint64_t* terms, const std::uint32_t* starts,
+                  std::uint64_t* sums) {
+    for (std::size_t v = 0; v < n_chosen; ++v) {
+        const float threshold = thresholds[chosen[v]];
+        std::uint64_t left[words];
+        for (std::size_t w = 0; w + 1 < words; ++w)
+            left[w] = word_left(values + 64 * w, 64, threshold);
+        left[words - 1] = word_left(values + 64 * (words - 1), n - 64 * (words - 1), threshold);
+        std::uint64_t sum = 0;
+        for (std::size_t k = 0; k < n_masks; ++k) {
+            std::uint32_t count = 0;
+            for (std::size_t w = 0; w < words; ++w)
+                count += bits_of(left[w] & masks[k * words + w]);
+            sum += terms[starts[k] + count];
+        }
+        sums[v] = sum;
+    }
+}
+
+void sum_terms(const float* values, std::size_t n, const float* thresholds,
+               const std::uint32_t* chosen, std::size_t n_chosen, const std::uint64_t* masks,
+               std::size_t n_masks, const std::uint64_t* terms, const std::uint32_t* starts,
+               std::uint64_t* sums) {
+    const auto run = n <= 64    ? sum_terms_of<1>
+                     : n <= 128 ? sum_terms_of<2>
+                     : n <= 192 ? sum_terms_of<3>
+                                : sum_terms_of<4>;
+    run(values, n, thresholds, chosen, n_chosen, masks, n_masks, terms, starts, sums);
 }
 
 void left_words(const float* values, std::size_t n, const float* thresholds, std::size_t m,
@@ -240,10 +302,6 @@ void left_words(const float* values, std::size_t n, const float* thresholds, std
 
 void count_both(const std::uint64_t* left, const std::uint64_t* masks, std::size_t words,
                 std::size_t n_masks, std::uint32_t* counts) {
-    if (words == 1) {
-        for (std::size_t k = 0; k < n_masks; ++k) counts[k] = bits_of(*left & masks[k]);
-        return;
-    }
     for (std::size_t k = 0; k < n_masks; ++k) {
         std::uint32_t count = 0;
         for (std::size_t w = 0; w < words; ++w) count += bits_of(left[w] & masks[k * words + w]);
@@ -276,7 +334,8 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     shares<std::uint32_t>,
     shares<std::uint64_t>,
     depth_differences,
-    count_left,
+    valid_thresholds,
+    sum_terms,
     left_words,
     count_both,
     places_among,

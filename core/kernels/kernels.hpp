@@ -44,13 +44,24 @@ struct Kernels {
     void (*depth_differences)(const Pixel& p, const OffsetPair* pairs, std::size_t n,
                               float* values);
 
-    // The loops of a look (R20). Values are readable up to a multiple of 16, and NaN past the last.
+    // The loops of a look (R20). Values and thresholds are readable up to a multiple of 16, and NaN past
+    // the last.
 
-    // counts[j] = how many of the n values are <= thresholds[j], j < m.
-    void (*count_left)(const float* values, std::size_t n, const float* thresholds, std::size_t m,
-                       std::uint32_t* counts);
+    // Of m thresholds, those with at least `least` and at most `most` of n values <= them, as their
+    // numbers; of equal ones the last at the least. Says how many. Room for m of them.
+    std::size_t (*valid_thresholds)(const float* values, std::size_t n, const float* thresholds,
+                                    std::size_t m, std::size_t least, std::size_t most,
+                                    std::uint32_t* valid);
 
-    // The same, and which: bit i of words[j * ceil(n / 64)...].
+    // Of each of the chosen thresholds: with c the number of values that are <= it and have their bit set
+    // in mask k, of ceil(n / 64) words, the sum over k of terms[starts[k] + c]. n is at most 256.
+    void (*sum_terms)(const float* values, std::size_t n, const float* thresholds,
+                      const std::uint32_t* chosen, std::size_t n_chosen, const std::uint64_t* masks,
+                      std::size_t n_masks, const std::uint64_t* terms, const std::uint32_t* starts,
+                      std::uint64_t* sums);
+
+    // counts[j] = how many of n values are <= thresholds[j], j < m; and which: the bits of row j of
+    // `words`, ceil(n / 64) to a row.
     void (*left_words)(const float* values, std::size_t n, const float* thresholds, std::size_t m,
                        std::uint64_t* words, std::uint32_t* counts);
 
@@ -58,7 +69,7 @@ struct Kernels {
     void (*count_both)(const std::uint64_t* left, const std::uint64_t* masks, std::size_t words,
                        std::size_t n_masks, std::uint32_t* counts);
 
-    // places[i] = how many of m thresholds, which ascend, value i is not <= to.
+    // places[i] = how many of m thresholds value i is not <= to. Room for a multiple of 16.
     void (*places_among)(const float* values, std::size_t n, const float* thresholds, std::size_t m,
                          std::uint32_t* places);
 };

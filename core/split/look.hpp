@@ -8,7 +8,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -65,7 +64,8 @@ public:
                       std::span<const std::uint32_t> split_points, const StructureTally& structure,
                       const ListedEstimation& estimation, const Values& values, std::uint64_t alpha,
                       std::optional<double> above) {
-        begin(structure, estimation, alpha, above);
+        begin(structure, estimation, split_points.size(), alpha, above);
+        if (estimation_weight_ / 2 < alpha) return {};
         const std::size_t stride = padded(structure.points());
         const std::size_t estimation_stride = padded(estimation.points);
         const std::size_t group = std::clamp<std::size_t>(
@@ -88,7 +88,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t floats_at_once = 1 << 14;  // values that stay in the cache
+    static constexpr std::size_t most_points_by_terms = 256;
+    static constexpr std::size_t floats_at_once = 1 << 16;  // values that stay in the cache
     static constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
     // Up to this weight, candidates with different G have different gains: one divisor for all of them,
     // and G has fewer digits than a float64.
@@ -104,13 +105,16 @@ private:
     }
 
     void begin(const StructureTally& structure, const ListedEstimation& estimation,
-               std::uint64_t alpha, std::optional<double> above) {
+               std::size_t split_points, std::uint64_t alpha, std::optional<double> above) {
         structure_ = &structure;
         estimation_ = &estimation;
         estimation_weight_ = estimation.weight();
         alpha_ = alpha;
-        words_ = (structure.points() + 63) / 64;
+        thresholds_.assign(padded(split_points), std::numeric_limits<float>::quiet_NaN());
+        valid_.resize(split_points);
+        sums_.resize(split_points);
         masks_.clear();
+        terms_.clear();
         any_valid_ = false;
         chosen_ = false;
         exact_ = structure.weight() <= most_points_exact;
@@ -128,80 +132,100 @@ private:
 
     void try_feature(std::uint32_t feature, const float* structure, const float* estimation,
                      std::span<const std::uint32_t> split_points) {
-        thresholds_.resize(split_points.size());
         for (std::size_t j = 0; j < split_points.size(); ++j)
             thresholds_[j] = structure[split_points[j]];
-        keep_valid(estimation);
-        if (valid_.empty()) return;
+        n_valid_ = estimation_->weights.empty() ? count_valid(estimation, split_points.size())
+                                                : weigh_valid(estimation, split_points.size());
+        if (n_valid_ == 0) return;
         any_valid_ = true;
         if (structure_->weighted() || places_are_faster())
             evaluate_by_places(feature, structure);
+        else if (structure_->points() <= most_points_by_terms)
+            evaluate_by_terms(feature, structure);
         else
             evaluate_by_masks(feature, structure);
     }
 
-    // The split points whose candidates are valid, and their thresholds. Of equal thresholds, the last
-    // alone: it has the gain of the others.
-    void keep_valid(const float* estimation) {
-        const std::size_t m = thresholds_.size();
-        if (estimation_->weights.empty()) {
-            counts_.resize(m);
-            kernels().count_left(estimation, estimation_->points, thresholds_.data(), m,
-                                 counts_.data());
-            left_.assign(counts_.begin(), counts_.end());
-        } else {
-            weigh_left(estimation);
-        }
-        valid_.clear();
-        for (std::uint32_t j = 0; j < m; ++j)
-            if (left_[j] >= alpha_ && estimation_weight_ - left_[j] >= alpha_ && is_last(j))
-                valid_.push_back(j);
-        for (std::size_t v = 0; v < valid_.size(); ++v) thresholds_[v] = thresholds_[valid_[v]];
-        thresholds_.resize(valid_.size());
+    // The split points whose candidates are valid, into valid_. Of equal thresholds the last will do: it
+    // has the gain of the others.
+    std::size_t count_valid(const float* estimation, std::size_t m) {
+        return kernels().valid_thresholds(estimation, estimation_->points, thresholds_.data(), m,
+                                          alpha_, estimation_weight_ - alpha_, valid_.data());
     }
 
-    bool is_last(std::uint32_t j) const {
-        constexpr std::size_t most = 32;  // beyond, looking for repeats costs more than it saves
-        if (thresholds_.size() > most) return true;
-        for (std::size_t later = j + 1; later < thresholds_.size(); ++later)
-            if (thresholds_[later] == thresholds_[j]) return false;
-        return true;
-    }
-
-    void weigh_left(const float* estimation) {
-        left_.assign(thresholds_.size(), 0);
-        for (std::size_t j = 0; j < thresholds_.size(); ++j)
+    std::size_t weigh_valid(const float* estimation, std::size_t m) {
+        std::size_t n_valid = 0;
+        for (std::uint32_t j = 0; j < m; ++j) {
+            std::uint64_t left = 0;
             for (std::size_t i = 0; i < estimation_->points; ++i)
-                left_[j] += estimation[i] <= thresholds_[j] ? estimation_->weights[i] : 0;
+                left += estimation[i] <= thresholds_[j] ? estimation_->weights[i] : 0;
+            valid_[n_valid] = j;
+            n_valid += left >= alpha_ && estimation_weight_ - left >= alpha_;
+        }
+        return n_valid;
     }
 
     // -- gains of the valid candidates -----------------------------------------------------------
 
     // Masks take a pass over the words per class and candidate, places one over the points.
     bool places_are_faster() const {
-        return valid_.size() * structure_->counts().size() * words_ >
-               3 * structure_->points() + 500;
+        const std::size_t points = structure_->points();
+        return points > most_points_by_terms && n_valid_ * structure_->counts().size() > 256;
+    }
+
+    // G is a sum of terms, one per class and one of the sides, each a function of how many points are on
+    // the left: for few points, all terms are made first.
+    void evaluate_by_terms(std::uint32_t feature, const float* structure) {
+        if (terms_.empty()) make_terms();
+        kernels().sum_terms(structure, structure_->points(), thresholds_.data(), valid_.data(),
+                            n_valid_, masks_.data(), starts_.size(), terms_.data(), starts_.data(),
+                            sums_.data());
+        for (std::size_t v = 0; v < n_valid_; ++v)
+            consider(feature, valid_[v], thresholds_[valid_[v]], structure_->entropy() + sums_[v]);
+    }
+
+    void make_terms() {
+        const auto& F = EntropyTable::get();
+        const std::size_t words = make_masks();
+        masks_.insert(masks_.end(), words, ~std::uint64_t{0});
+        starts_.clear();
+        for (const std::uint64_t n : structure_->counts()) {
+            starts_.push_back(static_cast<std::uint32_t>(terms_.size()));
+            for (std::uint64_t left = 0; left <= n; ++left) terms_.push_back(F(left) + F(n - left));
+        }
+        starts_.push_back(static_cast<std::uint32_t>(terms_.size()));
+        const std::uint64_t all = structure_->weight();
+        for (std::uint64_t left = 0; left <= all; ++left)
+            terms_.push_back(0 - F(left) - F(all - left));
+    }
+
+    // Says how many words one has.
+    std::size_t make_masks() {
+        const std::size_t words = (structure_->points() + 63) / 64;
+        if (masks_.empty()) structure_->make_masks(masks_, words);
+        return words;
     }
 
     // Structure points as bits: those on the left, and those of a class.
     void evaluate_by_masks(std::uint32_t feature, const float* structure) {
         const auto& F = EntropyTable::get();
         const auto counts = structure_->counts();
-        if (masks_.empty()) structure_->make_masks(masks_, words_);
-        words_left_.resize(valid_.size() * words_);
-        totals_.resize(valid_.size());
-        kernels().left_words(structure, structure_->points(), thresholds_.data(), valid_.size(),
+        const std::size_t words = make_masks();
+        sort_thresholds();
+        words_left_.resize(n_valid_ * words);
+        totals_.resize(n_valid_);
+        kernels().left_words(structure, structure_->points(), sorted_.data(), n_valid_,
                              words_left_.data(), totals_.data());
         counts_.resize(counts.size());
-        for (std::size_t v = 0; v < valid_.size(); ++v) {
+        for (std::size_t v = 0; v < n_valid_; ++v) {
             const std::uint64_t sides = entropy_of_sides(totals_[v]);
             if (cannot_be_best(sides)) continue;
-            kernels().count_both(words_left_.data() + v * words_, masks_.data(), words_,
+            kernels().count_both(words_left_.data() + v * words, masks_.data(), words,
                                  counts.size(), counts_.data());
-            std::uint64_t g = sides + structure_->entropy() - F(structure_->weight());
+            std::uint64_t g = structure_->entropy() + sides - F(structure_->weight());
             for (std::size_t k = 0; k < counts.size(); ++k)
                 g += F(counts_[k]) + F(counts[k] - counts_[k]);
-            consider(feature, v, g);
+            consider(feature, order_[v].second, sorted_[v], g);
         }
     }
 
@@ -210,36 +234,33 @@ private:
     void evaluate_by_places(std::uint32_t feature, const float* structure) {
         const auto& F = EntropyTable::get();
         const auto counts = structure_->counts();
-        sort_thresholds();
         const std::size_t columns = counts.size() + 1;  // the last: classes without a place
+        sort_thresholds();
         places_.resize(padded(structure_->points()));
-        kernels().places_among(structure, structure_->points(), thresholds_.data(), valid_.size(),
+        kernels().places_among(structure, structure_->points(), sorted_.data(), n_valid_,
                                places_.data());
-        weights_.assign((valid_.size() + 1) * columns, 0);
-        for (std::size_t i = 0; i < structure_->points(); ++i) {
-            const std::size_t column = std::min<std::size_t>(structure_->place(i), counts.size());
-            weights_[places_[i] * columns + column] += structure_->weight(i);
-        }
+        structure_->add_up(places_, columns, n_valid_ + 1, weights_);
         left_.assign(columns, 0);
-        for (std::size_t v = 0; v < valid_.size(); ++v) {
+        for (std::size_t v = 0; v < n_valid_; ++v) {
             std::uint64_t total = 0;
             for (std::size_t k = 0; k < columns; ++k)
                 total += left_[k] += weights_[v * columns + k];
             const std::uint64_t sides = entropy_of_sides(total);
             if (cannot_be_best(sides)) continue;
-            std::uint64_t g = sides + structure_->entropy() - F(structure_->weight());
+            std::uint64_t g = structure_->entropy() + sides - F(structure_->weight());
             for (std::size_t k = 0; k < counts.size(); ++k)
                 g += F(left_[k]) + F(counts[k] - left_[k]);
-            consider(feature, v, g);
+            consider(feature, order_[v].second, sorted_[v], g);
         }
     }
 
+    // The valid ones.
     void sort_thresholds() {
-        order_.resize(valid_.size());
-        for (std::size_t v = 0; v < valid_.size(); ++v) order_[v] = {thresholds_[v], valid_[v]};
+        order_.resize(n_valid_);
+        sorted_.resize(n_valid_);
+        for (std::size_t v = 0; v < n_valid_; ++v) order_[v] = {thresholds_[valid_[v]], valid_[v]};
         std::sort(order_.begin(), order_.end());
-        for (std::size_t v = 0; v < valid_.size(); ++v)
-            std::tie(thresholds_[v], valid_[v]) = order_[v];
+        for (std::size_t v = 0; v < n_valid_; ++v) sorted_[v] = order_[v].first;
     }
 
     // F(N) - F(n') - F(n'')
@@ -256,12 +277,11 @@ private:
         return exact_ && static_cast<std::int64_t>(sides) + slack < least_;
     }
 
-    void consider(std::uint32_t feature, std::size_t v, std::uint64_t g) {
-        const std::uint32_t j = valid_[v];
-        if (chosen_ && !is_better(g, j)) return;
+    void consider(std::uint32_t feature, std::uint32_t j, float threshold, std::uint64_t g) {
         if (exact_ && static_cast<std::int64_t>(g) < least_) return;
+        if (chosen_ && !is_better(g, j)) return;
         chosen_ = true;
-        best_ = {feature, j, thresholds_[v], g, 0};
+        best_ = {feature, j, threshold, g, 0};
         if (exact_) least_ = static_cast<std::int64_t>(g);
     }
 
@@ -288,17 +308,25 @@ private:
     std::int64_t least_ = lowest;  // a candidate of less G is not the best
 
     std::vector<float> structure_values_, estimation_values_;  // a row per feature
-    std::vector<float> thresholds_;                            // of one feature
-    std::vector<std::uint64_t>
-        left_;  // by threshold: estimation points; by class: structure points
-    std::vector<std::uint32_t> valid_;  // split points
-    std::vector<std::uint32_t> counts_, totals_;
-    std::size_t words_ = 0;                  // of 64 structure points
-    std::vector<std::uint64_t> masks_;       // by class
-    std::vector<std::uint64_t> words_left_;  // by valid candidate
-    std::vector<std::uint32_t> places_;      // by structure point
-    std::vector<std::uint64_t> weights_;     // by place and class
-    std::vector<std::pair<float, std::uint32_t>> order_;
+    // Of one feature:
+    std::vector<float> thresholds_;  // by split point
+    std::vector<std::uint32_t>
+        valid_;  // the first n_valid_: split points whose candidates are valid
+    std::size_t n_valid_ = 0;
+    std::vector<float> sorted_;                           // thresholds of the valid ones
+    std::vector<std::pair<float, std::uint32_t>> order_;  // and their split points
+    // By terms and by masks:
+    std::vector<std::uint64_t> masks_;       // the points of each class
+    std::vector<std::uint64_t> terms_;       // of a class, by its points on the left
+    std::vector<std::uint32_t> starts_;      // of the terms of each class
+    std::vector<std::uint64_t> sums_;        // of terms, by valid candidate
+    std::vector<std::uint64_t> words_left_;  // the points on the left of each valid candidate
+    std::vector<std::uint32_t> totals_;      // how many they are
+    std::vector<std::uint32_t> counts_;      // and how many of each class
+    // By places:
+    std::vector<std::uint32_t> places_;   // of each point
+    std::vector<std::uint64_t> weights_;  // by place and class
+    std::vector<std::uint64_t> left_;     // by class
 };
 
 }  // namespace riparian

@@ -1,6 +1,7 @@
 // The labels of the structure points that a leaf lists, ready for counting (R20).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -34,7 +35,6 @@ public:
     std::uint64_t weight() const { return weight_; }  // N
     bool weighted() const { return !weights_.empty(); }
     Weight weight(std::size_t i) const { return weights_.empty() ? 1 : weights_[i]; }
-    std::uint32_t place(std::size_t i) const { return places_[i]; }    // of the class of point i
     std::span<const std::uint64_t> counts() const { return counts_; }  // n_k by place
 
     // Of all of them: F(N) - Σ F(n_k), which is G for a split that tells the classes apart.
@@ -46,6 +46,19 @@ public:
         for (std::size_t i = 0; i < places_.size(); ++i)
             if (places_[i] != no_place)
                 masks[places_[i] * words + i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+
+    // sums[where[i] * columns + place of point i] over all points; those without a place come last.
+    void add_up(std::span<const std::uint32_t> where, std::size_t columns, std::size_t rows,
+                std::vector<std::uint64_t>& sums) const {
+        sums.assign(rows * columns, 0);
+        const auto at = [&](std::size_t i) -> std::uint64_t& {
+            return sums[where[i] * columns + std::min<std::size_t>(places_[i], columns - 1)];
+        };
+        if (weights_.empty())
+            for (std::size_t i = 0; i < places_.size(); ++i) ++at(i);
+        else
+            for (std::size_t i = 0; i < places_.size(); ++i) at(i) += weights_[i];
     }
 
 private:

@@ -386,12 +386,11 @@ int main() {
     for (std::uint64_t seed = 0; seed < 10; ++seed) test_pixels(seed);
     for (std::uint64_t seed = 0; seed < 100; ++seed) test_lists(seed);
     for (std::uint64_t seed = 0; seed < 500; ++seed) test_split_points(seed);
-    const Kernels* best = &kernels();
     for (const Kernels* set : {
              &baseline_kernels,
 #ifdef RIPARIAN_X86
-             detail::Processor().avx2 ? &avx2_kernels : best,
-             detail::Processor().avx512 ? &avx512_kernels : best,
+             detail::Processor().avx2 ? &avx2_kernels : &baseline_kernels,
+             detail::Processor().avx512 ? &avx512_kernels : &baseline_kernels,
 #endif
          }) {
         detail::chosen_kernels = set;
