@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,12 @@ public:
 
     Class label(std::uint64_t t) const { return segments_.of(t).labels[t % segment_points]; }
     double weight(std::uint64_t t) const { return segments_.of(t).weight(t % segment_points); }
+
+    // Of several points at once.
+    void labels(std::span<const std::uint64_t> ts, std::vector<Class>& out) const {
+        out.resize(ts.size());
+        for (std::size_t i = 0; i < ts.size(); ++i) out[i] = label(ts[i]);
+    }
 
 protected:
     // store(segment, row, i) for each point i of a block that can be asked for. `drop(t)` for each

@@ -176,17 +176,28 @@ void depth_differences(const Pixel& p, const OffsetPair* pairs, std::size_t n, f
 }
 
 inline std::uint32_t bits_of(std::uint64_t word) {
-#if defined(__GNUC__)
+#if defined(__POPCNT__) || (defined(__GNUC__) && !defined(__x86_64__))
     return static_cast<std::uint32_t>(__builtin_popcountll(word));
 #elif defined(__AVX2__) && defined(_M_X64)
     return static_cast<std::uint32_t>(_mm_popcnt_u64(word));
-#else
+#else  // the compiler would call a function
     word -= word >> 1 & 0x5555555555555555;
     word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
     word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
     return static_cast<std::uint32_t>(word * 0x0101010101010101 >> 56);
 #endif
 }
+
+#if !defined(__AVX2__)
+// Sixteen bytes, each 0 or 1, as bits. The comparisons before it are done side by side on any machine.
+inline std::uint32_t sixteen_bits(const std::uint8_t* bytes) {
+    std::uint64_t low, high;
+    memcpy(&low, bytes, 8);
+    memcpy(&high, bytes + 8, 8);
+    const std::uint64_t gather = 0x0102040810204080;  // the lowest bits of eight bytes, at the top
+    return static_cast<std::uint32_t>(low * gather >> 56 | high * gather >> 56 << 8);
+}
+#endif
 
 // Which of sixteen values are <= the threshold.
 inline std::uint32_t sixteen_left(const float* values, float threshold) {
@@ -199,10 +210,9 @@ inline std::uint32_t sixteen_left(const float* values, float threshold) {
     return static_cast<std::uint32_t>(_mm256_movemask_ps(low)) |
            static_cast<std::uint32_t>(_mm256_movemask_ps(high)) << 8;
 #else
-    std::uint32_t bits = 0;
-    for (unsigned i = 0; i < 16; ++i)
-        bits |= static_cast<std::uint32_t>(values[i] <= threshold) << i;
-    return bits;
+    std::uint8_t bytes[16];
+    for (unsigned i = 0; i < 16; ++i) bytes[i] = values[i] <= threshold;
+    return sixteen_bits(bytes);
 #endif
 }
 
@@ -232,9 +242,9 @@ inline std::uint32_t sixteen_equal(const float* values, float value) {
     return static_cast<std::uint32_t>(_mm256_movemask_ps(low)) |
            static_cast<std::uint32_t>(_mm256_movemask_ps(high)) << 8;
 #else
-    std::uint32_t bits = 0;
-    for (unsigned i = 0; i < 16; ++i) bits |= static_cast<std::uint32_t>(values[i] == value) << i;
-    return bits;
+    std::uint8_t bytes[16];
+    for (unsigned i = 0; i < 16; ++i) bytes[i] = values[i] == value;
+    return sixteen_bits(bytes);
 #endif
 }
 

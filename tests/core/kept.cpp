@@ -7,11 +7,14 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "kept/kept_pixels.hpp"
 #include "kept/kept_points.hpp"
+#include "kept/listed.hpp"
 #include "kept/lists.hpp"
 #include "split/look.hpp"
 #include "split/split_points.hpp"
@@ -280,20 +283,17 @@ void test_split_points(std::uint64_t seed) {
 struct Table {
     std::vector<std::vector<float>> structure, estimation;  // by feature and point
 
-    static void copy(const std::vector<std::vector<float>>& from,
-                     std::span<const std::uint32_t> features, float* out, std::size_t stride) {
-        for (std::size_t d = 0; d < features.size(); ++d)
-            std::copy(from[features[d]].begin(), from[features[d]].end(), out + d * stride);
-    }
-};
-
-struct Values {
-    const Table& table;
-    void structure(std::span<const std::uint32_t> f, float* out, std::size_t stride) const {
-        Table::copy(table.structure, f, out, stride);
-    }
-    void estimation(std::span<const std::uint32_t> f, float* out, std::size_t stride) const {
-        Table::copy(table.estimation, f, out, stride);
+    // The same points as they would be kept: first all structure points.
+    KeptPoints<Columns> kept() const {
+        const std::size_t dims = structure.size(), n = structure[0].size();
+        const std::size_t all = n + estimation[0].size();
+        std::vector<float> rows;
+        for (std::size_t i = 0; i < all; ++i)
+            for (std::size_t d = 0; d < dims; ++d)
+                rows.push_back(i < n ? structure[d][i] : estimation[d][i - n]);
+        KeptPoints<Columns> points(all, static_cast<std::uint32_t>(dims));
+        points.add(Matrix(rows.data(), all, dims), std::vector<Class>(all).data(), nullptr, 0);
+        return points;
     }
 };
 
@@ -367,9 +367,15 @@ void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
 
     tally.set(labels, weights);
     CHECK(tally.weight() == N && tally.entropy() == entropy(all));
+    CHECK(look_can_succeed(tally, 0.5) == (gain(entropy(all), N) > 0.5));
+    const KeptPoints<Columns> kept = table.kept();
+    std::vector<std::uint64_t> ts(n + n_e);
+    std::iota(ts.begin(), ts.end(), std::uint64_t{0});
     const LookResult result = look.search(
         std::span<const std::uint32_t>(features), std::span<const std::uint32_t>(split_points),
-        tally, ListedEstimation{n_e, weights_e}, Values{table}, alpha, above);
+        tally, ListedEstimation{n_e, weights_e},
+        ListedValues<Columns>(kept, std::span(ts).first(n), std::span(ts).subspan(n)), alpha,
+        above);
     CHECK(result.any_valid == any_valid);
     CHECK(result.best.has_value() == best.has_value());
     if (!best) return;

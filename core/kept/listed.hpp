@@ -1,0 +1,35 @@
+// What a look may ask of the points that a leaf lists: values of both streams, and no label.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kept/kept_points.hpp"
+
+namespace riparian {
+
+template <FeatureSpace Space>
+class ListedValues {
+public:
+    // Numbers of points, by time.
+    ListedValues(const KeptPoints<Space>& kept, std::span<const std::uint64_t> structure,
+                 std::span<const std::uint64_t> estimation)
+        : kept_(kept), structure_(structure), estimation_(estimation) {}
+
+    // out[d * stride + i]: the value of the i-th listed point for feature d.
+    void structure(std::span<const typename Space::Feature> features, float* out,
+                   std::size_t stride) const {
+        kept_.values(features, structure_, out, stride);
+    }
+    void estimation(std::span<const typename Space::Feature> features, float* out,
+                    std::size_t stride) const {
+        kept_.values(features, estimation_, out, stride);
+    }
+
+private:
+    const KeptPoints<Space>& kept_;
+    std::span<const std::uint64_t> structure_, estimation_;
+};
+
+}  // namespace riparian
