@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DESIGN = (ROOT / "DESIGN.md").read_text()
 HEADING = "## How the code is laid out\n"
 ENTRY = re.compile(r"^(?P<indent> +)(?P<name>[\w./-]+)(?: {2,}|$)")
