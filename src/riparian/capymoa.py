@@ -1,6 +1,6 @@
 """`riparian.capymoa.OnlineForestClassifier`: the forest as a CapyMOA classifier.
 
-A schema tells beforehand what there will be: so many attributes, and these classes.
+A schema says beforehand how many attributes there are, and which classes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class OnlineForestClassifier(Classifier):
     """A random forest that learns a stream point by point and converges to the best classifier.
 
     The forest of Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013):
-    `riparian.OnlineForestClassifier` with CapyMOA's manners. Fed the same points, the two are the
+    `riparian.OnlineForestClassifier` with CapyMOA's interface. Given the same points, both are the
     same forest, to the last bit.
 
     The value of a nominal attribute is its index, which is split like any number. NaN is a missing

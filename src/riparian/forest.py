@@ -93,8 +93,8 @@ class OnlineForestClassifier(RowForestClassifier):
         self.n_jobs = n_jobs
 
     def certificate(self, X: ArrayLike | None = None) -> Certificate:
-        """The theorem held against this forest: its conditions, what can be seen of them at the
-        points X (or over the leaves), and what must be believed; see `riparian.theory`.
+        """The theorem checked against this forest: its conditions, how far they can be seen to hold at
+        the points X (or over the leaves), and what must be assumed; see `riparian.theory`.
         """
         from riparian.theory.certificate import certificate  # which needs this module
 
@@ -105,7 +105,7 @@ class OnlineForestClassifier(RowForestClassifier):
     def save(self, path: str | os.PathLike[str], *, prediction_only: bool = False) -> None:
         """Save the forest to a file, from which `riparian.load` brings it back.
 
-        A crash at any moment leaves the file that was there or the new one, whole. With
+        After a crash at any moment there is the old file or the new one, whole. With
         `prediction_only` the file is much smaller, and what comes back predicts the same but
         cannot learn.
         """

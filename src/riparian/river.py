@@ -37,13 +37,13 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
     """A random forest that learns a stream point by point and converges to the best classifier.
 
     The forest of Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013):
-    `riparian.OnlineForestClassifier` with River's manners. Fed the same points, the two are the same
+    `riparian.OnlineForestClassifier` with River's interface. Given the same points, both are the same
     forest, to the last bit.
 
-    A feature that appears later becomes a column for the leaves that start to look for a split from
-    then on; several that appear at once join in sorted order. A feature that a point does not have,
-    or that is None or NaN, is missing: at a split it goes right. In a prediction, features never
-    learned play no part. A label never seen before simply joins.
+    A feature that appears later becomes a column, and leaves that start looking for a split from
+    then on use it; several that appear at once join in sorted order. A feature that a point does
+    not have, or that is None or NaN, is missing: at a split it goes right. Features that were never
+    learned do not count in a prediction. A new label simply joins.
 
     Features must be numbers (bools are): put `preprocessing.OneHotEncoder` or the like before the
     forest where they are not.
@@ -113,8 +113,8 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
     def learn_one(self, x: dict[Key, Any], y: Label, w: float = 1.0) -> None:
         """Learn a point: its features, its label and its weight.
 
-        A weight is rounded to a whole number for each tree, up with the probability of its
-        fraction. A point of no weight is not learned at all.
+        Each tree rounds the weight to a whole number, up with the probability of its fraction. A
+        point of weight 0 is not learned at all.
         """
         if w != 1.0:
             w = float(as_weights("w", w, rows=1)[0])
@@ -129,16 +129,16 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
 
         It is the same, to the last bit, as `learn_one` with one row after the other: a column of
         the frame is a feature of every row, an empty cell a missing value. Any frame that narwhals
-        knows will do: pandas, polars, pyarrow. There may be one weight for all rows, or one each.
+        supports will do: pandas, polars, pyarrow. There may be one weight for all rows, or one per row.
         """
         frame, labels = _frame(X), nw.from_native(y, series_only=True).to_list()
         if len(labels) != len(frame):
-            raise ValueError(f"y must have {len(frame)} labels, one a row, got {len(labels)}")
+            raise ValueError(f"y must have {len(frame)} labels, one per row, got {len(labels)}")
         weights = as_weights("w", w, len(frame))
         if not weights.all():
-            there = np.flatnonzero(weights)
-            frame, weights = frame[there], weights[there]
-            labels = [labels[i] for i in there]
+            kept = np.flatnonzero(weights)
+            frame, weights = frame[kept], weights[kept]
+            labels = [labels[i] for i in kept]
         if len(frame) == 0:
             return
         learning = self._forest or NamedForest(self._parameters, frame.columns)
@@ -164,7 +164,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
     def predict_proba_many(self, X: IntoDataFrame) -> Any:
         """`predict_proba_one` for each row: a column for each label.
 
-        Column names are the labels where the frame is a pandas one; other frames want strings.
+        Column names are the labels if the frame is from pandas; other frames need strings.
         """
         frame = _frame(X)
         proba, classes = self._predict_proba_many(frame)
@@ -185,7 +185,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
             return np.empty((len(frame), 0)), []
         return self._forest.predict_proba_many(frame, self._workers)
 
-    # -- River's questions ------------------------------------------------------------------------
+    # -- what River asks -------------------------------------------------------------------------
 
     @property
     def _multiclass(self) -> bool:
@@ -193,7 +193,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
 
     @property
     def _raw_memory_usage(self) -> int:
-        """River counts what Python holds; the trees are not among it."""
+        """River counts Python's objects; the trees are not among them."""
         held = int(super()._raw_memory_usage)
         return held if self._forest is None else held + self._forest.bytes_of_trees()
 
@@ -214,8 +214,8 @@ class NamedForest:
         # they are two, and `Labels` can object.
         self.numbers: dict[tuple[type, Label], int] = {}
 
-    # Under the lock, rows are as wide as the trees know of columns, and all agree on the classes.
-    # In learning, all that can fail comes before the first change.
+    # Under the lock, rows have the columns that the trees know, and all agree on the classes.
+    # When learning, everything that can fail comes before the first change.
 
     def learn_one(self, x: Mapping[Key, Any], y: Label, weight: float) -> None:
         with self.engine.learning:
@@ -283,7 +283,7 @@ class NamedForest:
 
 
 def in_order(keys: Iterable[Key]) -> list[Key]:
-    """Sorted; where keys of several types cannot be, by type and by what they look like."""
+    """Sorted; keys of several types, which cannot be, by type and by their repr."""
     keys = list(keys)
     try:
         return sorted(keys)
@@ -292,9 +292,9 @@ def in_order(keys: Iterable[Key]) -> list[Key]:
 
 
 class Row:
-    """A point as the engine takes it: one row, written over by the next point.
+    """A point as the engine takes it: one row, which the next point overwrites.
 
-    To make a new array takes as long as a tree takes to learn the point.
+    Making a new array takes as long as a tree takes to learn the point.
     """
 
     def __init__(self, columns: Columns) -> None:
@@ -325,12 +325,12 @@ class Row:
 
 
 def width(columns: Columns) -> int:
-    """Of a row: the engine may look at its first cell even where there is no feature yet."""
+    """The width of a row: the engine may read its first cell even if there is no feature yet."""
     return max(1, len(columns))
 
 
 def rows_of(frame: Frame, columns: Columns) -> NDArray[np.float32]:
-    """The rows of a frame as the engine takes them: for each, what `Row` would hold."""
+    """The rows of a frame as the engine takes them; each is what `Row` would hold."""
     rows = np.full((len(frame), width(columns)), np.nan, dtype=np.float32)
     for series in frame.iter_columns():
         if series.name in columns:
@@ -345,7 +345,7 @@ def _column_of(series: Any) -> NDArray[np.float32]:
 
 
 def _numbers_of(series: Any) -> NDArray[np.float32]:
-    # By way of float64, as every Python number goes: large integers would be rounded otherwise.
+    # By way of float64, like every Python number, so that large integers are rounded the same.
     numbers: NDArray[np.float64] = np.asarray(series.to_numpy(), dtype=np.float64)
     with np.errstate(over="ignore"):
         cells: NDArray[np.float32] = numbers.astype(np.float32)
@@ -377,7 +377,7 @@ def _frame(X: IntoDataFrame) -> Frame:
 
 
 def _like(frame: Frame, answer: Any) -> Any:
-    """The answer as its user has frames, with the same index where they have one."""
+    """The answer in the frame library of the user, with the same index if there is one."""
     native_answer = answer.to_native()
     index = nw.maybe_get_index(frame)
     if index is not None:

@@ -1,7 +1,7 @@
 """`SaffariForestClassifier`: the online forest of Saffari and others (2009), to compare with.
 
 It has one stream: the points that choose the splits also make the predictions, so nothing is proved
-of it. All but its rule is the forest of `riparian.forest`: the tree, the feature space, the draws.
+about it. It differs from `riparian.forest` only by its rule; tree, feature space and draws are shared.
 """
 
 from __future__ import annotations

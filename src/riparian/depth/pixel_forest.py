@@ -1,4 +1,4 @@
-"""What forests over depth images share: the door of pixels."""
+"""What forests over depth images share: pixels are checked here, before anything is learned."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from riparian.estimator.weights import checked_weights
 class PixelForestClassifier(ForestClassifier):
     """A forest whose points are pixels of depth images.
 
-    `depth` is always (images, height, width), in metres, where 0 or NaN stand for no return;
+    `depth` is always (images, height, width), in metres, where 0 or NaN means no return;
     `pixels` is (pixels, 3), rows of image, row and column.
     """
 
@@ -57,8 +57,8 @@ class PixelForestClassifier(ForestClassifier):
     ) -> Self:
         """Learn these pixels from nothing, in `passes` shuffled passes.
 
-        `callback(pixels learned, pixels in all)` is called now and then; if it returns something
-        true, learning stops there.
+        `callback(pixels learned, pixels in total)` is called now and then. If it returns a true
+        value, learning stops there.
         """
         passes = self._checked_passes()
         with unchanged_if_refused(self):
@@ -86,7 +86,7 @@ class PixelForestClassifier(ForestClassifier):
         with unchanged_if_refused(self):
             points, known = self._checked_batch(depth, pixels, labels)
             weights = checked_weights(sample_weight, len(known))
-            self._meet(known, classes)
+            self._prepare(known, classes)
         self._learn(points, known, weights)
         return self
 
@@ -95,7 +95,7 @@ class PixelForestClassifier(ForestClassifier):
         shape = np.shape(labels)
         if shape != (len(points),):
             raise ValueError(
-                f"labels must have the shape ({len(points)},), one for each pixel, got {shape}"
+                f"labels must have the shape ({len(points)},), one per pixel, got {shape}"
             )
         known = checked_labels(labels, name=type(self).__name__)
         check_consistent_length(points.pixels, known)
@@ -116,7 +116,7 @@ class PixelForestClassifier(ForestClassifier):
         return self._over_images(depth, self._most_probable)
 
     def predict_image_proba(self, depth: ArrayLike) -> NDArray[np.float64]:
-        """The probabilities at every pixel: (height, width, classes), or so for several images."""
+        """The probabilities at every pixel, (height, width, classes), or those of several images."""
         return self._over_images(depth, lambda points: self._proba(points)[0])
 
     def predict_trees(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[np.int64]:
@@ -128,7 +128,7 @@ class PixelForestClassifier(ForestClassifier):
         return self._stack(self._points(depth, pixels), self._native.apply)
 
     def score(self, depth: ArrayLike, pixels: ArrayLike, labels: ArrayLike) -> float:
-        """The share of pixels whose class is right."""
+        """The share of pixels whose class is predicted correctly."""
         return float(np.mean(self.predict(depth, pixels) == np.asarray(labels)))
 
     def offsets(self, tree: int) -> NDArray[np.float32]:
@@ -136,8 +136,8 @@ class PixelForestClassifier(ForestClassifier):
         at a depth of two metres."""
         check_is_fitted(self)
         arrays = self._native.tree(tree)
-        found: NDArray[np.float32] = arrays["feature"][arrays["child"] > 0]
-        return found
+        at_inner_nodes: NDArray[np.float32] = arrays["feature"][arrays["child"] > 0]
+        return at_inner_nodes
 
     def _points(self, depth: Any, pixels: Any) -> Pixels:
         check_is_fitted(self)
@@ -150,5 +150,5 @@ class PixelForestClassifier(ForestClassifier):
         _, height, width = images.shape
         everywhere = every_pixel(height, width)
         answers = [answer(Pixels(image[None], everywhere)) for image in images]
-        shaped = [found.reshape(height, width, *found.shape[1:]) for found in answers]
+        shaped = [flat.reshape(height, width, *flat.shape[1:]) for flat in answers]
         return shaped[0] if single else np.stack(shaped)

@@ -1,4 +1,4 @@
-"""Depth images and pixels at the door: checked once, before anything is learned of them."""
+"""Depth images and pixels: checked once, before anything is learned from them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from riparian.tools.checks import whole
 
 
 def checked_pixels(depth: Any, pixels: Any, far: float) -> Pixels:
-    """Pixels to predict: one that has no return is as far away as can be."""
+    """Pixels to predict. One without a return has the far depth."""
     images = checked_images(depth)
     places = checked_places(pixels, images.shape)
     return Pixels(with_far(images, far), places)
 
 
 def checked_pixels_to_learn(depth: Any, pixels: Any, far: float) -> Pixels:
-    """Pixels to learn have a return: what they show would not be known otherwise."""
+    """Pixels to learn. They must have a return, or nobody could know what they show."""
     images = checked_images(depth)
     places = checked_places(pixels, images.shape)
     z = images[places[:, 0], places[:, 1], places[:, 2]]
-    nowhere = ~(z > 0)
-    if nowhere.any():
-        i = int(np.argmax(nowhere))
+    without_return = ~(z > 0)
+    if without_return.any():
+        i = int(np.argmax(without_return))
         image, row, column = places[i].tolist()
         raise ValueError(
             f"pixels to learn must have a return, but pixel {i} (image {image}, row {row}, "
@@ -36,53 +36,53 @@ def checked_pixels_to_learn(depth: Any, pixels: Any, far: float) -> Pixels:
 
 
 def checked_images(depth: Any) -> NDArray[np.float32]:
-    """Images of one size, in metres. 0 and NaN stand for no return."""
+    """Images of one size, in metres. 0 and NaN mean no return."""
     try:
-        found = np.asarray(depth)
+        given = np.asarray(depth)
     except ValueError:
         raise ValueError("depth must hold images of one size, got different ones") from None
-    if found.dtype == object:
+    if given.dtype == object:
         raise ValueError("depth must hold images of one size, got different ones")
-    if found.dtype.kind not in "fiu":
-        raise TypeError(f"depth must hold numbers of metres, got {found.dtype}")
-    if found.ndim != 3 or 0 in found.shape[1:]:
-        raise ValueError(f"depth must have the shape (images, height, width), got {found.shape}")
-    if max(found.shape[1:]) > 2**20:
-        raise ValueError(f"depth images must have at most 2^20 rows and columns, got {found.shape}")
+    if given.dtype.kind not in "fiu":
+        raise TypeError(f"depth must hold numbers of metres, got {given.dtype}")
+    if given.ndim != 3 or 0 in given.shape[1:]:
+        raise ValueError(f"depth must have the shape (images, height, width), got {given.shape}")
+    if max(given.shape[1:]) > 2**20:
+        raise ValueError(f"depth images must have at most 2^20 rows and columns, got {given.shape}")
     with np.errstate(over="ignore"):
-        images = np.ascontiguousarray(found, dtype=np.float32)
+        images = np.ascontiguousarray(given, dtype=np.float32)
     wrong = np.isinf(images) | (images < 0)
     if wrong.any():
         image, row, column = np.argwhere(wrong)[0].tolist()
         raise ValueError(
             "depth must be finite and not negative (0 or NaN: no return), got "
-            f"{found[image, row, column]} at image {image}, row {row}, column {column}"
+            f"{given[image, row, column]} at image {image}, row {row}, column {column}"
         )
     return images
 
 
 def checked_places(pixels: Any, shape: tuple[int, ...]) -> NDArray[np.int32]:
     """Rows of image, row and column, all inside."""
-    found = np.asarray(pixels)
-    if found.ndim != 2 or found.shape[1] != 3:
+    places = np.asarray(pixels)
+    if places.ndim != 2 or places.shape[1] != 3:
         raise ValueError(
             f"pixels must have the shape (pixels, 3), rows of image, row and column, "
-            f"got {found.shape}"
+            f"got {places.shape}"
         )
-    if found.dtype.kind not in "iu" and found.size:
-        raise TypeError(f"pixels must be whole numbers, got {found.dtype}")
-    outside = (found < 0) | (found >= np.array(shape, dtype=np.int64))
+    if places.dtype.kind not in "iu" and places.size:
+        raise TypeError(f"pixels must be whole numbers, got {places.dtype}")
+    outside = (places < 0) | (places >= np.array(shape, dtype=np.int64))
     if outside.any():
         i = int(np.argmax(outside.any(axis=1)))
         raise ValueError(
             f"pixels must lie in the images, whose shape is {shape}, but pixel {i} is "
-            f"{found[i].tolist()}"
+            f"{places[i].tolist()}"
         )
-    return np.ascontiguousarray(found, dtype=np.int32)
+    return np.ascontiguousarray(places, dtype=np.int32)
 
 
 def with_far(images: NDArray[np.float32], far: float) -> NDArray[np.float32]:
-    """R16: where there is no return, the far depth is read."""
+    """R16: a pixel without a return reads the far depth."""
     missing = ~(images > 0)
     return np.where(missing, np.float32(far), images) if missing.any() else images
 
@@ -99,14 +99,14 @@ def sample_pixels(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    """Pixels to learn, and their labels: `per_class` of each class in each image, or all there are.
+    """Pixels to learn, and their labels: `per_class` of each class per image, or all there are.
 
-    `labels` has the shape (images, height, width). They are drawn without replacement, and those of
-    an image come in random order, one image after the other.
+    `labels` has the shape (images, height, width). Pixels are drawn without replacement. Images
+    keep their order; within an image the order is random.
 
     >>> import numpy as np
-    >>> pixels, found = sample_pixels(np.eye(4, dtype=int)[None], per_class=3, random_state=0)
-    >>> sorted(found.tolist())
+    >>> pixels, sampled = sample_pixels(np.eye(4, dtype=int)[None], per_class=3, random_state=0)
+    >>> sorted(sampled.tolist())
     [0, 0, 0, 1, 1, 1]
     """
     images = np.asarray(labels)
@@ -116,7 +116,7 @@ def sample_pixels(
     rng = check_random_state(random_state)
     drawn = [_sample(image.ravel(), per_class, rng) for image in images]
     flat = np.concatenate([np.zeros(0, dtype=np.intp), *drawn])
-    image = np.repeat(np.arange(len(images)), [len(some) for some in drawn])
+    image = np.repeat(np.arange(len(images)), [len(places) for places in drawn])
     row, column = np.divmod(flat, max(1, images.shape[2]))
     pixels = np.stack([image, row, column], axis=1).astype(np.int32)
     return pixels, images[image, row, column]

@@ -1,1 +1,1 @@
-"""What every forest of a user is made of: parameters, rows, labels, weights, and the base class."""
+"""What every estimator is made of: parameters, rows, labels, weights, and the base classes."""

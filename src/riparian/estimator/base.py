@@ -1,7 +1,7 @@
-"""What all forests share behind their doors: an engine, labels, weights, and copies of themselves.
+"""What all forests share: an engine, labels, weights, and copies of themselves.
 
-What a point is, a row of a matrix or a pixel of an image, their children say (`riparian.estimator.rows`,
-`riparian.depth`), and check it.
+What a point is, a row of a matrix or a pixel of an image, is for the subclasses to say and to check
+(`riparian.estimator.row_forest`, `riparian.depth.pixel_forest`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from riparian.estimator.progress import Callback, Progress
 from riparian.estimator.weights import ClassWeights, Weights, product
 from riparian.snapshot.errors import SnapshotError
 
-STEP_POINTS = 4096  # `fit` tells of its progress after this many points, or a hundredth of them
+STEP_POINTS = 4096  # `fit` reports progress after this many points, or a hundredth of all
 
 
 class ForestClassifier(ClassifierMixin, BaseEstimator):
@@ -52,7 +52,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _blocks(self, points: Any) -> Iterator[tuple[slice, Any]]:
-        """The points as the engine takes them, some at a time."""
+        """The points as the engine takes them, block by block."""
 
     # -- learning ---------------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         return hasattr(self, "_engine_and_labels")
 
     def _start(self, labels: Labels) -> None:
-        """An empty forest. The parameters count from here; later changes wait for the next start."""
+        """Begin an empty forest. Parameters that change later wait for the next start."""
         self._workers()
         self._class_weights = ClassWeights(self.class_weight)
         self._prediction_only = False
@@ -82,7 +82,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
     def _learn(self, points: Any, y: NDArray[Any], weights: Weights | None) -> None:
         if weights is not None:
-            points, y, weights = _of_weight(points, y, weights)
+            points, y, weights = _with_weight(points, y, weights)
         with self._native.learning:
             before = len(self._labels.arrived)
             arrivals = self._labels.join(y)
@@ -90,11 +90,11 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
                 self._native.set_classes(self._labels.rank(), len(self._labels.classes))
             weights = product(weights, self._class_weights.of(arrivals, self._labels.arrived))
             if weights is not None:
-                points, arrivals, weights = _of_weight(points, arrivals, weights)
+                points, arrivals, weights = _with_weight(points, arrivals, weights)
                 self._history = self._history.with_weights(weights)
-            for some, block in self._blocks(points):
-                weight = None if weights is None else weights[some]
-                self._native.learn(block, arrivals[some], weight, self._workers())
+            for rows, block in self._blocks(points):
+                weight = None if weights is None else weights[rows]
+                self._native.learn(block, arrivals[rows], weight, self._workers())
 
     def _checked_parameters(self) -> Parameters | SaffariParameters:
         return self._parameters_class.of(self, seed=self._seed())
@@ -109,8 +109,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     def _workers(self) -> int:
         return int(effective_n_jobs(OF_ESTIMATORS["n_jobs"].checked(self.n_jobs)))
 
-    def _meet(self, labels: NDArray[Any], classes: Any) -> None:
-        """The labels of the next batch, checked; `classes` may name all that there will ever be."""
+    def _prepare(self, labels: NDArray[Any], classes: Any) -> None:
+        """Start, if this is the first batch, and check its labels. `classes` may name all of them."""
         if not self._started():
             self._start(Labels(None if classes is None else checked_classes(classes)))
         elif classes is not None:
@@ -135,35 +135,32 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         weights: Weights | None,
         passes: int,
         callback: Callback | None,
-        told: dict[str, Any],
+        hook_data: dict[str, Any],
     ) -> None:
-        """Finitely many points, several times. `told`: what scikit-learn's callbacks are told."""
+        """Learn finitely many points, several times. `hook_data` is for scikit-learn's callbacks."""
         n = len(labels)
         step = max(STEP_POINTS, -(-n * passes // 100))
-        progress = Progress(self, passes * -(-n // step), n * passes, callback, told)
+        progress = Progress(self, passes * -(-n // step), n * passes, callback, hook_data)
         for order in self._orders(passes, n):
             for first in range(0, n, step):
-                some = order[first : first + step]
-                self._learn(points[some], labels[some], None if weights is None else weights[some])
-                if progress.step(len(some)):
+                rows = order[first : first + step]
+                self._learn(points[rows], labels[rows], None if weights is None else weights[rows])
+                if progress.step(len(rows)):
                     progress.end()
                     return
         progress.end()
 
     def _orders(self, passes: int, points: int) -> Iterator[NDArray[np.intp]]:
-        for n in range(passes):
-            yield (
-                shuffled(self._native.parameters.seed, n, points)
-                if self.shuffle
-                else np.arange(points)
-            )
+        seed = self._native.parameters.seed
+        for number in range(passes):
+            yield shuffled(seed, number, points) if self.shuffle else np.arange(points)
 
     def _check_can_learn(self) -> None:
         if self._prediction_only:
             raise SnapshotError(
                 "prediction_only",
-                "this forest was saved with prediction_only=True, so it cannot learn on; load a "
-                "snapshot saved without it, or start anew with fit",
+                "this forest was saved with prediction_only=True, so it cannot go on learning; load "
+                "a snapshot saved without it, or start over with fit",
             )
 
     # -- predicting -------------------------------------------------------------------------------
@@ -175,7 +172,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         return self._labels.classes
 
     def _proba(self, points: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Probabilities and the classes they are of: both as of the same point of the stream."""
+        """Probabilities and their classes, both as of the same point of the stream."""
         (engine, labels), workers = self._engine_and_labels, self._workers()
         if len(labels.classes) == 0:
             raise ValueError("no class is known yet: learn a point, or give classes= first")
@@ -190,20 +187,20 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     def _stack(self, points: Any, answer: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
         while True:
             answers = [answer(block) for _, block in self._blocks(points)]
-            if len({part.shape[1] for part in answers}) == 1:  # no class joined meanwhile
+            if len({part.shape[1] for part in answers}) == 1:  # no class joined in between
                 return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
     # -- looking inside ---------------------------------------------------------------------------
 
     def stats(self) -> dict[str, Any]:
-        """What the forest has become, in all and per tree.
+        """What the forest has become, in total and per tree.
 
-        `splits` that it chose (`should_splits`) and was forced to (`must_splits`); `leaves`, how
+        `splits` that it chose (`should_splits`) or had to make (`must_splits`); `leaves`, how
         many of them are `active`, and of those how many are `pure` (only one class so far) or
         `stuck` (their candidates had to be drawn again, R8); the largest `depth`; points by stream;
         `activations` of inactive leaves and `refreshes` they cost (R12); with `max_memory`,
         `evictions` from the fringe and, for each tree, `stopped_at`: the number of points after
-        which it stopped to grow, 0 while it grows; in all, how many have. `bytes` held, by kind.
+        which it stopped growing, 0 while it grows; in total, how many have. `bytes` held, by kind.
         """
         check_is_fitted(self)
         trees = [_with_sums(tree) for tree in self._native.core.stats()]
@@ -228,7 +225,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     # -- copies -----------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """A pickle holds arrays and parameters; what the engine derives from them is made again."""
+        """A pickle holds arrays and parameters; the engine derives the rest again."""
         state = dict(super().__getstate__())
         if self._started():
             with self._native.learning:
@@ -250,7 +247,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
 @contextmanager
 def unchanged_if_refused(forest: ForestClassifier) -> Iterator[None]:
-    """What the door refuses leaves no trace: not even the number of features it would have had."""
+    """A refused batch leaves no trace, not even the number of features that it had."""
     before = dict(forest.__dict__)
     try:
         yield
@@ -259,8 +256,10 @@ def unchanged_if_refused(forest: ForestClassifier) -> Iterator[None]:
         raise
 
 
-def _of_weight(points: Any, y: NDArray[Any], weights: Weights) -> tuple[Any, NDArray[Any], Weights]:
-    """R13: a point of no weight is no point of the stream."""
+def _with_weight(
+    points: Any, y: NDArray[Any], weights: Weights
+) -> tuple[Any, NDArray[Any], Weights]:
+    """R13: a point without weight is not a point of the stream."""
     there = weights > 0
     return (points, y, weights) if there.all() else (points[there], y[there], weights[there])
 
@@ -274,10 +273,10 @@ def checked_labels(y: Any, name: str) -> NDArray[Any]:
         family(np.ravel(y))
     y = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
     labels: NDArray[Any] = column_or_1d(y, warn=True)
-    # scikit-learn's own check of targets warns of many classes in few rows, as batches have them.
+    # scikit-learn's own check of targets warns of many classes in few rows; batches are like that.
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
-        strange = labels[labels != np.floor(labels)][0]
-        raise ValueError(f"Unknown label type: continuous. y must hold classes, got {strange}")
+        fraction = labels[labels != np.floor(labels)][0]
+        raise ValueError(f"Unknown label type: continuous. y must hold classes, got {fraction}")
     return labels
 
 

@@ -1,4 +1,4 @@
-"""What a forest has been through that the theorem does not speak of."""
+"""What has happened to a forest that the theorem does not cover."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class History:
-    """None stands for not known: a snapshot from before this was kept does not say."""
+    """None means unknown: older snapshots do not say."""
 
     weighted: bool | None = None  # some point had a weight other than 1
     passes: int | None = None  # how often `fit` went through the same points

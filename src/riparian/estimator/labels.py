@@ -7,24 +7,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Labels of one of these families can be sorted among each other; numpy would mix them silently.
+# Labels can be sorted only within one of these families; numpy would mix them silently.
 FAMILIES = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 
 SMALL = 2**12  # whole numbers from 0 to here are looked up in a table
-STRANGER = np.uint32(2**32 - 1)  # in that table: it has not arrived
+NOT_ARRIVED = np.uint32(2**32 - 1)  # in that table
 
 
 class Labels:
     """The labels of a stream.
 
-    Labels given beforehand are all there is, unless it is left `open`; otherwise new ones join.
+    If classes are given and not left `open`, there are no others. Otherwise new labels join.
     """
 
     def __init__(self, classes: NDArray[Any] | None, *, open: bool = False) -> None:
         self.closed = classes is not None and not open
         self.classes: NDArray[Any] = np.array([]) if classes is None else classes
         self.known = self.classes  # before anything arrived
-        self.joined: list[Any] = []  # those that were not, in order of arrival
+        self.joined: list[Any] = []  # those that were not known, in order of arrival
         self.arrived: list[Any] = []  # all that have arrived, in order; never shrinks
         self._number: dict[Any, int] = {}  # of each in that order
         self._family = None if classes is None else family(classes)
@@ -44,21 +44,21 @@ class Labels:
         """The number of each label in order of arrival; all of them are checked before any joins."""
         if len(y) == 0:
             return np.empty(0, dtype=np.uint32)
-        familiar = self._look_up(y)
-        if familiar is not None:
-            return familiar
+        looked_up = self._look_up(y)
+        if looked_up is not None:
+            return looked_up
         unique, first, inverse = np.unique(y, return_index=True, return_inverse=True)
         labels = unique.tolist()
         self._family = self._checked_family(unique, labels)
         new = [i for i in np.argsort(first) if labels[i] not in self._number]
         known = set(self.classes.tolist()) if new else set()
-        strangers = [i for i in new if labels[i] not in known]
-        if strangers:
-            self.classes = merge(self.classes, unique[np.sort(strangers)])
+        unknown = [i for i in new if labels[i] not in known]
+        if unknown:
+            self.classes = merge(self.classes, unique[np.sort(unknown)])
         for i in new:
             self._number[labels[i]] = len(self.arrived)
             self.arrived.append(labels[i])
-        self.joined += [labels[i] for i in strangers]
+        self.joined += [labels[i] for i in unknown]
         if new:
             self._table = self._make_table()
         numbers = np.array([self._number[label] for label in labels], dtype=np.uint32)
@@ -71,7 +71,7 @@ class Labels:
         return np.searchsorted(self.classes, np.array(self.arrived, dtype=self.classes.dtype))
 
     def classes_when(self, n_classes: int) -> NDArray[Any]:
-        """The classes as they were when there were so many: others may have joined meanwhile."""
+        """The classes as they were when there were `n_classes`: others may have joined since."""
         classes = self.classes
         if len(classes) == n_classes:
             return classes
@@ -91,24 +91,25 @@ class Labels:
             )
 
     def check(self, y: NDArray[Any]) -> None:
-        """Whether these labels may join; nothing changes."""
+        """Refuse labels that may not join; nothing changes."""
         if len(y) and self._look_up(y) is None:
             unique = np.unique(y)
             self._checked_family(unique, unique.tolist())
 
     def _look_up(self, y: NDArray[Any]) -> NDArray[np.uint32] | None:
-        """What `join` would answer, if all of these are small numbers and have arrived: most batches
-        are like that, and sorting them would take longer.
+        """What `join` would return, if all labels are small numbers that have arrived before; else None.
+
+        Most batches are like that, and sorting them would take longer.
         """
         table = self._table  # another thread may put a new one there
         if len(table) == 0 or y.dtype.kind not in "iu" or y.min() < 0 or y.max() >= len(table):
             return None
         numbers = table[y]
-        return None if (numbers == STRANGER).any() else numbers
+        return None if (numbers == NOT_ARRIVED).any() else numbers
 
     def _make_table(self) -> NDArray[np.uint32]:
         small = self._family == "int" and 0 <= min(self.arrived) <= max(self.arrived) < SMALL
-        table = np.full(max(self.arrived) + 1 if small else 0, STRANGER, dtype=np.uint32)
+        table = np.full(max(self.arrived) + 1 if small else 0, NOT_ARRIVED, dtype=np.uint32)
         if small:
             table[self.arrived] = np.arange(len(self.arrived))
         return table

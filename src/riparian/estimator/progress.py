@@ -1,4 +1,4 @@
-"""Progress of `fit`: scikit-learn's callbacks where it has them, and a plain function anywhere."""
+"""Progress of `fit`: for scikit-learn's callbacks, where it has them, and for a plain function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ try:
 except ImportError:  # before scikit-learn 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """There is nothing to support."""
+        """No callbacks, so nothing to support."""
 
     def with_callbacks(method: Any) -> Any:
         return method
@@ -22,13 +22,13 @@ __all__ = ["Callback", "CallbackSupportMixin", "Progress", "with_callbacks"]
 
 
 class Progress:
-    """Tells whoever listens after each step of a fit; any of them can ask to stop."""
+    """Reports every step of a `fit` to its listeners. Each of them can ask to stop."""
 
     def __init__(
         self, estimator: Any, steps: int, rows: int, callback: Callback | None, data: dict[str, Any]
     ) -> None:
         self.estimator = estimator
-        self.rows = rows  # in all
+        self.rows = rows  # in total
         self.learned = 0
         self.callback = callback
         self.data = data  # X, y and metadata, as scikit-learn's hooks take them
@@ -38,7 +38,7 @@ class Progress:
             self.context.call_on_fit_task_begin(estimator=estimator, **data)
 
     def step(self, rows: int) -> bool:
-        """`rows` more rows were learned; true where somebody asks to stop."""
+        """Report `rows` more rows as learned; true if a listener asks to stop."""
         self.learned += rows
         stop = bool(self.callback and self.callback(self.learned, self.rows))
         if self.context is not None:

@@ -1,6 +1,6 @@
 """Forests over the rows of a matrix: the door between the user and the engine.
 
-Input is hostile until checked, once, here: a batch is checked whole before its first point is learned.
+Input is checked once, here, and a batch as a whole before its first point is learned.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from riparian.estimator.progress import Callback, CallbackSupportMixin, with_cal
 from riparian.estimator.rows import Rows, as_rows, blocks, with_names
 from riparian.estimator.weights import checked_weights
 
-# What `as_rows` checks better than scikit-learn would: NaN is welcome, and sparse rows stay sparse.
-OURS = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse": "csr"}
+# `as_rows` checks the rest: NaN is a missing value, and sparse rows stay sparse.
+SKLEARN_CHECKS = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse": "csr"}
 
 
 class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
@@ -51,7 +51,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
     ) -> Self:
         """Learn a finite data set from nothing, in `passes` shuffled passes.
 
-        `callback(rows learned, rows in all)` is called now and then; if it returns something true,
+        `callback(rows learned, rows in total)` is called now and then. If it returns a true value,
         learning stops there.
         """
         passes = self._checked_passes()
@@ -60,8 +60,8 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
             weights = checked_weights(sample_weight, len(labels))
             self._start_passes(labels, weights, passes)
 
-        told = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        self._learn_passes(rows, labels, weights, passes, callback, told)
+        hook_data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
+        self._learn_passes(rows, labels, weights, passes, callback, hook_data)
         return self
 
     def partial_fit(
@@ -81,7 +81,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
             first = not self._started()
             rows, labels = self._checked_batch(X, y, first=first, at_least=0)
             weights = checked_weights(sample_weight, len(labels))
-            self._meet(labels, classes)
+            self._prepare(labels, classes)
         self._learn(rows, labels, weights)
         return self
 
@@ -96,7 +96,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         return self._most_probable(self._checked_points(X))
 
     def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The logarithm of `predict_proba`; -inf for a class that no tree has seen there."""
+        """The logarithm of `predict_proba`; -inf for a class of probability 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
@@ -112,11 +112,11 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Gain times structure points of all splits in a feature, as a share of all splits'.
+        """Gain times structure points, summed over the splits in a feature, as a share of all features.
 
-        It is learned from the structure stream alone and follows the stream as it grows. Zeros
-        before the first split. A gain among a handful of points is biased upward, so with a small
-        α features of pure noise get a share too.
+        It comes from the structure stream alone and is up to date at any time; zeros before the
+        first split. A gain measured on a handful of points is biased upward, so with a small α
+        features of pure noise get a share too.
         """
         check_is_fitted(self)
         gains = self._native.core.importance().astype(np.float64)
@@ -153,7 +153,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
             return as_rows(X)
         try:
             rows = validate_data(
-                self, with_names(X), reset=reset, ensure_min_samples=at_least, **OURS
+                self, with_names(X), reset=reset, ensure_min_samples=at_least, **SKLEARN_CHECKS
             )
         except OverflowError:
             raise ValueError(
@@ -164,7 +164,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
     def _is_plain(self, X: Any, reset: bool, at_least: int) -> bool:
         """An array of numbers of the right width: nothing is left for scikit-learn to check.
 
-        It is what a stream consists of, row by row, where its checks would cost most.
+        Streams consist of these, and row by row its checks would cost most.
         """
         return (
             type(X) is np.ndarray

@@ -15,7 +15,7 @@ Rows = Any  # an array of float32, or a CSR matrix of float32
 
 SKLEARN_BEFORE_NARWHALS = parse_version(sklearn_version) < parse_version("1.9")
 
-DENSE_BYTES = 2**24  # at most this much of a sparse matrix is dense at a time
+DENSE_BYTES = 2**24  # of a sparse matrix that are made dense at a time, at the most
 
 
 def as_rows(X: Any) -> Rows:
@@ -25,7 +25,7 @@ def as_rows(X: Any) -> Rows:
     with np.errstate(over="ignore", invalid="ignore"):
         rows = X.astype(np.float32) if issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
         values = rows.data if issparse(rows) else rows
-        if np.isfinite(np.add.reduce(values, axis=None)):  # quicker than to look at each
+        if np.isfinite(np.add.reduce(values, axis=None)):  # faster than looking at each
             return rows
     bad = np.isinf(values)
     if bad.any():
@@ -62,14 +62,14 @@ def with_names(X: Any) -> Any:
 
 
 def blocks(X: Rows) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-    """Dense rows, piece by piece; all at once where they are dense already."""
+    """Dense rows, block by block; all at once if they are dense already."""
     if not issparse(X):
         yield slice(0, len(X)), np.ascontiguousarray(X)
         return
     rows = max(1, DENSE_BYTES // (4 * X.shape[1]))
     for first in range(0, max(1, X.shape[0]), rows):
-        some = slice(first, first + rows)
-        yield some, X[some].toarray()
+        block = slice(first, first + rows)
+        yield block, X[block].toarray()
 
 
 def _too_large(X: Any, bad: NDArray[np.bool_]) -> str:

@@ -17,8 +17,8 @@ class ClassWeights:
     """The weight of each class: given, or "balanced", which follows the stream.
 
     As in scikit-learn, balanced is n / (classes · n_k); here n, the classes and n_k are those seen up
-    to the row in question, itself included, so that batches do not matter. Rows of no weight of
-    their own are not seen.
+    to the row in question, itself included, so that batches do not matter. Rows whose own weight is 0
+    are not counted.
     """
 
     def __init__(self, given: Any) -> None:
@@ -27,7 +27,7 @@ class ClassWeights:
         self.seen: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # by label, in order of arrival
 
     def of(self, arrivals: NDArray[np.uint32], arrived: list[Any]) -> Weights | None:
-        """The weights of a batch of labels, numbered in order of arrival; None: all one."""
+        """The weights of a batch of labels, numbered in order of arrival; None if all are 1."""
         if self.balanced:
             return self._follow(arrivals)
         if self.given is None:
@@ -73,7 +73,7 @@ def checked_weights(given: Any, rows: int) -> Weights | None:
 
 
 def as_weights(name: str, given: Any, rows: int) -> Weights:
-    """One weight for each row; a single number is that of all of them."""
+    """One weight per row; a single number counts for all of them."""
     numbers = np.asarray(given)
     if numbers.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold numbers, got {numbers.ravel()[:1].tolist()}")
