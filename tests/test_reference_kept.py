@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_equivalence import parameters as any_parameters
-from test_equivalence import streams
 
 from riparian.estimator.schedules import Geometric
 from riparian.reference import LEAF_DRAW, Columns, Draws, Forest, Leaf, Split, key, uniform
@@ -31,6 +29,8 @@ from riparian.reference_kept import (
 
 from engines import NEVER, Reference, keeping, mixture, parameters
 from equivalence import counts, reference_lists, reference_memory, reference_tree
+from strategies import parameters as any_parameters
+from strategies import streams
 
 pytestmark = pytest.mark.engine
 
