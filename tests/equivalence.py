@@ -64,7 +64,7 @@ class Native:
 
     def tree(self, i: int) -> dict[int, Any]:
         return native_tree(
-            self.forest.tree(i), self.labels.arrived, self.forest.parameters.split_points
+            self.forest.core.tree(i), self.labels.arrived, self.forest.parameters.split_points
         )
 
     def stats(self) -> list[dict[str, int]]:
@@ -75,7 +75,7 @@ class Native:
         return [tuple(tree[kind] for kind in kinds) for tree in self.stats()]
 
     def importance(self, i: int) -> dict[int, int]:
-        return counts(dict(enumerate(self.forest.tree(i)["importance"].tolist())))
+        return counts(dict(enumerate(self.forest.tree(i).importance.tolist())))
 
     def reborn(self) -> Native:
         """The same forest, gone through its arrays."""

@@ -52,7 +52,7 @@ def learn_reference(p, X, y, weights=None):
 
 def assert_same_bags(forest, engine):
     for i, tree in enumerate(forest.trees):
-        bag = engine.forest.tree(i)["bag"].tolist()
+        bag = list(engine.forest.tree(i).bag)
         assert bag == [tree.number, tree.planted, tree.left_out, tree.left_out_errors]
 
 
@@ -116,7 +116,7 @@ def test_thresholds_of_a_range_lie_in_it_and_need_not_be_values_of_points():
     p = parameters(thresholds="range", min_samples=10**9)
     engine = Native(p, 2)
     engine.learn(X, y)
-    found = engine.forest.tree(0)["split_threshold"]
+    found = engine.forest.tree(0).split_threshold
     assert len(found) == 2 * 10
     assert not np.isin(found, X).any()
     assert found.min() >= X.min() and found.max() <= X.max()
@@ -131,7 +131,7 @@ def test_trees_with_errors_are_replaced_and_those_without_are_not():
         p = parameters(n_trees=4, replacement_rate=0.01, min_samples=20, min_gain=0.05)
         engine = Native(p, 2)
         engine.learn(X, y)
-        return sum(int(engine.forest.tree(i)["bag"][0]) // 4 for i in range(4))
+        return sum(engine.forest.tree(i).bag.number // 4 for i in range(4))
 
     assert replacements(easy) == 0
     assert replacements(hard) > 20
@@ -140,9 +140,7 @@ def test_trees_with_errors_are_replaced_and_those_without_are_not():
 def test_without_a_rate_no_tree_is_replaced():
     engine = Native(parameters(n_trees=3), 2)
     engine.learn(*mixture(2000))
-    assert [engine.forest.tree(i)["bag"].tolist() for i in range(3)] == [
-        [i, 0, 0, 0] for i in range(3)
-    ]
+    assert [list(engine.forest.tree(i).bag) for i in range(3)] == [[i, 0, 0, 0] for i in range(3)]
 
 
 @pytest.mark.parametrize(

@@ -179,10 +179,10 @@ def test_leaves_that_enter_later_may_look_at_columns_that_have_joined():
     forest.set_dims(2)
     forest.learn(X[200:], y[200:], None, workers=1)
     after = forest.tree(0)
-    assert set(before["feature"].tolist()) == {0}
-    assert set(after["feature"].tolist()) == {0, 1}
-    inner = before["child"] > 0
-    np.testing.assert_array_equal(after["feature"][: len(inner)][inner], 0)
+    assert set(before.feature.tolist()) == {0}
+    assert set(after.feature.tolist()) == {0, 1}
+    inner = before.child > 0
+    np.testing.assert_array_equal(after.feature[: len(inner)][inner], 0)
 
 
 # -- weights --------------------------------------------------------------------------------------

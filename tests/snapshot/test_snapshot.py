@@ -22,7 +22,8 @@ import pytest
 
 import riparian
 from riparian import Geometric, OnlineForestClassifier
-from riparian.snapshot import arrays
+from riparian.engine.trees import Totals
+from riparian.snapshot import arrays, container
 from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
 from snapshots import KINDS, learned, mixture, opened, same_forest, sealed
@@ -331,14 +332,30 @@ def test_a_folder_is_not_replaced_and_a_missing_one_not_made(tmp_path):
 # -- the page about the format -----------------------------------------------------------------------
 
 
-def test_the_page_about_the_format_describes_every_array_and_field():
-    page = Path(__file__).parents[2] / "docs" / "snapshot-format.md"
-    told = set(re.findall(r"^\| `(\w+)`", page.read_text(encoding="utf-8"), re.MULTILINE))
-    header, tensors = opened(learned().to_bytes())
+PAGE = Path(__file__).parents[2] / "docs" / "snapshot-format.md"
+
+
+def test_the_page_about_the_format_describes_every_field_of_the_header():
+    described = set(re.findall(r"^\| `(\w+)`", PAGE.read_text("utf-8"), re.MULTILINE))
+    header, _ = opened(learned().to_bytes())
     fields = {*header, *header["estimator"], *header["engine"], *header["labels"]}
-    assert set(tensors) == set(arrays.ARRAYS)
-    assert told >= {*tensors, *fields, *arrays.TOTALS, *header["class_weights"], "sha256"}
+    assert described >= {*fields, *header["class_weights"], "sha256"}
     assert json.dumps(header)
+
+
+def test_the_page_about_the_format_describes_every_array_as_the_core_lists_it():
+    row = re.compile(r"^\| `(\w+)` \| ([UIF]\d+) \| (\w.*?) \|", re.MULTILINE)
+    assert row.findall(PAGE.read_text("utf-8")) == [
+        (name, container.NAMES[arrays.DTYPES[name]], field.per)
+        for name, field in arrays.SAVED.items()
+    ]
+    assert set(opened(learned().to_bytes())[1]) == set(arrays.SAVED)
+
+
+def test_the_page_about_the_format_lists_the_totals_in_their_order():
+    section = PAGE.read_text("utf-8").split("Of `totals`, in this order")[1]
+    described = re.findall(r"^\| `(\w+)`", section, re.MULTILINE)
+    assert described == list(Totals._fields)
 
 
 # -- what a program keeps with it --------------------------------------------------------------------

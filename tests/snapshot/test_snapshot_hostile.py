@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import riparian
+from riparian.engine.trees import TreeArrays
 from riparian.snapshot import size
 
 from snapshots import KINDS, changed, learned, opened, scratched, sealed, survive
@@ -302,17 +303,17 @@ ARRAY_LIES = [
     (hand_made, {"nodes": [4]}, "odd number"),
     (hand_made, {"nodes": [0]}, "odd number"),
     (hand_made, {"nodes": [2**63 + 1]}, "odd number"),
-    (hand_made, {"nodes": [5]}, "feature must hold 5 numbers, one for each node; it holds 3"),
+    (hand_made, {"nodes": [5]}, "feature must hold 5 numbers, one per node; it holds 3"),
     (hand_made, {"leaf_classes": [2, 2**32 - 1]}, "histogram must hold"),
     (hand_made, {"leaf_active": [1, 2]}, "leaf_active must be 0 or 1"),
     (hand_made, {"leaf_active": [1, 0]}, "key_over must hold 1"),
-    (hand_made, {"dims": [2, 2**32 - 1]}, "one for each candidate dimension"),
-    (hand_made, {"split_points": [2**32 - 1, 1]}, "one for each split point"),
+    (hand_made, {"dims": [2, 2**32 - 1]}, "one per active leaf times dims"),
+    (hand_made, {"split_points": [2**32 - 1, 1]}, "one per active leaf times split_points"),
     (hand_made, {"structure_counted": [0, 2]}, "structure_counted must be 0 or 1"),
-    (hand_made, {"structure_length": [2**32 - 1, 2]}, "one for each structure point"),
+    (hand_made, {"structure_length": [2**32 - 1, 2]}, "structure_label must hold"),
     (hand_made, {"structure_length": [2**32 - 1, 2], "dims": [2**32 - 1, 1]}, "beyond all bounds"),
-    (hand_made, {"estimation_length": [2, 2**32 - 1]}, "one for each estimation count"),
-    (hand_made, {"importance": [0]}, "one for each column"),
+    (hand_made, {"estimation_length": [2, 2**32 - 1]}, "estimation_count must hold"),
+    (hand_made, {"importance": [0]}, "one per column"),
     # nodes
     (hand_made, {"child": [2, 0, 0]}, "child must be odd"),
     (hand_made, {"child": [3, 0, 0]}, "child must be a node of its tree"),
@@ -567,8 +568,8 @@ def test_the_estimate_is_no_less_than_what_the_forest_holds():
         header, arrays = opened(snapshot(kind))
         forest = riparian.from_bytes(sealed(header, arrays))
         about = riparian.snapshot.header.read(json.dumps(header), 2**40)
-        wide = riparian.snapshot.arrays.widen(arrays, False)
-        assert forest.memory()["total"] <= size.core_bytes(wide, about) <= 10**7
+        trees = TreeArrays.end_to_end(riparian.snapshot.arrays.widen(arrays, False))
+        assert forest.memory()["total"] <= size.core_bytes(trees, about) <= 10**7
 
 
 # -- any change at all -------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_a_feature_of_unknown_range_counts_as_never_cut():
     X = np.column_stack([np.full(500, 7.0), rng.random(500)])
     forest = OnlineForestClassifier(1, random_state=0).fit(X, (X[:, 1] > 0.5).astype(int))
     tree = forest._native.tree(0)
-    assert len(tree["child"]) > 1
+    assert len(tree.child) > 1
     found = diameters(tree, ranges_of_thresholds(tree, 2))
     assert found[0] == 1
     assert found.min() >= math.sqrt(1 / 2)
@@ -97,9 +97,9 @@ def test_candidates_widen_the_range_of_the_thresholds():
     forest, X = grown(fringe_size=5)
     tree = forest._native.tree(0)
     ranges = ranges_of_thresholds(tree, 2)
-    inner = tree["child"] > 0
+    inner = tree.child > 0
     for f in range(2):
-        cuts = tree["threshold"][inner & (tree["feature"] == f)]
+        cuts = tree.threshold[inner & (tree.feature == f)]
         assert X[:, f].min() <= ranges.low[f] <= cuts.min()
         assert cuts.max() <= ranges.high[f] <= X[:, f].max()
     assert (ranges.width > 0).all()

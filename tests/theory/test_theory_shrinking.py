@@ -61,12 +61,12 @@ def sides_of_middle(splits, data_seed, n_dims, rate, m):
     tree, node = forest._native.tree(0), 0
     low, high = np.zeros(n_dims), np.ones(n_dims)
     for _ in range(splits):
-        if not tree["child"][node]:
+        if not tree.child[node]:
             break  # so small that it has not split so often yet: it will not become wider
-        feature, threshold = tree["feature"][node], tree["threshold"][node]
+        feature, threshold = tree.feature[node], tree.threshold[node]
         right = threshold < 0.5
         (low if right else high)[feature] = threshold
-        node = tree["child"][node] + right
+        node = tree.child[node] + right
     return high - low
 
 

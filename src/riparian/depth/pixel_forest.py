@@ -135,8 +135,8 @@ class PixelForestClassifier(ForestClassifier):
         """The features at the inner nodes of a tree: row and column of two offsets each, in pixels
         at a depth of two metres."""
         check_is_fitted(self)
-        arrays = self._native.tree(tree)
-        at_inner_nodes: NDArray[np.float32] = arrays["feature"][arrays["child"] > 0]
+        grown = self._native.tree(tree)
+        at_inner_nodes: NDArray[np.float32] = grown.feature[~grown.is_leaf]
         return at_inner_nodes
 
     def _points(self, depth: Any, pixels: Any) -> Pixels:

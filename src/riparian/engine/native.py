@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from riparian import _core
 from riparian.engine.forks import survive_forks
 from riparian.engine.rules import rule_of
+from riparian.engine.trees import Arrays, Tree
 from riparian.estimator.parameters import Parameters, SaffariParameters
-
-Arrays = dict[str, NDArray[Any]]
 
 
 class State(NamedTuple):
@@ -131,9 +130,8 @@ class Engine(ABC):
     def apply(self, points: Any) -> NDArray[np.int64]:
         return self.core.apply(self._core_points(points))
 
-    def tree(self, i: int) -> Arrays:
-        """One tree as flat arrays (named in core/state_fields.hpp)."""
-        return self.core.tree(i)
+    def tree(self, i: int) -> Tree:
+        return Tree.of(self.core.tree(i))
 
     def save(self) -> State:
         return State(*self.core.save())

@@ -37,14 +37,14 @@ class Cell(NamedTuple):
 
 def cells(view: TreeView, cut: Cut) -> list[Cell]:
     """The rectangles that the leaves of a tree are in the plane: they fill it and do not overlap."""
-    found = []
+    reached = []
     waiting = [(0, cut.extent)]
     while waiting:
         node, extent = waiting.pop()
         feature, threshold = int(view.feature[node]), float(view.threshold[node])
         children = int(view.left[node]), int(view.right[node])
         if feature == NONE:
-            found.append(Cell(node, extent))
+            reached.append(Cell(node, extent))
         elif feature in (cut.across, cut.up):
             halves = _halves(extent, threshold, axis=0 if feature == cut.across else 2)
             waiting += [
@@ -54,7 +54,7 @@ def cells(view: TreeView, cut: Cut) -> list[Cell]:
             ]
         else:
             waiting.append((children[0 if cut.at[feature] <= threshold else 1], extent))  # R4
-    return found
+    return reached
 
 
 def _halves(extent: Extent, threshold: float, axis: int) -> tuple[Extent, Extent]:

@@ -148,18 +148,18 @@ def _class_numbers(
 
 def _draw_cells(ax: Axes, view: TreeView, cut: Cut) -> None:
     Rectangle = matplotlib("patches").Rectangle
-    found = cells(view, cut)
+    shown = cells(view, cut)
     rectangles = [
         Rectangle((left, bottom), right - left, top - bottom)
-        for _, (left, right, bottom, top) in found
+        for _, (left, right, bottom, top) in shown
     ]
-    leaves = [cell.leaf for cell in found]
+    leaves = [cell.leaf for cell in shown]
     ax.add_collection(
         matplotlib("collections").PatchCollection(
             rectangles,
             facecolors=shades(shares_of(view.counts[leaves])),
             edgecolors="white",
-            linewidths=min(0.8, 8 / math.sqrt(len(found))),  # many cells must not drown in lines
+            linewidths=min(0.8, 8 / math.sqrt(len(shown))),  # many cells must not drown in lines
         )
     )
 

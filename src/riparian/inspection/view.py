@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from riparian.engine.native import Arrays
+from riparian.engine.pieces import numbers
+from riparian.engine.trees import Tree
 from riparian.forest import OnlineForestClassifier
 from riparian.tools.checks import whole
 
@@ -19,7 +20,7 @@ NONE = -1  # where there is no child, no parent, no feature or no class
 
 @dataclass(frozen=True, eq=False)
 class TreeView:
-    """A tree as it was when it was looked at, an entry for each node in the order of creation.
+    """A tree as it was when it was looked at, one entry per node in the order of creation.
 
     The root is node 0, a child comes after its parent, and the numbers are those of `apply`.
 
@@ -74,7 +75,7 @@ class TreeView:
 
 
 def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
-    """One tree of a fitted forest as arrays, an entry a node (`TreeView` says which).
+    """One tree of a fitted forest as arrays, one entry per node (`TreeView` says which).
 
     >>> from riparian import OnlineForestClassifier
     >>> forest = OnlineForestClassifier(n_estimators=1, random_state=1)
@@ -87,18 +88,18 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
     """
     check_is_fitted(forest, "_native")
     n_trees = forest._native.parameters.n_trees
-    arrays = forest._native.tree(whole("tree", tree, at_least=0, at_most=n_trees - 1))
-    is_leaf = arrays["child"] == 0
-    left = np.where(is_leaf, NONE, arrays["child"].astype(np.int64))
+    arrays: Tree = forest._native.tree(whole("tree", tree, at_least=0, at_most=n_trees - 1))
+    is_leaf = arrays.is_leaf
+    left = np.where(is_leaf, NONE, arrays.child.astype(np.int64))
     right = np.where(is_leaf, NONE, left + 1)
     depth, parent = depths_and_parents(left, right)
     active = np.zeros(len(left), dtype=np.bool_)
-    active[arrays["leaf_node"]] = arrays["leaf_active"] > 0
+    active[arrays.leaf_node] = arrays.leaf_active > 0
     classes, of_leaves = _leaf_counts(forest, arrays)
     return TreeView(
         classes=classes,
-        feature=np.where(is_leaf, NONE, arrays["feature"].astype(np.int64)),
-        threshold=np.where(is_leaf, np.float32("nan"), arrays["threshold"]),
+        feature=np.where(is_leaf, NONE, arrays.feature.astype(np.int64)),
+        threshold=np.where(is_leaf, np.float32("nan"), arrays.threshold),
         left=left,
         right=right,
         parent=parent,
@@ -126,21 +127,20 @@ def depths_and_parents(
 
 
 def _leaf_counts(
-    forest: OnlineForestClassifier, arrays: Arrays
+    forest: OnlineForestClassifier, tree: Tree
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The classes, and a row a node of the estimation points of each: only leaves have any.
+    """The classes, and one row per node of the estimation points of each: only leaves have any.
 
-    The arrays number classes by arrival (R17). Others may be joining right now, in another thread;
-    those that the arrays speak of have joined.
+    A tree numbers classes by arrival (R17). Others may be joining right now, in another thread;
+    those that the tree speaks of have joined.
     """
-    lengths = arrays["leaf_classes"]
+    lengths = tree.leaf_classes
     arrived = forest._labels.arrived[: int(lengths.max())]
     classes = forest._labels.classes.copy()
     public = np.searchsorted(classes, np.array(arrived, dtype=classes.dtype))
-    ends = np.cumsum(lengths, dtype=np.int64)
-    by_arrival = np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
-    counts = np.zeros((len(arrays["child"]), len(classes)), dtype=np.int64)
-    counts[np.repeat(arrays["leaf_node"], lengths), public[by_arrival]] = arrays["histogram"]
+    by_arrival = numbers(lengths.astype(np.int64))
+    counts = np.zeros((len(tree.child), len(classes)), dtype=np.int64)
+    counts[np.repeat(tree.leaf_node, lengths), public[by_arrival]] = tree.histogram
     return classes, counts
 
 

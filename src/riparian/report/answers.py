@@ -43,8 +43,8 @@ def confusion(names: list[str], matrix: NDArray[np.int64]) -> str:
     """The matrix, or what stands in its place where nobody could read it."""
     if len(names) > MOST_CLASSES_IN_A_MATRIX:
         return paragraph(
-            f"A matrix of {count(len(names))} classes could not be read, so in its place stand "
-            "the pairs that were confused most often."
+            f"A matrix of {count(len(names))} classes would be too large to read. In its place "
+            "stand the pairs that were confused most often."
         )
     right = int(np.trace(matrix))
     return chart(

@@ -1,4 +1,4 @@
-"""The figures of the report, a function each; they know numbers and names, no forest."""
+"""The figures of the report, one function each; they know numbers and names, no forest."""
 
 from __future__ import annotations
 

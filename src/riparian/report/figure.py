@@ -66,7 +66,7 @@ def names_axis(names: list[str], title: str | None = None, **settings: Any) -> d
 
 
 def text(name: str, longest: int = 200) -> str:
-    """A name as plotly must be given it, who reads HTML and formulas in what it shows.
+    """A name as plotly must be given it: plotly reads HTML and formulas in what it shows.
 
     >>> text("<b>oak</b>"), text("$5"), text("a very long name", 10)
     ('&lt;b&gt;oak&lt;/b&gt;', '&#36;5', 'a very lo…')

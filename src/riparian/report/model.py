@@ -109,13 +109,13 @@ def histograms(forest: OnlineForestClassifier) -> str:
     )
 
 
-# What `stats` tells of each tree, and whether a forest that can only predict still knows it.
+# What `stats` has of each tree, and whether a forest that can only predict still knows it.
 SHAPE = {
     "leaves": ("leaves", True),
     "active": ("active leaves", False),
     "depth": ("depth of the deepest leaf", True),
     "should_splits": ("splits for their gain", True),
-    "must_splits": ("splits by force of β", True),
+    "must_splits": ("splits forced by β", True),
     "structure_points": ("structure points", True),
     "estimation_points": ("estimation points", True),
 }

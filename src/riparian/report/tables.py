@@ -61,7 +61,7 @@ def paragraph(text: str) -> str:
 
 
 def folded(summary: str, html: str) -> str:
-    """What is shown when one asks for it."""
+    """HTML that opens when its summary is clicked."""
     return f"<details><summary>{escape(summary)}</summary>{html}</details>"
 
 

@@ -1,4 +1,4 @@
-"""What of the theorem can be seen in the forest, as its certificate tells it."""
+"""What of the theorem can be seen in the forest, from its certificate."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from riparian.report.tables import packed, paragraph, table
 
 
 def theory(forest: OnlineForestClassifier) -> str:
-    found = forest.certificate()
+    certificate = forest.certificate()
     head = ("quantity", "value", "note")
     tables = [
         table(section.capitalize(), head, [row[1:] for row in rows], numbers=(1,))
-        for section, rows in groupby(found.rows(), key=lambda row: row[0])
+        for section, rows in groupby(certificate.rows(), key=lambda row: row[0])
         if section != "theorem"
     ]
-    return paragraph(found.verdict) + packed(*tables)
+    return paragraph(certificate.verdict) + packed(*tables)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.engine.trees import Tree
 from riparian.forest import OnlineForestClassifier
 
 
@@ -29,10 +30,9 @@ def count_leaves(forest: OnlineForestClassifier) -> Leaves:
     by_depth = by_size = np.zeros(0, dtype=np.int64)
     engine = forest._native
     for i in range(engine.parameters.n_trees):
-        tree = engine.tree(i)
-        by_depth = _sum(by_depth, np.bincount(tree["leaf_depth"]))
-        sizes = _leaf_sizes(tree["leaf_classes"], tree["histogram"])
-        by_size = _sum(by_size, np.bincount(_bit_lengths(sizes)))
+        tree: Tree = engine.tree(i)
+        by_depth = _sum(by_depth, np.bincount(tree.leaf_depth))
+        by_size = _sum(by_size, np.bincount(_bit_lengths(tree.leaf_points)))
     return Leaves(by_depth, by_size)
 
 
@@ -42,13 +42,6 @@ def size_label(i: int) -> str:
     ['0', '1', '2–3', '4–7']
     """
     return str(i) if i < 2 else f"{2 ** (i - 1):,}–{2**i - 1:,}"
-
-
-def _leaf_sizes(lengths: NDArray[np.uint32], histogram: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The estimation points of each leaf, whose histograms lie end to end; some are empty."""
-    ends = np.cumsum(lengths, dtype=np.int64)
-    sums = np.concatenate([[0], np.cumsum(histogram)]).astype(np.uint64)
-    return np.asarray(sums[ends] - sums[ends - lengths])
 
 
 def _bit_lengths(sizes: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -8,62 +8,61 @@ run over all trees at once.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from riparian.engine.pieces import begins, numbers, sums
+from riparian.engine.trees import Arrays, TreeArrays
 from riparian.estimator.weights import MAX_WEIGHT
-from riparian.snapshot.arrays import TOTALS, Arrays, Integers
+from riparian.snapshot.arrays import Integers, Lengths, Trees
+from riparian.snapshot.errors import check_sum, every
 from riparian.snapshot.fringe import Fringe, Leaves
 from riparian.snapshot.header import MOST_POINTS, Header
-from riparian.snapshot.pieces import check_sum, every, unsigned_sums
-
-Totals = dict[str, NDArray[np.uint64]]
 
 
-def check(arrays: Arrays, lengths: dict[str, Integers], header: Header) -> Arrays:
+def check(arrays: Arrays, lengths: Lengths, header: Header) -> Arrays:
     """The arrays with what follows from them, if they are those of a forest with this header."""
-    totals: Totals = dict(zip(TOTALS, arrays["totals"].reshape(-1, len(TOTALS)).T, strict=True))
-    depth = check_nodes(arrays, lengths, header.n_features)
-    check_totals(totals, arrays, lengths, header)
-    leaf = arrays["child"] == 0
-    leaves = check_leaves(arrays, lengths, totals, depth[leaf], header)
+    trees = TreeArrays.end_to_end(arrays)
+    depth = check_nodes(trees, lengths, header.n_features)
+    check_totals(trees, lengths, header)
+    leaf_depth = depth[trees.is_leaf]
+    leaves = check_leaves(trees, lengths, leaf_depth, header)
     if not header.prediction_only:
-        check_activity(lengths, totals, header)
-        check_keys(arrays, leaves)
-        Fringe(arrays, leaves, header).check()
-    number = _numbers(lengths["node"])
+        check_activity(trees, lengths, header)
+        check_keys(trees, leaves)
+        Fringe(trees, leaves, header).check()
+    leaf_node = numbers(lengths.nodes)[trees.is_leaf]
     return {
         **arrays,
-        "leaf_node": number[leaf].astype(np.uint32),
-        "leaf_depth": depth[leaf].astype(np.uint32),
+        "leaf_node": leaf_node.astype(np.uint32),
+        "leaf_depth": leaf_depth.astype(np.uint32),
     }
 
 
 # -- the tree ----------------------------------------------------------------------------------------
 
 
-def check_nodes(arrays: Arrays, lengths: dict[str, Integers], n_features: int) -> Integers:
+def check_nodes(trees: Trees, lengths: Lengths, n_features: int) -> Integers:
     """The depth of every node, if the nodes of each tree hang together as a tree."""
-    nodes, child = lengths["node"], arrays["child"].astype(np.int64)
-    number = _numbers(nodes)
+    nodes, child = lengths.nodes, trees.child.astype(np.int64)
+    number = numbers(nodes)
     inner = child > 0
     of_tree = np.repeat(nodes, nodes)[inner]
     every(child[inner] % 2 == 1, "child must be odd: children are made in pairs")
     every(child[inner] > number[inner], "child must come after its parent")
     every(child[inner] + 1 < of_tree, "child must be a node of its tree")
 
-    first = np.repeat(np.cumsum(nodes) - nodes, nodes)  # of the tree, among all nodes
+    first = np.repeat(begins(nodes), nodes)  # of the tree, among all nodes
     parents = np.flatnonzero(inner)
     children = (first + child)[inner]
     every(np.bincount(children, minlength=1) <= 1, "child must not be that of two parents")
     # Children are odd, distinct and within the tree: if there are enough, they are all there are.
-    ends = np.concatenate([[0], np.cumsum(inner)])
-    splits = ends[np.cumsum(nodes)] - ends[np.cumsum(nodes) - nodes]
-    every(splits == (nodes - 1) // 2, "child must give every node but the root a parent")
+    every(
+        sums(inner, nodes) == (nodes - 1) // 2, "child must give every node but the root a parent"
+    )
 
-    every(arrays["feature"] < n_features, f"feature must be below {n_features}")
-    every(arrays["feature"][~inner] == 0, "feature must be 0 in a leaf")
-    every(arrays["threshold"][~inner] == 0, "threshold must be 0 in a leaf")
-    every(np.isfinite(arrays["threshold"][inner]), "threshold must be finite")
+    every(trees.feature < n_features, f"feature must be below {n_features}")
+    every(trees.feature[~inner] == 0, "feature must be 0 in a leaf")
+    every(trees.threshold[~inner] == 0, "threshold must be 0 in a leaf")
+    every(np.isfinite(trees.threshold[inner]), "threshold must be finite")
 
     parent = first.copy()
     parent[children] = parents
@@ -80,87 +79,80 @@ def depths(parent: Integers) -> Integers:
     return steps
 
 
-def check_totals(
-    totals: Totals, arrays: Arrays, lengths: dict[str, Integers], header: Header
-) -> None:
-    for name in TOTALS:
-        every(totals[name] <= MOST_POINTS, f"totals: {name} must be below 2^61")
-    points = sum(totals[f"{stream}_points"] for stream in ("structure", "estimation", "ignored"))
+def check_totals(trees: Trees, lengths: Lengths, header: Header) -> None:
+    totals = trees.totals
+    for name, total in totals._asdict().items():
+        every(total <= MOST_POINTS, f"totals: {name} must be below 2^61")
+    points = totals.structure_points + totals.estimation_points + totals.ignored_points
     most = min(header.points * int(MAX_WEIGHT), 2**63)
     every(points <= np.uint64(most), "totals: there are more points than were received")
     check_sum(points, "totals: points")
-    splits = totals["should_splits"] + totals["must_splits"]
-    every(
-        splits == (lengths["node"] - 1) // 2, "totals: there must be a split for every inner node"
-    )
-    every(totals["classes"] <= header.arrived, "totals: more classes than have arrived")
-    every(totals["stopped_at"] <= header.points, "totals: stopped_at must have been reached")
+    splits = totals.should_splits + totals.must_splits
+    every(splits == (lengths.nodes - 1) // 2, "totals: there must be a split for every inner node")
+    every(totals.classes <= header.arrived, "totals: more classes than have arrived")
+    every(totals.stopped_at <= header.points, "totals: stopped_at must have been reached")
     if header.parameters.max_memory is None:
-        for name in ("evictions", "stopped_at"):
-            every(totals[name] == 0, f"totals: {name} must be 0 without max_memory")
-    check_sum(np.abs(arrays["importance"].astype(np.float64)), "importance")
+        every(totals.evictions == 0, "totals: evictions must be 0 without max_memory")
+        every(totals.stopped_at == 0, "totals: stopped_at must be 0 without max_memory")
+    check_sum(np.abs(trees.importance.astype(np.float64)), "importance")
 
 
 # -- leaves ------------------------------------------------------------------------------------------
 
 
-def check_leaves(
-    arrays: Arrays, lengths: dict[str, Integers], totals: Totals, depth: Integers, header: Header
-) -> Leaves:
-    tree = np.repeat(np.arange(len(lengths["leaf"])), lengths["leaf"])
-    born, n_classes, histogram = (
-        arrays[name] for name in ("leaf_born", "leaf_classes", "histogram")
-    )
-    received = totals["estimation_points"][tree]  # E
-    every(n_classes <= totals["classes"][tree], "leaf_classes must have arrived")
-    every(born <= received, "leaf_born must not be later than now")
+def check_leaves(trees: Trees, lengths: Lengths, depth: Integers, header: Header) -> Leaves:
+    totals, histogram, n_classes = trees.totals, trees.histogram, trees.leaf_classes
+    tree = np.repeat(np.arange(len(lengths.leaves)), lengths.leaves)
+    received = totals.estimation_points[tree]  # E
+    every(n_classes <= totals.classes[tree], "leaf_classes must have arrived")
+    every(trees.leaf_born <= received, "leaf_born must not be later than now")
 
     check_sum(histogram, "histogram")
-    some = n_classes > 0
     ends = np.cumsum(n_classes, dtype=np.int64)
-    starts = ends - n_classes
-    every(histogram[ends[some] - 1] > 0, "histogram must not end with a class of no points")
-    points = unsigned_sums(histogram, n_classes.astype(np.int64))  # N^e(A)
+    every(
+        histogram[ends[n_classes > 0] - 1] > 0, "histogram must not end with a class of no points"
+    )
+    points = trees.leaf_points
     every((points > 0) | (depth == 0), "histogram must hold a point, but at the root")
-    every(points <= received - born, "histogram holds more points than came since leaf_born")
-    of_tree = unsigned_sums(points, lengths["leaf"])
-    every(of_tree <= totals["estimation_points"], "histogram holds more points than its tree")
+    every(
+        points <= received - trees.leaf_born,
+        "histogram holds more points than came since leaf_born",
+    )
+    of_tree = sums(points, lengths.leaves)
+    every(of_tree <= totals.estimation_points, "histogram holds more points than its tree")
     alpha = header.parameters.alpha.integers(int(depth.max()))
     below = depth > 0
     every(points[below] >= alpha[depth[below] - 1], "histogram must hold α points (R6)")
 
-    most = np.zeros(len(points), dtype=np.uint64)
-    if some.any():
-        most[some] = np.maximum.reduceat(histogram, starts[some])
     return Leaves(
         tree=tree,
-        n_classes=totals["classes"],
-        structure_points=totals["structure_points"],
-        estimation_points=totals["estimation_points"],
+        n_classes=totals.classes,
+        structure_points=totals.structure_points,
+        estimation_points=totals.estimation_points,
         points=points,
-        errors=points - most,
-        starts=starts,
+        errors=trees.leaf_errors,
+        starts=begins(n_classes),
     )
 
 
-def check_activity(lengths: dict[str, Integers], totals: Totals, header: Header) -> None:
+def check_activity(trees: Trees, lengths: Lengths, header: Header) -> None:
     """R12: as many leaves as may be are active, but for a budget of memory."""
     p = header.parameters
-    active, leaves = lengths["active leaf"], lengths["leaf"]
+    active, leaves = lengths.active, lengths.leaves
     most = leaves if p.fringe_size is None else np.minimum(leaves, p.fringe_size)
     if p.max_memory is None:
         every(active == most, "leaf_active must be set where there is room in the fringe (R12)")
     else:
         every(active <= most, "leaf_active must not be set in more leaves than fringe_size (R12)")
-        stopped = totals["stopped_at"] > 0
+        stopped = trees.totals.stopped_at > 0
         every(active[stopped] == 0, "leaf_active must not be set in a tree that has stopped")
 
 
-def check_keys(arrays: Arrays, leaves: Leaves) -> None:
+def check_keys(trees: Trees, leaves: Leaves) -> None:
     """R12: a key is at least ŝ, and was ŝ at some time."""
-    waits = arrays["leaf_active"] == 0
-    over, under, errors = arrays["key_over"], arrays["key_under"], leaves.errors[waits]
-    age = leaves.estimation_points[leaves.tree[waits]] - arrays["leaf_born"][waits]
+    waits = trees.leaf_active == 0
+    over, under, errors = trees.key_over, trees.key_under, leaves.errors[waits]
+    age = leaves.estimation_points[leaves.tree[waits]] - trees.leaf_born[waits]
     age = np.maximum(age, np.uint64(1))
     every((under >= 1) & (under <= age), "key_under must be from 1 to the age of the leaf")
     every(over <= under, "key_over must not be above key_under: it is a share")
@@ -169,9 +161,3 @@ def check_keys(arrays: Arrays, leaves: Leaves) -> None:
     else:
         stale = over.astype(object) * age >= errors.astype(object) * under
     every(stale.astype(bool), "key_over / key_under must be at least ŝ of its leaf")
-
-
-def _numbers(lengths: Integers) -> Integers:
-    """0, 1, 2, ... for each piece."""
-    numbers: Integers = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return numbers

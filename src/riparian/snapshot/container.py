@@ -1,4 +1,4 @@
-"""The container: one text and some flat arrays in a safetensors file, with a checksum over them all.
+"""The container: one text and several flat arrays in a safetensors file, with a checksum over them all.
 
 Nothing here knows what the text and the arrays mean.
 """
@@ -43,7 +43,7 @@ def pack(text: str, arrays: Arrays) -> bytes:
 def unpack(data: bytes) -> tuple[str, Arrays]:
     """The text and the arrays, which `check_digest` has yet to see."""
     try:
-        found = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
+        tensors = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
     except safetensors.SafetensorError as error:
         raise SnapshotError("container", f"not a snapshot, or a damaged one: {error}") from None
     length = int.from_bytes(data[:8], "little")
@@ -51,7 +51,7 @@ def unpack(data: bytes) -> tuple[str, Arrays]:
         read_json(data[8 : 8 + length].decode("utf-8"), "container").get("__metadata__") or {}
     )
     require(KEY in metadata, "foreign", "a safetensors file, but not a snapshot of riparian")
-    return metadata[KEY], {name: _array(name, **tensor) for name, tensor in found}
+    return metadata[KEY], {name: _array(name, **tensor) for name, tensor in tensors}
 
 
 def check_digest(text: str, arrays: Arrays) -> Arrays:
@@ -80,13 +80,13 @@ def digest(text: str, arrays: Arrays) -> bytes:
 
 
 def read_json(text: str, case: Any) -> dict[str, Any]:
-    """A JSON object, read strictly: a name that comes twice would mean what the reader likes."""
+    """A JSON object, read strictly: readers disagree about a name that comes twice."""
     try:
-        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise SnapshotError(case, f"the header is not JSON as it should be: {error}") from None
-    require(isinstance(found, dict), case, "the header must be a JSON object")
-    return dict(found)
+    require(isinstance(value, dict), case, "the header must be a JSON object")
+    return dict(value)
 
 
 def _array(name: str, dtype: str, shape: list[int], data: bytes) -> NDArray[Any]:
@@ -97,10 +97,10 @@ def _array(name: str, dtype: str, shape: list[int], data: bytes) -> NDArray[Any]
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
         raise ValueError("a name comes twice")
-    return found
+    return unique
 
 
 def _no_constant(name: str) -> Any:

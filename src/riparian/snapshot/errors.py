@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
+
 Case = Literal[
     "container", "foreign", "version", "checksum", "header", "arrays", "size", "prediction_only"
 ]
@@ -37,3 +39,15 @@ class SnapshotError(ValueError):
 def require(ok: Any, case: Case, reason: str) -> None:
     if not ok:
         raise SnapshotError(case, reason)
+
+
+def every(ok: Any, rule: str) -> None:
+    """All of them, or an error that names the rule and the first entry that breaks it."""
+    if not np.all(ok):
+        raise SnapshotError("arrays", f"{rule} (entry {int(np.argmin(ok))})")
+
+
+def check_sum(values: Any, name: str) -> None:
+    """Any sum of these fits 63 bits, so what comes after need not think of overflow."""
+    if values.astype(np.float64).sum() >= 2.0**62:
+        raise SnapshotError("arrays", f"{name} must not sum up to 2^62")

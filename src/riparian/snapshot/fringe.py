@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.snapshot.arrays import STREAMS, Arrays, Integers, counters, words
+from riparian.engine.pieces import begins, places
+from riparian.engine.trees import StreamCounts
+from riparian.snapshot.arrays import Integers, Trees, counters, words
+from riparian.snapshot.errors import check_sum, every
 from riparian.snapshot.header import Header
-from riparian.snapshot.pieces import begins, check_sum, every, places
 
 Words = NDArray[np.uint64]
 
@@ -45,22 +47,28 @@ class Shape:
 
 
 class Fringe:
-    def __init__(self, arrays: Arrays, leaves: Leaves, header: Header) -> None:
-        self.arrays = arrays
+    """The active leaves of all trees, and the checks on what their candidates have counted."""
+
+    def __init__(self, trees: Trees, leaves: Leaves, header: Header) -> None:
+        self.trees = trees
+        self.counts: dict[str, StreamCounts] = {
+            "structure": trees.structure,
+            "estimation": trees.estimation,
+        }
         self.most_split_points = header.parameters.split_points  # m
         self.n_features = header.n_features
-        self.leaf = np.flatnonzero(arrays["leaf_active"])  # of each active leaf
+        self.leaf = np.flatnonzero(trees.leaf_active)  # of each active leaf
         self.tree = leaves.tree[self.leaf]
         self.n_classes = leaves.n_classes[self.tree].astype(np.int64)
         self.structure_points = leaves.structure_points[self.tree]
         self.now = leaves.estimation_points[self.tree]  # E
         self.points = leaves.points[self.leaf]
         self.histogram_starts = leaves.starts[self.leaf]
-        self.dims = arrays["dims"].astype(np.int64)
-        self.split_points = arrays["split_points"].astype(np.int64)
-        self.length = {s: arrays[f"{s}_length"].astype(np.int64) for s in STREAMS}
-        self.counted = {s: arrays[f"{s}_counted"] > 0 for s in STREAMS}
-        self.starts = {s: self.begin(s) for s in STREAMS}
+        self.dims = trees.dims.astype(np.int64)
+        self.split_points = trees.split_points.astype(np.int64)
+        self.length = {s: mine.length.astype(np.int64) for s, mine in self.counts.items()}
+        self.counted = {s: mine.counted > 0 for s, mine in self.counts.items()}
+        self.starts = {s: self.begin(s) for s in self.counts}
 
     def begin(self, stream: str) -> dict[str, Integers]:
         """Where the points, words and counts of each active leaf begin."""
@@ -75,7 +83,7 @@ class Fringe:
     def check(self) -> None:
         self.check_leaves()
         self.check_split_points()
-        for stream in STREAMS:
+        for stream in self.counts:
             self.check_lengths(stream)
         for shape in self.shapes():
             self.check_kept_structure(shape)
@@ -84,30 +92,30 @@ class Fringe:
             self.check_counted_estimation(shape)
 
     def check_leaves(self) -> None:
-        arrays, dims = self.arrays, self.dims
+        trees, dims = self.trees, self.dims
         every((dims >= 1) & (dims <= self.n_features), f"dims must be from 1 to {self.n_features}")
         every(self.split_points <= self.most_split_points, "split_points must be at most m")
-        every(arrays["received"] <= self.points, "received must be points of the leaf")
+        every(trees.received <= self.points, "received must be points of the leaf")
         every(
-            arrays["summed"] <= self.counted["structure"],
+            trees.summed <= self.counted["structure"],
             "summed must be 0 or 1, and 0 where no structure points are counted",
         )
-        check_sum(arrays["planned"], "planned")
-        drawn = arrays["candidate_dims"]
+        check_sum(trees.planned, "planned")
+        drawn = trees.candidate_dims
         every(drawn < self.n_features, f"candidate_dims must be below {self.n_features}")
         owner = np.repeat(np.arange(len(dims), dtype=np.uint64), dims)
         keys = np.sort(owner * np.uint64(self.n_features) + drawn)
         every(keys[1:] > keys[:-1], "candidate_dims must be distinct in a leaf")
 
     def check_split_points(self) -> None:
-        arrays, born = self.arrays, self.arrays["split_point_born"]
+        trees, born = self.trees, self.trees.split_point_born
         owner = np.repeat(np.arange(len(self.dims)), self.split_points)
-        leaf_born = arrays["leaf_born"][self.leaf]
+        leaf_born = trees.leaf_born[self.leaf]
         every(born >= leaf_born[owner], "split_point_born must be in the life of its leaf")
         every(born <= self.now[owner], "split_point_born must not be later than now")
         later = (born[1:] >= born[:-1]) | (owner[1:] != owner[:-1])
         every(later, "split_point_born must not fall")
-        every(~np.isinf(arrays["split_threshold"]), "split_threshold must not be infinite")
+        every(~np.isinf(trees.split_threshold), "split_threshold must not be infinite")
 
     def check_lengths(self, stream: str) -> None:
         """As many points kept as the engine keeps, or a row of counts for a class that arrived."""
@@ -115,33 +123,33 @@ class Fringe:
         every((length >= 1)[counted], f"{stream}_length must not be 0 where points are counted")
         every((length <= n_classes)[counted], f"{stream}_length: more rows than classes")
         every((self.split_points >= 1)[counted], f"{stream}_counted without a split point")
-        some = (length > 0) & ~counted
-        every((self.split_points >= 1)[some], f"{stream}_length: points, but no split point")
+        keeps = (length > 0) & ~counted
+        every((self.split_points >= 1)[keeps], f"{stream}_length: points, but no split point")
         point_bytes = 8 * words(self.dims, self.most_split_points) + 4
         room = n_classes * counters(self.dims, self.most_split_points) // point_bytes
         kept = length <= np.maximum(FEW, room)
         every(kept[~counted], f"{stream}_length: more points are kept than counting would cost")
         owner = np.repeat(np.arange(len(length)), np.where(counted, 0, length))
-        labels = self.arrays[f"{stream}_label"]
+        labels = self.counts[stream].label
         every(labels < n_classes[owner], f"{stream}_label must be a class that has arrived")
 
     def shapes(self) -> Iterator[Shape]:
         """Leaves without a split point have nothing more to check."""
         born_at = begins(self.split_points)
         thresholds_at = begins(self.dims * self.split_points)
-        some = np.flatnonzero(self.split_points)
-        order = some[np.lexsort((self.split_points[some], self.dims[some]))]
+        started = np.flatnonzero(self.split_points)
+        order = started[np.lexsort((self.split_points[started], self.dims[started]))]
         kinds = np.stack([self.dims[order], self.split_points[order]])
         cuts = np.flatnonzero((kinds[:, 1:] != kinds[:, :-1]).any(axis=0)) + 1
         for leaves in np.split(order, cuts) if len(order) else []:
             dims, points = int(self.dims[leaves[0]]), int(self.split_points[leaves[0]])
             at = thresholds_at[leaves, None] + np.arange(dims * points)
-            thresholds = self.arrays["split_threshold"][at].reshape(-1, dims, points)
+            thresholds = self.trees.split_threshold[at].reshape(-1, dims, points)
             yield Shape(
                 leaves=leaves,
                 dims=dims,
                 split_points=points,
-                born=self.arrays["split_point_born"][born_at[leaves, None] + np.arange(points)],
+                born=self.trees.split_point_born[born_at[leaves, None] + np.arange(points)],
                 unused=np.isnan(thresholds),
             )
 
@@ -178,7 +186,7 @@ class Fringe:
         left = (n + begins(n))[owner] - np.arange(len(owner))
         age = self.now[kept][owner] - shape.born[inside[owner], met - 1]
         every(left <= age, "estimation_bits: more points than came since split_point_born")
-        every(n <= self.arrays["received"][kept], "estimation_length: more points than received")
+        every(n <= self.trees.received[kept], "estimation_length: more points than received")
         several = kept[owner] * np.int64(2**31) + labels if len(labels) else kept[:0]
         pairs, count = np.unique(several, return_counts=True)
         self.check_histogram(pairs // 2**31, pairs % 2**31, count.astype(np.uint64))
@@ -192,9 +200,9 @@ class Fringe:
         inside = np.flatnonzero(~self.counted[stream][shape.leaves])
         kept = shape.leaves[inside]
         n, width = self.length[stream][kept], words(shape.dims, self.most_split_points)
-        labels = self.arrays[f"{stream}_label"][places(self.starts[stream]["point"][kept], n)]
+        labels = self.counts[stream].label[places(self.starts[stream]["point"][kept], n)]
         where = places(self.starts[stream]["word"][kept], n * width)
-        bits = self.arrays[f"{stream}_bits"][where].reshape(-1, width)
+        bits = self.counts[stream].bits[where].reshape(-1, width)
 
         everyone = np.zeros((1, shape.dims + 1, self.most_split_points), dtype=bool)
         everyone[:, -1] = True
@@ -230,7 +238,7 @@ class Fringe:
     def check_counted_estimation(self, shape: Shape) -> None:
         leaves, first, seen = self.check_rows("estimation", shape)
         every(
-            seen[:, 0] <= self.arrays["received"][leaves],
+            seen[:, 0] <= self.trees.received[leaves],
             "estimation_count: more points than received",
         )
         born = shape.born[self.counted["estimation"][shape.leaves]]
@@ -249,7 +257,7 @@ class Fringe:
         leaves = shape.leaves[inside]
         rows, size = self.length[stream][leaves], (shape.dims + 1) * shape.split_points
         where = places(self.starts[stream]["count"][leaves], rows * size)
-        table = self.arrays[f"{stream}_count"][where]
+        table = self.counts[stream].count[where]
         table = table.reshape(-1, shape.dims + 1, shape.split_points)
         left, everyone = table[:, :-1], table[:, -1]
         less = (left <= everyone[:, None]).all(axis=(1, 2))
@@ -265,16 +273,16 @@ class Fringe:
 
     def check_histogram(self, leaves: Integers, labels: Integers, count: Words) -> None:
         """No class has more points among the candidates of a leaf than in the leaf."""
-        n_classes = self.arrays["leaf_classes"][self.leaf[leaves]]
+        n_classes = self.trees.leaf_classes[self.leaf[leaves]]
         inside = labels < n_classes
         held = np.zeros(len(labels), dtype=np.uint64)
         at = self.histogram_starts[leaves] + labels
-        held[inside] = self.arrays["histogram"][at[inside]]
+        held[inside] = self.trees.histogram[at[inside]]
         every(count <= held, "estimation counts of a leaf must be in its histogram")
 
 
 def as_words(bits: NDArray[np.bool_]) -> Words:
-    """Bits (items x dims + 1 x m) as the core packs them: 64 a word, the first one lowest."""
+    """Bits (items x dims + 1 x m) as the core packs them: 64 per word, the first one lowest."""
     items, rest = len(bits), int(np.prod(bits.shape[1:]))
     padded = np.zeros((items, -(-rest // 64) * 64), dtype=bool)
     padded[:, :rest] = bits.reshape(items, rest)

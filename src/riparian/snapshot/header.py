@@ -98,35 +98,35 @@ def _with_extra(fields_: dict[str, Any], extra: dict[str, Any]) -> str:
 
 
 def read(text: str, max_bytes: int) -> Header:
-    found = read_json(text, "header")
-    check_format(found)
-    labels = _read_labels(_field(found, "labels", dict), max_bytes)
-    n_features = _whole(found, "n_features", at_least=1, at_most=2**32 - 1)
+    stored = read_json(text, "header")
+    check_format(stored)
+    labels = _read_labels(_field(stored, "labels", dict), max_bytes)
+    n_features = _whole(stored, "n_features", at_least=1, at_most=2**32 - 1)
     return Header(
-        prediction_only=_field(found, "prediction_only", bool),
+        prediction_only=_field(stored, "prediction_only", bool),
         estimator={
             name: _read_value(name, value)
-            for name, value in _field(found, "estimator", dict).items()
+            for name, value in _field(stored, "estimator", dict).items()
         },
-        parameters=_read_engine(_field(found, "engine", dict)),
+        parameters=_read_engine(_field(stored, "engine", dict)),
         n_features=n_features,
-        feature_names=_read_names(found, n_features),
-        points=_whole(found, "points", at_least=0, at_most=MOST_POINTS),
+        feature_names=_read_names(stored, n_features),
+        points=_whole(stored, "points", at_least=0, at_most=MOST_POINTS),
         labels=labels,
-        class_weights=_read_class_weights(_field(found, "class_weights", dict), labels),
-        history=_read_history(found),
-        extra=_field(found, "extra", dict) if "extra" in found else None,
+        class_weights=_read_class_weights(_field(stored, "class_weights", dict), labels),
+        history=_read_history(stored),
+        extra=_field(stored, "extra", dict) if "extra" in stored else None,
     )
 
 
-def check_format(found: dict[str, Any]) -> None:
+def check_format(stored: dict[str, Any]) -> None:
     """This comes before the checksum: a later format may have another one."""
-    number = _whole(found, "format", at_least=1, at_most=2**31)
+    number = _whole(stored, "format", at_least=1, at_most=2**31)
     require(
         number <= FORMAT,
         "version",
         f"the snapshot has format {number}, written by riparian "
-        f"{_field(found, 'library', str)[:50]}; riparian {version('riparian')} "
+        f"{_field(stored, 'library', str)[:50]}; riparian {version('riparian')} "
         f"reads formats up to {FORMAT}: install a later version",
     )
 
@@ -191,14 +191,14 @@ def _read_label(name: str, pair: Any) -> Any:
     return _read_labels_of(kind, [label])[0]
 
 
-def _read_labels_of(kind: str, found: list[Any]) -> list[Any]:
+def _read_labels_of(kind: str, stored: list[Any]) -> list[Any]:
     in_json = str if kind == "bytes" else LABELS[kind]
-    for label in found:
+    for label in stored:
         require(type(label) is in_json, "header", f"{reprlib.repr(label)} is no {kind} label")
     if kind != "bytes":
-        return found
+        return stored
     try:
-        return [label.encode("latin-1") for label in found]
+        return [label.encode("latin-1") for label in stored]
     except UnicodeEncodeError:
         raise _bad("a bytes label holds a character beyond latin-1") from None
 
@@ -206,15 +206,15 @@ def _read_labels_of(kind: str, found: list[Any]) -> list[Any]:
 # -- the parameters of the engine --------------------------------------------------------------------
 
 
-def _read_engine(found: dict[str, Any]) -> Parameters:
+def _read_engine(stored: dict[str, Any]) -> Parameters:
     known = {f.name for f in fields(Parameters)}
     needed = {f.name for f in fields(Parameters) if f.default is MISSING}
     require(
-        needed <= found.keys() <= known,
+        needed <= stored.keys() <= known,
         "header",
-        f"engine must name {sorted(needed)}, got {reprlib.repr(sorted(found))}",
+        f"engine must name {sorted(needed)}, got {reprlib.repr(sorted(stored))}",
     )
-    values = {name: _read_value(name, value) for name, value in found.items()}
+    values = {name: _read_value(name, value) for name, value in stored.items()}
     try:
         with warnings.catch_warnings():  # whoever started the forest has been warned
             warnings.simplefilter("ignore", ConsistencyWarning)
@@ -245,29 +245,31 @@ def _labels(labels: Labels) -> dict[str, Any]:
     }
 
 
-def _read_labels(found: dict[str, Any], max_bytes: int) -> Labels:
-    classes = _read_classes(found, max_bytes)
-    closed = _field(found, "closed", bool)
-    known = _whole_list(found, "known", at_most=len(classes) - 1)
-    arrived = _whole_list(found, "arrived", at_most=len(classes) - 1)
-    for name, some in (("known", known), ("arrived", arrived)):
-        require(len(set(some)) == len(some), "header", f"{name} must name each class once")
+def _read_labels(stored: dict[str, Any], max_bytes: int) -> Labels:
+    classes = _read_classes(stored, max_bytes)
+    closed = _field(stored, "closed", bool)
+    known = _whole_list(stored, "known", at_most=len(classes) - 1)
+    arrived = _whole_list(stored, "arrived", at_most=len(classes) - 1)
+    for name, places in (("known", known), ("arrived", arrived)):
+        require(len(set(places)) == len(places), "header", f"{name} must name each class once")
     require(known == sorted(known), "header", "known must name classes in their order")
     require(
         len({*known, *arrived}) == len(classes) and not (closed and len(known) < len(classes)),
         "header",
         "every class must have been known beforehand, or have arrived where that is possible",
     )
-    require(known or not closed, "header", "where no other class may come, some must be known")
+    require(
+        known or not closed, "header", "where no other class may come, at least one must be known"
+    )
     labels = Labels(classes[known] if known else None, open=not closed)
     labels.join(classes[arrived])
     return labels
 
 
-def _read_classes(found: dict[str, Any], max_bytes: int) -> NDArray[Any]:
-    kind, dtype = _field(found, "kind", str), _read_dtype(_field(found, "dtype", str))
+def _read_classes(stored: dict[str, Any], max_bytes: int) -> NDArray[Any]:
+    kind, dtype = _field(stored, "kind", str), _read_dtype(_field(stored, "dtype", str))
     require(kind in LABELS, "header", f"labels are of unknown type {reprlib.repr(kind)}")
-    values = _read_labels_of(kind, _field(found, "classes", list))
+    values = _read_labels_of(kind, _field(stored, "classes", list))
     require(len(values) * dtype.itemsize <= max_bytes, "size", "the labels ask for too much memory")
     require(
         dtype.kind == "O" or FAMILIES[dtype.kind] == kind,
@@ -299,13 +301,13 @@ def _class_weights(weights: ClassWeights) -> dict[str, Any]:
     return {"given": _value("class_weight", given), "seen": weights.seen.tolist()}
 
 
-def _read_class_weights(found: dict[str, Any], labels: Labels) -> ClassWeights:
-    require("given" in found, "header", "class_weights must say what was given")
+def _read_class_weights(stored: dict[str, Any], labels: Labels) -> ClassWeights:
+    require("given" in stored, "header", "class_weights must say what was given")
     try:
-        weights = ClassWeights(_read_value("class_weights", found["given"]))
+        weights = ClassWeights(_read_value("class_weights", stored["given"]))
     except (TypeError, ValueError, OverflowError) as error:
         raise _bad(str(error)) from None
-    seen = _whole_list(found, "seen", at_most=MOST_POINTS)
+    seen = _whole_list(stored, "seen", at_most=MOST_POINTS)
     # A batch of no rows makes room for one class.
     most = max(1, len(labels.arrived)) if weights.balanced else 0
     require(
@@ -317,9 +319,9 @@ def _read_class_weights(found: dict[str, Any], labels: Labels) -> ClassWeights:
     return weights
 
 
-def _read_names(found: dict[str, Any], n_features: int) -> list[str] | None:
-    require("feature_names" in found, "header", "the header has no feature_names")
-    names = found["feature_names"]
+def _read_names(stored: dict[str, Any], n_features: int) -> list[str] | None:
+    require("feature_names" in stored, "header", "the header has no feature_names")
+    names = stored["feature_names"]
     if names is None:
         return None
     good = isinstance(names, list) and all(isinstance(name, str) for name in names)
@@ -327,11 +329,11 @@ def _read_names(found: dict[str, Any], n_features: int) -> list[str] | None:
     return list(names)
 
 
-def _read_history(found: dict[str, Any]) -> History:
+def _read_history(stored: dict[str, Any]) -> History:
     """The first snapshots have none: what they have been through is not known."""
-    if "history" not in found:
+    if "history" not in stored:
         return History()
-    history = _field(found, "history", dict)
+    history = _field(stored, "history", dict)
     known = {"weighted", "passes"}
     require(history.keys() == known, "header", f"history must say {sorted(known)} and no more")
     weighted = None if history["weighted"] is None else _field(history, "weighted", bool)
@@ -342,9 +344,9 @@ def _read_history(found: dict[str, Any]) -> History:
 # -- fields ------------------------------------------------------------------------------------------
 
 
-def _field(found: dict[str, Any], name: str, kind: type) -> Any:
-    require(name in found, "header", f"the header has no {name}")
-    value = found[name]
+def _field(stored: dict[str, Any], name: str, kind: type) -> Any:
+    require(name in stored, "header", f"the header has no {name}")
+    value = stored[name]
     require(
         type(value) is kind,
         "header",
@@ -353,8 +355,8 @@ def _field(found: dict[str, Any], name: str, kind: type) -> Any:
     return value
 
 
-def _whole(found: dict[str, Any], name: str, at_least: int, at_most: int) -> int:
-    value: int = _field(found, name, int)
+def _whole(stored: dict[str, Any], name: str, at_least: int, at_most: int) -> int:
+    value: int = _field(stored, name, int)
     require(
         at_least <= value <= at_most,
         "header",
@@ -363,8 +365,8 @@ def _whole(found: dict[str, Any], name: str, at_least: int, at_most: int) -> int
     return value
 
 
-def _whole_list(found: dict[str, Any], name: str, at_most: int) -> list[int]:
-    values: list[int] = _field(found, name, list)
+def _whole_list(stored: dict[str, Any], name: str, at_most: int) -> list[int]:
+    values: list[int] = _field(stored, name, list)
     good = all(type(value) is int and 0 <= value <= at_most for value in values)
     require(good, "header", f"{name} must hold whole numbers from 0 to {at_most}")
     return values

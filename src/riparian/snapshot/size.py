@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.rules import TREE_BYTES
-from riparian.snapshot.arrays import ARRAYS, STREAMS, Arrays, counters, words
+from riparian.engine.trees import Arrays, TreeArrays
+from riparian.snapshot.arrays import DTYPES, Trees, counters, words
 from riparian.snapshot.errors import require
 from riparian.snapshot.header import Header
 
@@ -34,20 +35,18 @@ def default_max_bytes() -> int:
     return memory // 2
 
 
-def check_arrays_size(found: Arrays, max_bytes: int) -> None:
+def check_arrays_size(stored: Arrays, max_bytes: int) -> None:
     """The arrays as they are, as the checks need them, and as they go to the core."""
-    held = sum(array.nbytes for array in found.values())
+    held = sum(array.nbytes for array in stored.values())
     wide = sum(
-        len(array) * np.dtype(ARRAYS[name][0]).itemsize
-        for name, array in found.items()
-        if name in ARRAYS
+        len(array) * DTYPES[name].itemsize for name, array in stored.items() if name in DTYPES
     )
     _check(held + 2 * wide, max_bytes)
 
 
 def check_core_size(arrays: Arrays, header: Header, max_bytes: int) -> None:
     wide = sum(array.nbytes for array in arrays.values())
-    _check(2 * wide + core_bytes(arrays, header), max_bytes)
+    _check(2 * wide + core_bytes(TreeArrays.end_to_end(arrays), header), max_bytes)
 
 
 def check_budget(header: Header) -> None:
@@ -61,31 +60,31 @@ def check_budget(header: Header) -> None:
     )
 
 
-def core_bytes(arrays: Arrays, header: Header) -> float:
+def core_bytes(trees: Trees, header: Header) -> float:
     """About what the core will hold; as floats, which do not overflow."""
     m = header.parameters.split_points
-    dims = arrays["dims"].astype(np.float64)
+    dims = trees.dims.astype(np.float64)
     each = counters(dims, m)  # of one row
     fixed = CANDIDATES + 8 * m + 4 * m * dims + np.maximum(4 * dims, 64)
-    totals = each * _width(arrays["received"])
-    sums = arrays["summed"] * each * (8 + _width(arrays["structure_count"]))
+    totals = each * _width(trees.received)
+    sums = trees.summed * each * (8 + _width(trees.structure.count))
     held = fixed + totals + sums
-    for stream in STREAMS:
-        length = arrays[f"{stream}_length"].astype(np.float64)
+    for counts in (trees.structure, trees.estimation):
+        length = counts.length.astype(np.float64)
         room = np.exp2(np.ceil(np.log2(np.maximum(length, 8))))  # points, doubled when full
         kept = room * (8 * words(dims, m) + 4)
-        rows = length * each * _width(arrays[f"{stream}_count"])
-        held += np.where(arrays[f"{stream}_counted"], rows, kept)
+        rows = length * each * _width(counts.count)
+        held += np.where(counts.counted, rows, kept)
     # While it comes back, kept points are counted for a moment, in a row for every class.
     moment = each.max(initial=0.0) * max(1, header.arrived)
-    histogram = len(arrays["histogram"]) * _width(arrays["histogram"])
-    small = len(arrays["child"]) * NODE + len(arrays["leaf_born"]) * LEAF + histogram
+    histogram = len(trees.histogram) * _width(trees.histogram)
+    small = len(trees.child) * NODE + len(trees.leaf_born) * LEAF + histogram
     roots = header.parameters.n_trees * (TREE + 16.0 * m)
     return float(POOL * (held.sum() + small) + roots + moment)
 
 
-def _width(counts: NDArray[Any]) -> int:
-    return np.min_scalar_type(int(counts.max(initial=0))).itemsize
+def _width(values: NDArray[Any]) -> int:
+    return np.min_scalar_type(int(values.max(initial=0))).itemsize
 
 
 def _check(needed: float, max_bytes: int) -> None:

@@ -28,7 +28,7 @@ one, and a test shows the difference: the constants of diam-to-zero hold for uni
 depths are one too high in n-to-infty and upper-bound-K, and four steps of the fixed size fringe needed
 mending. The theorem stands in all of this, but for one step of the fringe that is open (see `fringe`).
 
-`certificate` holds all of it against a live forest.
+`certificate` checks all of it against a live forest.
 """
 
 from riparian.theory.certificate import Certificate, certificate

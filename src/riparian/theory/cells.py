@@ -1,9 +1,9 @@
 """The cells of a tree as boxes, and how wide they are.
 
 A cell is bounded by the thresholds on its path, so at the border of the tree it is not bounded at all.
-Its diameter is told within a range for each feature, the range being 1 wide, and as a share of the
+So its diameter is measured within a range per feature, scaled to width 1, and as a share of the
 diameter of the whole: 1 is a cell that is everything, and features count alike whatever their units.
-Where a value is missing it lies in no box; its point is in the cell all the same (R4).
+A missing value lies in no box; its point is in the cell all the same (R4).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.engine.native import Arrays
+from riparian.engine.trees import Tree
 from riparian.inspection.view import NONE, depths_and_parents
 
 Floats = NDArray[np.float64]
@@ -39,18 +39,17 @@ def ranges_of_points(low: Floats, high: Floats) -> Ranges:
     return Ranges(np.where(varies, low, 0.0), np.where(varies, high, 0.0), varies)
 
 
-def ranges_of_thresholds(tree: Arrays, n_features: int) -> Ranges:
+def ranges_of_thresholds(tree: Tree, n_features: int) -> Ranges:
     """Those of the thresholds of a tree, candidates included: all are values of structure points.
 
-    A feature of which less than two values are known is counted, and taken as never cut.
+    A feature with fewer than two known values is counted, and taken as never cut.
     """
-    inner = tree["child"] > 0
+    inner = ~tree.is_leaf
     low, high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
-    dims, split_points = (tree[name].astype(np.int64) for name in ("dims", "split_points"))
-    candidates = np.repeat(tree["candidate_dims"], np.repeat(split_points, dims))
+    candidates = np.repeat(tree.candidate_dims, np.repeat(tree.split_points, tree.dims))
     for feature, value in (
-        (tree["feature"][inner], tree["threshold"][inner]),
-        (candidates, tree["split_threshold"]),
+        (tree.feature[inner], tree.threshold[inner]),
+        (candidates, tree.split_threshold),
     ):
         there = ~np.isnan(value)
         places, values = feature[there].astype(np.intp), value[there].astype(np.float64)
@@ -61,13 +60,13 @@ def ranges_of_thresholds(tree: Arrays, n_features: int) -> Ranges:
     return Ranges(np.where(varies, low, 0.0), np.where(varies, high, 0.0), everywhere)
 
 
-def diameters(tree: Arrays, ranges: Ranges) -> Floats:
+def diameters(tree: Tree, ranges: Ranges) -> Floats:
     """The diameter of the cell of each node, as a share of that of the whole."""
-    child = tree["child"].astype(np.int64)
+    child = tree.child.astype(np.int64)
     left = np.where(child > 0, child, NONE)
     depth, parent = depths_and_parents(left, np.where(child > 0, child + 1, NONE))
-    feature = tree["feature"].astype(np.int64)
-    cut = _position(tree["threshold"], feature, ranges)
+    feature = tree.feature.astype(np.int64)
+    cut = _position(tree.threshold, feature, ranges)
     before, on_the_right = _cut_before(parent, child, feature)
     low, high = np.zeros(len(child)), np.ones(len(child))  # of the cell, where its node cuts
     squares = np.full(len(child), float(ranges.counts.sum()))
@@ -113,7 +112,7 @@ def _cut_before(
         if len(searching) == 0:
             return before, on_the_right
         above = parent[at]
-        found = feature[above] == feature[searching]
-        before[searching[found]] = above[found]
-        on_the_right[searching[found]] = at[found] != child[above[found]]
-        searching, at = searching[~found], above[~found]
+        same = feature[above] == feature[searching]
+        before[searching[same]] = above[same]
+        on_the_right[searching[same]] = at[same] != child[above[same]]
+        searching, at = searching[~same], above[~same]

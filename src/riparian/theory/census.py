@@ -1,4 +1,4 @@
-"""What a certificate needs to know of each tree, read from its flat arrays (core/state.hpp)."""
+"""What a certificate needs to know of each tree, read from its flat arrays."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.engine.native import Arrays
-from riparian.snapshot.arrays import TOTALS
-from riparian.snapshot.pieces import begins, unsigned_sums
+from riparian.engine.trees import Totals, Tree
 from riparian.theory.cells import Ranges, diameters, ranges_of_thresholds
 
 Integers = NDArray[np.int64]
@@ -19,7 +17,7 @@ Integers = NDArray[np.int64]
 class TreeCensus:
     """The leaves of one tree, in the order of their nodes, and its counters."""
 
-    totals: dict[str, int]
+    totals: Totals[int]
     node: Integers
     splits: Integers  # that the cell has gone through: the depth of the leaf
     points: Integers  # N^e
@@ -39,30 +37,18 @@ class TreeCensus:
         return np.searchsorted(self.node, nodes)
 
 
-def census_of(tree: Arrays, n_features: int, ranges: Ranges | None) -> TreeCensus:
+def census_of(tree: Tree, n_features: int, ranges: Ranges | None) -> TreeCensus:
     """Diameters are within `ranges`; None: within those of the tree's own thresholds."""
-    totals = dict(zip(TOTALS, tree["totals"].tolist(), strict=True))
-    lengths = tree["leaf_classes"].astype(np.int64)
-    points = unsigned_sums(tree["histogram"], lengths).astype(np.int64)
-    node = tree["leaf_node"].astype(np.int64)
+    node = tree.leaf_node.astype(np.int64)
     within = ranges_of_thresholds(tree, n_features) if ranges is None else ranges
     return TreeCensus(
-        totals=totals,
+        totals=tree.totals,
         node=node,
-        splits=tree["leaf_depth"].astype(np.int64),
-        points=points,
-        errors=points - _largest(tree["histogram"], lengths),
-        age=totals["estimation_points"] - tree["leaf_born"].astype(np.int64),
-        inactive=tree["leaf_active"] == 0,
-        redrawn=int((tree["attempt"] > 0).sum()),
+        splits=tree.leaf_depth.astype(np.int64),
+        points=tree.leaf_points.astype(np.int64),
+        errors=tree.leaf_errors.astype(np.int64),
+        age=tree.totals.estimation_points - tree.leaf_born.astype(np.int64),
+        inactive=tree.leaf_active == 0,
+        redrawn=int((tree.attempt > 0).sum()),
         diameter=diameters(tree, within)[node].astype(np.float32),
     )
-
-
-def _largest(counts: NDArray[np.uint64], lengths: Integers) -> Integers:
-    """The largest of each piece; 0 of one that is empty."""
-    largest = np.zeros(len(lengths), dtype=np.int64)
-    there = lengths > 0
-    if there.any():
-        largest[there] = np.maximum.reduceat(counts, begins(lengths)[there]).astype(np.int64)
-    return largest

@@ -1,4 +1,4 @@
-"""The theorem held against a live forest: what of it can be seen, and what must be believed."""
+"""The theorem checked against a live forest: what of it can be seen, and what must be assumed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from riparian.theory.table import Row, as_text, rows_of
 
 @dataclass(frozen=True)
 class Assumption:
-    """What the theorem asks of the data, and nobody can check from inside a forest."""
+    """What the theorem asks of the data; it cannot be checked from inside a forest."""
 
     name: str
     note: str
@@ -71,7 +71,7 @@ class Fringe:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What `certificate` found. `print` it, or take `rows()` or `to_dict()`."""
+    """The result of `certificate`. `print` it, or take `rows()` or `to_dict()`."""
 
     schedule: ScheduleCheck
     growth: Growth
@@ -88,27 +88,27 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values, as JSON has them."""
-        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return found
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
 
     def __str__(self) -> str:
         return as_text(self.rows())
 
 
 def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> Certificate:
-    """Hold the theorem against a fitted forest.
+    """Check the theorem against a fitted forest.
 
     With X, cells are those of its points, and diameters are within the range of X. Without, each
     leaf counts as often as it has estimation points, and diameters are within the range of the
-    thresholds of its tree: values that structure points had, so rather less than the data's.
+    thresholds of its tree: values of structure points, so somewhat narrower than the data.
 
     >>> from riparian import OnlineForestClassifier
     >>> from riparian.streams import GaussianMixture
     >>> X, y = GaussianMixture.paper().sample(5000, random_state=0)
-    >>> found = certificate(OnlineForestClassifier(10, random_state=0).partial_fit(X, y), X)
-    >>> found.schedule.consistent, found.growth.splits <= found.growth.most_splits
+    >>> checked = certificate(OnlineForestClassifier(10, random_state=0).partial_fit(X, y), X)
+    >>> checked.schedule.consistent, checked.growth.splits <= checked.growth.most_splits
     (True, True)
-    >>> [row for row in found.rows() if row[1] == "averaging instead of votes"]
+    >>> [row for row in checked.rows() if row[1] == "averaging instead of votes"]
     [('departures', 'averaging instead of votes', 'yes', \
 'a mean of consistent estimates is consistent (multiclass)')]
     """
@@ -117,7 +117,7 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
     ranges = None if rows is None else _ranges(rows)
     engine = forest._native
     p = engine.parameters
-    with engine.learning:  # a forest after a whole batch, as in a copy of it
+    with engine.learning:  # between two batches, like a copy
         leaf = None if rows is None else forest.apply(rows)
         trees = [census_of(engine.tree(i), engine.n_dims, ranges) for i in range(p.n_trees)]
     check = check_schedule(p.alpha, p.beta)
@@ -158,11 +158,11 @@ def _growth(trees: Sequence[TreeCensus], alpha: Schedule) -> Growth:
 
 
 def _growth_of(number: int, tree: TreeCensus, alpha: Schedule) -> Growth:
-    points = tree.totals["estimation_points"]
+    points = tree.totals.estimation_points
     return Growth(
         tree=number,
         estimation_points=points,
-        splits=tree.totals["should_splits"] + tree.totals["must_splits"],
+        splits=tree.totals.should_splits + tree.totals.must_splits,
         most_splits=max_splits(points, alpha),
         depth=int(tree.splits.max()),
         most_depth=max_path(points, alpha),
@@ -175,7 +175,7 @@ def _spare_points(tree: TreeCensus, alpha: Schedule) -> int:
 
 
 def _fringe(trees: Sequence[TreeCensus], size: int | None) -> Fringe:
-    oldest = [found for i, tree in enumerate(trees) if (found := _oldest(i, tree)) is not None]
+    oldest = [leaf for i, tree in enumerate(trees) if (leaf := _oldest(i, tree)) is not None]
     return Fringe(
         size=size,
         inactive=sum(int(tree.inactive.sum()) for tree in trees),

@@ -16,7 +16,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class ScheduleCheck:
-    """What `check_schedule` found."""
+    """The result of `check_schedule`."""
 
     conditions: tuple[Condition, ...]
     guarantee: str  # what follows from the conditions that hold, in a sentence
@@ -31,8 +31,8 @@ class ScheduleCheck:
 def check_schedule(alpha: Schedule, beta: Schedule | float) -> ScheduleCheck:
     """Which of the theorem's conditions on α and β hold, and the guarantee that follows.
 
-    Nothing is refused here but what is no schedule: a forest would not take a β below α, and warns
-    of the rest (`ConsistencyWarning`).
+    Only what is no schedule is refused here. A forest refuses a β below α as well, and warns of the
+    rest (`ConsistencyWarning`).
 
     >>> from riparian.estimator.schedules import Geometric
     >>> print(check_schedule(Geometric(1, 1.1), 1000))

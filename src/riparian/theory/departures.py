@@ -5,28 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from riparian.engine.trees import Totals
 from riparian.forest import OnlineForestClassifier
 
 
 @dataclass(frozen=True)
 class Departure:
-    """One way to leave the theorem's setting, and whether this forest went it."""
+    """One way to leave the theorem's setting, and whether this forest did."""
 
     name: str
-    found: bool | None  # None: not known any more
+    found: bool | None  # None: no longer known
     breaks: bool  # whether the theorem is lost with it
     note: str
 
 
 def departures_of(
-    forest: OnlineForestClassifier, totals: Sequence[dict[str, int]], redrawn: int | None
+    forest: OnlineForestClassifier, totals: Sequence[Totals[int]], redrawn: int | None
 ) -> tuple[Departure, ...]:
     """`totals` are the counters of the trees, `redrawn` the active leaves whose candidates were
     drawn again (None: a forest that only predicts has none).
     """
     p = forest._native.parameters
-    stopped = sum(tree["stopped_at"] > 0 for tree in totals)
-    evictions = sum(tree["evictions"] for tree in totals)
+    stopped = sum(tree.stopped_at > 0 for tree in totals)
+    evictions = sum(tree.evictions for tree in totals)
     weights = forest._class_weights
     return (
         _ties(redrawn),

@@ -54,7 +54,7 @@ def _sizes(
 ) -> CellSizes:
     def of_all(name: str) -> NDArray[np.float64]:
         return np.concatenate(
-            [getattr(tree, name)[some] for tree, some in zip(trees, places, strict=True)]
+            [getattr(tree, name)[mine] for tree, mine in zip(trees, places, strict=True)]
         )
 
     return CellSizes(

@@ -11,21 +11,23 @@ if TYPE_CHECKING:
 Row = tuple[str, str, str, str]  # section, quantity, value, note
 
 
-def rows_of(found: Certificate) -> list[Row]:
+def rows_of(certificate: Certificate) -> list[Row]:
     sections = {
-        "theorem": [("verdict", "", found.verdict)],
-        "conditions": [(c.name, _yes(c.holds), c.why) for c in found.schedule.conditions],
-        "growth": list(_growth(found)),
-        "cells": list(_cells(found)),
-        "fringe": list(_fringe(found)),
-        "assumptions": [(a.name, "assumed", a.note) for a in found.assumptions],
-        "departures": [(d.name, _yes(d.found), _told(d.found, d.note)) for d in found.departures],
+        "theorem": [("verdict", "", certificate.verdict)],
+        "conditions": [(c.name, _yes(c.holds), c.why) for c in certificate.schedule.conditions],
+        "growth": list(_growth(certificate)),
+        "cells": list(_cells(certificate)),
+        "fringe": list(_fringe(certificate)),
+        "assumptions": [(a.name, "assumed", a.note) for a in certificate.assumptions],
+        "departures": [
+            (d.name, _yes(d.found), _note(d.found, d.note)) for d in certificate.departures
+        ],
     }
     return [(section, *row) for section, rows in sections.items() for row in rows]
 
 
 def as_text(rows: Sequence[Row]) -> str:
-    """Columns aligned, a line for each section before its rows."""
+    """Columns aligned, one line per section before its rows."""
     widths = [max(len(row[column]) for row in rows) for column in (1, 2)]
     lines, section = [], None
     for name, quantity, value, note in rows:
@@ -37,8 +39,8 @@ def as_text(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _growth(found: Certificate) -> Iterator[tuple[str, str, str]]:
-    growth = found.growth
+def _growth(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
+    growth = certificate.growth
     yield (
         "splits K",
         f"{growth.splits:,}",
@@ -48,13 +50,13 @@ def _growth(found: Certificate) -> Iterator[tuple[str, str, str]]:
     yield "depth", f"{growth.depth:,}", f"at most {growth.most_depth:,}, tree {growth.tree}"
     yield (
         "least N^e - α(K-1)",
-        f"{found.spare_points:,}",
+        f"{certificate.spare_points:,}",
         "of all leaves; never below 0 (n-to-infty)",
     )
 
 
-def _cells(found: Certificate) -> Iterator[tuple[str, str, str]]:
-    cells = found.cells
+def _cells(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
+    cells = certificate.cells
     for name, values, form, note in (
         ("N^e(A(X))", cells.points, ",.0f", "must go to infinity"),
         ("diameter", cells.diameters, ".3f", f"must go to 0; 1 is {cells.within}"),
@@ -68,8 +70,8 @@ def _cells(found: Certificate) -> Iterator[tuple[str, str, str]]:
     yield "cells of", "", cells.over
 
 
-def _fringe(found: Certificate) -> Iterator[tuple[str, str, str]]:
-    fringe = found.fringe
+def _fringe(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
+    fringe = certificate.fringe
     if fringe is None:
         return
     yield (
@@ -96,6 +98,6 @@ def _yes(value: bool | None) -> str:
     return "unknown" if value is None else "yes" if value else "no"
 
 
-def _told(found: bool | None, note: str) -> str:
-    """Why it would matter is of interest only where it may be so."""
+def _note(found: bool | None, note: str) -> str:
+    """Why a departure matters is of interest only where it may have happened."""
     return "" if found is False else note

@@ -1,0 +1,161 @@
+"""Trees as flat arrays, by name: what snapshots, inspection, theory and reports read of a forest.
+
+The core lists the arrays, with their types and per what there is one entry, in core/state_fields.hpp.
+What has varying length lies end to end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian import _core
+from riparian.engine.pieces import largest, sums
+
+Arrays = dict[str, NDArray[Any]]
+
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint32]
+Longs = NDArray[np.uint64]
+Floats = NDArray[np.float32]
+
+N = TypeVar("N")  # a number of one tree, or an array with one number per tree
+
+
+class Field(NamedTuple):
+    """One of the arrays, as the core describes it."""
+
+    name: str
+    dtype: str  # of numpy; "feature": uint32, or of depth images four float32
+    per: str  # such as "leaf", or "active leaf times dims"
+
+
+FIELDS = tuple(Field(*field) for field in _core.tree_fields)
+
+
+class Totals(NamedTuple, Generic[N]):
+    """What a tree counts of itself, in the order of `_core.tree_totals`."""
+
+    structure_points: N
+    estimation_points: N  # E
+    ignored_points: N
+    should_splits: N
+    must_splits: N
+    classes: N  # that have arrived
+    activations: N  # of inactive leaves (R12)
+    refreshes: N  # of their keys
+    evictions: N  # of active leaves, for want of memory
+    stopped_at: N  # the point after which the tree stopped growing; 0 while it grows
+
+
+class Bag(NamedTuple):
+    """What a tree of Saffari's forest knows beside (R18), in the order of `_core.tree_bag`."""
+
+    number: int
+    planted: int  # points that the forest had received before
+    left_out: int  # points that the tree did not take
+    errors: int  # those of them that it got wrong
+
+
+@dataclass(frozen=True, eq=False)
+class StreamCounts:
+    """What the candidates of the active leaves have counted in one stream."""
+
+    counted: Bytes  # per active leaf: 1 if it holds rows of counts, 0 if it keeps points
+    length: Words  # per active leaf: so many of these
+    label: Words  # per kept point
+    bits: Longs  # per kept point and word
+    count: Longs  # per row, dimension (and one more, for everyone) and split point
+
+
+@dataclass(frozen=True, eq=False)
+class TreeArrays(Generic[N]):
+    """The arrays of one tree, or of several trees end to end."""
+
+    totals: Totals[N]
+    importance: NDArray[np.int64]  # per column: Σ G over its splits (R14)
+
+    # Per node, in the order of creation.
+    feature: NDArray[Any]
+    threshold: Floats
+    child: Words  # the left one; the right one is the next. A leaf has none: 0
+
+    # Per leaf, in the order of the nodes.
+    leaf_born: Longs  # E0 (R12)
+    leaf_active: Bytes
+    leaf_classes: Words  # the length of its histogram
+    histogram: Longs  # per leaf and class: Y^e
+
+    # Per inactive leaf: its key among those that wait, a ratio that is at least ŝ (R12).
+    key_over: Longs
+    key_under: Longs
+
+    # Per active leaf.
+    attempt: Words  # how often it has drawn candidates before (R8)
+    dims: Words
+    split_points: Words  # so far
+    received: Longs  # estimation points since the candidates were drawn
+    planned: Longs  # bytes set aside for it
+    summed: Bytes  # 1 if it keeps its entropy sums up to date
+    candidate_dims: NDArray[Any]  # per active leaf and dimension
+    split_point_born: Longs  # per active leaf and split point: what E was
+    split_threshold: Floats  # per active leaf, dimension and split point
+
+    structure: StreamCounts  # of one stream (R18), this one has all
+    estimation: StreamCounts
+
+    @classmethod
+    def end_to_end(cls, arrays: Arrays) -> TreeArrays[Longs]:
+        """Those of all trees of a forest."""
+        totals = Totals(*arrays["totals"].reshape(-1, len(Totals._fields)).T)
+        return TreeArrays(totals=totals, **_arrays(TreeArrays, arrays))
+
+    @property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Per node."""
+        return np.equal(self.child, 0)
+
+    @property
+    def leaf_points(self) -> Longs:
+        """Per leaf: N^e, its estimation points."""
+        return sums(self.histogram, self.leaf_classes)
+
+    @property
+    def leaf_errors(self) -> Longs:
+        """Per leaf: its estimation points that are not of the commonest class."""
+        return self.leaf_points - largest(self.histogram, self.leaf_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree(TreeArrays[int]):
+    """The arrays of one tree, with what follows from the links between its nodes."""
+
+    leaf_node: Words  # per leaf: the number of its node
+    leaf_depth: Words  # per leaf
+    bag: Bag | None  # None: not of Saffari's forest
+
+    @classmethod
+    def of(cls, arrays: Arrays) -> Self:
+        bag = arrays["bag"].tolist()
+        return cls(
+            totals=Totals(*arrays["totals"].tolist()),
+            bag=Bag(*bag) if bag else None,
+            **_arrays(cls, arrays),
+        )
+
+
+def _arrays(view: type[TreeArrays[Any]], arrays: Arrays) -> dict[str, Any]:
+    names = {field.name for field in fields(view)} - {"totals", "bag", "structure", "estimation"}
+    return {
+        **{name: arrays[name] for name in names},
+        "structure": _counts(arrays, "structure"),
+        "estimation": _counts(arrays, "estimation"),
+    }
+
+
+def _counts(arrays: Mapping[str, Any], stream: str) -> StreamCounts:
+    return StreamCounts(**{f.name: arrays[f"{stream}_{f.name}"] for f in fields(StreamCounts)})
