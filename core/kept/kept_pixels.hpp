@@ -1,5 +1,5 @@
 // R19 for depth images: what is kept of a pixel is its place and a hold on its image, which is copied
-// once for all its pixels and goes with the last of them.
+// once for all its pixels and dropped with the last of them.
 #pragma once
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class KeptPoints<DepthDifferences> : public KeptStream<detail::PixelSegment> {
 public:
     explicit KeptPoints(std::uint64_t size) : KeptStream(size) {}
 
-    // Points first_t, first_t + 1, ...: they follow on those that are there. `weights` may be null: 1.
+    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null: all 1.
     void add(const Pixels& batch, const Class* labels, const double* weights,
              std::uint64_t first_t) {
         std::unordered_map<const float*, detail::KeptImage*> of_batch;  // as the batch has them

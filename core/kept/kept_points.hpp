@@ -67,8 +67,8 @@ public:
         end_row(columns);
     }
 
-    // The entries of a row, one after the other. Rows come in order; the stream may have been taken up
-    // in the midst of a segment.
+    // The entries of a row, one after the other. Rows come in order; a restored stream may
+    // start in the middle of a segment.
     void begin_row(std::size_t row) {
         if (ends_.size() == row) return;
         clear();
@@ -128,7 +128,7 @@ private:
     std::vector<std::uint32_t> widths_;  // of the rows: D as it was
 };
 
-// One of the two is in use.
+// Only one of the two is in use.
 struct RowSegment : Labelled {
     DenseRows dense;
     SparseRows sparse;
@@ -172,7 +172,7 @@ public:
     }
     std::uint32_t columns() const { return columns_; }
 
-    // Points first_t, first_t + 1, ...: they follow on those that are there. `weights` may be null: 1.
+    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null: all 1.
     void add(const Matrix& batch, const Class* labels, const double* weights,
              std::uint64_t first_t) {
         const std::size_t n = batch.size();
@@ -249,7 +249,7 @@ public:
 private:
     static constexpr std::size_t together = 64;  // points whose places are looked up at once
 
-    // The first segment of all starts small.
+    // The very first segment starts small and doubles.
     detail::DenseRows& make_room(detail::DenseRows& dense, std::size_t row, std::size_t to_come) {
         if (row < dense.rows() && dense.columns() == columns_) return dense;
         const std::size_t rows =

@@ -17,7 +17,7 @@ namespace riparian {
 struct PointList {
     std::uint64_t newest = 0;  // its number plus one; 0: there is none
     std::uint64_t oldest = 0;  // likewise; it may not be at hand any more
-    std::uint32_t count = 0;   // points since it was last rid of those that are not at hand
+    std::uint64_t count = 0;   // points listed, lost ones included until they are dropped
 
     bool empty() const { return count == 0; }
 };
@@ -29,7 +29,7 @@ public:
     std::uint32_t size() const { return size_; }
     bool at_hand(std::uint64_t t, std::uint64_t received) const { return t + size_ >= received; }
 
-    // A point was listed that is not at hand any more.
+    // Whether a listed point is not at hand any more.
     bool has_lost(const PointList& list, std::uint64_t received) const {
         return !list.empty() && !at_hand(list.oldest - 1, received);
     }
@@ -50,12 +50,13 @@ public:
 
     // The numbers of the points at hand, by time.
     void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts) const {
-        ts.clear();
-        walk(list, received, [&](std::uint64_t t) { ts.push_back(t); });
-        std::reverse(ts.begin(), ts.end());
+        std::size_t first = static_cast<std::size_t>(std::min<std::uint64_t>(list.count, size_));
+        ts.resize(first);
+        walk(list, received, [&](std::uint64_t t) { ts[--first] = t; });
+        ts.erase(ts.begin(), ts.begin() + static_cast<std::ptrdiff_t>(first));
     }
 
-    // Forget those that are not at hand.
+    // Drop the points that are not at hand any more.
     void drop_lost(PointList& list, std::uint64_t received) const {
         if (!has_lost(list, received)) return;
         PointList left;
@@ -83,11 +84,12 @@ private:
     void walk(const PointList& list, std::uint64_t received, Visitor&& visitor) const {
         if (list.newest == 0) return;
         std::uint64_t t = list.newest - 1;
-        while (at_hand(t, received)) {
+        for (std::uint64_t slot = t % size_; at_hand(t, received);) {
             visitor(t);
-            const std::uint32_t distance = links_[t % size_];
+            const std::uint32_t distance = links_[slot];
             if (distance == 0) return;
             t -= distance;
+            slot = slot >= distance ? slot - distance : slot + size_ - distance;  // t % W
         }
     }
 
@@ -95,13 +97,22 @@ private:
     Array<std::uint32_t> links_;  // of point t at t % W; 0: it is the oldest at hand
 };
 
-// In order: those that go left (R4) and the rest. `values` are theirs in the dimension of the split.
-inline void divide(std::span<const std::uint64_t> ts, const float* values, float threshold,
-                   std::vector<std::uint64_t>& left, std::vector<std::uint64_t>& right) {
-    left.clear();
-    right.clear();
-    for (std::size_t i = 0; i < ts.size(); ++i)
-        (values[i] <= threshold ? left : right).push_back(ts[i]);
+// Those that go left (R4) before the rest, each in order. `values` are theirs in the dimension of the
+// split; `room` is scratch. Returns how many go left.
+inline std::size_t divide(std::span<std::uint64_t> ts, const float* values, float threshold,
+                          std::vector<std::uint64_t>& room) {
+    room.resize(ts.size());
+    std::size_t left = 0, right = 0;
+    for (std::size_t i = 0; i < ts.size(); ++i) {
+        const std::uint64_t t = ts[i];
+        const bool goes_left = values[i] <= threshold;
+        ts[left] = t;  // without a branch: the side is a coin toss
+        room[right] = t;
+        left += goes_left;
+        right += !goes_left;
+    }
+    std::copy_n(room.begin(), right, ts.begin() + static_cast<std::ptrdiff_t>(left));
+    return left;
 }
 
 }  // namespace riparian

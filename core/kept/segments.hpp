@@ -18,7 +18,7 @@ namespace riparian {
 
 inline constexpr std::size_t segment_points = 1024;
 
-// What every kind of segment has: labels, and weights from the first that is not 1.
+// What every kind of segment has: labels, and weights once one of them is not 1.
 struct Labelled {
     std::array<Class, segment_points> labels;
     std::vector<double> weights;

@@ -48,7 +48,7 @@ struct Kernels {
     // the last.
 
     // Of m thresholds, those with at least `least` and at most `most` of n values <= them, as their
-    // numbers; of equal ones the last at the least. Says how many. Room for m of them.
+    // numbers. Of equal thresholds, at least the last is kept. Returns how many; `valid` has room for m.
     std::size_t (*valid_thresholds)(const float* values, std::size_t n, const float* thresholds,
                                     std::size_t m, std::size_t least, std::size_t most,
                                     std::uint32_t* valid);

@@ -39,9 +39,8 @@ struct LookChoice {
 };
 
 struct LookResult {
-    bool any_valid = false;  // if not, the next attempt draws other candidates
-    std::optional<LookChoice>
-        best;  // of the valid candidates, if its gain is above what was asked for
+    bool any_valid = false;          // if not, the next attempt draws other candidates
+    std::optional<LookChoice> best;  // of the valid ones, if its gain is above what was asked for
 };
 
 // R20: a look is passed over where not even a split that told all classes apart would have a gain above
@@ -50,7 +49,7 @@ inline bool look_can_succeed(const StructureTally& structure, double min_gain) {
     return gain(structure.entropy(), structure.weight()) > min_gain;
 }
 
-// Searches, one after the other. Between them it is only room.
+// Searches, one after the other. It keeps nothing from one to the next but its memory.
 class Look {
 public:
     // `features` were drawn, and then the structure points at `split_points` of the list: candidates are
@@ -70,8 +69,8 @@ public:
         const std::size_t estimation_stride = padded(estimation.points);
         const std::size_t group = std::clamp<std::size_t>(
             floats_at_once / (stride + estimation_stride + 1), 1, features.size() + 1);
-        structure_values_.resize(group * stride);
-        estimation_values_.resize(group * estimation_stride);
+        make_room(structure_values_, group * stride);
+        make_room(estimation_values_, group * estimation_stride);
         for (std::size_t d = 0; d < features.size(); d += group) {
             const auto some = features.subspan(d, std::min(group, features.size() - d));
             values.structure(some, structure_values_.data(), stride);
@@ -96,6 +95,10 @@ private:
     static constexpr std::uint64_t most_points_exact = std::uint64_t{1} << 24;
 
     static std::size_t padded(std::size_t n) { return (n + 15) / 16 * 16; }
+
+    static void make_room(std::vector<float>& values, std::size_t n) {
+        if (values.size() < n) values.resize(n);
+    }
 
     // The kernels read sixteen values at a time; a missing one is left of nothing.
     static const float* pad(std::vector<float>& values, std::size_t first, std::size_t n) {
@@ -199,7 +202,7 @@ private:
             terms_.push_back(0 - F(left) - F(all - left));
     }
 
-    // Says how many words one has.
+    // Returns the words per mask.
     std::size_t make_masks() {
         const std::size_t words = (structure_->points() + 63) / 64;
         if (masks_.empty()) structure_->make_masks(masks_, words);

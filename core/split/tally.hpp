@@ -13,8 +13,8 @@
 
 namespace riparian {
 
-// A class of which there is any has a place, except where it has a weight of 1 in all: F(0) = F(1) = 0,
-// so it adds nothing to G wherever its point goes.
+// Each class that occurs has a place, unless its total weight is 1: F(0) = F(1) = 0, so such a class adds
+// nothing to G, whichever way its point goes.
 class StructureTally {
 public:
     static constexpr std::uint32_t no_place = std::numeric_limits<std::uint32_t>::max();

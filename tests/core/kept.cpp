@@ -219,7 +219,7 @@ void test_lists(std::uint64_t seed) {
     PointLists lists(W);
     std::vector<PointList> list(leaves);
     std::vector<std::deque<std::uint64_t>> plain(leaves);  // what was not dropped
-    std::vector<std::uint64_t> ts, left, right;
+    std::vector<std::uint64_t> ts, room;
     std::uint64_t t = draws.below(2) ? 0 : std::uint64_t{1} << 33;
     for (int step = 0; step < 1000;
          ++step, t += 1 + (draws.below(30) == 0 ? draws.below(2 * W) : 0)) {
@@ -249,13 +249,14 @@ void test_lists(std::uint64_t seed) {
             const std::size_t child = (other + 1) % leaves;
             std::vector<float> values;
             for (std::size_t i = 0; i < ts.size(); ++i) values.push_back(make_value(draws));
-            divide(ts, values.data(), 0.0f, left, right);
-            list[other] = lists.chain(left);
-            list[child] = lists.chain(right);
+            const std::vector<std::uint64_t> before = ts;
+            const std::size_t left = divide(ts, values.data(), 0.0f, room);
+            list[other] = lists.chain(std::span(ts).first(left));
+            list[child] = lists.chain(std::span(ts).subspan(left));
             plain[other].clear();
             plain[child].clear();
             for (std::size_t i = 0; i < ts.size(); ++i)
-                plain[values[i] <= 0.0f ? other : child].push_back(ts[i]);
+                plain[values[i] <= 0.0f ? other : child].push_back(before[i]);
         }
     }
     CHECK(lists.bytes() <= 4 * std::size_t{W} + 4 * 64 + W);
