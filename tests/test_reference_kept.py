@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from riparian.depth.reference import DepthDifferences, Pixel
 from riparian.estimator.schedules import Geometric
 from riparian.reference import LEAF_DRAW, Columns, Draws, Forest, Leaf, Split, key, uniform
 from riparian.reference_kept import (
@@ -187,6 +188,18 @@ def test_r19_lists_are_what_routing_the_points_at_hand_gives(p, kept_points, str
         if tree.stream(point.t) == "estimation"
     ]
     assert tree.lost_estimation_points == tree.estimation_points - sum(at_hand)
+
+
+def test_r19_of_a_depth_image_a_pixel_is_kept_with_a_hold_on_its_image():
+    images = np.random.default_rng(0).uniform(1, 4, size=(3, 9, 9)).astype(np.float32)
+    pixels = [Pixel(image, row, column) for image in images for row, column in np.ndindex(9, 9)]
+    p = parameters(kept_points=100, beta=20, min_gain=0.1, candidate_dims=3.0)
+    forest = KeepingForest(p, DepthDifferences(offset_std=3.0, far=6.0, rate=3.0))
+    forest.learn(pixels, [int(pixel.image[pixel.row, pixel.column] > 2) for pixel in pixels])
+    (tree,) = forest.trees
+    assert len(leaves(tree)) > 3
+    assert [point.x for point in forest.kept.points] == pixels[-100:]
+    assert reference_memory(tree)["lists"] == by_routing(tree)
 
 
 # -- R20 young leaves look ------------------------------------------------------------------------

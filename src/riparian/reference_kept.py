@@ -12,6 +12,7 @@ all that a split may know of an estimation point is that it came.
 
 >>> import numpy as np
 >>> from riparian.estimator.schedules import Geometric
+>>> from riparian.reference import Columns
 >>> one_tree = KeepingParameters(
 ...     n_trees=1, seed=0, candidate_dims=1.0, split_points=10, min_gain=0.1,
 ...     alpha=Geometric(1, 1.1), beta=Geometric(20, 1.1), structure_fraction=0.5,
@@ -33,7 +34,6 @@ from typing import NamedTuple
 from riparian.estimator.parameters import Parameters
 from riparian.reference import (
     LEAF_DRAW,
-    Columns,
     Draws,
     EstimationCounts,
     FeatureSpace,
@@ -46,8 +46,6 @@ from riparian.reference import (
     key,
     uniform,
 )
-
-__all__ = ["Columns", "KeepingForest", "KeepingParameters", "KeepingTree", "KeptPoints"]
 
 BOUND_DRAW = 5  # of a tree
 
