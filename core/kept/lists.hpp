@@ -48,6 +48,13 @@ public:
         ++list.count;
     }
 
+    // A list that was rebuilt from the points at hand: it had lost a point before, so more than W points
+    // were received.
+    static void set_lost(PointList& list) {
+        list.oldest = 1;
+        ++list.count;
+    }
+
     // The numbers of the points at hand, by time.
     void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts) const {
         std::size_t first = static_cast<std::size_t>(std::min<std::uint64_t>(list.count, size_));

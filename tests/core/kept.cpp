@@ -259,6 +259,14 @@ void test_lists(std::uint64_t seed) {
                 plain[values[i] <= 0.0f ? other : child].push_back(before[i]);
         }
     }
+    PointList list_anew;
+    PointLists::set_lost(list_anew);
+    lists.push(list_anew, t);
+    CHECK(lists.has_lost(list_anew, t + 1) == (t + 1 > W));
+    lists.read(list_anew, t + 1, ts);
+    CHECK(ts == std::vector{t});
+    lists.drop_lost(list_anew, t + 1);
+    CHECK(t + 1 <= W || list_anew.count == 1);
     CHECK(lists.bytes() <= 4 * std::size_t{W} + 4 * 64 + W);
 }
 
