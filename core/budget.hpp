@@ -24,8 +24,7 @@ public:
     // One more active leaf, of the size planned on average, fits with what is planned for all.
     bool has_room() const {
         if (bytes_ == unbounded) return true;
-        const std::uint64_t active = tree_.active_;
-        const std::uint64_t one = active ? tree_.planned_ / active : 0;
+        const std::uint64_t one = tree_.settled_ ? tree_.planned_ / tree_.settled_ : 0;
         return charge_of_leaves() + std::max<std::uint64_t>(tree_.planned_, tree_.pool_.live()) +
                    one <=
                bytes_;
@@ -44,20 +43,29 @@ public:
         tree_.planned_ += leaf.candidates->planned();
     }
 
-    // The active leaves with the smallest ŝ, the youngest first among equals, become inactive until
+    // The settled leaves with the smallest ŝ, the youngest first among equals, become inactive until
     // a sixteenth of what the fringe may have is free. `t`: the point just learned.
     void make_room(std::uint64_t t) {
         const std::uint64_t leaves = charge_of_leaves();
         const std::uint64_t spare = bytes_ > leaves ? (bytes_ - leaves) / 16 : std::uint64_t{0};
-        for (const std::uint32_t leaf : active_by_s_hat()) {
-            if (charge() + (tree_.active_ > 1 ? spare : 0) <= bytes_) break;
-            tree_.deactivate(tree_.leaves_[leaf]);
-            tree_.wait(leaf);
-            ++tree_.totals_.evictions;
+        for (const std::uint32_t leaf : settled_by_s_hat()) {
+            if (charge() + (tree_.settled_ > 1 ? spare : 0) <= bytes_) break;
+            evict(leaf);
         }
-        // Not even one leaf can collect what it takes to split: the tree has stopped growing, and
-        // goes on learning in its leaves.
-        if (tree_.active_ == 0) tree_.totals_.stopped_at = t + 1;
+        if (charge() > bytes_ || tree_.active_ == 0) stop(t);
+    }
+
+    // There is room for one more leaf, if all candidates go.
+    bool can_grow() const {
+        return bytes_ == unbounded || charge_of_leaves(tree_.leaves_.size() + 1) <= bytes_;
+    }
+
+    // Not even one leaf can collect what it takes to split: the tree has stopped growing, and goes on
+    // learning in its leaves.
+    void stop(std::uint64_t t) {
+        for (std::uint32_t i = 0; i < tree_.leaves_.size(); ++i)
+            if (tree_.leaves_[i].active()) evict(i);
+        tree_.totals_.stopped_at = t + 1;
     }
 
     // Blocks of sizes that are not asked for any more pile up as the fringe makes way for leaves:
@@ -74,7 +82,7 @@ public:
         if (tree_.pool_.held() > tree_.pool_.live() + waste) {
             Pool fresh;
             for (Leaf& leaf : tree_.leaves_)
-                if (leaf.active()) leaf.candidates = leaf.candidates->moved_to(fresh);
+                if (leaf.settled()) leaf.candidates = leaf.candidates->moved_to(fresh);
             tree_.pool_.swap(fresh);
         }
     }
@@ -82,23 +90,29 @@ public:
 private:
     std::uint64_t charge() const { return charge_of_leaves() + tree_.pool_.live(); }
 
-    std::uint64_t charge_of_leaves() const {
-        const std::size_t leaves = tree_.leaves_.size();
-        return Array<typename Tree::Node>::bytes(2 * leaves - 1) + Array<Leaf>::bytes(leaves) +
-               leaves * Pool::block_size(4 * std::size_t{tree_.n_classes()}) +
-               tree_.waiting_.bytes() + tree_.importance_.bytes();
+    void evict(std::uint32_t leaf) {
+        tree_.deactivate(tree_.leaves_[leaf]);
+        tree_.wait(leaf);
+        ++tree_.totals_.evictions;
     }
 
-    std::vector<std::uint32_t> active_by_s_hat() const {
-        std::vector<std::uint32_t> active;
+    std::uint64_t charge_of_leaves() const { return charge_of_leaves(tree_.leaves_.size()); }
+    std::uint64_t charge_of_leaves(std::size_t leaves) const {
+        return Array<typename Tree::Node>::bytes(2 * leaves - 1) + Array<Leaf>::bytes(leaves) +
+               leaves * Pool::block_size(4 * std::size_t{tree_.n_classes()}) +
+               tree_.waiting_.bytes() + tree_.importance_.bytes() + tree_.record_.bytes(leaves);
+    }
+
+    std::vector<std::uint32_t> settled_by_s_hat() const {
+        std::vector<std::uint32_t> settled;
         for (std::uint32_t i = 0; i < tree_.leaves_.size(); ++i)
-            if (tree_.leaves_[i].active()) active.push_back(i);
-        std::sort(active.begin(), active.end(), [this](std::uint32_t a, std::uint32_t b) {
+            if (tree_.leaves_[i].settled()) settled.push_back(i);
+        std::sort(settled.begin(), settled.end(), [this](std::uint32_t a, std::uint32_t b) {
             const Ratio s_a = tree_.s_hat(a), s_b = tree_.s_hat(b);
             if (s_a < s_b || s_b < s_a) return s_a < s_b;
             return tree_.leaves_[a].node > tree_.leaves_[b].node;
         });
-        return active;
+        return settled;
     }
 
     Tree& tree_;

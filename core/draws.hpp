@@ -14,7 +14,8 @@ enum Purpose : std::uint64_t {
     stream_draw = 0,
     leaf_draw = 1,
     weight_draw = 2,
-    threshold_draw = 3
+    threshold_draw = 3,
+    bound_draw = 5
 };
 
 // And the second word of a key of the forest as a whole.

@@ -39,22 +39,29 @@ public:
     using Tree = riparian::Tree<Space, Rule>;
     using State = TreeState<Space>;
     using Settings = typename Rule::Settings;
+    using SharedState = typename Rule::template SharedState<Space>;
 
     // A reader sees all trees after the same point: the lock is held for this many at the most.
     static constexpr std::size_t block = 4096;
 
     // Trees `first_tree`, `first_tree` + 1, ... of a forest that may have more, elsewhere.
     Forest(std::size_t n_trees, std::uint64_t first_tree, Settings settings, Space space)
-        : settings_(std::move(settings)), space_(std::move(space)) {
+        : settings_(std::move(settings)),
+          space_(std::move(space)),
+          shared_(Rule::shared(settings_, space_)) {
         scratch_.push_back(std::make_unique<Scratch>());
         for (std::size_t i = 0; i < n_trees; ++i) trees_.push_back(plant(first_tree + i));
     }
 
     // The forest that was saved after so many points.
     Forest(std::uint64_t first_tree, Settings settings, Space space, std::uint64_t points,
-           const std::vector<State>& trees)
-        : settings_(std::move(settings)), space_(std::move(space)), points_(points) {
+           const std::vector<State>& trees, const SharedState& shared)
+        : settings_(std::move(settings)),
+          space_(std::move(space)),
+          shared_(Rule::shared(settings_, space_)),
+          points_(points) {
         scratch_.push_back(std::make_unique<Scratch>());
+        Rule::restore_shared(shared_, shared);
         auto context = context_of(0);
         for (std::size_t i = 0; i < trees.size(); ++i)
             trees_.push_back(std::make_unique<Tree>(first_tree + i, trees[i], context));
@@ -85,6 +92,12 @@ public:
     void set_space(Space space) {
         const auto lock = lock_->write();
         space_ = std::move(space);
+        Rule::widen(shared_, space_);
+    }
+    // Bytes that a tree may hold.
+    void set_budget(std::uint64_t budget) {
+        const auto lock = lock_->write();
+        settings_.budget = budget;
     }
 
     // R11, for up to a block of points: sums of shares over the trees, and how many trees did not
@@ -156,11 +169,11 @@ public:
         lock_ = std::make_unique<FairLock>();
     }
 
-    // visitor(points, trees): all of them after the same point.
+    // visitor(points, trees, what they share): all of them after the same point.
     template <class Visitor>
     void visit(Visitor&& visitor) {
         const auto lock = lock_->read();
-        visitor(points_, trees_);
+        visitor(points_, trees_, shared_);
     }
 
     std::uint64_t depth() {
@@ -184,6 +197,7 @@ private:
     // -- for the rule, which has the lock -----------------------------------------------------------
 
     const Settings& settings() const { return settings_; }
+    auto& shared() { return shared_; }
     auto& trees() { return trees_; }
     std::uint64_t points_learned() const { return points_; }
 
@@ -209,7 +223,7 @@ private:
     // -----------------------------------------------------------------------------------------------
 
     typename Tree::Context context_of(std::size_t worker) {
-        return {settings_, space_, rank_, *scratch_[worker]};
+        return {settings_, space_, rank_, shared_, *scratch_[worker]};
     }
 
     // Points whose sums stay in the cache while tree after tree adds to them.
@@ -273,6 +287,7 @@ private:
     std::unique_lock<std::shared_mutex> held_;  // during a fork
     Settings settings_;
     Space space_;
+    typename Rule::template Shared<Space> shared_;  // what all trees read
     std::uint64_t points_ = 0;         // t: points of positive weight received
     std::vector<std::uint32_t> rank_;  // of each class that has arrived, in the public order
     std::size_t n_classes_ = 0;        // in the public order

@@ -15,9 +15,12 @@ struct Leaf {
     std::uint64_t born = 0;            // E0: estimation points of the tree when it began
     std::uint32_t node = 0;            // its number, in order of creation
     std::uint32_t depth = 0;
+    std::uint32_t next = 0;   // while young: the listed structure points at which it looks (R20)
     std::uint32_t place = 0;  // in the heap of inactive leaves
 
-    bool active() const { return candidates != nullptr; }
+    bool young() const { return next != 0; }
+    bool settled() const { return candidates != nullptr; }
+    bool active() const { return young() || settled(); }
 };
 
 }  // namespace riparian

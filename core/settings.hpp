@@ -7,6 +7,8 @@
 
 namespace riparian {
 
+struct Nothing {};
+
 inline constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
 
 // All of it was checked at the Python door.
@@ -22,7 +24,9 @@ struct Context {
     const typename Rule::Settings& settings;
     const Space& space;
     const std::vector<std::uint32_t>& rank;  // of each class that has arrived, in the public order
+    const typename Rule::template Shared<Space>& shared;  // what all trees read
     typename Rule::template Scratch<Space>& scratch;
+    std::uint64_t received = 0;  // points of the stream, the arriving one included
 };
 
 }  // namespace riparian

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "rules/keeping.hpp"
 #include "rules/one_stream.hpp"
 #include "rules/two_streams.hpp"
 #include "state_fields.hpp"
@@ -41,6 +42,7 @@ class Reader {
 public:
     explicit Reader(const std::vector<T>& values) : next_(values.data()) {}
     T one() { return *next_++; }
+    T peek() const { return *next_; }
     const T* many(std::size_t n) {
         const T* first = next_;
         next_ += n;
@@ -167,7 +169,31 @@ struct CandidatesReader {
     Reader<Long> born;
     Reader<float> thresholds;
     EvidenceReader evidence;
+
+    // A young leaf has none.
+    bool are_there() const { return dims.peek() != 0; }
+    void skip() {
+        attempt.one(), dims.one(), split_points.one(), received.one(), planned.one(), summed.one();
+        for (CountsReader* stream : {&evidence.structure, &evidence.estimation})
+            stream->counted.one(), stream->length.one();
+    }
 };
+
+// The place of a young leaf among the active ones, which has no candidates.
+template <class Space>
+void save_young(TreeState<Space>& out, std::uint32_t attempt) {
+    array<"attempt">(out).push_back(attempt);
+    array<"dims">(out).push_back(0);
+    array<"split_points">(out).push_back(0);
+    array<"received">(out).push_back(0);
+    array<"planned">(out).push_back(0);
+    array<"summed">(out).push_back(0);
+    EvidenceArrays evidence(out);
+    for (CountsArrays* stream : {&evidence.structure, &evidence.estimation}) {
+        stream->counted.push_back(0);
+        stream->length.push_back(0);
+    }
+}
 
 template <class Space, class Evidence>
 void Candidates<Space, Evidence>::save(TreeState<Space>& out) const {
@@ -220,11 +246,74 @@ void TwoStreams::save(const Tree& tree, typename Tree::State& out) {
 }
 
 template <class Tree>
-void TwoStreams::restore(Tree& tree, const typename Tree::State& in) {
+void TwoStreams::restore(Tree& tree, const typename Tree::State& in, typename Tree::Context&) {
     Reader over(array<"key_over">(in)), under(array<"key_under">(in));
+    const auto& active = array<"leaf_active">(in);
     for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i)
-        if (!tree.leaves_[i].active())
+        if (!active[i])
             tree.waiting_.push({{over.one(), under.one()}, tree.leaves_[i].node, i}, tree.moved());
+}
+
+inline constexpr std::array growth_names{"structure_arrivals", "growth", "bound"};
+
+template <class Tree>
+void Keeping::save(const Tree& tree, typename Tree::State& out) {
+    TwoStreams::save(tree, out);
+    const Record& record = tree.record_;
+    array<"growth">(out) = {record.structure_arrivals, record.growth, record.bound};
+    for (const auto& node : tree.nodes_) {
+        if (node.inner() || !tree.leaves_[node.leaf].active()) continue;
+        const auto& listed = record.leaves[node.leaf];
+        const std::uint32_t next = tree.leaves_[node.leaf].next;
+        array<"next_look">(out).push_back(next);
+        array<"had_lost">(out).push_back(
+            next && (listed.had_lost || record.lists.has_lost(listed.structure, tree.received_) ||
+                     record.lists.has_lost(listed.estimation, tree.received_)));
+    }
+}
+
+template <class Tree>
+void Keeping::restore(Tree& tree, const typename Tree::State& in,
+                      typename Tree::Context& context) {
+    TwoStreams::restore(tree, in, context);
+    Record& record = tree.record_;
+    const auto& growth = array<"growth">(in);
+    record.structure_arrivals = growth[0];
+    record.growth = growth[1];
+    record.bound = growth[2];
+    record.leaves.resize(tree.leaves_.size());
+    Reader next(array<"next_look">(in)), attempt(array<"attempt">(in));
+    Reader had_lost(array<"had_lost">(in));
+    for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i) {
+        if (!array<"leaf_active">(in)[i]) continue;
+        tree.leaves_[i].next = next.one();
+        record.leaves[i].attempt = attempt.one();
+        record.leaves[i].had_lost = had_lost.one();
+    }
+    list_again(tree, context);
+}
+
+// The points at hand go their way once more.
+template <class Tree>
+void Keeping::list_again(Tree& tree, typename Tree::Context& context) {
+    Record& record = tree.record_;
+    record.lost_estimation = tree.totals_.estimation_points;
+    const std::uint64_t stream_key = key(context.settings.seed, tree.number_, stream_draw);
+    const std::uint64_t received = context.shared.received();
+    for (std::uint64_t t = context.shared.first_at_hand(); t < received; ++t) {
+        const Weight n = weight_of(tree, t, context);
+        const Stream stream = TwoStreams::stream_of(fold(stream_key, t), context.settings);
+        if (n == 0 || stream == Stream::ignored) continue;
+        std::uint32_t node = 0;
+        while (tree.nodes_[node].inner()) {
+            const auto& at = tree.nodes_[node];
+            node = at.child + !(context.shared.value(at.feature, t) <= at.threshold);
+        }
+        ListedLeaf& leaf = record.leaves[tree.nodes_[node].leaf];
+        record.lists.push(stream == Stream::structure ? leaf.structure : leaf.estimation, t);
+        if (stream == Stream::estimation) record.lost_estimation -= n;
+    }
+    tree.received_ = received;
 }
 
 inline constexpr std::array bag_names{"number", "planted", "left_out", "errors"};
@@ -235,11 +324,12 @@ void OneStream::save(const Tree& tree, typename Tree::State& out) {
 }
 
 template <class Tree>
-void OneStream::restore(Tree& tree, const typename Tree::State& in) {
+void OneStream::restore(Tree& tree, const typename Tree::State& in, typename Tree::Context&) {
     const auto& bag = array<"bag">(in);
     tree.number_ = bag[0];
     tree.planted_ = bag[1];
-    tree.record_ = {bag[2], bag[3]};
+    tree.record_.left_out = bag[2];
+    tree.record_.errors = bag[3];
 }
 
 template <FeatureSpace Space, class Rule>
@@ -262,7 +352,8 @@ TreeState<Space> Tree<Space, Rule>::save() const {
         array<"leaf_classes">(out).push_back(static_cast<Word>(leaf.estimation.size()));
         for (Class y = 0; y < leaf.estimation.size(); ++y)
             array<"histogram">(out).push_back(leaf.estimation[y]);
-        if (leaf.active()) leaf.candidates->save(out);
+        if (leaf.settled()) leaf.candidates->save(out);
+        if (leaf.young()) save_young(out, Rule::attempt_of(*this, node.leaf));
     }
     Rule::save(*this, out);
     return out;
@@ -270,7 +361,7 @@ TreeState<Space> Tree<Space, Rule>::save() const {
 
 template <FeatureSpace Space, class Rule>
 Tree<Space, Rule>::Tree(std::uint64_t number, const State& in, Context& context)
-    : number_(number), planted_(0) {
+    : number_(number), planted_(0), record_(context.settings) {
     for (std::size_t i = 0; i < total_names.size(); ++i)
         totals_.*total_names[i].second = array<"totals">(in)[i];
     const auto& importance = array<"importance">(in);
@@ -296,12 +387,17 @@ Tree<Space, Rule>::Tree(std::uint64_t number, const State& in, Context& context)
         const Word classes = array<"leaf_classes">(in)[i];
         leaf.estimation.restore(histograms_, histogram.many(classes), classes);
         if (!array<"leaf_active">(in)[i]) continue;
+        ++active_;
+        if (!candidates.are_there()) {
+            candidates.skip();
+            continue;
+        }
         leaf.candidates =
             Candidates::restored(pool_, context.settings.split_points, candidates, context.scratch);
         planned_ += leaf.candidates->planned();
-        ++active_;
+        ++settled_;
     }
-    Rule::restore(*this, in);
+    Rule::restore(*this, in, context);
 }
 
 }  // namespace riparian

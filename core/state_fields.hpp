@@ -38,6 +38,7 @@ template <class Feature>
 using TreeFields = std::tuple<
     Field<"totals", Long, "tree">,                // see tree_totals.hpp
     Field<"bag", Long, "tree">,                   // of Saffari's (R18): see `bag_names`
+    Field<"growth", Long, "tree">,                // with kept points (R21): see `growth_names`
     Field<"importance", std::int64_t, "column">,  // Σ G over its splits (R14)
     // Nodes, in order of creation.
     Field<"feature", Feature, "node">, Field<"threshold", float, "node">,
@@ -50,6 +51,8 @@ using TreeFields = std::tuple<
     Field<"key_over", Long, "inactive leaf">,   // its key among those that wait (R12),
     Field<"key_under", Long, "inactive leaf">,  // a ratio that is at least ŝ
     // Candidates.
+    Field<"next_look", Word, "active leaf">,  // of a young one (R20), which has no candidates; else 0
+    Field<"had_lost", Byte, "active leaf">,   // a young one that has lost a listed point
     Field<"attempt", Word, "active leaf">, Field<"dims", Word, "active leaf">,
     Field<"split_points", Word, "active leaf">,  // so far
     Field<"received", Long, "active leaf">,

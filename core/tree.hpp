@@ -21,6 +21,8 @@
 
 namespace riparian {
 
+struct TwoStreams;  // see rules/
+
 template <FeatureSpace Space, class Rule>
 class Tree {
 public:
@@ -42,15 +44,21 @@ public:
 
         bool inner() const { return leaf == no_leaf; }
     };
+    // Where a leaf is split.
+    struct Cut {
+        Feature feature;
+        float threshold;
+        std::uint64_t g;  // G of it (R14)
+    };
+
     static constexpr std::uint32_t no_leaf = std::numeric_limits<std::uint32_t>::max();
 
     // `planted`: the points that the forest had received before.
     Tree(std::uint64_t number, std::uint64_t planted, Context& context)
-        : number_(number), planted_(planted) {
+        : number_(number), planted_(planted), record_(context.settings) {
         static_assert(SplitRule<Rule, Space, Tree>);
-        nodes_.push_back({Feature{}, 0.0f, 0, 0});
-        leaves_.push_back({});
-        if (Rule::root_is_active(context.settings)) activate(0, 0, context);
+        plant_root();
+        Rule::plant(*this, context);
     }
 
     // The tree that was saved. The arrays are those of a tree: Python has checked every link, length
@@ -66,6 +74,7 @@ public:
         for (std::size_t first = 0; first < batch.size(); first += lanes)
             learn_lanes(batch, first, std::min(lanes, batch.size() - first), labels, weights,
                         t + first, context);
+        received_ = t + batch.size();
         Rule::tidy(*this, context.settings);
     }
 
@@ -104,13 +113,14 @@ public:
         for (const Leaf& leaf : leaves_) {
             if (!leaf.active()) continue;
             stats.pure += leaf.estimation.total() > 0 && leaf.estimation.errors() == 0;
-            stats.stuck += leaf.candidates->attempt() > 0;
+            stats.stuck += leaf.settled() && leaf.candidates->attempt() > 0;
         }
         return stats;
     }
 
 private:
     friend Rule;
+    friend TwoStreams;  // whose parts other rules are made of
     friend Budget<Tree>;
 
     // -- the way down -----------------------------------------------------------------------------
@@ -148,22 +158,26 @@ private:
                      const double* weights, std::uint64_t t, Context& context) {
         Lanes at;
         route(batch, first, count, at);
+        const std::uint64_t felled = felled_;
         const std::uint64_t stream_key = key(context.settings.seed, number_, stream_draw);
         for (std::size_t i = 0; i < count; ++i) prefetch(&leaves_[nodes_[at[i]].leaf]);
         for (std::size_t i = 0; i < count; ++i) {
             const Leaf& leaf = leaves_[nodes_[at[i]].leaf];
             leaf.estimation.prefetch();
-            if (leaf.active()) leaf.candidates->prefetch();
+            if (leaf.settled()) leaf.candidates->prefetch();
         }
         for (std::size_t i = 0; i < count; ++i) {
+            context.received = t + i + 1;
+            Rule::arrive(*this, t + i, stream_key, context);
             // Counted before anything else, so that batches and weights do not matter.
             totals_.classes = std::max<std::uint64_t>(totals_.classes, labels[first + i] + 1);
             const Weight n =
                 weights ? round_weight(weights[first + i], t + i, context.settings) : Weight{1};
             if (n == 0) continue;
             const Point x = batch.point(first + i);
-            std::uint32_t node = at[i];
-            while (nodes_[node].inner()) node = step(nodes_[node], x);  // it has split meanwhile
+            // Its leaf may have split meanwhile, or the tree was grown anew.
+            std::uint32_t node = felled == felled_ ? at[i] : 0;
+            while (nodes_[node].inner()) node = step(nodes_[node], x);
             Rule::receive(*this, nodes_[node].leaf, t + i, fold(stream_key, t + i), x,
                           labels[first + i], n, context);
         }
@@ -180,34 +194,61 @@ private:
 
     // -- splitting --------------------------------------------------------------------------------
 
-    // R10; the left child takes the parent's place among the leaves.
+    // R10: by a candidate, whose estimation counts the children start with.
     void split(std::uint32_t index, const Choice& choice, Context& context) {
+        const Candidates& candidates = *leaves_[index].candidates;
         const std::uint32_t candidate = choice.candidate;
+        Leaf left, right;
+        candidates.fill_children(histograms_, candidate, left.estimation, right.estimation,
+                                 context.scratch);
+        left.born = right.born = candidates.born(candidate);
+        split(index, {candidates.feature(candidate), candidates.threshold(candidate), choice.g},
+              left, right, context);
+    }
+
+    // The left child takes the parent's place among the leaves.
+    void split(std::uint32_t index, const Cut& cut, Leaf left, Leaf right, Context& context) {
         const auto first = static_cast<std::uint32_t>(nodes_.size());
         if (first >= no_leaf / 2) throw std::length_error("a tree holds at most 2^31 nodes");
         const auto right_index = static_cast<std::uint32_t>(leaves_.size());
         leaves_.push_back({});
         Leaf& parent = leaves_[index];
-        const Candidates& candidates = *parent.candidates;
-        Leaf left, right;
-        candidates.fill_children(histograms_, candidate, left.estimation, right.estimation,
-                                 context.scratch);
         left.node = first;
         right.node = first + 1;
         left.depth = right.depth = parent.depth + 1;
-        left.born = right.born = candidates.born(candidate);
         depth_ = std::max<std::uint64_t>(depth_, left.depth);
-        if constexpr (Space::columns) add_importance(candidates.feature(candidate), choice.g);
+        if constexpr (Space::columns) add_importance(cut.feature, cut.g);
 
         nodes_.push_back({Feature{}, 0.0f, first, index});
         nodes_.push_back({Feature{}, 0.0f, first + 1, right_index});
-        nodes_[parent.node] = {candidates.feature(candidate), candidates.threshold(candidate),
-                               first, no_leaf};
+        nodes_[parent.node] = {cut.feature, cut.threshold, first, no_leaf};
+        const bool was_young = parent.young();
         deactivate(parent);
         parent.estimation.release(histograms_);
         leaves_[index] = left;
         leaves_[right_index] = right;
+        Rule::inherit(*this, index, right_index, cut, was_young, context);
         Rule::fill_fringe(*this, index, right_index, context);
+    }
+
+    void plant_root() {
+        nodes_.push_back({Feature{}, 0.0f, 0, 0});
+        leaves_.push_back({});
+    }
+
+    // Everything that was grown goes; what the tree has received stays.
+    void fell() {
+        for (Leaf& leaf : leaves_) {
+            if (leaf.active()) deactivate(leaf);
+            leaf.estimation.release(histograms_);
+        }
+        leaves_.clear();
+        nodes_.clear();
+        waiting_.clear();
+        importance_.clear();
+        totals_.should_splits = totals_.must_splits = 0;
+        depth_ = 0;
+        ++felled_;
     }
 
     void add_importance(std::size_t column, std::uint64_t g) {
@@ -221,19 +262,30 @@ private:
 
     // SelectCandidateSplitDimensions; the draws are the node's own (R13).
     void activate(std::uint32_t index, std::uint32_t attempt, Context& context) {
-        Leaf& leaf = leaves_[index];
-        Draws draws(key(context.settings.seed, number_, leaf_draw, leaf.node, attempt));
+        Draws draws(key(context.settings.seed, number_, leaf_draw, leaves_[index].node, attempt));
         context.space.draw(draws, context.scratch.drawn);
-        leaf.candidates =
-            Candidates::make(pool_, context.scratch.drawn, context.settings.split_points, attempt);
         ++active_;
-        Rule::entered(*this, index, context);
+        settle(index, attempt, context);
     }
 
-    void deactivate(Leaf& leaf) {
+    // It has candidates from now on, in the dimensions just drawn.
+    void settle(std::uint32_t index, std::uint32_t attempt, Context& context) {
+        leaves_[index].candidates = Candidates::make(pool_, context.scratch.drawn,
+                                                     context.settings.split_points, attempt);
+        ++settled_;
+        Rule::settled(*this, index, context);
+    }
+
+    void unsettle(Leaf& leaf) {
         planned_ -= leaf.candidates->planned();
         leaf.candidates->release(pool_);
         leaf.candidates = nullptr;
+        --settled_;
+    }
+
+    void deactivate(Leaf& leaf) {
+        if (leaf.settled()) unsettle(leaf);
+        leaf.next = 0;
         --active_;
     }
 
@@ -260,15 +312,18 @@ private:
     }
 
     std::uint64_t number_;   // among all trees that there ever were
-    std::uint64_t planted_;  // points that the forest had received before
+    std::uint64_t planted_;  // points that the forest had received before,
+    std::uint64_t received_ = 0;  // and by now
     Pool histograms_;        // what inactive leaves have too
     Pool pool_;              // what only active leaves have
     Array<Node> nodes_;      // in order of creation; siblings side by side
     Array<Leaf> leaves_;     // in no order
     WaitingLeaves waiting_;  // for a place in the fringe
-    std::uint64_t active_ = 0;
+    std::uint64_t active_ = 0;   // leaves in the fringe,
+    std::uint64_t settled_ = 0;  // and those of them that have candidates
     std::uint64_t planned_ = 0;  // bytes set aside for the active leaves, with a budget
     std::uint64_t depth_ = 0;    // of the deepest leaf
+    std::uint64_t felled_ = 0;   // times it was grown anew
     TreeTotals totals_;          // points and splits so far
     Array<std::int64_t> importance_;
     [[no_unique_address]] typename Rule::Record record_;

@@ -42,6 +42,7 @@ public:
         std::uint32_t leaf;
     };
 
+    void clear() { heap_.clear(); }
     bool empty() const { return heap_.empty(); }
     std::size_t size() const { return heap_.size(); }
     std::size_t bytes() const { return heap_.bytes(); }

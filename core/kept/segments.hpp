@@ -106,7 +106,10 @@ public:
     }
 
     Class label(std::uint64_t t) const { return segments_.of(t).labels[t % segment_points]; }
-    double weight(std::uint64_t t) const { return segments_.of(t).weight(t % segment_points); }
+    double weight(std::uint64_t t) const {
+        return weighted_ ? segments_.of(t).weight(t % segment_points) : 1.0;
+    }
+    bool weighted() const { return weighted_; }  // a weight other than 1 has been met
 
     // Of several points at once.
     void labels(std::span<const std::uint64_t> ts, std::vector<Class>& out) const {
@@ -121,8 +124,8 @@ protected:
     void add_block(std::size_t n, const Class* labels, const double* weights, std::uint64_t first_t,
                    Drop&& drop, Store&& store) {
         if (first_ == end_) first_ = end_ = first_t;
-        // The first point of the block to be learned sees what is at hand for it.
-        const std::uint64_t needed = first_t + 1 > size_ ? first_t + 1 - size_ : 0;
+        // The first point of the block to be learned sees what is at hand for it, and what it loses.
+        const std::uint64_t needed = first_t > size_ ? first_t - size_ : 0;
         for (; first_ < end_ && first_ < needed; ++first_) drop(first_);
         segments_.drop_before(first_);
         for (std::size_t i = 0; i < n; ++i) {
@@ -130,6 +133,7 @@ protected:
             const std::size_t row = end_ % segment_points;
             store(segment, row, i);
             segment.set(row, labels[i], weights ? weights[i] : 1.0);
+            weighted_ |= weights && weights[i] != 1.0;
             ++end_;
         }
         segments_.forget_spare();
@@ -152,6 +156,7 @@ protected:
 
     std::uint64_t size_;                 // W
     std::uint64_t first_ = 0, end_ = 0;  // the points that are there
+    bool weighted_ = false;
     Segments<Segment> segments_;
 };
 

@@ -26,6 +26,8 @@ struct OneStream {
     using Evidence = OneStreamEvidence;
     // What a tree that may be replaced is judged by.
     struct Record {
+        explicit Record(const Settings&) {}
+
         std::uint64_t left_out = 0;  // points that it was not given
         std::uint64_t errors = 0;    // those that it would have got wrong
 
@@ -34,9 +36,27 @@ struct OneStream {
         }
     };
     template <class Space>
+    using Shared = Nothing;
+    template <class Space>
     using Scratch = CandidateScratch<Space>;
 
-    static bool root_is_active(const Settings& settings) { return settings.max_depth > 0; }
+    template <class Space>
+    using SharedState = Nothing;
+    static void restore_shared(Nothing&, const Nothing&) {}
+    template <class Space>
+    static void widen(Nothing&, const Space&) {}
+    template <class Space>
+    static Nothing shared(const Settings&, const Space&) {
+        return {};
+    }
+
+    template <class Tree>
+    static void plant(Tree& tree, typename Tree::Context& context) {
+        if (context.settings.max_depth > 0) tree.activate(0, 0, context);
+    }
+
+    template <class Tree>
+    RIPARIAN_HOT static void arrive(Tree&, std::uint64_t, std::uint64_t, typename Tree::Context&) {}
 
     // A tree takes a point Poisson(1) times; the others, if it may be replaced, test it.
     template <class Tree>
@@ -55,7 +75,7 @@ struct OneStream {
         }
         tree.totals_.estimation_points += taken;
         leaf.estimation.add(tree.histograms_, y, taken);
-        if (leaf.active()) grow(tree, index, x, y, taken, context);
+        if (leaf.settled()) grow(tree, index, x, y, taken, context);
     }
 
     template <class Tree>
@@ -67,7 +87,10 @@ struct OneStream {
     }
 
     template <class Tree>
-    static void entered(Tree&, std::uint32_t, typename Tree::Context&) {}
+    static void settled(Tree&, std::uint32_t, typename Tree::Context&) {}
+    template <class Tree>
+    static void inherit(Tree&, std::uint32_t, std::uint32_t, const typename Tree::Cut&, bool,
+                        typename Tree::Context&) {}
     template <class Tree>
     static void tidy(Tree&, const Settings&) {}
 
@@ -86,7 +109,11 @@ struct OneStream {
     template <class Tree>
     static void save(const Tree& tree, typename Tree::State& out);
     template <class Tree>
-    static void restore(Tree& tree, const typename Tree::State& in);
+    static void restore(Tree& tree, const typename Tree::State& in, typename Tree::Context&);
+    template <class Tree>
+    static std::uint32_t attempt_of(const Tree&, std::uint32_t) {
+        return 0;  // no leaf is young
+    }
 
 private:
     template <class Tree>

@@ -28,11 +28,33 @@ struct TwoStreams {
         bool bounded() const { return fringe_size != unbounded || budget != unbounded; }
     };
     using Evidence = TwoStreamsEvidence;
-    struct Record {};
+    struct Record {
+        explicit Record(const Settings&) {}
+        static std::size_t bytes(std::size_t) { return 0; }  // of so many leaves
+    };
+    template <class Space>
+    using Shared = Nothing;
     template <class Space>
     using Scratch = CandidateScratch<Space>;
 
-    static bool root_is_active(const Settings&) { return true; }
+    template <class Space>
+    using SharedState = Nothing;
+    static void restore_shared(Nothing&, const Nothing&) {}
+    template <class Space>
+    static void widen(Nothing&, const Space&) {}
+    template <class Space>
+    static Nothing shared(const Settings&, const Space&) {
+        return {};
+    }
+
+    // The root is active before the first point (R2).
+    template <class Tree>
+    static void plant(Tree& tree, typename Tree::Context& context) {
+        tree.activate(0, 0, context);
+    }
+
+    template <class Tree>
+    RIPARIAN_HOT static void arrive(Tree&, std::uint64_t, std::uint64_t, typename Tree::Context&) {}
 
     template <class Tree>
     RIPARIAN_HOT static void receive(Tree& tree, std::uint32_t leaf, std::uint64_t t,
@@ -53,6 +75,11 @@ struct TwoStreams {
             budget.make_room(t);
     }
 
+    // Nothing but the histograms, which they have.
+    template <class Tree>
+    static void inherit(Tree&, std::uint32_t, std::uint32_t, const typename Tree::Cut&, bool,
+                        typename Tree::Context&) {}
+
     // R12: the two new leaves wait with the others, and while there is room, the one with the
     // largest ŝ enters. Without a bound both enter at once, and nobody ever waits.
     template <class Tree>
@@ -71,7 +98,7 @@ struct TwoStreams {
     }
 
     template <class Tree>
-    static void entered(Tree& tree, std::uint32_t leaf, typename Tree::Context& context) {
+    static void settled(Tree& tree, std::uint32_t leaf, typename Tree::Context& context) {
         Budget(tree, context.settings.budget).plan(tree.leaves_[leaf], context.settings.alpha);
     }
 
@@ -93,9 +120,12 @@ struct TwoStreams {
     template <class Tree>
     static void save(const Tree& tree, typename Tree::State& out);
     template <class Tree>
-    static void restore(Tree& tree, const typename Tree::State& in);
+    static void restore(Tree& tree, const typename Tree::State& in, typename Tree::Context&);
+    template <class Tree>
+    static std::uint32_t attempt_of(const Tree&, std::uint32_t) {
+        return 0;  // no leaf is young
+    }
 
-private:
     enum class Stream : std::uint8_t { structure, estimation, ignored };
 
     // R1: one uniform per point and tree.
@@ -105,31 +135,14 @@ private:
         return u < settings.ignore_cut ? Stream::ignored : Stream::estimation;
     }
 
-    template <class Tree>
-    RIPARIAN_HOT static void learn_estimation(Tree& tree, std::uint32_t index,
-                                              typename Tree::Point x, Class y, Weight n,
-                                              typename Tree::Context& context) {
-        tree.totals_.estimation_points += n;
-        typename Tree::Leaf& leaf = tree.leaves_[index];
-        const std::uint64_t errors = leaf.estimation.errors();
-        leaf.estimation.add(tree.histograms_, y, n);
-        if (leaf.active())
-            leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.n_classes(),
-                                                context.scratch);
-        else if (leaf.estimation.errors() > errors)
-            tree.waiting_.raise(leaf.place, tree.s_hat(index), tree.moved());
-    }
-
-    template <class Tree>
-    static void learn_structure(Tree& tree, std::uint32_t index, typename Tree::Point x, Class y,
-                                Weight n, typename Tree::Context& context) {
+    // A structure point was counted in a settled leaf: can it split, and should it or must it (R6, R8)?
+    // `redraw(attempt)`: it shall look elsewhere.
+    template <class Tree, class Redraw>
+    static void check(Tree& tree, std::uint32_t index, typename Tree::Context& context,
+                      Redraw&& redraw) {
         const Settings& settings = context.settings;
-        tree.totals_.structure_points += n;
         typename Tree::Leaf& leaf = tree.leaves_[index];
-        if (!leaf.active()) return;  // R6
         typename Tree::Candidates& candidates = *leaf.candidates;
-        candidates.observe_structure(tree.pool_, x, y, n, tree.n_classes(),
-                                     tree.totals_.estimation_points, context.scratch);
         const std::uint64_t beta = settings.beta[leaf.depth];
         // Most points change nothing, and that is cheap to see: neither should the leaf split, nor
         // must it, nor has it waited long enough to look elsewhere (it has received no more than
@@ -147,11 +160,40 @@ private:
             } else {
                 candidates.keep_sums(tree.pool_, tree.n_classes(), context.scratch);
             }
-        } else if (candidates.received() / 2 >= beta) {  // R8: ties, most likely; look elsewhere
-            const std::uint32_t attempt = candidates.attempt() + 1;
+        } else if (candidates.received() / 2 >= beta) {  // R8: ties, most likely
+            redraw(candidates.attempt() + 1);
+        }
+    }
+
+private:
+
+    template <class Tree>
+    RIPARIAN_HOT static void learn_estimation(Tree& tree, std::uint32_t index,
+                                              typename Tree::Point x, Class y, Weight n,
+                                              typename Tree::Context& context) {
+        tree.totals_.estimation_points += n;
+        typename Tree::Leaf& leaf = tree.leaves_[index];
+        const std::uint64_t errors = leaf.estimation.errors();
+        leaf.estimation.add(tree.histograms_, y, n);
+        if (leaf.settled())
+            leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.n_classes(),
+                                                context.scratch);
+        else if (leaf.estimation.errors() > errors)
+            tree.waiting_.raise(leaf.place, tree.s_hat(index), tree.moved());
+    }
+
+    template <class Tree>
+    static void learn_structure(Tree& tree, std::uint32_t index, typename Tree::Point x, Class y,
+                                Weight n, typename Tree::Context& context) {
+        tree.totals_.structure_points += n;
+        typename Tree::Leaf& leaf = tree.leaves_[index];
+        if (!leaf.settled()) return;  // R6
+        leaf.candidates->observe_structure(tree.pool_, x, y, n, tree.n_classes(),
+                                           tree.totals_.estimation_points, context.scratch);
+        check(tree, index, context, [&](std::uint32_t attempt) {
             tree.deactivate(leaf);
             tree.activate(index, attempt, context);
-        }
+        });
     }
 };
 

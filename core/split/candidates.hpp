@@ -84,6 +84,26 @@ public:
         evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, n_classes);
     }
 
+    // From a list (R20), one point after the other, each with its values in `scratch`: first those that
+    // become split points, then all.
+    void add_split_point(std::uint64_t born_at, const CandidateScratch<Space>& scratch) {
+        create_candidate_splits(born_at, scratch);
+    }
+    void count_structure(Pool& pool, Class y, Weight n, Class n_classes,
+                         CandidateScratch<Space>& scratch) {
+        sides(scratch);
+        evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
+                                split_points_so_far_);
+    }
+    void count_estimation(Pool& pool, Class y, Weight n, Class n_classes,
+                          CandidateScratch<Space>& scratch) {
+        received_ += n;
+        if (split_points_so_far_ == 0) return;
+        sides(scratch);
+        evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, n_classes);
+    }
+    void forget_received() { received_ = 0; }
+
     // The one stream of Saffari's forest (R18). Thresholds are the values of the first m points; or,
     // with `range`, those values only tell the range to draw them from, once they are all there, and
     // counting begins then.
