@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "forest.hpp"
+#include "rules/keeping.hpp"
 #include "rules/one_stream.hpp"
 #include "rules/two_streams.hpp"
 #include "space/columns.hpp"
@@ -28,7 +29,7 @@ namespace {
 
 template <class T>
 using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Rows = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Rows2 = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Words = std::vector<std::uint64_t>;
 
 template <class T>
@@ -57,8 +58,8 @@ template <class Space>
 struct Input;
 template <>
 struct Input<Columns> {
-    using Points = Rows;
-    static Matrix batch(const Rows& X) { return {X.data(), X.shape(0), X.shape(1)}; }
+    using Points = Rows2;
+    static Matrix batch(const Rows2& X) { return {X.data(), X.shape(0), X.shape(1)}; }
 };
 template <>
 struct Input<DepthDifferences> {
@@ -163,12 +164,99 @@ nb::list names(const Names& named) {
     return all;
 }
 
+// What trees share, as arrays and back: nothing, or the points kept (R19). The number of the first is
+// that of the points received, less those kept.
+nb::object to_python(Nothing&&) { return nb::none(); }
+void from_python(const nb::handle&, std::uint64_t, Nothing&) {}
+
+nb::object to_python(KeptRows&& kept) {
+    const std::size_t n = kept.labels.size();
+    nb::dict arrays;
+    if (kept.starts.empty()) {
+        arrays["kept_rows"] = owned(std::move(kept.rows), n, kept.columns);
+    } else {
+        arrays["kept_starts"] = owned(std::move(kept.starts));
+        arrays["kept_columns"] = owned(std::move(kept.indices));
+        arrays["kept_entries"] = owned(std::move(kept.entries));
+        arrays["kept_widths"] = owned(std::move(kept.widths));
+    }
+    arrays["kept_label"] = owned(std::move(kept.labels));
+    arrays["kept_weight"] = owned(std::move(kept.weights));
+    return arrays;
+}
+
+template <class T>
+void take(const nb::dict& arrays, const char* name, std::vector<T>& values) {
+    from_array(arrays[name], values);
+}
+
+void from_python(const nb::handle& object, std::uint64_t points, KeptRows& kept) {
+    const auto arrays = nb::cast<nb::dict>(object);
+    take(arrays, "kept_label", kept.labels);
+    take(arrays, "kept_weight", kept.weights);
+    kept.first_t = points - kept.labels.size();
+    if (arrays.contains("kept_rows")) {
+        const auto rows = nb::cast<Rows2>(arrays["kept_rows"]);
+        kept.rows.assign(rows.data(), rows.data() + rows.size());
+        kept.columns = static_cast<std::uint32_t>(rows.shape(1));
+    } else {
+        take(arrays, "kept_starts", kept.starts);
+        take(arrays, "kept_columns", kept.indices);
+        take(arrays, "kept_entries", kept.entries);
+        take(arrays, "kept_widths", kept.widths);
+    }
+}
+
+nb::object to_python(KeptPixels&& kept) {
+    std::vector<std::int32_t> shapes;
+    std::vector<float> depths;
+    for (const auto& image : kept.images) {
+        shapes.insert(shapes.end(), {image.height, image.width});
+        depths.insert(depths.end(), image.depths.begin(), image.depths.end());
+    }
+    nb::dict arrays;
+    arrays["kept_shapes"] = owned(std::move(shapes), kept.images.size(), 2);
+    arrays["kept_depths"] = owned(std::move(depths));
+    arrays["kept_pixels"] = owned(std::move(kept.pixels), kept.labels.size(), 3);
+    arrays["kept_far"] = owned(std::vector<float>{kept.far});
+    arrays["kept_label"] = owned(std::move(kept.labels));
+    arrays["kept_weight"] = owned(std::move(kept.weights));
+    return arrays;
+}
+
+void from_python(const nb::handle& object, std::uint64_t points, KeptPixels& kept) {
+    using Whole2 = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+    const auto arrays = nb::cast<nb::dict>(object);
+    take(arrays, "kept_label", kept.labels);
+    take(arrays, "kept_weight", kept.weights);
+    kept.first_t = points - kept.labels.size();
+    const auto pixels = nb::cast<Whole2>(arrays["kept_pixels"]);
+    kept.pixels.assign(pixels.data(), pixels.data() + pixels.size());
+    std::vector<float> depths, far;
+    take(arrays, "kept_depths", depths);
+    take(arrays, "kept_far", far);
+    kept.far = far.at(0);
+    const auto shapes = nb::cast<Whole2>(arrays["kept_shapes"]);
+    const float* next = depths.data();
+    for (std::size_t i = 0; i < shapes.shape(0); ++i) {
+        const std::int32_t height = shapes.data()[2 * i], width = shapes.data()[2 * i + 1];
+        const float* first = next;
+        next += static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
+        kept.images.push_back({height, width, std::vector<float>(first, next)});
+    }
+}
+
 // Every call that may wait for the forest's lock is made without the GIL: whoever holds the lock may
 // need it.
 template <class Work>
 decltype(auto) released(Work&& work) {
     const nb::gil_scoped_release without_gil;
     return work();
+}
+
+Keeping::Settings keeping(const TwoStreams::Settings& two_streams, std::uint32_t kept_points,
+                          bool sparse, bool regrows) {
+    return {two_streams, kept_points, sparse, regrows};
 }
 
 TwoStreams::Settings two_streams(std::uint64_t seed, std::uint32_t split_points, double min_gain,
@@ -208,8 +296,9 @@ public:
         : forest_(n_trees, first_tree, settings, space) {}
 
     BoundForest(std::uint64_t first_tree, const typename Rule::Settings& settings,
-                const Space& space, std::uint64_t points, const nb::list& trees)
-        : forest_(restored(first_tree, settings, space, points, trees)) {}
+                const Space& space, std::uint64_t points, const nb::list& trees,
+                const nb::object& shared)
+        : forest_(restored(first_tree, settings, space, points, trees, shared)) {}
 
     void learn(const Points& points, const Array1<std::uint32_t>& y,
                const std::optional<Array1<double>>& weights, std::size_t workers) {
@@ -282,10 +371,21 @@ public:
         return all;
     }
 
+    // Bytes of what the trees share.
+    std::size_t shared_bytes() {
+        std::size_t bytes = 0;
+        released([&] {
+            forest_.visit([&](std::uint64_t, const auto&, const auto& shared) {
+                if constexpr (requires { shared.bytes(); }) bytes = shared.bytes();
+            });
+        });
+        return bytes;
+    }
+
     // Σ G of each column over all trees; shorter than the columns where the last never split.
     nb::object importance() {
         std::vector<std::int64_t> sum;
-        const auto add = [&](std::uint64_t, const auto& trees) {
+        const auto add = [&](std::uint64_t, const auto& trees, const auto&) {
             for (const auto& tree : trees) {
                 const auto& mine = tree->importance();
                 if (mine.size() > sum.size()) sum.resize(mine.size());
@@ -296,23 +396,27 @@ public:
         return owned(std::move(sum));
     }
 
-    // The points received and every tree as arrays, all after the same point.
+    // The points received, every tree as arrays, and what they share; all after the same point.
     nb::tuple save() {
         std::uint64_t points = 0;
         std::vector<TreeState<Space>> trees;
-        const auto copy = [&](std::uint64_t received, const auto& all) {
+        typename Forest<Space, Rule>::SharedState shared;
+        const auto copy = [&](std::uint64_t received, const auto& all, const auto& theirs) {
             points = received;
             for (const auto& tree : all) trees.push_back(tree->save());
+            if constexpr (requires { theirs.save(); }) shared = theirs.save();
         };
         released([&] { forest_.visit(copy); });
         nb::list arrays;
         for (auto& tree : trees) arrays.append(to_dict(std::move(tree)));
-        return nb::make_tuple(points, arrays);
+        return nb::make_tuple(points, arrays, to_python(std::move(shared)));
     }
 
     nb::dict tree(std::size_t i) {
         std::optional<TreeState<Space>> state;
-        const auto copy = [&](std::uint64_t, const auto& trees) { state = trees.at(i)->save(); };
+        const auto copy = [&](std::uint64_t, const auto& trees, const auto&) {
+            state = trees.at(i)->save();
+        };
         released([&] { forest_.visit(copy); });
         return to_dict(std::move(*state));
     }
@@ -322,6 +426,9 @@ public:
     }
     void set_schedules(Words alpha, Words beta) {
         released([&] { forest_.set_schedules(std::move(alpha), std::move(beta)); });
+    }
+    void set_budget(std::uint64_t budget) {
+        released([&] { forest_.set_budget(budget); });
     }
     void set_space(const Space& space) {
         released([&] { forest_.set_space(space); });
@@ -373,12 +480,15 @@ private:
 
     static Forest<Space, Rule> restored(std::uint64_t first_tree,
                                         const typename Rule::Settings& settings, const Space& space,
-                                        std::uint64_t points, const nb::list& arrays) {
+                                        std::uint64_t points, const nb::list& arrays,
+                                        const nb::object& shared) {
+        typename Forest<Space, Rule>::SharedState kept;
+        from_python(shared, points, kept);
         std::vector<TreeState<Space>> trees;
         for (const nb::handle tree : arrays)
             trees.push_back(from_dict<Space>(nb::cast<nb::dict>(tree)));
         return released(
-            [&] { return Forest<Space, Rule>(first_tree, settings, space, points, trees); });
+            [&] { return Forest<Space, Rule>(first_tree, settings, space, points, trees, kept); });
     }
 
     Forest<Space, Rule> forest_;
@@ -393,10 +503,11 @@ auto bind_forest(nb::module_& m, const char* name) {
         .def_static(
             "from_state",
             [](std::uint64_t first_tree, const typename Rule::Settings& settings,
-               const Space& space, std::uint64_t points, const nb::list& trees) {
-                return new Bound(first_tree, settings, space, points, trees);
+               const Space& space, std::uint64_t points, const nb::list& trees,
+               const nb::object& shared) {
+                return new Bound(first_tree, settings, space, points, trees, shared);
             },
-            "first_tree"_a, "settings"_a, "space"_a, "points"_a, "trees"_a,
+            "first_tree"_a, "settings"_a, "space"_a, "points"_a, "trees"_a, "shared"_a.none(),
             nb::rv_policy::take_ownership)
         .def("learn", &Bound::learn, "points"_a, "y"_a, "weights"_a.none(), "workers"_a)
         .def("predict_proba", &Bound::predict_proba, "points"_a, "majority"_a, "workers"_a)
@@ -404,6 +515,7 @@ auto bind_forest(nb::module_& m, const char* name) {
         .def("predict_trees", &Bound::predict_trees, "points"_a)
         .def("apply", &Bound::apply, "points"_a)
         .def("stats", &Bound::stats)
+        .def("shared_bytes", &Bound::shared_bytes)
         .def("importance", &Bound::importance)
         .def("tree", &Bound::tree, "i"_a)
         .def("hold", &Bound::hold)
@@ -416,12 +528,13 @@ auto bind_forest(nb::module_& m, const char* name) {
         .def_prop_ro("points", &Bound::points);
 }
 
-// The paper's forest has schedules, too.
-template <class Space>
+// The paper's forest, with kept points or without, has schedules and a budget, too.
+template <class Space, class Rule>
 void bind_two_streams(nb::module_& m, const char* name) {
-    using Bound = BoundForest<Space, TwoStreams>;
-    bind_forest<Space, TwoStreams>(m, name).def("set_schedules", &Bound::set_schedules, "alpha"_a,
-                                                "beta"_a);
+    using Bound = BoundForest<Space, Rule>;
+    bind_forest<Space, Rule>(m, name)
+        .def("set_schedules", &Bound::set_schedules, "alpha"_a, "beta"_a)
+        .def("set_budget", &Bound::set_budget, "budget"_a);
 }
 
 std::vector<std::string> kernel_names() {
@@ -460,6 +573,8 @@ NB_MODULE(_core, m) {
     m.attr("whole_share") = whole_share;
     m.attr("tree_fields") = tree_fields();
     m.attr("tree_totals") = names(total_names);
+    m.attr("tree_growth") =
+        nb::cast(std::vector<std::string>(growth_names.begin(), growth_names.end()));
     m.attr("tree_bag") = nb::cast(std::vector<std::string>(bag_names.begin(), bag_names.end()));
     m.def("entropy_term", &entropy_term_exact, "n"_a);
     m.def("kernel_names", &kernel_names);
@@ -469,6 +584,8 @@ NB_MODULE(_core, m) {
                                     "exp_one"_a, "exp_rest"_a);
     nb::class_<TwoStreams::Settings>(m, "TwoStreamsSettings");
     nb::class_<OneStream::Settings>(m, "OneStreamSettings");
+    nb::class_<Keeping::Settings>(m, "KeepingSettings");
+    m.def("keeping", &keeping, "two_streams"_a, "kept_points"_a, "sparse"_a, "regrows"_a);
     m.def("two_streams", &two_streams, "seed"_a, "split_points"_a, "min_gain"_a, "structure_cut"_a,
           "ignore_cut"_a, "fringe_size"_a.none(), "budget"_a.none());
     m.def("one_stream", &one_stream, "seed"_a, "split_points"_a, "min_gain"_a, "min_samples"_a,
@@ -489,8 +606,10 @@ NB_MODULE(_core, m) {
                float far) { new (self) PixelArrays{std::move(images), std::move(pixels), far}; },
             "images"_a, "pixels"_a, "far"_a);
 
-    bind_two_streams<Columns>(m, "ColumnForest");
-    bind_two_streams<DepthDifferences>(m, "DepthForest");
+    bind_two_streams<Columns, TwoStreams>(m, "ColumnForest");
+    bind_two_streams<DepthDifferences, TwoStreams>(m, "DepthForest");
+    bind_two_streams<Columns, Keeping>(m, "ColumnKeeping");
+    bind_two_streams<DepthDifferences, Keeping>(m, "DepthKeeping");
     bind_forest<Columns, OneStream>(m, "ColumnSaffari");
     bind_forest<DepthDifferences, OneStream>(m, "DepthSaffari");
 }

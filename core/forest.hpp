@@ -288,7 +288,7 @@ private:
     Settings settings_;
     Space space_;
     typename Rule::template Shared<Space> shared_;  // what all trees read
-    std::uint64_t points_ = 0;         // t: points of positive weight received
+    std::uint64_t points_ = 0;                      // t: points of positive weight received
     std::vector<std::uint32_t> rank_;  // of each class that has arrived, in the public order
     std::size_t n_classes_ = 0;        // in the public order
     std::vector<std::unique_ptr<Tree>> trees_;

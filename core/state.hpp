@@ -15,6 +15,8 @@
 
 namespace riparian {
 
+inline constexpr std::array growth_names{"structure_arrivals", "growth", "bound"};
+
 // Where the counts of one stream go.
 struct CountsArrays {
     std::vector<Byte>& counted;
@@ -254,27 +256,15 @@ void TwoStreams::restore(Tree& tree, const typename Tree::State& in, typename Tr
             tree.waiting_.push({{over.one(), under.one()}, tree.leaves_[i].node, i}, tree.moved());
 }
 
-inline constexpr std::array growth_names{"structure_arrivals", "growth", "bound"};
-
 template <class Tree>
 void Keeping::save(const Tree& tree, typename Tree::State& out) {
     TwoStreams::save(tree, out);
     const Record& record = tree.record_;
     array<"growth">(out) = {record.structure_arrivals, record.growth, record.bound};
-    for (const auto& node : tree.nodes_) {
-        if (node.inner() || !tree.leaves_[node.leaf].active()) continue;
-        const auto& listed = record.leaves[node.leaf];
-        const std::uint32_t next = tree.leaves_[node.leaf].next;
-        array<"next_look">(out).push_back(next);
-        array<"had_lost">(out).push_back(
-            next && (listed.had_lost || record.lists.has_lost(listed.structure, tree.received_) ||
-                     record.lists.has_lost(listed.estimation, tree.received_)));
-    }
 }
 
 template <class Tree>
-void Keeping::restore(Tree& tree, const typename Tree::State& in,
-                      typename Tree::Context& context) {
+void Keeping::restore(Tree& tree, const typename Tree::State& in, typename Tree::Context& context) {
     TwoStreams::restore(tree, in, context);
     Record& record = tree.record_;
     const auto& growth = array<"growth">(in);
@@ -284,13 +274,15 @@ void Keeping::restore(Tree& tree, const typename Tree::State& in,
     record.leaves.resize(tree.leaves_.size());
     Reader next(array<"next_look">(in)), attempt(array<"attempt">(in));
     Reader had_lost(array<"had_lost">(in));
+    std::vector<std::uint32_t> lost;  // leaves that had lost a point
     for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i) {
         if (!array<"leaf_active">(in)[i]) continue;
         tree.leaves_[i].next = next.one();
         record.leaves[i].attempt = attempt.one();
-        record.leaves[i].had_lost = had_lost.one();
+        if (had_lost.one()) lost.push_back(i);
     }
     list_again(tree, context);
+    for (const std::uint32_t leaf : lost) PointLists::set_lost(record.leaves[leaf].structure);
 }
 
 // The points at hand go their way once more.
@@ -335,6 +327,7 @@ void OneStream::restore(Tree& tree, const typename Tree::State& in, typename Tre
 template <FeatureSpace Space, class Rule>
 TreeState<Space> Tree<Space, Rule>::save() const {
     State out;
+    array<"growth">(out).resize(growth_names.size());  // zeros, unless the rule says otherwise
     for (const auto& [name, total] : total_names) array<"totals">(out).push_back(totals_.*total);
     append(array<"importance">(out), importance_.data(), importance_.size());
     for (const Node& node : nodes_) {
@@ -352,8 +345,13 @@ TreeState<Space> Tree<Space, Rule>::save() const {
         array<"leaf_classes">(out).push_back(static_cast<Word>(leaf.estimation.size()));
         for (Class y = 0; y < leaf.estimation.size(); ++y)
             array<"histogram">(out).push_back(leaf.estimation[y]);
-        if (leaf.settled()) leaf.candidates->save(out);
-        if (leaf.young()) save_young(out, Rule::attempt_of(*this, node.leaf));
+        if (!leaf.active()) continue;
+        array<"next_look">(out).push_back(leaf.next);
+        array<"had_lost">(out).push_back(leaf.young() && Rule::has_lost(*this, node.leaf));
+        if (leaf.settled())
+            leaf.candidates->save(out);
+        else
+            save_young(out, Rule::attempt_of(*this, node.leaf));
     }
     Rule::save(*this, out);
     return out;

@@ -51,8 +51,9 @@ using TreeFields = std::tuple<
     Field<"key_over", Long, "inactive leaf">,   // its key among those that wait (R12),
     Field<"key_under", Long, "inactive leaf">,  // a ratio that is at least ŝ
     // Candidates.
-    Field<"next_look", Word, "active leaf">,  // of a young one (R20), which has no candidates; else 0
-    Field<"had_lost", Byte, "active leaf">,   // a young one that has lost a listed point
+    Field<"next_look", Word,
+          "active leaf">,  // of a young one (R20), which has no candidates; else 0
+    Field<"had_lost", Byte, "active leaf">,  // a young one that has lost a listed point
     Field<"attempt", Word, "active leaf">, Field<"dims", Word, "active leaf">,
     Field<"split_points", Word, "active leaf">,  // so far
     Field<"received", Long, "active leaf">,

@@ -270,8 +270,8 @@ private:
 
     // It has candidates from now on, in the dimensions just drawn.
     void settle(std::uint32_t index, std::uint32_t attempt, Context& context) {
-        leaves_[index].candidates = Candidates::make(pool_, context.scratch.drawn,
-                                                     context.settings.split_points, attempt);
+        leaves_[index].candidates =
+            Candidates::make(pool_, context.scratch.drawn, context.settings.split_points, attempt);
         ++settled_;
         Rule::settled(*this, index, context);
     }
@@ -311,20 +311,20 @@ private:
         };
     }
 
-    std::uint64_t number_;   // among all trees that there ever were
-    std::uint64_t planted_;  // points that the forest had received before,
+    std::uint64_t number_;        // among all trees that there ever were
+    std::uint64_t planted_;       // points that the forest had received before,
     std::uint64_t received_ = 0;  // and by now
-    Pool histograms_;        // what inactive leaves have too
-    Pool pool_;              // what only active leaves have
-    Array<Node> nodes_;      // in order of creation; siblings side by side
-    Array<Leaf> leaves_;     // in no order
-    WaitingLeaves waiting_;  // for a place in the fringe
-    std::uint64_t active_ = 0;   // leaves in the fringe,
-    std::uint64_t settled_ = 0;  // and those of them that have candidates
-    std::uint64_t planned_ = 0;  // bytes set aside for the active leaves, with a budget
-    std::uint64_t depth_ = 0;    // of the deepest leaf
-    std::uint64_t felled_ = 0;   // times it was grown anew
-    TreeTotals totals_;          // points and splits so far
+    Pool histograms_;             // what inactive leaves have too
+    Pool pool_;                   // what only active leaves have
+    Array<Node> nodes_;           // in order of creation; siblings side by side
+    Array<Leaf> leaves_;          // in no order
+    WaitingLeaves waiting_;       // for a place in the fringe
+    std::uint64_t active_ = 0;    // leaves in the fringe,
+    std::uint64_t settled_ = 0;   // and those of them that have candidates
+    std::uint64_t planned_ = 0;   // bytes set aside for the active leaves, with a budget
+    std::uint64_t depth_ = 0;     // of the deepest leaf
+    std::uint64_t felled_ = 0;    // times it was grown anew
+    TreeTotals totals_;           // points and splits so far
     Array<std::int64_t> importance_;
     [[no_unique_address]] typename Rule::Record record_;
 };

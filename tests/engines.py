@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from riparian import OnlineForestClassifier, reference
 from riparian.estimator.parameters import Parameters
 from riparian.estimator.schedules import Geometric
 from riparian.reference import STREAM_DRAW, key, uniform
-from riparian.reference_kept import KeepingForest, KeepingParameters
+from riparian.reference_kept import KeepingForest
 from riparian.streams import GaussianMixture
 
 import equivalence
@@ -39,9 +40,9 @@ def parameters(*, kept_points: int = 0, **changes: Any) -> Parameters:
     return keeping(p, kept_points) if kept_points else p
 
 
-def keeping(p: Parameters, kept_points: int) -> KeepingParameters:
+def keeping(p: Parameters, kept_points: int) -> Parameters:
     """The same parameters for a forest that keeps points."""
-    return KeepingParameters(**vars(p), kept_points=kept_points)
+    return replace(p, kept_points=kept_points)
 
 
 class Reference:
@@ -98,7 +99,6 @@ def trees_of(estimator: OnlineForestClassifier) -> list[dict[int, Any]]:
 
 
 both_engines = pytest.mark.parametrize("Engine", [Reference, Native])
-engines_that_keep_points = pytest.mark.parametrize("Engine", [Reference])
 
 
 def learned(Engine: Any, p: Parameters, X: NDArray[np.float32], y: NDArray[Any]) -> Any:

@@ -14,7 +14,7 @@ from riparian.engine import native
 from riparian.estimator.labels import Labels
 from riparian.estimator.parameters import Parameters, SaffariParameters
 from riparian.reference import Leaf, Split
-from riparian.reference_kept import KeepingForest, KeepingParameters, KeepingTree
+from riparian.reference_kept import KeepingForest, KeepingTree
 
 
 def learn_reference(
@@ -30,7 +30,7 @@ def learn_reference(
 
 
 def reference_forest(parameters: Parameters, space: reference.FeatureSpace) -> reference.Forest:
-    if isinstance(parameters, KeepingParameters):
+    if parameters.kept_points:
         return KeepingForest(parameters, space)
     return reference.Forest(parameters, space)
 
@@ -73,6 +73,22 @@ class Native:
     def bytes(self) -> list[tuple[int, ...]]:
         kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
         return [tuple(tree[kind] for kind in kinds) for tree in self.stats()]
+
+    def memory(self, i: int) -> dict[str, Any]:
+        """What `reference_memory` tells, but for the lists, which the core derives."""
+        tree = self.forest.tree(i)
+        active = tree.leaf_node[tree.leaf_active == 1].tolist()
+        looks = zip(active, tree.next_look.tolist(), tree.had_lost.tolist(), strict=True)
+        return {
+            "arrivals": tree.growth.structure_arrivals,
+            "growth": tree.growth.growth,
+            "bound": tree.growth.bound,
+            "young": {
+                node: {"next": next_look, "has_lost": bool(had_lost)}
+                for node, next_look, had_lost in looks
+                if next_look
+            },
+        }
 
     def importance(self, i: int) -> dict[int, int]:
         return counts(dict(enumerate(self.forest.tree(i).importance.tolist())))
@@ -253,6 +269,10 @@ def assert_same(forest: reference.Forest, engine: Native, X: Any) -> None:
     """Same nodes, thresholds, histograms, fringe, counters and predictions, to the last bit."""
     for i, (tree, stats) in enumerate(zip(forest.trees, engine.stats(), strict=True)):
         assert engine.tree(i) == reference_tree(tree)
+        if isinstance(tree, KeepingTree):
+            memory = reference_memory(tree)
+            del memory["lists"]
+            assert engine.memory(i) == memory
         if isinstance(engine.forest, native.ColumnEngine):
             assert engine.importance(i) == counts(tree.importance)
         for name in ("structure_points", "estimation_points", "ignored_points",

@@ -16,14 +16,14 @@ thorough = settings(max_examples=150, deadline=None, suppress_health_check=[Heal
 
 @st.composite
 def schedules(draw):
-    start = draw(st.sampled_from([1, 1.5, 2, 4]))
+    start = draw(st.sampled_from([0.5, 1, 1.5, 2, 4]))
     forms = [Geometric(start, 1.1), Geometric(start, 2.0), Polynomial(start, 1.5)]
     alpha = draw(st.sampled_from(forms))
     return alpha, alpha.times(draw(st.sampled_from([1, 2, 8, 1000])))
 
 
 @st.composite
-def parameters(draw, max_trees=3):
+def parameters(draw, max_trees=3, kept_points=(0,)):
     alpha, beta = draw(schedules())
     structure = draw(st.sampled_from([0.5, 0.3, 0.8]))
     return Parameters(
@@ -38,6 +38,7 @@ def parameters(draw, max_trees=3):
         ignore_fraction=draw(st.sampled_from([0.0, 0.1])),
         fringe_size=draw(st.sampled_from([None, 1, 2, 3, 7])),
         voting=draw(st.sampled_from(["average", "majority"])),
+        kept_points=draw(st.sampled_from(kept_points)),
     )
 
 

@@ -18,6 +18,7 @@
 #include "draws.hpp"
 #include "kept/kept_pixels.hpp"
 #include "kept/kept_points.hpp"
+#include "kept/listed.hpp"
 #include "kept/lists.hpp"
 #include "memory/array.hpp"
 #include "rules/two_streams.hpp"
@@ -41,7 +42,6 @@ struct Keeping {
     struct ListedLeaf {
         PointList structure, estimation;
         std::uint32_t attempt = 0;  // while young: times it drew in vain
-        bool had_lost = false;      // a point, before it was saved
     };
 
     struct Record {
@@ -50,8 +50,9 @@ struct Keeping {
         Array<ListedLeaf> leaves;  // side by side with the leaves of the tree
         PointLists lists;
         std::uint64_t structure_arrivals = 0;
-        std::uint64_t growth = 0;  // g: structure arrivals when the tree was grown; 0: from the start
-        std::uint64_t bound = 0;   // structure arrivals at which it is grown anew
+        std::uint64_t growth =
+            0;  // g: structure arrivals when the tree was grown; 0: from the start
+        std::uint64_t bound = 0;            // structure arrivals at which it is grown anew
         std::uint64_t lost_estimation = 0;  // weight of the estimation points that are not at hand
         bool full = false;                  // a split was refused for want of memory
 
@@ -74,7 +75,7 @@ struct Keeping {
         Listed structure, estimation;
         std::vector<std::uint32_t> split_points;
         std::vector<float> gathered;
-        std::vector<std::uint64_t> left, right;
+        std::vector<std::uint64_t> room;
         std::vector<std::uint32_t> entered;  // the fringe, and have not looked yet
         std::vector<std::uint32_t> stack;
         StructureTally tally;
@@ -154,17 +155,17 @@ struct Keeping {
         record.leaves[left] = {};
 
         record.lists.read(parent.structure, context.received, scratch.structure.ts);
-        divide_between(scratch.structure.ts, cut, context);
-        record.leaves[left].structure = record.lists.chain(scratch.left);
-        record.leaves[right].structure = record.lists.chain(scratch.right);
+        const auto structure = divided(scratch.structure.ts, cut, context);
+        record.leaves[left].structure = record.lists.chain(structure.left);
+        record.leaves[right].structure = record.lists.chain(structure.right);
 
         record.lists.read(parent.estimation, context.received, scratch.estimation.ts);
-        divide_between(scratch.estimation.ts, cut, context);
-        record.leaves[left].estimation = record.lists.chain(scratch.left);
-        record.leaves[right].estimation = record.lists.chain(scratch.right);
+        const auto estimation = divided(scratch.estimation.ts, cut, context);
+        record.leaves[left].estimation = record.lists.chain(estimation.left);
+        record.leaves[right].estimation = record.lists.chain(estimation.right);
         if (!was_young) return;
-        fill_histogram(tree, left, scratch.left, context);
-        fill_histogram(tree, right, scratch.right, context);
+        fill_histogram(tree, left, estimation.left, context);
+        fill_histogram(tree, right, estimation.right, context);
     }
 
     // R12, as in the paper; who enters is young.
@@ -219,6 +220,10 @@ struct Keeping {
     static std::uint32_t attempt_of(const Tree& tree, std::uint32_t leaf) {
         return tree.record_.leaves[leaf].attempt;
     }
+    template <class Tree>
+    static bool has_lost(const Tree& tree, std::uint32_t leaf) {
+        return has_lost(tree, leaf, tree.received_);
+    }
 
 private:
     // -- receiving a point --------------------------------------------------------------------------
@@ -254,7 +259,7 @@ private:
                                                tree.totals_.estimation_points, context.scratch);
             check(tree, index, context);
         } else if (leaf.young()) {
-            if (has_lost(tree, index, context)) {
+            if (has_lost(tree, index, context.received)) {
                 settle(tree, index, record.leaves[index].attempt, context);
                 check(tree, index, context);
             } else if (record.leaves[index].structure.count >= leaf.next) {
@@ -264,12 +269,12 @@ private:
         let_all_look_that_entered(tree, context);
     }
 
+    // Whether a listed point is not at hand any more.
     template <class Tree>
-    static bool has_lost(const Tree& tree, std::uint32_t index,
-                         const typename Tree::Context& context) {
+    static bool has_lost(const Tree& tree, std::uint32_t index, std::uint64_t received) {
         const ListedLeaf& leaf = tree.record_.leaves[index];
-        return leaf.had_lost || tree.record_.lists.has_lost(leaf.structure, context.received) ||
-               tree.record_.lists.has_lost(leaf.estimation, context.received);
+        return tree.record_.lists.has_lost(leaf.structure, received) ||
+               tree.record_.lists.has_lost(leaf.estimation, received);
     }
 
     template <class Tree>
@@ -278,7 +283,6 @@ private:
         tree.record_.lists.drop_lost(leaf.structure, received);
         tree.record_.lists.drop_lost(leaf.estimation, received);
         leaf.attempt = 0;
-        leaf.had_lost = false;
         tree.leaves_[index].next = 1;
         ++tree.active_;
     }
@@ -306,20 +310,22 @@ private:
     // The labels and weights of the points.
     template <class Tree>
     static void describe(const Tree& tree, Listed& out, const typename Tree::Context& context) {
-        out.labels.clear();
+        context.shared.labels(out.ts, out.labels);
         out.weights.clear();
-        for (const std::uint64_t t : out.ts) out.labels.push_back(context.shared.label(t));
         if (!context.shared.weighted()) return;
         for (const std::uint64_t t : out.ts) out.weights.push_back(weight_of(tree, t, context));
     }
 
+    struct Sides {
+        std::span<const std::uint64_t> left, right;
+    };
     template <class Context, class Cut>
-    static void divide_between(std::span<const std::uint64_t> ts, const Cut& cut,
-                               Context& context) {
+    static Sides divided(std::span<std::uint64_t> ts, const Cut& cut, Context& context) {
         auto& scratch = context.scratch;
         scratch.gathered.resize(ts.size());
         context.shared.values(std::span(&cut.feature, 1), ts, scratch.gathered.data(), ts.size());
-        divide(ts, scratch.gathered.data(), cut.threshold, scratch.left, scratch.right);
+        const std::size_t left = divide(ts, scratch.gathered.data(), cut.threshold, scratch.room);
+        return {ts.first(left), ts.subspan(left)};
     }
 
     template <class Tree>
@@ -345,21 +351,6 @@ private:
         return Draws(tree.record_.growth ? fold(start, tree.record_.growth) : start);
     }
 
-    // Asks for the values of the listed points.
-    template <class Tree>
-    struct Values {
-        typename Tree::Context& context;
-
-        void structure(std::span<const typename Tree::Feature> features, float* out,
-                       std::size_t stride) const {
-            context.shared.values(features, context.scratch.structure.ts, out, stride);
-        }
-        void estimation(std::span<const typename Tree::Feature> features, float* out,
-                        std::size_t stride) const {
-            context.shared.values(features, context.scratch.estimation.ts, out, stride);
-        }
-    };
-
     // The best valid split of the points in the scratch. Of estimation points it is handed numbers and
     // weights, never labels.
     template <class Tree>
@@ -379,9 +370,10 @@ private:
         draw_split_points(draws, static_cast<std::uint32_t>(scratch.structure.ts.size()),
                           settings.split_points, scratch.split_points);
         const auto above = place.must ? std::nullopt : std::optional(settings.min_gain);
+        const ListedValues values(context.shared, scratch.structure.ts, scratch.estimation.ts);
         return scratch.look.search(std::span<const typename Tree::Feature>(scratch.drawn),
                                    std::span<const std::uint32_t>(scratch.split_points),
-                                   scratch.tally, estimation, Values<Tree>{context}, alpha, above);
+                                   scratch.tally, estimation, values, alpha, above);
     }
 
     template <class Tree>
@@ -389,7 +381,7 @@ private:
         const Settings& settings = context.settings;
         typename Tree::Leaf& leaf = tree.leaves_[index];
         ListedLeaf& listed = tree.record_.leaves[index];
-        const std::uint32_t n = listed.structure.count;
+        const auto n = static_cast<std::uint32_t>(listed.structure.count);
         // Most looks lack estimation points, and that is cheap to see.
         const bool lacks_points =
             n < 2 || (!context.shared.weighted() &&
@@ -453,7 +445,6 @@ private:
         ListedLeaf& listed = tree.record_.leaves[index];
         tree.record_.lists.drop_lost(listed.structure, context.received);
         tree.record_.lists.drop_lost(listed.estimation, context.received);
-        listed.had_lost = false;
         tree.leaves_[index].next = 0;
         read(tree, listed.structure, scratch.structure, context);
         read(tree, listed.estimation, scratch.estimation, context);
@@ -518,8 +509,7 @@ private:
     static void set_first_bound(Tree& tree, const Settings& settings) {
         const std::uint64_t twice = 2 * tree.record_.structure_arrivals;
         const double u = uniform(key(settings.seed, tree.number_, bound_draw, 0));
-        tree.record_.bound =
-            twice + static_cast<std::uint64_t>(static_cast<double>(twice) * u);
+        tree.record_.bound = twice + static_cast<std::uint64_t>(static_cast<double>(twice) * u);
     }
 
     template <class Tree>

@@ -114,6 +114,10 @@ struct OneStream {
     static std::uint32_t attempt_of(const Tree&, std::uint32_t) {
         return 0;  // no leaf is young
     }
+    template <class Tree>
+    static bool has_lost(const Tree&, std::uint32_t) {
+        return false;
+    }
 
 private:
     template <class Tree>

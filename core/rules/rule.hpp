@@ -41,7 +41,9 @@ concept SplitRule =
         { Rule::tidy(tree, settings) };
         // What the rule keeps of a tree as arrays, and back (see state.hpp).
         { Rule::save(const_tree, state) };
+        // Of a young leaf.
         { Rule::attempt_of(const_tree, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
+        { Rule::has_lost(const_tree, std::uint32_t{}) } -> std::same_as<bool>;
         { Rule::restore(tree, const_state, context) };
     };
 

@@ -125,6 +125,10 @@ struct TwoStreams {
     static std::uint32_t attempt_of(const Tree&, std::uint32_t) {
         return 0;  // no leaf is young
     }
+    template <class Tree>
+    static bool has_lost(const Tree&, std::uint32_t) {
+        return false;
+    }
 
     enum class Stream : std::uint8_t { structure, estimation, ignored };
 
@@ -166,7 +170,6 @@ struct TwoStreams {
     }
 
 private:
-
     template <class Tree>
     RIPARIAN_HOT static void learn_estimation(Tree& tree, std::uint32_t index,
                                               typename Tree::Point x, Class y, Weight n,

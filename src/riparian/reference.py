@@ -176,6 +176,13 @@ def information_gain(left: StructureCounts, right: StructureCounts) -> float:
     return float(scaled_gain(left, right)) / float(points * 2**20)
 
 
+def entropy(labels: StructureCounts) -> float:
+    """In bits, as R14 rounds: the gain of a split that tells all classes apart."""
+    points = labels.total()
+    scaled = in_64_bits(F(points) - sum(F(n) for n in labels.values()))
+    return float(scaled) / float(points * 2**20)
+
+
 def split_is_valid(left_points: int, right_points: int, alpha: int) -> bool:
     """R6: enough estimation points in both children. Their labels are not asked for."""
     return left_points >= alpha and right_points >= alpha

@@ -13,7 +13,8 @@ all that a split may know of an estimation point is that it came.
 >>> import numpy as np
 >>> from riparian.estimator.schedules import Geometric
 >>> from riparian.reference import Columns
->>> one_tree = KeepingParameters(
+>>> from riparian.estimator.parameters import Parameters
+>>> one_tree = Parameters(
 ...     n_trees=1, seed=0, candidate_dims=1.0, split_points=10, min_gain=0.1,
 ...     alpha=Geometric(1, 1.1), beta=Geometric(20, 1.1), structure_fraction=0.5,
 ...     ignore_fraction=0.0, fringe_size=None, voting="average", kept_points=100)
@@ -28,7 +29,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from riparian.estimator.parameters import Parameters
@@ -42,17 +42,14 @@ from riparian.reference import (
     Leaf,
     Point,
     Split,
+    StructureCounts,
     Tree,
+    entropy,
     key,
     uniform,
 )
 
 BOUND_DRAW = 5  # of a tree
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeepingParameters(Parameters):
-    kept_points: int  # W; 0 is the paper's forest
 
 
 # ---------------------------------------------------------------------------------------------
@@ -204,7 +201,7 @@ class KeepingTree(Tree):
         """Whether a young leaf can split, and should or must, is asked of candidates from its list."""
         lists = self.lists[leaf.number]
         n = len(lists.structure)
-        if n >= 2 and weight_of(lists.estimation) >= 2 * self.alpha(leaf):
+        if self.look_can_succeed(leaf):
             self.select_candidates(leaf)
             if self.can_split(leaf):
                 self.check(leaf)
@@ -213,6 +210,16 @@ class KeepingTree(Tree):
             leaf.select_dims(())  # of no use until it looks again
         if self.is_young(leaf):  # it has not split
             self.next_look[leaf.number] = max(n + 1, (13 * n + 9) // 10)
+
+    def look_can_succeed(self, leaf: Leaf) -> bool:
+        """Whether there are points enough, and a split that told all classes apart would be taken."""
+        lists = self.lists[leaf.number]
+        if len(lists.structure) < 2 or weight_of(lists.estimation) < 2 * self.alpha(leaf):
+            return False
+        labels = StructureCounts()
+        for point in lists.structure:
+            labels[point.y] += point.copies
+        return self.must_split(leaf) or entropy(labels) > self.parameters.min_gain
 
     def let_all_look_that_entered(self) -> None:
         """In order of node number, each as deep as it goes: what enters on the way looks first."""
@@ -324,8 +331,9 @@ class KeepingForest(Forest):
     trees: list[KeepingTree]  # type: ignore[assignment]
 
     def __init__(
-        self, parameters: KeepingParameters, space: FeatureSpace, classes: Iterable[Label] = ()
+        self, parameters: Parameters, space: FeatureSpace, classes: Iterable[Label] = ()
     ) -> None:
+        assert parameters.kept_points != "auto"
         self.kept = KeptPoints(parameters.kept_points)
         super().__init__(parameters, space, classes)
 

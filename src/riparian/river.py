@@ -82,6 +82,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         structure_fraction: float = DEFAULT["structure_fraction"],
         ignore_fraction: float = DEFAULT["ignore_fraction"],
         fringe_size: int | None = DEFAULT["fringe_size"],
+        kept_points: int | Literal["auto"] = DEFAULT["kept_points"],
         max_memory: int | str | None = DEFAULT["max_memory"],
         voting: Literal["average", "majority"] = DEFAULT["voting"],
         seed: int | None = None,
@@ -96,6 +97,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         self.structure_fraction = structure_fraction
         self.ignore_fraction = ignore_fraction
         self.fringe_size = fringe_size
+        self.kept_points = kept_points
         self.max_memory = max_memory
         self.voting = voting
         self.seed = seed

@@ -60,7 +60,7 @@ int run(std::uint64_t budget) {
             else if (kind == 1)
                 forest.apply(batch, nodes.data());
             else
-                forest.visit([&](std::uint64_t, const auto& all) {
+                forest.visit([&](std::uint64_t, const auto& all, const auto&) {
                     for (const auto& tree : all) tree->save();
                 });
             wrong += !same_point(forest.stats());

@@ -17,8 +17,11 @@ from strategies import cuts, parameters, streams, thorough
 pytestmark = pytest.mark.engine
 
 
+WINDOWS = (0, 1, 2, 7, 30, 100, 1000)  # kept points
+
+
 @thorough
-@given(parameters(), streams(), st.data())
+@given(parameters(kept_points=WINDOWS), streams(), st.data())
 def test_engines_agree_whatever_the_batches_threads_and_rebirths(parameters, stream, data):
     X, y = stream
     forest = learn_reference(parameters, X, y)
@@ -33,7 +36,7 @@ def test_engines_agree_whatever_the_batches_threads_and_rebirths(parameters, str
 
 
 @thorough
-@given(parameters(max_trees=2), streams(), st.data())
+@given(parameters(max_trees=2, kept_points=WINDOWS), streams(), st.data())
 def test_engines_agree_on_weights(parameters, stream, data):
     X, y = stream
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from riparian import reference
 from riparian.estimator.schedules import Geometric
 from riparian.reference import Leaf, information_gain
-from riparian.reference_kept import KeepingParameters, KeepingTree
+from riparian.reference_kept import KeepingTree
 
 from engines import (
     NEVER,
@@ -26,7 +26,6 @@ from engines import (
     answers,
     both_engines,
     depth,
-    engines_that_keep_points,
     histogram,
     histograms,
     is_active,
@@ -65,7 +64,7 @@ def assert_estimation_labels_leave_the_shape_alone(Engine, seed, **changes):
         assert histograms(after.tree(tree)) != histograms(before.tree(tree))
         shapes = [without_estimation_labels(engine.tree(tree)) for engine in (before, after)]
         assert shapes[0] == shapes[1], "the shape has changed"
-        if isinstance(p, KeepingParameters):
+        if p.kept_points:
             assert before.memory(tree) == after.memory(tree), "the memory has changed"
 
 
@@ -81,7 +80,7 @@ WINDOWS = [POINTS, POINTS // 2, 30]
 LIVELY = {"beta": 20, "min_gain": 0.1}  # settings in which all of that comes about
 
 
-@engines_that_keep_points
+@both_engines
 @few
 @given(seed=seeds, kept_points=st.sampled_from(WINDOWS))
 def test_permuting_them_changes_neither_shape_nor_memory_where_points_are_kept(
@@ -242,7 +241,7 @@ def test_renaming_the_classes_of_structure_points_changes_no_prediction(Engine, 
     assert_names_of_structure_labels_never_show(Engine, seed, fringe_size=fringe_size)
 
 
-@engines_that_keep_points
+@both_engines
 @few
 @given(
     seed=seeds,

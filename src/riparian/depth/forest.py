@@ -43,6 +43,7 @@ class DepthForestClassifier(PixelForestClassifier):
         structure_fraction: float = 0.5,
         ignore_fraction: float = 0.0,
         fringe_size: int | None = 40,
+        kept_points: int | Literal["auto"] = 0,
         max_memory: int | str | None = None,
         voting: Literal["average", "majority"] = "average",
         passes: int = 1,
@@ -62,6 +63,7 @@ class DepthForestClassifier(PixelForestClassifier):
         self.structure_fraction = structure_fraction
         self.ignore_fraction = ignore_fraction
         self.fringe_size = fringe_size
+        self.kept_points = kept_points
         self.max_memory = max_memory
         self.voting = voting
         self.passes = passes

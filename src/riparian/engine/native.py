@@ -26,6 +26,7 @@ class State(NamedTuple):
 
     points: int  # received
     trees: list[Arrays]  # named in core/state_fields.hpp
+    kept: Arrays | None  # the points at hand (R19)
 
 
 AnyParameters = Parameters | SaffariParameters
@@ -33,6 +34,10 @@ AnyParameters = Parameters | SaffariParameters
 CACHE_BYTES = 2**18  # rows of a block, read once for every tree, should stay in the second cache
 
 DEPTH_DIMS = 2**31  # of depth images: as good as infinitely many
+
+SPARSE_COLUMNS = 256  # at most, that a sparse row is charged for
+
+PIXEL_BYTES = 64  # of a kept pixel, without its image
 
 # For each level that a branch gains there must come a structure point (a candidate), an estimation
 # point for either child, and another structure point.
@@ -48,8 +53,10 @@ class Engine(ABC):
 
     def __init__(self, parameters: AnyParameters, state: State | None, trees: range | None) -> None:
         """`trees`: those of a larger forest that live here, by number; else all of them."""
+        if isinstance(parameters, Parameters):
+            parameters = parameters.keeping(self._point_bytes())
         self.parameters = parameters
-        self.rule = rule_of(parameters)
+        self.rule = rule_of(parameters, self._point_bytes(), self.sparse)
         self.trees = range(parameters.n_trees) if trees is None else trees
         first, settings, space = self.trees.start, self.rule.settings(), self._space()
         if state is None:
@@ -60,6 +67,12 @@ class Engine(ABC):
         self.learning = threading.Lock()  # for who feeds it: one batch after the other
         survive_forks(self)
         self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
+
+    sparse = False  # whether of a kept point only what is not zero is kept
+
+    @abstractmethod
+    def _point_bytes(self) -> int:
+        """Of a kept point, as it is charged to the budget."""
 
     @abstractmethod
     def _made_of(self) -> dict[str, Any]:
@@ -101,7 +114,7 @@ class Engine(ABC):
         for first in range(0, len(points), size):
             block = slice(first, first + size)
             most = min(size, len(points) - first)
-            self._reach(self.core.depth + most // POINTS_PER_LEVEL + 2)
+            self._reach(most)
             self.core.learn(
                 self._core_points(points[block]),
                 y[block],
@@ -141,8 +154,10 @@ class Engine(ABC):
         needed = max(sum(tree[kind] for kind in kinds) for tree in self.core.stats())
         self.rule.check_budget(needed, what)
 
-    def _reach(self, depths: int) -> None:
-        """Keep the schedules ahead of the trees."""
+    def _reach(self, points: int) -> None:
+        """Keep the schedules ahead of the trees, which are about to learn so many points."""
+        looking = self.rule.levels(self.core.points + points)
+        depths = self.core.depth + points // POINTS_PER_LEVEL + 2 + looking
         if depths > self.depths:
             self.depths = depths + depths // 2
             self.rule.tell_schedules(self.core, self.depths)
@@ -157,27 +172,41 @@ class ColumnEngine(Engine):
         n_dims: int,
         state: State | None = None,
         trees: range | None = None,
+        sparse: bool = False,
     ) -> None:
-        self.n_dims = n_dims
+        self.n_dims, self.sparse = n_dims, sparse
         super().__init__(parameters, state, trees)
         if state is None:
             self._check_budget(f"{n_dims} dimensions")
         self._label = np.zeros(1, dtype=np.uint32)  # of the one point of `learn_one`
 
     def _made_of(self) -> dict[str, Any]:
-        return {"parameters": self.parameters, "n_dims": self.n_dims, "trees": self.trees}
+        return {
+            "parameters": self.parameters,
+            "n_dims": self.n_dims,
+            "trees": self.trees,
+            "sparse": self.sparse,
+        }
+
+    def _point_bytes(self) -> int:
+        columns = min(self.n_dims, SPARSE_COLUMNS) if self.sparse else self.n_dims
+        return 4 * columns + 16
 
     def set_dims(self, n_dims: int) -> None:
         """Columns have joined: leaves that enter the fringe from now on may look at them (R2)."""
         self.n_dims = n_dims
         self.core.set_space(self._space())
+        self.rule = rule_of(self.parameters, self._point_bytes(), self.sparse)
+        budget = self.rule.budget()
+        if budget is not None:
+            self.core.set_budget(budget)
 
     def learn_one(self, row: NDArray[np.float32], y: int, weight: float = 1.0) -> None:
         """`learn` for a single row, without what only a block needs; the same to the last bit.
 
         One thread at a time.
         """
-        self._reach(self.core.depth + 2)
+        self._reach(1)
         self._label[0] = y
         weights = None if weight == 1.0 else np.array([weight])
         self.core.learn(row, self._label, weights, 1)
@@ -232,6 +261,9 @@ class DepthEngine(Engine):
             "far": self.far,
             "trees": self.trees,
         }
+
+    def _point_bytes(self) -> int:
+        return PIXEL_BYTES
 
     def _core_class(self) -> type[_core._Forest]:
         return self.rule.depth

@@ -1,4 +1,7 @@
-"""The rules of splitting as the core is told them: the paper's two streams, and Saffari's one."""
+"""The rules of splitting as the core is told them.
+
+The paper's two streams, without kept points or with them, and Saffari's one stream.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from riparian import _core
-from riparian.estimator.parameters import Parameters, SaffariParameters
+from riparian.estimator.parameters import LINK_BYTES, Parameters, SaffariParameters
 
 # What a tree is before it holds anything: the object, and what the system adds to its few blocks. It
 # is part of what a budget means, so it stays what it is though the object has become smaller.
@@ -41,6 +44,10 @@ class Rule(ABC):
     def budget(self) -> int | None:
         """Bytes that a tree may hold."""
         return None
+
+    def levels(self, points: int) -> int:
+        """By how much a tree may grow deeper at once when the forest has received so many points."""
+        return 0
 
     @abstractmethod
     def check_budget(self, needed: int, what: str) -> None:
@@ -96,6 +103,53 @@ class TwoStreams(Rule):
         core.set_schedules(alpha.tolist(), beta.tolist())
 
 
+class Keeping(TwoStreams):
+    """The paper's, with kept points (R19 to R21)."""
+
+    columns, depth = _core.ColumnKeeping, _core.DepthKeeping  # type: ignore[assignment]
+
+    def __init__(self, parameters: Parameters, point_bytes: int, sparse: bool) -> None:
+        super().__init__(parameters)
+        assert parameters.kept_points != "auto"
+        self.kept_points: int = parameters.kept_points
+        self.point_bytes = point_bytes  # of a kept point, once for all trees
+        self.sparse = sparse
+
+    def settings(self) -> _core.KeepingSettings:  # type: ignore[override]
+        p = self.parameters
+        return _core.keeping(
+            two_streams=super().settings(),
+            kept_points=self.kept_points,
+            sparse=self.sparse,
+            # R21: otherwise trees split by gain alone, and would shrink as they are grown anew.
+            regrows=p.beta.at(0) <= 100 * p.alpha.at(0),
+        )
+
+    def budget(self) -> int | None:
+        """The equal part of each tree of what the kept points leave, less the list of them."""
+        p, kept = self.parameters, self.kept_points
+        if p.max_memory is None:
+            return None
+        left = max(0, p.max_memory - kept * self.point_bytes) // p.n_trees
+        return max(0, left - kept * LINK_BYTES - TREE_BYTES)
+
+    def levels(self, points: int) -> int:
+        """Every level takes an estimation point that is at hand."""
+        return min(points, self.kept_points)
+
+    def check_budget(self, needed: int, what: str) -> None:
+        p, budget = self.parameters, self.budget()
+        if budget is None or needed <= budget:
+            return
+        assert p.max_memory is not None
+        free = p.max_memory - p.n_trees * (2 * needed + TREE_BYTES)
+        fits = max(0, free) // (self.point_bytes + LINK_BYTES * p.n_trees)
+        raise ValueError(
+            f"kept_points must be at most {fits} for {p.n_trees} trees of {what} "
+            f"in max_memory={p.max_memory}, got {self.kept_points}"
+        )
+
+
 class OneStream(Rule):
     """Saffari's (R18)."""
 
@@ -128,7 +182,12 @@ class OneStream(Rule):
         """It has none."""
 
 
-def rule_of(parameters: Parameters | SaffariParameters) -> Rule:
+def rule_of(
+    parameters: Parameters | SaffariParameters, point_bytes: int, sparse: bool = False
+) -> Rule:
+    """`point_bytes`, `sparse`: how large a kept point is, and whether only its non-zeros are kept."""
     if isinstance(parameters, SaffariParameters):
         return OneStream(parameters)
-    return TwoStreams(parameters)
+    if parameters.kept_points == 0:
+        return TwoStreams(parameters)
+    return Keeping(parameters, point_bytes, sparse)

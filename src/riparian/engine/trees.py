@@ -61,6 +61,14 @@ class Bag(NamedTuple):
     errors: int  # those of them that it got wrong
 
 
+class Growth(NamedTuple, Generic[N]):
+    """What a tree with kept points knows beside (R21), in the order of `_core.tree_growth`."""
+
+    structure_arrivals: N
+    growth: N  # structure arrivals when it was grown; 0: from the start
+    bound: N  # structure arrivals at which it is grown anew; 0 before its first split
+
+
 @dataclass(frozen=True, eq=False)
 class StreamCounts:
     """What the candidates of the active leaves have counted in one stream."""
@@ -77,6 +85,7 @@ class TreeArrays(Generic[N]):
     """The arrays of one tree, or of several trees end to end."""
 
     totals: Totals[N]
+    growth: Growth[N]
     importance: NDArray[np.int64]  # per column: Σ G over its splits (R14)
 
     # Per node, in the order of creation.
@@ -95,6 +104,8 @@ class TreeArrays(Generic[N]):
     key_under: Longs
 
     # Per active leaf.
+    next_look: Words  # of a young one: at how many listed structure points it looks (R20); else 0
+    had_lost: Bytes  # 1 if a young one has lost a listed point
     attempt: Words  # how often it has drawn candidates before (R8)
     dims: Words
     split_points: Words  # so far
@@ -112,7 +123,8 @@ class TreeArrays(Generic[N]):
     def end_to_end(cls, arrays: Arrays) -> TreeArrays[Longs]:
         """Those of all trees of a forest."""
         totals = Totals(*arrays["totals"].reshape(-1, len(Totals._fields)).T)
-        return TreeArrays(totals=totals, **_arrays(TreeArrays, arrays))
+        growth = Growth(*arrays["growth"].reshape(-1, len(Growth._fields)).T)
+        return TreeArrays(totals=totals, growth=growth, **_arrays(TreeArrays, arrays))
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
@@ -143,13 +155,20 @@ class Tree(TreeArrays[int]):
         bag = arrays["bag"].tolist()
         return cls(
             totals=Totals(*arrays["totals"].tolist()),
+            growth=Growth(*arrays["growth"].tolist()),
             bag=Bag(*bag) if bag else None,
             **_arrays(cls, arrays),
         )
 
 
 def _arrays(view: type[TreeArrays[Any]], arrays: Arrays) -> dict[str, Any]:
-    names = {field.name for field in fields(view)} - {"totals", "bag", "structure", "estimation"}
+    names = {field.name for field in fields(view)} - {
+        "totals",
+        "growth",
+        "bag",
+        "structure",
+        "estimation",
+    }
     return {
         **{name: arrays[name] for name in names},
         "structure": _counts(arrays, "structure"),

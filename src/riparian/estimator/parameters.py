@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass, field, replace
 from typing import Any, Literal, Self
 
 from riparian.estimator.kinds import (
@@ -113,6 +113,9 @@ def parameters_of(cls: type[ForestParameters]) -> dict[str, Parameter]:
     }
 
 
+MOST_KEPT = 20_000  # points, unless more are asked for
+LINK_BYTES = 4  # of a kept point, in the lists of each tree
+
 VOTING: dict[str, Any] = {
     "kind": OneOf(("average", "majority")),
     "default": "average",
@@ -183,6 +186,15 @@ class Parameters(ForestParameters):
         "growing and go on learning in the leaves they have.",
     )
 
+    kept_points: int | Literal["auto"] = described(  # R19
+        symbol="W",
+        kind=OrWord(Whole(0, 2**31), "auto"),
+        default=0,
+        before=0,
+        help="how many recent points the forest keeps, to choose the first splits of a leaf from. 0 is "
+        'the forest of the paper. "auto" is 20,000, or what fits an eighth of `max_memory`.',
+    )
+
     @classmethod
     def checked(cls, **given: Any) -> Self:
         alpha, beta = resolve(given["alpha"], given["beta"])
@@ -193,6 +205,17 @@ class Parameters(ForestParameters):
     def rate(self, n_dims: int) -> float:
         """λ, which may depend on the number of dimensions there are by now (R2)."""
         return math.sqrt(n_dims) if self.candidate_dims == "sqrt" else self.candidate_dims
+
+    def keeping(self, point_bytes: int) -> Self:
+        """The same with a number of kept points, where that was left to us (R19).
+
+        They take an eighth of the memory at most, with the list that every tree has of them.
+        """
+        if self.kept_points != "auto":
+            return self
+        each = point_bytes + LINK_BYTES * self.n_trees
+        fits = MOST_KEPT if self.max_memory is None else self.max_memory // 8 // each
+        return replace(self, kept_points=min(MOST_KEPT, fits))
 
 
 def _check_streams(structure: float, ignore: float) -> None:

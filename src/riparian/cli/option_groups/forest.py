@@ -60,7 +60,7 @@ def form(kind: Kind) -> Form:
     match kind:
         case OrNone():
             inner = form(kind.kind)
-            return replace(inner, type=inner.type | None)
+            return replace(inner, type=inner.type | None, read=_or_none(inner.read))
         case Whole() | Seed():
             return Form(int)
         case Number():
@@ -68,7 +68,8 @@ def form(kind: Kind) -> Form:
         case OneOf():
             return Form(str, "|".join(kind.choices))
         case OrWord():
-            return Form(str, f"NUMBER|{kind.word}", read=_number_or_text(float), write=str)
+            number = int if isinstance(kind.kind, Whole) else float
+            return Form(str, f"NUMBER|{kind.word}", read=_number_or_text(number), write=str)
         case Bytes():
             return Form(str, "SIZE", read=_number_or_text(int))
         case MultipleOrOfDepth():
@@ -115,6 +116,13 @@ def _number_or_schedule(flag: str, text: str) -> float | Schedule:
         return schedule(flag, text)
 
 
+def _or_none(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    def read_or_none(flag: str, given: Any) -> Any:
+        return None if given in (None, "none") else read(flag, given)
+
+    return read_or_none
+
+
 def _number_or_text(number: type[int] | type[float]) -> Callable[[str, str | None], Any]:
     def read(flag: str, text: str | None) -> Any:
         try:
@@ -145,11 +153,16 @@ OPTIONS = {
 }
 
 
+def _none(parameter: Parameter) -> str:
+    """How None is chosen on the command line."""
+    return "If not given" if parameter.default is None else "none"
+
+
 def _field(parameter: Parameter) -> tuple[str, Any, Any]:
     written = form(parameter.kind)
     option = typer.Option(
         parameter.flag,
-        help=f"{parameter.text(none='If not given')} {written.hint}".strip(),
+        help=f"{parameter.text(none=_none(parameter))} {written.hint}".strip(),
         metavar=written.metavar,
         rich_help_panel="The forest",
     )
