@@ -21,12 +21,14 @@ public:
 
     Budget(Tree& tree, std::uint64_t bytes) : tree_(tree), bytes_(bytes) {}
 
-    // One more active leaf, of the size planned on average, fits with what is planned for all.
+    // One more active leaf, of the size planned on average, fits with what is planned for all. A young
+    // leaf will need as much when it settles.
     bool has_room() const {
         if (bytes_ == unbounded) return true;
         const std::uint64_t one = tree_.settled_ ? tree_.planned_ / tree_.settled_ : 0;
+        const std::uint64_t to_come = (tree_.active_ - tree_.settled_ + 1) * one;
         return charge_of_leaves() + std::max<std::uint64_t>(tree_.planned_, tree_.pool_.live()) +
-                   one <=
+                   to_come <=
                bytes_;
     }
 
