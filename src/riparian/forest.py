@@ -61,14 +61,14 @@ class OnlineForestClassifier(RowForestClassifier):
         *,
         candidate_dims: float | Literal["sqrt"] = "sqrt",
         split_points: int = 10,
-        min_gain: float = 0.5,
-        alpha: Schedule = Geometric(1, 1.05),  # noqa: B008, frozen
+        min_gain: float = 0.3,
+        alpha: Schedule = Geometric(0.5, 1.1),  # noqa: B008, frozen
         beta: float | Schedule = 20.0,
         structure_fraction: float = 0.5,
         ignore_fraction: float = 0.0,
         fringe_size: int | None = None,
-        kept_points: int | Literal["auto"] = 0,
-        max_memory: int | str | None = None,
+        kept_points: int | Literal["auto"] = "auto",
+        max_memory: int | str | None = "512MB",
         voting: Literal["average", "majority"] = "average",
         passes: int = 1,
         shuffle: bool = True,

@@ -144,13 +144,13 @@ class Parameters(ForestParameters):
     min_gain: float = described(
         symbol="τ",
         kind=Number(0),
-        default=0.5,
+        default=0.3,
         help="a leaf splits when a valid candidate gains more than this, in bits.",
     )
     alpha: Schedule = described(  # noqa: RUF009, a field
         symbol="α(d)",
         kind=OfDepth(),
-        default=Geometric(1, 1.05),
+        default=Geometric(0.5, 1.1),
         help="each child of a leaf at depth d must hold this many estimation points.",
     )
     beta: Schedule = described(  # noqa: RUF009, a field
@@ -179,7 +179,7 @@ class Parameters(ForestParameters):
     voting: Literal["average", "majority"] = described(**VOTING)
     max_memory: int | None = described(
         kind=OrNone(Bytes(), "no bound"),
-        default=None,
+        default="512MB",
         before=None,
         help='A bound on the bytes that the forest holds, such as "500MB". Each tree has an equal part. '
         "It limits the fringe first. When the histograms of the leaves alone fill it, trees stop "
@@ -189,7 +189,7 @@ class Parameters(ForestParameters):
     kept_points: int | Literal["auto"] = described(  # R19
         symbol="W",
         kind=OrWord(Whole(0, 2**31), "auto"),
-        default=0,
+        default="auto",
         before=0,
         help="how many recent points the forest keeps, to choose the first splits of a leaf from. 0 is "
         'the forest of the paper. "auto" is 20,000, or what fits an eighth of `max_memory`.',
