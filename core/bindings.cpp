@@ -130,7 +130,7 @@ TreeState<Space> from_dict(const nb::dict& arrays) {
     TreeState<Space> tree;
     for_each_field(tree, [&](auto& field) {
         const nb::str name(field.name.data(), field.name.size());
-        // What the other kind of forest has, and a snapshot has not.
+        // What another kind of forest has, and this one has not.
         if (arrays.contains(name)) from_array(arrays[name], field.values);
     });
     return tree;
@@ -198,7 +198,6 @@ void from_python(const nb::handle& object, std::uint64_t points, KeptRows& kept)
     if (arrays.contains("kept_rows")) {
         const auto rows = nb::cast<Rows2>(arrays["kept_rows"]);
         kept.rows.assign(rows.data(), rows.data() + rows.size());
-        kept.columns = static_cast<std::uint32_t>(rows.shape(1));
     } else {
         take(arrays, "kept_starts", kept.starts);
         take(arrays, "kept_columns", kept.indices);
@@ -570,6 +569,7 @@ NB_MODULE(_core, m) {
 #endif
     m.attr("block") = block;
     m.attr("tree_bytes") = sizeof(Tree<Columns, TwoStreams>);
+    m.attr("few_points") = few_points;
     m.attr("whole_share") = whole_share;
     m.attr("tree_fields") = tree_fields();
     m.attr("tree_totals") = names(total_names);

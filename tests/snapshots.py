@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian import ConsistencyWarning, Geometric, OnlineForestClassifier, Polynomial
+from riparian import (
+    ConsistencyWarning,
+    Geometric,
+    OnlineForestClassifier,
+    Polynomial,
+    SaffariForestClassifier,
+)
+from riparian.depth import DepthForestClassifier, DepthSaffariClassifier
+from riparian.engine.native import ColumnEngine
 from riparian.snapshot import container
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.load import from_bytes
@@ -31,13 +39,51 @@ def mixture(n, seed=0, n_classes=3):
     return X.astype(np.float32), y
 
 
-def learned(n=400, names=None, late=None, weights=None, fit=False, **changes):
+class SparseForest(OnlineForestClassifier):
+    """Keeps of its points what is not zero."""
+
+    def _empty_engine(self):
+        return ColumnEngine(self._checked_parameters(), self.n_features_in_, sparse=True)
+
+
+def images(n, seed=0):
+    """Depth images of two sizes, pixels of them and their labels, image by image."""
+    rng = np.random.default_rng(seed)
+    for i in range(n):
+        depth = rng.uniform(1, 4, size=(1, 6 + i % 2, 5)).astype(np.float32)
+        depth[0, :, 2] = 0  # no return
+        pixels = np.stack([0 * np.arange(20), rng.integers(6, size=20), rng.integers(2, size=20)])
+        pixels = pixels.T.astype(np.int32)
+        yield depth, pixels, (depth[0, pixels[:, 1], pixels[:, 2]] > 2.5).astype(int) + (i > 5)
+
+
+PLAIN_DEPTH = {"n_estimators": 2, "random_state": 7, "candidate_dims": 6, "split_points": 3,
+               "offset_std": 4.0, "min_gain": 0.05}  # fmt: skip
+
+
+def learned_pixels(n=10, cls=DepthForestClassifier, **changes):
+    """A forest that has seen pixels of `n` images."""
+    if cls is DepthForestClassifier:
+        changes = {"alpha": Geometric(2, 1.1), "fringe_size": 6} | changes
+    forest = cls(**(PLAIN_DEPTH | changes))
+    for depth, pixels, labels in images(n):
+        forest.partial_fit(depth, pixels, labels)
+    return forest
+
+
+def learned(
+    n=400, names=None, late=None, weights=None, fit=False, cls=OnlineForestClassifier, **changes
+):
     """A forest that has seen `n` points, after the first `late` of them with one class more."""
+    if cls in (DepthForestClassifier, DepthSaffariClassifier):
+        return learned_pixels(n, cls, **changes)
     X, y = mixture(n)
     if late is not None:
         y = np.where(np.arange(n) < late, y % 2, y)
     y = y if names is None else np.array(names)[y]
-    forest = OnlineForestClassifier(**(PLAIN | changes))
+    if cls is not SaffariForestClassifier:
+        changes = {"kept_points": 0, "max_memory": None} | changes
+    forest = cls(**(PLAIN | changes))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsistencyWarning)
         if fit:
@@ -63,6 +109,33 @@ KINDS = {
     "many candidates": {"split_points": 33, "candidate_dims": 30.0, "alpha": Geometric(8, 1.1)},
     "constant alpha": {"alpha": Geometric(1, 1), "beta": 1},
     "heavy points": {"weights": np.linspace(0, 300, 400)},
+    "all points kept": {"kept_points": 1000},
+    "young and settled leaves": {"kept_points": 90, "alpha": Geometric(4, 1.1)},
+    "points kept, no points": {"n": 0, "kept_points": 10},
+    "points kept, one point": {"n": 1, "kept_points": 10},
+    "one point kept": {"kept_points": 1},
+    "points kept, fringe and a late class": {"kept_points": 120, "fringe_size": 3, "late": 200},
+    "points kept, memory budget": {"n": 1500, "kept_points": 200, "max_memory": 100_000},
+    "points kept, trees that stop": {"n": 2000, "kept_points": 300, "max_memory": 35_000},
+    "points kept, weights": {"kept_points": 150, "weights": np.linspace(0, 3, 400)},
+    "points kept, balanced": {"kept_points": 150, "class_weight": "balanced",
+                              "ignore_fraction": 0.2},
+    "points kept, drawn again": {"kept_points": 60, "beta": 2, "alpha": Polynomial(4, 1.5),
+                                 "candidate_dims": 0.0, "min_gain": 9.0},
+    "sparse points kept": {"cls": SparseForest, "kept_points": 130},
+    "Saffari": {"cls": SaffariForestClassifier},
+    "Saffari, ranges": {"cls": SaffariForestClassifier, "thresholds": "range", "min_samples": 20},
+    "Saffari, trees replaced": {"cls": SaffariForestClassifier, "replacement_rate": 0.005},
+    "Saffari, bounded depth": {"cls": SaffariForestClassifier, "max_depth": 2, "min_gain": 0.0},
+}  # fmt: skip
+
+# And over depth images.
+DEPTH_KINDS = {
+    "depth": {"cls": DepthForestClassifier, "n": 10, "kept_points": 0},
+    "depth, pixels kept": {"cls": DepthForestClassifier, "n": 10, "kept_points": 500},
+    "depth, pixels kept and lost": {"cls": DepthForestClassifier, "n": 10, "kept_points": 70},
+    "depth, one image": {"cls": DepthForestClassifier, "n": 1, "kept_points": 30},
+    "depth, Saffari": {"cls": DepthSaffariClassifier, "n": 10, "max_depth": 3},
 }
 
 
@@ -80,10 +153,11 @@ def sealed(header: dict[str, Any], arrays: Arrays) -> bytes:
 
 def same_forest(a: OnlineForestClassifier, b: OnlineForestClassifier) -> bool:
     """Every array of every tree to the bit, and every byte that they hold."""
-    (points_a, trees_a), (points_b, trees_b) = a._native.save(), b._native.save()
-    same = points_a == points_b and all(
+    state_a, state_b = a._native.save(), b._native.save()
+    arrays_a, arrays_b = ([*s.trees, s.kept or {}] for s in (state_a, state_b))
+    same = state_a.points == state_b.points and all(
         one[name].tobytes() == other[name].tobytes()
-        for one, other in zip(trees_a, trees_b, strict=True)
+        for one, other in zip(arrays_a, arrays_b, strict=True)
         for name in one
     )
     return same and a.memory() == b.memory() and a.to_bytes() == b.to_bytes()

@@ -30,6 +30,8 @@ struct Structure {};
 struct Estimation {};
 struct Shared {};
 
+inline constexpr std::uint64_t few_points = 16;  // that a leaf may keep in any case
+
 // The labels that each candidate's left child has counted in one stream. At first its points
 // are kept, each as a label and one bit per candidate; once that would take more room than counting,
 // they are counted, in one row of counters per class. Both answer alike.
@@ -141,7 +143,7 @@ public:
 private:
     // As many points as take the room of counters of one byte, and a few where that is not many.
     static bool may_keep(const CandidateShape& shape, std::uint64_t points, Class n_classes) {
-        if (points <= 16) return true;
+        if (points <= few_points) return true;
         return points <= std::numeric_limits<std::uint32_t>::max() / 2 &&
                points * point_bytes(shape) <= n_classes * shape.counters();
     }

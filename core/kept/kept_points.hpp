@@ -230,7 +230,6 @@ public:
 
     // Nothing is there yet.
     void restore(const KeptRows& kept) {
-        columns_ = kept.columns;
         const std::size_t n = kept.labels.size();
         const double* weights = kept.weights.empty() ? nullptr : kept.weights.data();
         if (kind_ == Rows::dense)

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 sanitized: bool
 block: int
 tree_bytes: int
+few_points: int
 whole_share: int
 tree_fields: list[tuple[str, str, str]]  # name, type, per what
 tree_totals: list[str]

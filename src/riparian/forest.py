@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,8 +11,6 @@ from riparian.estimator.docstrings import documented
 from riparian.estimator.parameters import Parameters
 from riparian.estimator.row_forest import RowForestClassifier
 from riparian.estimator.schedules import Geometric, Schedule
-from riparian.snapshot.save import to_bytes
-from riparian.tools.files import write_whole
 
 if TYPE_CHECKING:
     from riparian.theory.certificate import Certificate
@@ -101,18 +98,3 @@ class OnlineForestClassifier(RowForestClassifier):
         from riparian.theory.certificate import certificate  # which needs this module
 
         return certificate(self, X)
-
-    # -- snapshots --------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str], *, prediction_only: bool = False) -> None:
-        """Save the forest to a file, from which `riparian.load` brings it back.
-
-        After a crash at any moment there is the old file or the new one, whole. With
-        `prediction_only` the file is much smaller, and what comes back predicts the same but
-        cannot learn.
-        """
-        write_whole(path, self.to_bytes(prediction_only=prediction_only))
-
-    def to_bytes(self, *, prediction_only: bool = False) -> bytes:
-        """What `save` writes; `riparian.from_bytes` reads it."""
-        return to_bytes(self, prediction_only=prediction_only)

@@ -83,6 +83,7 @@ class PixelForestClassifier(ForestClassifier):
         `classes` names all labels there will ever be: any other is an error from then on. Without
         it, a label never seen before simply joins.
         """
+        self._check_can_learn()
         with unchanged_if_refused(self):
             points, known = self._checked_batch(depth, pixels, labels)
             weights = checked_weights(sample_weight, len(known))

@@ -7,6 +7,7 @@ What a point is, a row of a matrix or a pixel of an image, is for the subclasses
 from __future__ import annotations
 
 import copy
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ from riparian.estimator.parameters import OF_ESTIMATORS, Parameters, SaffariPara
 from riparian.estimator.progress import Callback, Progress
 from riparian.estimator.weights import ClassWeights, Weights, product
 from riparian.snapshot.errors import SnapshotError
+from riparian.snapshot.save import to_bytes
+from riparian.tools.files import write_whole
 
 STEP_POINTS = 4096  # `fit` reports progress after this many points, or a hundredth of all
 
@@ -221,6 +224,21 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         held = {name: int(stats[kind]) for name, kind in kinds.items()}
         held["nodes"] += len(stats["trees"]) * TREE_BYTES
         return {**held, "total": sum(held.values())}
+
+    # -- snapshots --------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], *, prediction_only: bool = False) -> None:
+        """Save the forest to a file, from which `riparian.load` brings it back.
+
+        After a crash at any moment there is the old file or the new one, whole. With
+        `prediction_only` the file is much smaller, and what comes back predicts the same but
+        cannot learn.
+        """
+        write_whole(path, self.to_bytes(prediction_only=prediction_only))
+
+    def to_bytes(self, *, prediction_only: bool = False) -> bytes:
+        """What `save` writes; `riparian.from_bytes` reads it."""
+        return to_bytes(self, prediction_only=prediction_only)
 
     # -- copies -----------------------------------------------------------------------------------
 

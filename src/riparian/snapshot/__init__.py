@@ -4,9 +4,10 @@
     container.py    a text and arrays in a safetensors file, with a checksum
     header.py       parameters, labels and names as JSON
     arrays.py       the arrays of the trees end to end, and their lengths
+    kept.py         the points that it keeps, and whether it can have kept them
     check.py        whether the arrays are those of a forest
+    growth.py       whether its trees have received the points that it keeps
     fringe.py       whether its active leaves are such that learning could have led to them
-    pieces.py       sums and places of what lies end to end
     size.py         how much memory it will take
     state.py        all of this in order
     save.py         from an estimator to bytes

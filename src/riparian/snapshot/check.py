@@ -10,25 +10,37 @@ from __future__ import annotations
 import numpy as np
 
 from riparian.engine.pieces import begins, numbers, sums
-from riparian.engine.trees import Arrays, TreeArrays
+from riparian.engine.trees import Arrays, Bag, Longs, TreeArrays
+from riparian.estimator.parameters import Parameters, SaffariParameters
 from riparian.estimator.weights import MAX_WEIGHT
 from riparian.snapshot.arrays import Integers, Lengths, Trees
 from riparian.snapshot.errors import check_sum, every
-from riparian.snapshot.fringe import Fringe, Leaves
+from riparian.snapshot.fringe import Leaves, check_features, fringe_of
+from riparian.snapshot.growth import check_growth
 from riparian.snapshot.header import MOST_POINTS, Header
+from riparian.snapshot.kept import KeptPoints
+
+MOST_TAKEN = 64  # times that a tree of Saffari's takes a point: Poisson(1) is never that many
 
 
-def check(arrays: Arrays, lengths: Lengths, header: Header) -> Arrays:
+def check(
+    arrays: Arrays, lengths: Lengths, kept: KeptPoints | None, header: Header
+) -> Arrays:
     """The arrays with what follows from them, if they are those of a forest with this header."""
     trees = TreeArrays.end_to_end(arrays)
-    depth = check_nodes(trees, lengths, header.n_features)
+    depth = check_nodes(trees, lengths, header)
     check_totals(trees, lengths, header)
     leaf_depth = depth[trees.is_leaf]
     leaves = check_leaves(trees, lengths, leaf_depth, header)
+    if header.one_stream:
+        check_bags(arrays["bag"], trees, header)
+    if kept is not None:
+        check_growth(trees, lengths.nodes, kept, header)
     if not header.prediction_only:
-        check_activity(trees, lengths, header)
-        check_keys(trees, leaves)
-        Fringe(trees, leaves, header).check()
+        check_activity(trees, lengths, leaf_depth, header)
+        if not header.one_stream:
+            check_keys(trees, leaves)
+        fringe_of(trees, leaves, header).check()
     leaf_node = numbers(lengths.nodes)[trees.is_leaf]
     return {
         **arrays,
@@ -40,7 +52,7 @@ def check(arrays: Arrays, lengths: Lengths, header: Header) -> Arrays:
 # -- the tree ----------------------------------------------------------------------------------------
 
 
-def check_nodes(trees: Trees, lengths: Lengths, n_features: int) -> Integers:
+def check_nodes(trees: Trees, lengths: Lengths, header: Header) -> Integers:
     """The depth of every node, if the nodes of each tree hang together as a tree."""
     nodes, child = lengths.nodes, trees.child.astype(np.int64)
     number = numbers(nodes)
@@ -59,7 +71,7 @@ def check_nodes(trees: Trees, lengths: Lengths, n_features: int) -> Integers:
         sums(inner, nodes) == (nodes - 1) // 2, "child must give every node but the root a parent"
     )
 
-    every(trees.feature < n_features, f"feature must be below {n_features}")
+    check_features(trees.feature, header, "feature")
     every(trees.feature[~inner] == 0, "feature must be 0 in a leaf")
     every(trees.threshold[~inner] == 0, "threshold must be 0 in a leaf")
     every(np.isfinite(trees.threshold[inner]), "threshold must be finite")
@@ -84,14 +96,15 @@ def check_totals(trees: Trees, lengths: Lengths, header: Header) -> None:
     for name, total in totals._asdict().items():
         every(total <= MOST_POINTS, f"totals: {name} must be below 2^61")
     points = totals.structure_points + totals.estimation_points + totals.ignored_points
-    most = min(header.points * int(MAX_WEIGHT), 2**63)
+    times = MOST_TAKEN if header.one_stream else 1
+    most = min(header.points * int(MAX_WEIGHT) * times, 2**63)
     every(points <= np.uint64(most), "totals: there are more points than were received")
     check_sum(points, "totals: points")
     splits = totals.should_splits + totals.must_splits
     every(splits == (lengths.nodes - 1) // 2, "totals: there must be a split for every inner node")
     every(totals.classes <= header.arrived, "totals: more classes than have arrived")
     every(totals.stopped_at <= header.points, "totals: stopped_at must have been reached")
-    if header.parameters.max_memory is None:
+    if header.max_memory is None:
         every(totals.evictions == 0, "totals: evictions must be 0 without max_memory")
         every(totals.stopped_at == 0, "totals: stopped_at must be 0 without max_memory")
     check_sum(np.abs(trees.importance.astype(np.float64)), "importance")
@@ -114,15 +127,17 @@ def check_leaves(trees: Trees, lengths: Lengths, depth: Integers, header: Header
     )
     points = trees.leaf_points
     every((points > 0) | (depth == 0), "histogram must hold a point, but at the root")
-    every(
-        points <= received - trees.leaf_born,
-        "histogram holds more points than came since leaf_born",
-    )
-    of_tree = sums(points, lengths.leaves)
-    every(of_tree <= totals.estimation_points, "histogram holds more points than its tree")
-    alpha = header.parameters.alpha.integers(int(depth.max()))
-    below = depth > 0
-    every(points[below] >= alpha[depth[below] - 1], "histogram must hold α points (R6)")
+    # R18: of one stream, a point that brings a split point counts for it.
+    since_born = received if header.one_stream else received - trees.leaf_born
+    every(points <= since_born, "histogram holds more points than came since leaf_born")
+    # A young leaf hands down what it lists (R20), which need not be what its histogram holds.
+    if not header.kept_points:
+        of_tree = sums(points, lengths.leaves)
+        every(of_tree <= totals.estimation_points, "histogram holds more points than its tree")
+    if isinstance(header.parameters, Parameters):
+        alpha = header.parameters.alpha.integers(int(depth.max()))
+        below = depth > 0
+        every(points[below] >= alpha[depth[below] - 1], "histogram must hold α points (R6)")
 
     return Leaves(
         tree=tree,
@@ -135,10 +150,29 @@ def check_leaves(trees: Trees, lengths: Lengths, depth: Integers, header: Header
     )
 
 
-def check_activity(trees: Trees, lengths: Lengths, header: Header) -> None:
+def check_bags(bag: Longs, trees: Trees, header: Header) -> None:
+    """R18: what a tree is judged by, if it may be replaced."""
+    p, n_trees = header.parameters, header.parameters.n_trees
+    number, planted, left_out, errors = Bag(*bag.reshape(-1, len(Bag._fields)).T)  # type: ignore[arg-type]
+    place = np.arange(n_trees, dtype=np.uint64)
+    every(number < MOST_POINTS, "bag: number must be below 2^61")
+    every(number % np.uint64(n_trees) == place, "bag: number must be that of the tree's place")
+    every(planted <= header.points, "bag: planted must have been reached")
+    every(left_out <= trees.totals.ignored_points, "bag: more points than the tree did not take")
+    every(errors <= left_out, "bag: more errors than points")
+    if isinstance(p, SaffariParameters) and p.replacement_rate is None:
+        every(number == place, "bag: number must be that of the tree if none is replaced")
+        every(planted + left_out == 0, "bag must be empty if no tree is replaced")
+
+
+def check_activity(trees: Trees, lengths: Lengths, depth: Integers, header: Header) -> None:
     """R12: as many leaves as may be are active, but for a budget of memory."""
     p = header.parameters
     active, leaves = lengths.active, lengths.leaves
+    if isinstance(p, SaffariParameters):
+        may_split = depth < (2**62 if p.max_depth is None else p.max_depth)
+        every(trees.leaf_active == may_split, "leaf_active must be set above max_depth only (R18)")
+        return
     most = leaves if p.fringe_size is None else np.minimum(leaves, p.fringe_size)
     if p.max_memory is None:
         every(active == most, "leaf_active must be set where there is room in the fringe (R12)")

@@ -29,6 +29,7 @@ TYPES: dict[str, Any] = {
     "U64": np.uint64,
     "I64": np.int64,
     "F32": np.float32,
+    "F64": np.float64,
 }
 NAMES = {np.dtype(dtype): name for name, dtype in TYPES.items()}
 

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from riparian.forest import OnlineForestClassifier
+from riparian.estimator.base import ForestClassifier
 from riparian.snapshot.load import forest_of
 from riparian.snapshot.save import to_bytes
 from riparian.snapshot.state import decode
 
 
-def to_bytes_with_extra(forest: OnlineForestClassifier, extra: dict[str, Any]) -> bytes:
+def to_bytes_with_extra(forest: ForestClassifier, extra: dict[str, Any]) -> bytes:
     """The forest, and what is to be kept with it: whatever JSON can say."""
     return to_bytes(forest, extra=extra)
 
 
 def from_bytes_with_extra(
     data: bytes, *, max_bytes: int | None = None
-) -> tuple[OnlineForestClassifier, dict[str, Any] | None]:
+) -> tuple[Any, dict[str, Any] | None]:
     """The forest, and what was kept with it, if anything was; otherwise as `riparian.from_bytes`.
 
     >>> import riparian

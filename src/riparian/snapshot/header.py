@@ -20,15 +20,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.engine.native import DEPTH_DIMS
 from riparian.estimator.history import History
 from riparian.estimator.labels import FAMILIES, Labels, family
-from riparian.estimator.parameters import Parameters
+from riparian.estimator.parameters import (
+    OF_DEPTH,
+    Parameters,
+    SaffariParameters,
+    parameters_of,
+)
 from riparian.estimator.schedules import ConsistencyWarning, Geometric, Polynomial, Schedule
 from riparian.estimator.weights import ClassWeights
 from riparian.snapshot.container import read_json
 from riparian.snapshot.errors import SnapshotError, require
 
-FORMAT = 1
+FORMAT = 2
+OLDEST_CLASS = "OnlineForestClassifier"  # the only one that format 1 has
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the arrays of an estimator's class are: which rule made them, over which points."""
+
+    parameters: type[Parameters] | type[SaffariParameters]
+    depth: bool = False  # pixels of depth images, not rows of a matrix
+
+
+# Every class that can be saved, by the name that a snapshot has for it.
+CLASSES = {
+    "OnlineForestClassifier": Kind(Parameters),
+    "SaffariForestClassifier": Kind(SaffariParameters),
+    "DepthForestClassifier": Kind(Parameters, depth=True),
+    "DepthSaffariClassifier": Kind(SaffariParameters, depth=True),
+}
 
 SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
     "Geometric": Geometric,
@@ -42,14 +66,31 @@ MOST_POINTS = 2**61 - 1  # of a stream; sums of a few such numbers still fit 64 
 
 
 @dataclass(frozen=True)
+class Rows:
+    """The points of a forest over the columns of a matrix."""
+
+    n_features: int
+    feature_names: list[str] | None
+    sparse: bool  # whether of a kept row only what is not zero is kept
+
+
+@dataclass(frozen=True)
+class DepthImages:
+    """The points of a forest over depth images (R16), as the engine was started."""
+
+    offset_std: float
+    far: float
+
+
+@dataclass(frozen=True)
 class Header:
     """What a snapshot says beside its arrays."""
 
+    estimator_class: str  # one of CLASSES
     prediction_only: bool
     estimator: dict[str, Any]  # the parameters that the estimator was made with, by name
-    parameters: Parameters  # those that the engine was started with
-    n_features: int
-    feature_names: list[str] | None
+    parameters: Parameters | SaffariParameters  # those that the engine was started with
+    space: Rows | DepthImages
     points: int  # received by the forest: the next one is number `points` (R13)
     labels: Labels
     class_weights: ClassWeights
@@ -61,17 +102,51 @@ class Header:
         """The number of classes that have arrived."""
         return len(self.labels.arrived)
 
+    @property
+    def one_stream(self) -> bool:
+        """Saffari's forest (R18)."""
+        return isinstance(self.parameters, SaffariParameters)
+
+    @property
+    def depth(self) -> bool:
+        """Whether points are pixels of depth images."""
+        return isinstance(self.space, DepthImages)
+
+    @property
+    def sparse(self) -> bool:
+        return isinstance(self.space, Rows) and self.space.sparse
+
+    @property
+    def n_dims(self) -> int:
+        """How many dimensions a leaf draws its candidates from."""
+        return self.space.n_features if isinstance(self.space, Rows) else DEPTH_DIMS
+
+    @property
+    def kept_points(self) -> int:
+        """W (R19)."""
+        kept = getattr(self.parameters, "kept_points", 0)
+        assert isinstance(kept, int)
+        return kept
+
+    @property
+    def max_memory(self) -> int | None:
+        return getattr(self.parameters, "max_memory", None)
+
 
 def write(header: Header) -> str:
-    engine = header.parameters
+    engine, space = header.parameters, header.space
+    columns = space if isinstance(space, Rows) else None
     fields_ = {
         "format": FORMAT,
         "library": version("riparian"),
+        "class": header.estimator_class,
         "prediction_only": header.prediction_only,
         "estimator": {name: _value(name, value) for name, value in header.estimator.items()},
         "engine": {f.name: _value(f.name, getattr(engine, f.name)) for f in fields(engine)},
-        "n_features": header.n_features,
-        "feature_names": header.feature_names,
+        "n_features": columns and columns.n_features,
+        "feature_names": columns and columns.feature_names,
+        "sparse": columns and columns.sparse,
+        "depth": None if isinstance(space, Rows) else asdict(space),
         "points": header.points,
         "labels": _labels(header.labels),
         "class_weights": _class_weights(header.class_weights),
@@ -100,17 +175,17 @@ def _with_extra(fields_: dict[str, Any], extra: dict[str, Any]) -> str:
 def read(text: str, max_bytes: int) -> Header:
     stored = read_json(text, "header")
     check_format(stored)
+    if stored["format"] == 1:
+        stored = {**stored, "class": OLDEST_CLASS, "sparse": False, "depth": None}
+    name = _read_class(stored)
     labels = _read_labels(_field(stored, "labels", dict), max_bytes)
-    n_features = _whole(stored, "n_features", at_least=1, at_most=2**32 - 1)
+    parameters = _read_engine(CLASSES[name].parameters, _field(stored, "engine", dict))
     return Header(
+        estimator_class=name,
         prediction_only=_field(stored, "prediction_only", bool),
-        estimator={
-            name: _read_value(name, value)
-            for name, value in _field(stored, "estimator", dict).items()
-        },
-        parameters=_read_engine(_field(stored, "engine", dict)),
-        n_features=n_features,
-        feature_names=_read_names(stored, n_features),
+        estimator=_read_estimator(type(parameters), _field(stored, "estimator", dict)),
+        parameters=parameters,
+        space=_read_depth(stored) if CLASSES[name].depth else _read_rows(stored),
         points=_whole(stored, "points", at_least=0, at_most=MOST_POINTS),
         labels=labels,
         class_weights=_read_class_weights(_field(stored, "class_weights", dict), labels),
@@ -129,6 +204,17 @@ def check_format(stored: dict[str, Any]) -> None:
         f"{_field(stored, 'library', str)[:50]}; riparian {version('riparian')} "
         f"reads formats up to {FORMAT}: install a later version",
     )
+
+
+def _read_class(stored: dict[str, Any]) -> str:
+    name: str = _field(stored, "class", str)
+    require(
+        name in CLASSES,
+        "header",
+        f"the snapshot is of class {reprlib.repr(name)}, which riparian {version('riparian')} "
+        f"does not know; it knows {', '.join(CLASSES)}",
+    )
+    return name
 
 
 # -- values: numbers, texts, schedules and weights by label ------------------------------------------
@@ -203,24 +289,65 @@ def _read_labels_of(kind: str, stored: list[Any]) -> list[Any]:
         raise _bad("a bytes label holds a character beyond latin-1") from None
 
 
-# -- the parameters of the engine --------------------------------------------------------------------
+# -- the parameters of the estimator and of the engine -----------------------------------------------
 
 
-def _read_engine(stored: dict[str, Any]) -> Parameters:
-    known = {f.name for f in fields(Parameters)}
-    needed = {f.name for f in fields(Parameters) if f.default is MISSING}
+def _read_estimator(
+    cls: type[Parameters] | type[SaffariParameters], stored: dict[str, Any]
+) -> dict[str, Any]:
+    """Parameters that were not there yet have the value that they would have had, not today's default."""
+    described = parameters_of(cls)
+    before = {
+        described[f.name].name: f.default for f in fields(cls) if f.default is not MISSING
+    }
+    return {**before, **{name: _read_value(name, value) for name, value in stored.items()}}
+
+
+def _read_engine(
+    cls: type[Parameters] | type[SaffariParameters], stored: dict[str, Any]
+) -> Parameters | SaffariParameters:
+    known = {f.name for f in fields(cls)}
+    needed = {f.name for f in fields(cls) if f.default is MISSING}
     require(
         needed <= stored.keys() <= known,
         "header",
         f"engine must name {sorted(needed)}, got {reprlib.repr(sorted(stored))}",
     )
     values = {name: _read_value(name, value) for name, value in stored.items()}
+    require(
+        values.get("kept_points") != "auto", "header", "engine: kept_points must be a number"
+    )
     try:
         with warnings.catch_warnings():  # whoever started the forest has been warned
             warnings.simplefilter("ignore", ConsistencyWarning)
-            return Parameters.checked(**values)
+            return cls.checked(**values)
     except (TypeError, ValueError, OverflowError) as error:
         raise _bad(f"engine: {error}") from None
+
+
+# -- points ------------------------------------------------------------------------------------------
+
+
+def _read_rows(stored: dict[str, Any]) -> Rows:
+    n_features = _whole(stored, "n_features", at_least=1, at_most=2**32 - 1)
+    require(_at(stored, "depth") is None, "header", "depth must be null in a forest over columns")
+    return Rows(n_features, _read_names(stored, n_features), _field(stored, "sparse", bool))
+
+
+def _read_depth(stored: dict[str, Any]) -> DepthImages:
+    for name in ("n_features", "feature_names", "sparse"):
+        nothing = _at(stored, name) is None
+        require(nothing, "header", f"{name} must be null in a forest over depth images")
+    given = _field(stored, "depth", dict)
+    require(given.keys() == OF_DEPTH.keys(), "header", f"depth must say {sorted(OF_DEPTH)}")
+    try:
+        values = {name: OF_DEPTH[name].checked(value) for name, value in given.items()}
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _bad(f"depth: {error}") from None
+    far = values["far"]
+    single = float(np.float32(far)) == far
+    require(single, "header", f"depth: far must be a number of single precision, got {far!r}")
+    return DepthImages(**values)
 
 
 # -- labels and weights ------------------------------------------------------------------------------
@@ -320,8 +447,7 @@ def _read_class_weights(stored: dict[str, Any], labels: Labels) -> ClassWeights:
 
 
 def _read_names(stored: dict[str, Any], n_features: int) -> list[str] | None:
-    require("feature_names" in stored, "header", "the header has no feature_names")
-    names = stored["feature_names"]
+    names = _at(stored, "feature_names")
     if names is None:
         return None
     good = isinstance(names, list) and all(isinstance(name, str) for name in names)
@@ -344,9 +470,13 @@ def _read_history(stored: dict[str, Any]) -> History:
 # -- fields ------------------------------------------------------------------------------------------
 
 
-def _field(stored: dict[str, Any], name: str, kind: type) -> Any:
+def _at(stored: dict[str, Any], name: str) -> Any:
     require(name in stored, "header", f"the header has no {name}")
-    value = stored[name]
+    return stored[name]
+
+
+def _field(stored: dict[str, Any], name: str, kind: type) -> Any:
+    value = _at(stored, name)
     require(
         type(value) is kind,
         "header",

@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 
+from riparian.depth.forest import DepthForestClassifier
+from riparian.depth.saffari import DepthSaffariClassifier
 from riparian.engine import native
+from riparian.estimator.base import ForestClassifier
 from riparian.forest import OnlineForestClassifier
+from riparian.saffari import SaffariForestClassifier
 from riparian.snapshot.errors import SnapshotError
-from riparian.snapshot.header import Header
+from riparian.snapshot.header import Header, Rows
 from riparian.snapshot.size import default_max_bytes
 from riparian.snapshot.state import decode
 
+# A name in a file is one of these, or an error: nothing is imported because a file says so.
+ESTIMATORS: dict[str, type[ForestClassifier]] = {
+    cls.__name__: cls
+    for cls in (
+        OnlineForestClassifier,
+        SaffariForestClassifier,
+        DepthForestClassifier,
+        DepthSaffariClassifier,
+    )
+}
 
-def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> OnlineForestClassifier:
+
+def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
     """The forest that was saved to a file: it goes on as if it had never been away.
+
+    It is of the class that was saved.
 
     Whatever is wrong with the file is told by a `SnapshotError`. Nothing in it is run. It may ask
     for `max_bytes` of memory at most, by default half of what the machine has.
@@ -36,24 +54,26 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Onlin
         return from_bytes(file.read(), max_bytes=max_bytes)
 
 
-def from_bytes(data: bytes, *, max_bytes: int | None = None) -> OnlineForestClassifier:
+def from_bytes(data: bytes, *, max_bytes: int | None = None) -> Any:
     """The forest that `to_bytes` made into bytes; otherwise as `load`."""
     return forest_of(*decode(bytes(data), max_bytes))
 
 
-def forest_of(header: Header, engine: native.ColumnEngine) -> OnlineForestClassifier:
+def forest_of(header: Header, engine: native.Engine) -> Any:
     """The estimator around an engine that came back."""
-    unknown = header.estimator.keys() - OnlineForestClassifier._get_param_names()
+    cls = ESTIMATORS[header.estimator_class]
+    unknown = header.estimator.keys() - cls._get_param_names()
     if unknown:
-        raise SnapshotError("header", f"estimator has no parameters {sorted(unknown)}")
-    forest = OnlineForestClassifier(**header.estimator)
+        raise SnapshotError("header", f"{cls.__name__} has no parameters {sorted(unknown)}")
+    forest = cls(**header.estimator)
     try:
         forest._workers()
     except (TypeError, ValueError) as error:
         raise SnapshotError("header", str(error)) from None
-    forest.n_features_in_ = header.n_features
-    if header.feature_names is not None:
-        forest.feature_names_in_ = np.array(header.feature_names, dtype=object)
+    if isinstance(header.space, Rows):
+        forest.n_features_in_ = header.space.n_features
+        if header.space.feature_names is not None:
+            forest.feature_names_in_ = np.array(header.space.feature_names, dtype=object)
     forest._class_weights = header.class_weights
     forest._history = header.history
     forest._prediction_only = header.prediction_only

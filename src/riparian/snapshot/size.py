@@ -14,12 +14,20 @@ from numpy.typing import NDArray
 
 from riparian.engine.rules import TREE_BYTES
 from riparian.engine.trees import Arrays, TreeArrays
+from riparian.estimator.parameters import LINK_BYTES
 from riparian.snapshot.arrays import DTYPES, Trees, counters, words
 from riparian.snapshot.errors import require
 from riparian.snapshot.header import Header
+from riparian.snapshot.kept import FIELDS
 
 # Rough sizes in bytes of what the core holds once each; see core/tree.hpp and core/leaf.hpp.
 TREE, NODE, LEAF, CANDIDATES = 8192, 16, 160, 256
+
+# And of kept points; see core/kept/ and core/rules/keeping.hpp.
+SEGMENT, KEPT_POINT, LISTED_LEAF = 1024, 128, 128
+
+WIDTHS = {name: dtype.itemsize for name, dtype in DTYPES.items()}
+WIDTHS |= {field.name: np.dtype(field.dtype).itemsize for field in FIELDS}
 
 POOL = 1.25  # what a pool may leave over in a block
 
@@ -38,25 +46,24 @@ def default_max_bytes() -> int:
 def check_arrays_size(stored: Arrays, max_bytes: int) -> None:
     """The arrays as they are, as the checks need them, and as they go to the core."""
     held = sum(array.nbytes for array in stored.values())
-    wide = sum(
-        len(array) * DTYPES[name].itemsize for name, array in stored.items() if name in DTYPES
-    )
+    wide = sum(len(array) * WIDTHS[name] for name, array in stored.items() if name in WIDTHS)
     _check(held + 2 * wide, max_bytes)
 
 
-def check_core_size(arrays: Arrays, header: Header, max_bytes: int) -> None:
-    wide = sum(array.nbytes for array in arrays.values())
-    _check(2 * wide + core_bytes(TreeArrays.end_to_end(arrays), header), max_bytes)
+def check_core_size(arrays: Arrays, kept: Arrays, header: Header, max_bytes: int) -> None:
+    wide = sum(array.nbytes for array in (*arrays.values(), *kept.values()))
+    held = core_bytes(TreeArrays.end_to_end(arrays), header) + kept_bytes(kept, arrays, header)
+    _check(2 * wide + held, max_bytes)
 
 
 def check_budget(header: Header) -> None:
     """A budget holds the trees themselves, and something in them."""
-    p = header.parameters
-    least = p.n_trees * TREE_BYTES + 1
+    n_trees, given = header.parameters.n_trees, header.max_memory
+    least = n_trees * TREE_BYTES + 1
     require(
-        p.max_memory is None or p.max_memory >= least,
+        given is None or given >= least,
         "size",
-        f"max_memory must be at least {least} bytes for {p.n_trees} trees, is {p.max_memory}",
+        f"max_memory must be at least {least} bytes for {n_trees} trees, is {given}",
     )
 
 
@@ -69,7 +76,8 @@ def core_bytes(trees: Trees, header: Header) -> float:
     totals = each * _width(trees.received)
     sums = trees.summed * each * (8 + _width(trees.structure.count))
     held = fixed + totals + sums
-    for counts in (trees.structure, trees.estimation):
+    streams = [trees.structure] if header.one_stream else [trees.structure, trees.estimation]
+    for counts in streams:
         length = counts.length.astype(np.float64)
         room = np.exp2(np.ceil(np.log2(np.maximum(length, 8))))  # points, doubled when full
         kept = room * (8 * words(dims, m) + 4)
@@ -81,6 +89,18 @@ def core_bytes(trees: Trees, header: Header) -> float:
     small = len(trees.child) * NODE + len(trees.leaf_born) * LEAF + histogram
     roots = header.parameters.n_trees * (TREE + 16.0 * m)
     return float(POOL * (held.sum() + small) + roots + moment)
+
+
+def kept_bytes(kept: Arrays, arrays: Arrays, header: Header) -> float:
+    """About what the core will hold of the kept points, and of the lists of them."""
+    if not header.kept_points:
+        return 0.0
+    n = len(kept.get("kept_label", ()))
+    room = n + 2.0 * SEGMENT  # a segment of points is made at once
+    points = room * KEPT_POINT + 2.0 * sum(array.nbytes for array in kept.values())
+    rows = 0.0 if header.depth or header.sparse or n == 0 else room * 4.0 * header.n_dims
+    links = header.parameters.n_trees * (n + 64.0) * LINK_BYTES
+    return points + rows + links + len(arrays["leaf_born"]) * float(LISTED_LEAF)
 
 
 def _width(values: NDArray[Any]) -> int:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from riparian.engine import native
+from riparian.engine.native import State
 from riparian.engine.trees import Arrays
-from riparian.snapshot import arrays, container, header, size
+from riparian.snapshot import arrays, container, header, kept, size
 from riparian.snapshot.check import check
 from riparian.snapshot.errors import SnapshotError
-from riparian.snapshot.header import Header
+from riparian.snapshot.header import DepthImages, Header
 
 
-def encode(about: Header, trees: list[Arrays]) -> bytes:
+def encode(about: Header, state: State) -> bytes:
     """The same forest gives the same bytes."""
-    return container.pack(header.write(about), arrays.join(trees, about.prediction_only))
+    stored = {**arrays.join(state.trees, about), **kept.join(state.kept, about)}
+    return container.pack(header.write(about), stored)
 
 
-def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.ColumnEngine]:
+def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.Engine]:
     """What the bytes say, and the engine; all is checked before the engine is made."""
     limit = size.default_max_bytes() if max_bytes is None else max_bytes
     text, stored = container.unpack(data)
@@ -23,13 +25,27 @@ def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.ColumnEng
     stored = container.check_digest(text, stored)
     about = header.read(text, limit)
     size.check_arrays_size(stored, limit)
-    wide = arrays.widen(stored, about.prediction_only)
-    lengths = arrays.measure(wide, about.parameters.n_trees, about.parameters.split_points)
-    whole = check(wide, lengths, about)
-    size.check_core_size(whole, about, limit)
+    of_trees, points = _parted(stored)
+    trees, points = arrays.widen(of_trees, about), kept.widen(points, about)
+    lengths = arrays.measure(trees, about)
+    whole = check(trees, lengths, kept.check(points, about), about)
+    size.check_core_size(whole, points, about, limit)
     size.check_budget(about)
-    state = native.State(about.points, arrays.split(whole, lengths))
+    state = State(about.points, arrays.split(whole, lengths), kept.for_core(points, about))
     try:
-        return about, native.ColumnEngine(about.parameters, about.n_features, state)
+        return about, _engine(about, state)
     except MemoryError as error:
         raise SnapshotError("size", f"the forest cannot be held in memory: {error}") from None
+
+
+def _parted(stored: Arrays) -> tuple[Arrays, Arrays]:
+    """The arrays of the trees, and those of the kept points."""
+    points = {name: array for name, array in stored.items() if name.startswith(kept.PREFIX)}
+    return {name: array for name, array in stored.items() if name not in points}, points
+
+
+def _engine(about: Header, state: State) -> native.Engine:
+    space = about.space
+    if isinstance(space, DepthImages):
+        return native.DepthEngine(about.parameters, space.offset_std, space.far, state)
+    return native.ColumnEngine(about.parameters, space.n_features, state, sparse=space.sparse)

@@ -1,0 +1,84 @@
+"""Whether what trees with kept points count of themselves fits the points at hand (R19 to R21).
+
+The stream and the rounded weight of a point are functions of its number, so what each tree has received
+of the points at hand is known. The rest came before them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian.engine.rules import cut
+from riparian.estimator.parameters import Parameters
+from riparian.reference import GOLDEN, STREAM_DRAW, WEIGHT_DRAW, key
+from riparian.snapshot.arrays import Integers, Trees
+from riparian.snapshot.errors import every
+from riparian.snapshot.header import Header
+from riparian.snapshot.kept import KeptPoints
+
+Words = NDArray[np.uint64]
+
+
+class Received(NamedTuple):
+    """What a tree has received of the points at hand; weights, but for the arrivals."""
+
+    structure: int
+    estimation: int
+    ignored: int
+    structure_arrivals: int
+
+
+def check_growth(trees: Trees, nodes: Integers, kept: KeptPoints, header: Header) -> None:
+    totals, growth = trees.totals, trees.growth
+    received = [received_by(tree, kept, header.parameters) for tree in range(len(nodes))]  # type: ignore[arg-type]
+    at_hand = Received(*np.array(received, dtype=np.uint64).reshape(-1, len(Received._fields)).T)
+    before = header.points - len(kept)  # points that are not at hand any more
+    for name, total, mine in (
+        ("totals: structure_points", totals.structure_points, at_hand.structure),
+        ("totals: estimation_points", totals.estimation_points, at_hand.estimation),
+        ("totals: ignored_points", totals.ignored_points, at_hand.ignored),
+        ("growth: structure_arrivals", growth.structure_arrivals, at_hand.structure_arrivals),
+    ):
+        every(total >= mine, f"{name} must include the kept points")
+        every((total == mine) | (before > 0), f"{name} must be those of the kept points, which are all")
+
+    arrivals = growth.structure_arrivals
+    every(arrivals <= totals.structure_points, "growth: more structure arrivals than points")
+    every(arrivals <= header.points, "growth: more structure arrivals than were received")
+    most = int(kept.label.max(initial=0)) + 1 if len(kept) else 0
+    every(totals.classes >= most, "totals: classes must include those of the kept points")
+
+    # A tree that was grown anew may have had no room for its first split.
+    once_split = (nodes > 1) | (growth.growth > 0)
+    every((growth.bound > 0) == once_split, "growth: bound must be 0 before the first split only")
+    every(growth.bound <= 4 * arrivals, "growth: bound must be at most four times the arrivals")
+    every(growth.growth <= arrivals, "growth: growth must have been reached")
+    every(2 * growth.growth <= growth.bound, "growth: bound must be at least twice the growth")
+
+
+def received_by(tree: int, kept: KeptPoints, parameters: Parameters) -> Received:
+    """R1 and R17 over the points at hand."""
+    p, number = parameters, np.uint64(kept.first) + np.arange(len(kept), dtype=np.uint64)
+    weight = kept.weight.astype(np.uint64)
+    fraction = kept.weight - weight
+    weight = weight + (uniforms(key(p.seed, tree, WEIGHT_DRAW), number) * 2.0**-53 < fraction)
+    u = uniforms(key(p.seed, tree, STREAM_DRAW), number)
+    structure = u < np.uint64(cut(p.structure_fraction))
+    ignored = ~structure & (u < np.uint64(cut(p.structure_fraction + p.ignore_fraction)))
+    estimation = ~structure & ~ignored
+    return Received(
+        *(int(weight[stream].sum()) for stream in (structure, estimation, ignored)),
+        structure_arrivals=int((weight[structure] > 0).sum()),
+    )
+
+
+def uniforms(start: int, number: Words) -> Words:
+    """The 53 bits of the uniform of each point, whose number is the last word of the key (R13)."""
+    z = (np.uint64(start) ^ number) + np.uint64(GOLDEN)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    words: Words = (z ^ (z >> np.uint64(31))) >> np.uint64(11)
+    return words

@@ -1,0 +1,176 @@
+"""The points that a forest keeps (R19): their arrays, and whether they are points that it can have kept.
+
+A snapshot has the last W points of the stream, or all of them while they are fewer, in their order. What
+the leaves list is not in it: the core sends the points down the trees once more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian.engine.trees import Arrays, Field
+from riparian.estimator.weights import MAX_WEIGHT
+from riparian.snapshot.arrays import Integers, narrow, typed
+from riparian.snapshot.errors import every, require
+from riparian.snapshot.header import DepthImages, Header
+
+PREFIX = "kept_"
+
+OF_ALL = (
+    Field("kept_label", "uint32", "kept point"),
+    Field("kept_weight", "float64", "kept point, or none"),
+)
+OF_ROWS = (Field("kept_rows", "float32", "kept point times columns"),)
+OF_SPARSE_ROWS = (
+    Field("kept_starts", "uint64", "kept point, and one more"),
+    Field("kept_columns", "uint32", "kept entry"),
+    Field("kept_entries", "float32", "kept entry"),
+    Field("kept_widths", "uint32", "kept point"),
+)
+OF_PIXELS = (
+    Field("kept_shapes", "uint32", "kept image times 2"),
+    Field("kept_depths", "float32", "kept image times height times width"),
+    Field("kept_pixels", "uint32", "kept point times 3"),
+)
+FIELDS = (*OF_ALL, *OF_ROWS, *OF_SPARSE_ROWS, *OF_PIXELS)
+
+MOST_PIXELS = 2**20  # rows or columns of an image, as in riparian.depth.pixels
+
+Floats = NDArray[np.float64]
+
+
+def fields(header: Header) -> tuple[Field, ...]:
+    """The arrays of its kept points: none, if none are kept or it only predicts."""
+    if header.prediction_only or not header.kept_points:
+        return ()
+    if header.depth:
+        return (*OF_ALL, *OF_PIXELS)
+    return (*OF_ALL, *(OF_SPARSE_ROWS if header.sparse else OF_ROWS))
+
+
+def join(kept: Arrays | None, header: Header) -> Arrays:
+    """The arrays of the core, flat, each of the narrowest type that holds it."""
+    flat = {}
+    for field in fields(header):
+        assert kept is not None
+        flat[field.name] = narrow(kept[field.name].ravel().astype(field.dtype, copy=False))
+    return flat
+
+
+def widen(stored: Arrays, header: Header) -> Arrays:
+    """The arrays in their types, if these are the right names and types."""
+    return typed(stored, {f.name: np.dtype(f.dtype) for f in fields(header)})
+
+
+@dataclass(frozen=True)
+class KeptPoints:
+    """The points at hand, by time."""
+
+    first: int  # the number of the first one (R13)
+    label: NDArray[np.uint32]
+    weight: Floats
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+
+def check(kept: Arrays, header: Header) -> KeptPoints | None:
+    """The points, if they are such that the forest can have kept them."""
+    if not kept:
+        return None
+    n = min(header.kept_points, header.points)
+    label, weight = kept["kept_label"], kept["kept_weight"]
+    _check_length("kept_label", label, n, "one per kept point")
+    every(label < header.arrived, "kept_label must be a class that has arrived")
+    if len(weight):
+        _check_length("kept_weight", weight, n, "none, or one per kept point")
+        good = (weight > 0) & (weight <= MAX_WEIGHT)
+        every(good, "kept_weight must be above 0 and at most 2^20")
+    if header.depth:
+        _check_pixels(kept, n)
+    elif header.sparse:
+        _check_sparse(kept, n, header.n_dims)
+    else:
+        _check_length("kept_rows", kept["kept_rows"], n * header.n_dims, "one per column and point")
+        every(~np.isinf(kept["kept_rows"]), "kept_rows must not be infinite")
+    return KeptPoints(header.points - n, label, weight if len(weight) else np.ones(n))
+
+
+def for_core(kept: Arrays, header: Header) -> Arrays | None:
+    """The arrays as the core takes them, once they are checked."""
+    if not header.kept_points:
+        return None
+    if not kept:  # it only predicts
+        kept = {f.name: np.zeros(int(f.name == "kept_starts"), f.dtype) for f in FIELDS}
+    arrays = {name: np.ascontiguousarray(array) for name, array in kept.items()}
+    if isinstance(header.space, DepthImages):
+        shapes, pixels = arrays["kept_shapes"], arrays["kept_pixels"]
+        return {
+            **{name: arrays[name] for name in ("kept_label", "kept_weight", "kept_depths")},
+            "kept_shapes": shapes.astype(np.int32).reshape(-1, 2),
+            "kept_pixels": pixels.astype(np.int32).reshape(-1, 3),
+            "kept_far": np.array([header.space.far], dtype=np.float32),
+        }
+    of_points = OF_SPARSE_ROWS if header.sparse else OF_ROWS
+    mine = {f.name: arrays[f.name] for f in (*OF_ALL, *of_points)}
+    if not header.sparse:
+        mine["kept_rows"] = mine["kept_rows"].reshape(len(arrays["kept_label"]), header.n_dims)
+    return mine
+
+
+def _check_length(name: str, array: NDArray[np.generic], expected: int, per: str) -> None:
+    require(
+        len(array) == expected,
+        "arrays",
+        f"{name} must hold {expected} numbers, {per}; it holds {len(array)}",
+    )
+
+
+def _check_sparse(kept: Arrays, n: int, n_dims: int) -> None:
+    starts, columns, widths = kept["kept_starts"], kept["kept_columns"], kept["kept_widths"]
+    _check_length("kept_starts", starts, n + 1, "one per kept point and one more")
+    _check_length("kept_widths", widths, n, "one per kept point")
+    entries = kept["kept_entries"]
+    require(starts[0] == 0, "arrays", "kept_starts must begin with 0")
+    every(starts[1:] >= starts[:-1], "kept_starts must not fall")
+    for name, array in (("kept_columns", columns), ("kept_entries", entries)):
+        _check_length(name, array, int(starts[-1]), "as the last of kept_starts says")
+    every(~np.isinf(entries), "kept_entries must not be infinite")
+    every((widths >= 1) & (widths <= n_dims), f"kept_widths must be from 1 to {n_dims}")
+    every(widths[1:] >= widths[:-1], "kept_widths must not fall: columns only join")
+    owner = np.repeat(np.arange(n), np.diff(starts.astype(np.int64)))
+    every(columns < widths[owner], "kept_columns must be columns that were there")
+    ascending = (columns[1:] > columns[:-1]) | (owner[1:] != owner[:-1])
+    every(ascending, "kept_columns must ascend in a point")
+
+
+def _check_pixels(kept: Arrays, n: int) -> None:
+    shapes, pixels, depths = kept["kept_shapes"], kept["kept_pixels"], kept["kept_depths"]
+    _check_length("kept_pixels", pixels, 3 * n, "three per kept point")
+    require(len(shapes) % 2 == 0, "arrays", "kept_shapes must hold height and width of each image")
+    every((shapes >= 1) & (shapes <= MOST_PIXELS), "kept_shapes must be from 1 to 2^20")
+    heights, widths = shapes.astype(np.int64).reshape(-1, 2).T
+    # As floats: sums of what nobody has checked may be anything.
+    asked = float((heights.astype(np.float64) * widths).sum())
+    require(
+        asked == len(depths),
+        "arrays",
+        f"kept_depths must hold {asked:.15g} numbers, one per pixel; it holds {len(depths)}",
+    )
+    every((depths > 0) & np.isfinite(depths), "kept_depths must be positive and finite")
+    image, row, column = pixels.astype(np.int64).reshape(-1, 3).T
+    every(image < len(heights), "kept_pixels must be in an image that is there")
+    every(row < heights[image], "kept_pixels must be in a row of their image")
+    every(column < widths[image], "kept_pixels must be in a column of their image")
+    _check_images(image, len(heights))
+
+
+def _check_images(image: Integers, n_images: int) -> None:
+    """Each is that of a pixel, and they are in the order of their first pixels."""
+    so_far = np.concatenate([[-1], np.maximum.accumulate(image)])[:-1]
+    every(image <= so_far + 1, "kept_pixels must name images in the order of their first pixels")
+    used = int(image.max(initial=-1)) + 1
+    require(used == n_images, "arrays", f"kept_shapes has {n_images} images, pixels are of {used}")
