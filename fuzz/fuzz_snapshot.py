@@ -31,7 +31,7 @@ from types import FunctionType
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
-from snapshots import KINDS, changed, learned, opened, scratched, survive  # noqa: E402
+from snapshots import DEPTH_KINDS, KINDS, changed, learned, opened, scratched, survive  # noqa: E402
 
 TOO_LONG = 20  # seconds for one file
 
@@ -42,7 +42,7 @@ class Corpus:
     def __init__(self) -> None:
         self.whole = [
             learned(**kind).to_bytes(prediction_only=prediction_only)
-            for kind in KINDS.values()
+            for kind in [*KINDS.values(), *DEPTH_KINDS.values()]
             for prediction_only in (False, True)
         ]
         self.opened = [opened(data) for data in self.whole]

@@ -263,12 +263,13 @@ def scratched(random: Random, data: bytes) -> bytes:
     return bytes(found)
 
 
-def is_large(forest: OnlineForestClassifier) -> bool:
+def is_large(forest: Any) -> bool:
     """Valid, but to go on with it would take long, or lead beyond what can be counted."""
-    p, dims = forest._native.parameters, forest.n_features_in_
+    p, dims = forest._native.parameters, getattr(forest, "n_features_in_", 1)
     stats = forest.stats()
     counts = (stats["points"], stats["structure_points"], stats["estimation_points"])
-    return max(dims, p.split_points, p.rate(dims)) > 1000 or max(counts) > 2**60
+    drawn = p.candidate_dims if p.candidate_dims != "sqrt" else 0
+    return max(dims, p.split_points, drawn) > 1000 or max(counts) > 2**60
 
 
 def survive(data: bytes, max_bytes: int = 2**28) -> str:
@@ -282,15 +283,26 @@ def survive(data: bytes, max_bytes: int = 2**28) -> str:
         return error.case
     if is_large(forest):
         return "valid, but large"
-    X = np.resize(mixture(40, seed=1)[0], (40, forest.n_features_in_))
+    points = points_for(forest)
     if len(forest.classes_):
-        assert np.isfinite(forest.predict_proba(X)).all()
-    forest.predict_trees(X)
-    assert (forest.feature_importances_ >= 0).all()
+        assert np.isfinite(forest.predict_proba(*points)).all()
+    forest.predict_trees(*points)
+    if hasattr(forest, "n_features_in_"):
+        assert (forest.feature_importances_ >= 0).all()
     forest.stats()
     if forest._prediction_only:
         return "valid, predicting"
     classes = forest.classes_ if len(forest.classes_) else np.array([0, 1])
-    forest.partial_fit(X, classes[np.arange(40) % len(classes)])
+    forest.partial_fit(*points, classes[np.arange(40) % len(classes)])
     from_bytes(forest.to_bytes(), max_bytes=2**40)
     return "valid"
+
+
+def points_for(forest: Any) -> tuple[Any, ...]:
+    """Forty points to predict and to learn."""
+    if hasattr(forest, "n_features_in_"):
+        return (np.resize(mixture(40, seed=1)[0], (40, forest.n_features_in_)),)
+    several = list(images(2, seed=1))
+    depth = np.concatenate([depth[:, :6] for depth, _, _ in several])
+    pixels = np.concatenate([pixels + [i, 0, 0] for i, (_, pixels, _) in enumerate(several)])
+    return depth, pixels.astype(np.int32)

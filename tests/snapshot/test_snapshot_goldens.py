@@ -1,7 +1,8 @@
 """Snapshots written by earlier versions: every later one must load them, and go on from there.
 
 `goldens/NAME.riparian` is the file, `goldens/NAME.json` what it predicted when it was written. They are
-never written anew, as the files that users have are not either. A new format gets new files:
+never written anew, as the files that users have are not either (but format 2 stays open until 0.2 is
+released). A new format gets new files:
 `PYTHONPATH=tests python tests/snapshot/test_snapshot_goldens.py` writes those that are missing.
 """
 
@@ -14,11 +15,12 @@ import numpy as np
 import pytest
 
 import riparian
-from riparian import Geometric, OnlineForestClassifier
+from riparian import Geometric, OnlineForestClassifier, SaffariForestClassifier
+from riparian.depth import DepthForestClassifier, DepthSaffariClassifier
 from riparian.estimator.history import History
 from riparian.reference import Draws, key
 
-from snapshots import same_forest
+from snapshots import opened, same_forest, sealed
 
 pytestmark = pytest.mark.engine
 
@@ -37,16 +39,28 @@ def stream(n, seed, n_classes):
     return X, np.array(y)
 
 
+# The defaults of 0.1, whatever they are by now.
+DEFAULTS = {
+    "candidate_dims": "sqrt", "split_points": 10, "min_gain": 0.5, "alpha": Geometric(1, 1.05),
+    "beta": 20.0, "structure_fraction": 0.5, "ignore_fraction": 0.0, "fringe_size": None,
+    "voting": "average", "kept_points": 0, "max_memory": None,
+}  # fmt: skip
+
+
+def empty_forest(n_estimators, **changes):
+    return OnlineForestClassifier(n_estimators, **(DEFAULTS | changes))
+
+
 def fringe_of_three_and_a_late_class():
     X, y = stream(400, seed=1, n_classes=3)
     y = np.where(np.arange(400) < 250, y % 2, y)
     parameters = {"fringe_size": 3, "min_gain": 0.02, "alpha": Geometric(2, 1.2), "beta": 20}
-    return OnlineForestClassifier(3, random_state=1, **parameters).partial_fit(X, y)
+    return empty_forest(3, random_state=1, **parameters).partial_fit(X, y)
 
 
 def weights_and_names():
     X, y = stream(300, seed=2, n_classes=3)
-    forest = OnlineForestClassifier(
+    forest = empty_forest(
         3, random_state=2**40, class_weight={"oak": 2.5, "elm": 0.75}, voting="majority",
         ignore_fraction=0.1, split_points=4, candidate_dims=2.0, min_gain=0.3,
     )  # fmt: skip
@@ -55,7 +69,7 @@ def weights_and_names():
 
 def balanced_within_a_budget():
     X, y = stream(900, seed=3, n_classes=3)
-    forest = OnlineForestClassifier(
+    forest = empty_forest(
         3, random_state=3, class_weight="balanced", max_memory=40_000, min_gain=0.05
     )
     return forest.fit(X, y)
@@ -66,22 +80,84 @@ def predicting_only():
     return riparian.from_bytes(forest.to_bytes(prediction_only=True))
 
 
-CASES = {
-    f"{case.__name__}_1": case  # the number is that of the format
-    for case in (
-        fringe_of_three_and_a_late_class, weights_and_names, balanced_within_a_budget,
-        predicting_only,
+def all_points_kept():
+    X, y = stream(200, seed=5, n_classes=3)
+    forest = empty_forest(2, random_state=5, kept_points=1000)
+    return forest.partial_fit(X, y)
+
+
+def young_and_settled_leaves():
+    """Weights, a late class, a fringe, and more points than are kept."""
+    X, y = stream(400, seed=6, n_classes=3)
+    y = np.where(np.arange(400) < 250, y % 2, y)
+    weights = np.where(np.arange(400) % 3 == 0, 2.25, 1.0)
+    forest = empty_forest(
+        2, random_state=6, kept_points=120, fringe_size=8, split_points=4,
+        alpha=Geometric(3, 1.1), min_gain=0.2,
+    )  # fmt: skip
+    return forest.partial_fit(X, y, sample_weight=weights)
+
+
+def saffari():
+    X, y = stream(300, seed=7, n_classes=3)
+    forest = SaffariForestClassifier(2, random_state=7, min_samples=20, replacement_rate=0.004)
+    return forest.partial_fit(X, y)
+
+
+def pixels_kept():
+    """Of depth images of two sizes."""
+    changes = {"candidate_dims": 4.0, "split_points": 3, "fringe_size": 4, "beta": 8.0,
+               "alpha": Geometric(2, 1.1), "min_gain": 0.05, "kept_points": 70}  # fmt: skip
+    forest = DepthForestClassifier(2, random_state=8, offset_std=4.0, **(DEFAULTS | changes))
+    for i in range(10):
+        forest.partial_fit(*picture(i))
+    return forest
+
+
+def saffari_over_pixels():
+    forest = DepthSaffariClassifier(
+        2, random_state=9, candidate_dims=4, offset_std=4.0, split_points=3, min_samples=10
     )
-}  # fmt: skip
+    for i in range(12):
+        forest.partial_fit(*picture(i))
+    return forest
+
+
+def picture(seed):
+    """A depth image, pixels of it and their labels."""
+    draws = Draws(key(seed, 1))
+    height, width = 6 + seed % 2, 5
+    depth = [[1 + 3 * draws.uniform() for _ in range(width)] for _ in range(height)]
+    depth = np.array([depth], dtype=np.float32)
+    pixels = [[0, draws.below(height), draws.below(width)] for _ in range(20)]
+    return depth, pixels, [int(depth[tuple(place)] > 2.5) for place in pixels]
+
+
+OF_FORMAT_1 = (
+    fringe_of_three_and_a_late_class, weights_and_names, balanced_within_a_budget, predicting_only,
+)  # fmt: skip
+OF_FORMAT_2 = (
+    all_points_kept, young_and_settled_leaves, saffari, pixels_kept, saffari_over_pixels,
+    predicting_only,
+)  # fmt: skip
+CASES = {f"{case.__name__}_1": case for case in OF_FORMAT_1} | {
+    f"{case.__name__}_2": case for case in OF_FORMAT_2
+}
+
+
+def points_of(forest):
+    if hasattr(forest, "n_features_in_"):
+        return (stream(20, seed=9, n_classes=4)[0],)
+    return picture(20)[:2]
 
 
 def answers(forest):
-    X = stream(20, seed=9, n_classes=4)[0]
+    points = points_of(forest)
     stats = forest.stats()
     return {
         "classes": forest.classes_.tolist(),
-        "predict_proba": forest.predict_proba(X).tolist(),
-        "apply": forest.apply(X).tolist(),
+        "predict_proba": forest.predict_proba(*points).tolist(),
+        "apply": forest.apply(*points).tolist(),
         "points": stats["points"],
         "leaves": stats["leaves"],
         "active": stats["active"],
@@ -92,9 +168,10 @@ def load(name):
     return riparian.load(GOLDENS / f"{name}.riparian")
 
 
-def as_old(forest):
-    """Snapshots of that time do not say what a forest has been through."""
-    forest._history = History()
+def learned_today(name):
+    forest = CASES[name]()
+    if name.endswith("_1"):  # these do not say what a forest has been through
+        forest._history = History()
     return forest
 
 
@@ -111,30 +188,72 @@ def test_an_old_snapshot_predicts_what_it_predicted_when_it_was_written(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_an_old_snapshot_is_the_forest_that_is_learned_today(name):
-    assert load(name).to_bytes() == as_old(CASES[name]()).to_bytes()
+    forest, today = load(name), learned_today(name)
+    assert type(forest) is type(today)
+    assert forest.get_params() == today.get_params()
+    assert forest.to_bytes() == today.to_bytes()
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("predicting")])
 def test_an_old_snapshot_goes_on_as_if_it_had_been_learned_today(name):
-    X, y = stream(400, seed=4, n_classes=4)
-    forest, today = load(name), as_old(CASES[name]())
-    labels = NAMES[y] if forest.classes_.dtype.kind == "U" else y
-    assert same_forest(forest.partial_fit(X, labels), today.partial_fit(X, labels))
+    forest, today = load(name), learned_today(name)
+    if not hasattr(forest, "n_features_in_"):
+        for i in range(30, 40):
+            forest.partial_fit(*picture(i))
+            today.partial_fit(*picture(i))
+    else:
+        X, y = stream(400, seed=4, n_classes=4)
+        labels = NAMES[y] if forest.classes_.dtype.kind == "U" else y
+        forest.partial_fit(X, labels)
+        today.partial_fit(X, labels)
+    assert same_forest(forest, today)
 
 
-def test_an_old_snapshot_for_predicting_still_refuses_to_learn():
+@pytest.mark.parametrize("name", ["predicting_only_1", "predicting_only_2"])
+def test_an_old_snapshot_for_predicting_still_refuses_to_learn(name):
     with pytest.raises(riparian.SnapshotError, match="prediction_only"):
-        load("predicting_only_1").partial_fit([[0, 0, 0]], ["oak"])
+        load(name).partial_fit([[0, 0, 0]], ["oak"])
+
+
+@pytest.mark.parametrize("case", OF_FORMAT_1)
+def test_format_1_goes_on_with_the_forest_of_the_paper(case):
+    forest = load(f"{case.__name__}_1")
+    assert forest.kept_points == forest._native.parameters.kept_points == 0
+    assert forest.max_memory == forest._native.parameters.max_memory
+    assert forest.max_memory == (40_000 if case is balanced_within_a_budget else None)
+
+
+def test_a_parameter_that_was_not_there_yet_is_what_it_was_then():
+    header, arrays = opened((GOLDENS / "weights_and_names_1.riparian").read_bytes())
+    assert "kept_points" not in header["estimator"]
+    del header["estimator"]["max_memory"], header["engine"]["max_memory"]
+    params = riparian.from_bytes(sealed(header, arrays)).get_params()
+    assert (params["kept_points"], params["max_memory"]) == (0, None)
 
 
 def test_the_goldens_are_small_and_show_what_they_are_for():
     assert all(path.stat().st_size < 20_000 for path in GOLDENS.glob("*.riparian"))
-    fringe, weights, budget, only = (load(name) for name in CASES)
+    fringe, weights, budget, only = (load(f"{case.__name__}_1") for case in OF_FORMAT_1)
     assert fringe.stats()["active"] == 9 < fringe.stats()["leaves"]
     assert len(fringe._labels.arrived) == 3
     assert weights._labels.closed
     assert budget.stats()["evictions"] > 0
     assert only.stats()["active"] == 0
+
+
+def test_the_goldens_of_format_2_have_kept_points_of_every_kind():
+    def trees(name):
+        forest = load(name)
+        return [forest._native.tree(i) for i in range(2)]
+
+    assert any(tree.growth.growth > 0 for tree in trees("all_points_kept_2"))
+    for name in ("young_and_settled_leaves_2", "pixels_kept_2"):
+        dims = np.concatenate([tree.dims for tree in trees(name)])
+        assert (dims == 0).any()
+        assert (dims > 0).any()
+    assert any(tree.had_lost.any() for tree in trees("young_and_settled_leaves_2"))
+    assert any(tree.bag.number > 1 for tree in trees("saffari_2"))
+    assert any(len(tree.leaf_born) > 5 for tree in trees("saffari_over_pixels_2"))
 
 
 if __name__ == "__main__":

@@ -15,14 +15,16 @@ import riparian
 from riparian.engine.trees import TreeArrays
 from riparian.snapshot import size
 
-from snapshots import KINDS, changed, learned, opened, scratched, sealed, survive
+from snapshots import DEPTH_KINDS, KINDS, changed, learned, opened, scratched, sealed, survive
 
 pytestmark = pytest.mark.engine
+
+ALL_KINDS = KINDS | DEPTH_KINDS
 
 
 @functools.cache
 def snapshot(kind="default", prediction_only=False):
-    return learned(**KINDS[kind]).to_bytes(prediction_only=prediction_only)
+    return learned(**ALL_KINDS[kind]).to_bytes(prediction_only=prediction_only)
 
 
 def refused(data, **options):
@@ -84,7 +86,7 @@ def test_a_header_that_is_not_json_is_refused(text):
 def test_a_later_format_is_told_from_a_damaged_file():
     header, arrays = opened(snapshot())
     del arrays["child"]
-    case, reason = refused(sealed({**header, "format": 2, "library": "9.0"}, arrays))
+    case, reason = refused(sealed({**header, "format": 3, "library": "9.0"}, arrays))
     assert case == "version"
     assert "riparian 9.0" in reason
 
@@ -119,6 +121,10 @@ MISSING = object()
 
 HEADER_LIES = [
     (at("format"), [MISSING, 0, "1", 1.0, True, None]),
+    (at("class"), [MISSING, "Forest", "os.system", "SaffariForestClassifier", "DepthForestClassifier",
+                   None, 1]),
+    (at("sparse"), [MISSING, None, 0, "yes"]),
+    (at("depth"), [MISSING, {}, {"offset_std": 75.0, "far": 6.0}]),
     (at("prediction_only"), [MISSING, 0, None, "yes"]),
     (at("estimator"), [MISSING, [], None]),
     (at("estimator", "color"), ["green"]),
@@ -134,13 +140,14 @@ HEADER_LIES = [
     (at("engine", "seed"), [MISSING, -1, 2**64, None]),
     (at("engine", "split_points"), [0, 2**17, None]),
     (at("engine", "min_gain"), [-1.0, None, "a", 10**400]),
-    (at("engine", "alpha"), [1.0, None, {"kind": "Geometric", "start": 0.5, "rate": 1},
+    (at("engine", "alpha"), [1.0, None, {"kind": "Geometric", "start": 0, "rate": 1},
                              {"kind": "Polynomial", "start": 1, "rate": 1}]),
     (at("engine", "beta"), [{"kind": "Geometric", "start": 1.0, "rate": 1.0}, [], "x"]),
     (at("engine", "structure_fraction"), [0.0, 1.0, None]),
     (at("engine", "fringe_size"), [0, -1, 1.5, 2**64]),
     (at("engine", "voting"), ["loud", None]),
     (at("engine", "max_memory"), [0, -5, "much", 2**70]),
+    (at("engine", "kept_points"), [-1, 1.5, "auto", "all", None, 2**31 + 1]),
     (at("n_features"), [MISSING, 0, -1, 2**32, 4.0]),
     (at("feature_names"), [MISSING, [], ["a"], [1, 2, 3, 4], "abcd"]),
     (at("points"), [MISSING, -1, 2**61, 400.0]),
@@ -371,7 +378,8 @@ ARRAY_LIES = [
     (hand_made, {"structure_label": [0, 2, 0]}, "structure_label must be a class that has arrived"),
     (hand_made, {"estimation_label": [0, HUGE >> 32]}, "estimation_label must be a class"),
     (hand_made, {"structure_bits": [0b01_00_01, 0b11_01_00, 0b01_00_00]}, "must come one by one"),
-    (hand_made, {"structure_bits": [0b11_00_01, 0b11_01_00, 0b11_10_00]}, "must come one by one"),
+    (hand_made, {"structure_bits": [0b11_00_01, 0b11_01_00, 0b11_10_00]},
+     "the first point must meet the first split point"),
     (hand_made, {"structure_bits": [0, 0b01_01_00, 0b11_10_00]}, "must meet the first split point"),
     (hand_made, {"structure_bits": [0b01_00_01] * 3}, "a split point is missing"),
     (hand_made, {"structure_bits": [0b01_00_01, 0b10_00_00, 0b11_10_00]}, "where nobody counts"),
@@ -564,18 +572,23 @@ def test_a_file_larger_than_may_be_is_not_even_read(tmp_path):
 
 
 def test_the_estimate_is_no_less_than_what_the_forest_holds():
-    for kind in KINDS:
+    for kind in ALL_KINDS:
         header, arrays = opened(snapshot(kind))
         forest = riparian.from_bytes(sealed(header, arrays))
         about = riparian.snapshot.header.read(json.dumps(header), 2**40)
-        trees = TreeArrays.end_to_end(riparian.snapshot.arrays.widen(arrays, False))
-        assert forest.memory()["total"] <= size.core_bytes(trees, about) <= 10**7
+        trees, points = riparian.snapshot.state._parted(arrays)
+        trees = riparian.snapshot.arrays.widen(trees, about)
+        held = size.core_bytes(TreeArrays.end_to_end(trees), about)
+        shared = size.kept_bytes(points, trees, about)
+        assert forest.memory()["total"] <= held + shared <= 10**7
+        if about.kept_points:
+            assert forest._native.core.shared_bytes() <= shared
 
 
 # -- any change at all -------------------------------------------------------------------------------
 
 many = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
-kinds = st.sampled_from([(kind, only) for kind in KINDS for only in (False, True)])
+kinds = st.sampled_from([(kind, only) for kind in ALL_KINDS for only in (False, True)])
 
 
 @many

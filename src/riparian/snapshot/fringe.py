@@ -367,11 +367,19 @@ class OneStreamFringe(Fringe):
 
     def check_shape(self, shape: Shape) -> None:
         if self.range and shape.split_points < self.most_split_points:
-            nothing = self.length["structure"][shape.leaves] == 0
-            every(nothing, "structure_length: points are counted before there are thresholds (R18)")
+            self.check_nothing_counted(shape)
             return
         self.check_kept_structure(shape)
         self.check_counted_structure(shape)
+
+    def check_nothing_counted(self, shape: Shape) -> None:
+        """Before there are thresholds; there may be rows already, since the leaf looks all the same."""
+        keeps = shape.leaves[~self.counted["structure"][shape.leaves]]
+        nothing = self.length["structure"][keeps] == 0
+        every(nothing, "structure_length: points are kept before there are thresholds (R18)")
+        _, _, seen = self.check_rows("structure", shape)
+        nothing = (seen == 0).all(axis=1)
+        every(nothing, "structure_count: points are counted before there are thresholds (R18)")
 
     def check_first_met(self, met: Integers) -> None:
         first = self.most_split_points if self.range else 1
