@@ -304,5 +304,7 @@ def points_for(forest: Any) -> tuple[Any, ...]:
         return (np.resize(mixture(40, seed=1)[0], (40, forest.n_features_in_)),)
     several = list(images(2, seed=1))
     depth = np.concatenate([depth[:, :6] for depth, _, _ in several])
-    pixels = np.concatenate([pixels + [i, 0, 0] for i, (_, pixels, _) in enumerate(several)])
+    pixels = np.concatenate(
+        [pixels + np.array([i, 0, 0]) for i, (_, pixels, _) in enumerate(several)]
+    )
     return depth, pixels.astype(np.int32)

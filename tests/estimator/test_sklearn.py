@@ -62,7 +62,7 @@ def small(**parameters):
 
 def same_forest(a, b):
     """Every array of every tree, to the bit."""
-    (points_a, trees_a), (points_b, trees_b) = a._native.save(), b._native.save()
+    (points_a, trees_a, _), (points_b, trees_b, _) = a._native.save(), b._native.save()
     return points_a == points_b and all(
         one[name].tobytes() == other[name].tobytes()
         for one, other in zip(trees_a, trees_b, strict=True)

@@ -23,10 +23,10 @@ import pytest
 import riparian
 from riparian import Geometric, OnlineForestClassifier
 from riparian.engine.trees import Totals
-from riparian.snapshot import arrays, container
+from riparian.snapshot import arrays, container, kept
 from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
-from snapshots import KINDS, learned, mixture, opened, same_forest, sealed
+from snapshots import DEPTH_KINDS, KINDS, images, learned, mixture, opened, same_forest, sealed
 
 pytestmark = pytest.mark.engine
 
@@ -54,6 +54,60 @@ def test_what_comes_back_goes_on_as_if_it_had_never_been_away(kind):
     labels = y if not len(forest.classes_) else forest.classes_[y % len(forest.classes_)]
     assert same_forest(other.partial_fit(X, labels), forest.partial_fit(X, labels))
     assert (other.predict_proba(X) == forest.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("kind", DEPTH_KINDS)
+def test_depth_forests_come_back_too(kind, tmp_path):
+    forest = learned(**DEPTH_KINDS[kind])
+    forest.save(tmp_path / "forest.riparian")
+    other = riparian.load(tmp_path / "forest.riparian")
+    assert type(other) is type(forest)
+    assert other.get_params() == forest.get_params()
+    assert same_forest(other, forest)
+    depth, pixels, _ = next(images(1, seed=5))
+    assert (other.predict_proba(depth, pixels) == forest.predict_proba(depth, pixels)).all()
+    lean = back(forest, prediction_only=True)
+    assert (lean.predict_proba(depth, pixels) == forest.predict_proba(depth, pixels)).all()
+    assert (lean.apply(depth, pixels) == forest.apply(depth, pixels)).all()
+    with pytest.raises(riparian.SnapshotError, match="prediction_only"):
+        lean.partial_fit(depth, pixels, [0] * len(pixels))
+
+
+def test_depth_forests_keep_the_far_depth_that_they_started_with():
+    forest = learned(**DEPTH_KINDS["depth, pixels kept and lost"]).set_params(far=9.1)
+    other = back(forest)
+    assert (other.far, other._native.far) == (9.1, 6.0)
+    assert same_forest(other, forest)
+
+
+@every_kind
+def test_the_class_comes_back(kind):
+    forest = learned(**KINDS[kind])
+    saved = opened(forest.to_bytes())[0]["class"]
+    assert saved in [cls.__name__ for cls in type(forest).__mro__]
+    assert type(back(forest)).__name__ == saved
+
+
+def test_a_class_of_yours_comes_back_as_ours():
+    class Mine(OnlineForestClassifier):
+        pass
+
+    assert type(back(Mine(1).partial_fit([[0.0]], [1]))) is OnlineForestClassifier
+
+
+def test_kept_points_are_not_needed_to_predict():
+    forest = learned(**KINDS["all points kept"])
+    _, lean = opened(forest.to_bytes(prediction_only=True))
+    assert not any(name.startswith("kept_") for name in lean)
+    assert not {"growth", "next_look", "had_lost", "dims"} & lean.keys()
+
+
+def test_a_number_of_kept_points_that_was_left_open_is_known_to_the_engine():
+    forest = learned(kept_points="auto", max_memory=10**6)
+    other = back(forest)
+    assert other.kept_points == "auto"
+    assert other._native.parameters.kept_points == forest._native.parameters.kept_points > 400
+    assert same_forest(other, forest)
 
 
 def test_a_file_holds_what_to_bytes_gives(tmp_path):
@@ -336,25 +390,37 @@ PAGE = Path(__file__).parents[2] / "docs" / "snapshot-format.md"
 
 
 def test_the_page_about_the_format_describes_every_field_of_the_header():
-    described = set(re.findall(r"^\| `(\w+)`", PAGE.read_text("utf-8"), re.MULTILINE))
-    header, _ = opened(learned().to_bytes())
-    fields = {*header, *header["estimator"], *header["engine"], *header["labels"]}
-    assert described >= {*fields, *header["class_weights"], "sha256"}
-    assert json.dumps(header)
+    rows = re.findall(r"^\| (`\w+`.*?) \|", PAGE.read_text("utf-8"), re.MULTILINE)
+    described = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    for kind in ("default", "Saffari"):
+        header, _ = opened(learned(**KINDS[kind]).to_bytes())
+        fields = {*header, *header["estimator"], *header["engine"], *header["labels"]}
+        assert described >= {*fields, *header["class_weights"], "sha256"}
+        assert json.dumps(header)
 
 
 def test_the_page_about_the_format_describes_every_array_as_the_core_lists_it():
     row = re.compile(r"^\| `(\w+)` \| ([UIF]\d+) \| (\w.*?) \|", re.MULTILINE)
     assert row.findall(PAGE.read_text("utf-8")) == [
-        (name, container.NAMES[arrays.DTYPES[name]], field.per)
-        for name, field in arrays.SAVED.items()
+        (field.name, container.NAMES[np.dtype(field.dtype.replace("feature", "uint32"))], field.per)
+        for field in (*arrays.SAVED.values(), *kept.FIELDS)
     ]
-    assert set(opened(learned().to_bytes())[1]) == set(arrays.SAVED)
+
+
+def test_every_array_that_is_described_is_in_some_snapshot_and_no_other():
+    stored = [
+        opened(learned(**kind).to_bytes())[1] for kind in (*KINDS.values(), *DEPTH_KINDS.values())
+    ]
+    assert {name for one in stored for name in one} == {
+        field.name for field in (*arrays.SAVED.values(), *kept.FIELDS)
+    }
+    assert set(opened(learned().to_bytes())[1]) == {
+        *arrays.SAVED} - {"bag", "growth", "next_look", "had_lost"}  # fmt: skip
 
 
 def test_the_page_about_the_format_lists_the_totals_in_their_order():
     section = PAGE.read_text("utf-8").split("Of `totals`, in this order")[1]
-    described = re.findall(r"^\| `(\w+)`", section, re.MULTILINE)
+    described = re.findall(r"^\| `(\w+)`", section.split("\n\n")[1], re.MULTILINE)
     assert described == list(Totals._fields)
 
 

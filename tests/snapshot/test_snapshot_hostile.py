@@ -437,6 +437,201 @@ def test_a_lie_in_an_array_is_found(make, lie, reason):
     assert (case, reason in told) == ("arrays", True), told
 
 
+# -- kept points -------------------------------------------------------------------------------------
+
+
+def put(name, at, value):
+    """A change of one number, which may need a wider type."""
+
+    def change(header, arrays):
+        array = arrays[name]
+        place = at(arrays, header) if callable(at) else at
+        if array.dtype.kind == "f":
+            array[place] = value
+            return
+        wide = array.astype(np.uint64)
+        wide[place] = value
+        arrays[name] = wide.astype(np.min_scalar_type(int(wide.max())))
+
+    change.__name__ = f"{name} {value}"
+    return change
+
+
+def cut_off(name):
+    def change(header, arrays):
+        arrays[name] = arrays[name][:-1]
+
+    change.__name__ = f"{name} cut off"
+    return change
+
+
+def young(arrays, header):
+    return int(np.flatnonzero(arrays["dims"] == 0)[0])
+
+
+def settled(arrays, header):
+    return int(np.flatnonzero(arrays["dims"] > 0)[0])
+
+
+def with_points(arrays, header):
+    return int(np.flatnonzero(arrays["structure_length"])[0])
+
+
+def in_header(**changes):
+    def change(header, arrays):
+        header.update(changes)
+
+    change.__name__ = str(changes)
+    return change
+
+
+def in_engine(**changes):
+    def change(header, arrays):
+        header["engine"].update(changes)
+
+    change.__name__ = str(changes)
+    return change
+
+
+ALL, LATER, WEIGHTS = "all points kept", "young and settled leaves", "points kept, weights"
+SPARSE, DEPTH, SAFFARI = "sparse points kept", "depth, pixels kept", "Saffari, trees replaced"
+
+# A real snapshot, a change, and what the error says.
+KEPT_LIES = [
+    (ALL, cut_off("kept_label"), "kept_label must hold 400 numbers, one per kept point"),
+    (ALL, cut_off("kept_rows"), "kept_rows must hold 1600 numbers"),
+    (ALL, put("kept_label", 0, 3), "kept_label must be a class that has arrived"),
+    (ALL, put("kept_rows", 7, np.inf), "kept_rows must not be infinite"),
+    (ALL, put("kept_rows", 7, -np.inf), "kept_rows must not be infinite"),
+    (ALL, in_header(points=399), "kept_label must hold 399 numbers"),
+    (ALL, in_header(points=401), "kept_label must hold 401 numbers"),
+    (ALL, in_engine(kept_points=399), "kept_label must hold 399 numbers"),
+    (ALL, in_engine(kept_points=0), "the array 'growth' is unknown"),
+    (ALL, in_engine(seed=8), "must include the kept points"),
+    (ALL, put("totals", 0, 5), "totals: structure_points must include the kept points"),
+    (ALL, put("totals", 0, 500), "must be those of the kept points, which are all"),
+    (ALL, put("totals", 1, 500), "totals: estimation_points must be those of the kept points"),
+    (ALL, put("totals", 2, 1), "totals: ignored_points must be those of the kept points"),
+    (ALL, put("growth", 0, 5), "growth: structure_arrivals must include the kept points"),
+    (ALL, put("growth", 0, 401), "growth: structure_arrivals must be those of the kept points"),
+    (LATER, put("growth", 0, 350), "growth: more structure arrivals than points"),
+    (ALL, put("growth", 1, 399), "growth: growth must have been reached"),
+    (ALL, put("growth", 2, 0), "growth: bound must be 0 before the first split only"),
+    (ALL, put("growth", 2, 1), "growth: bound must be at least twice the growth"),
+    (ALL, put("growth", 2, HUGE), "growth: bound must be at most four times the arrivals"),
+    ("points kept, one point", put("growth", 2, 2), "bound must be 0 before the first split only"),
+    (ALL, put("totals", 5, 2), "classes"),
+    (WEIGHTS, cut_off("kept_weight"), "kept_weight must hold 150 numbers, none, or one per kept"),
+    *((WEIGHTS, put("kept_weight", 3, weight), "kept_weight must be above 0 and at most 2^20")
+      for weight in (0.0, -1.0, NAN, np.inf, 2.0**20 + 1)),
+    (LATER, put("next_look", young, 0), "next_look must be set where dims is 0"),
+    (LATER, put("next_look", settled, 1), "next_look must be set where dims is 0"),
+    (LATER, put("next_look", young, 2**32 - 1), "next_look must be at most 117"),
+    (LATER, put("had_lost", young, 2), "had_lost must be 0 or 1"),
+    (LATER, put("had_lost", settled, 1), "0 in a leaf that has settled"),
+    (ALL, put("had_lost", young, 1), "had_lost must be 0 while all points are at hand"),
+    (LATER, put("received", young, 1), "received must be 0 in a young leaf"),
+    (LATER, put("received", settled, 2**60), "received must be points of the tree"),
+    (LATER, put("planned", young, 1), "planned must be 0 in a young leaf"),
+    (LATER, put("summed", young, 1), "summed must be 0 in a young leaf"),
+    (SPARSE, cut_off("kept_starts"), "kept_starts must hold 131 numbers"),
+    (SPARSE, cut_off("kept_widths"), "kept_widths must hold 130 numbers"),
+    (SPARSE, cut_off("kept_columns"), "kept_columns must hold"),
+    (SPARSE, cut_off("kept_entries"), "kept_entries must hold"),
+    (SPARSE, put("kept_starts", 0, 1), "kept_starts must begin with 0"),
+    (SPARSE, put("kept_starts", 5, HUGE), "kept_starts must not fall"),
+    (SPARSE, put("kept_starts", -1, 2**62), "kept_columns must hold"),
+    (SPARSE, put("kept_columns", 0, 4), "kept_columns must be columns that were there"),
+    (SPARSE, put("kept_columns", 1, 0), "kept_columns must ascend in a point"),
+    (SPARSE, put("kept_entries", 1, np.inf), "kept_entries must not be infinite"),
+    (SPARSE, put("kept_widths", -1, 5), "kept_widths must be from 1 to 4"),
+    (SPARSE, put("kept_widths", 0, 0), "kept_widths must be from 1 to 4"),
+    (SPARSE, put("kept_widths", -1, 3), "kept_widths must not fall"),
+    (SPARSE, in_header(sparse=False), "the array 'kept_columns' is unknown"),
+    (DEPTH, cut_off("kept_pixels"), "kept_pixels must hold 600 numbers, three per kept point"),
+    (DEPTH, cut_off("kept_shapes"), "kept_shapes must hold height and width"),
+    (DEPTH, cut_off("kept_depths"), "kept_depths must hold 325 numbers"),
+    (DEPTH, put("kept_shapes", 0, 0), "kept_shapes must be from 1 to 2^20"),
+    (DEPTH, put("kept_shapes", 0, 2**32 - 1), "kept_shapes must be from 1 to 2^20"),
+    (DEPTH, put("kept_shapes", 0, 7), "kept_depths must hold 330 numbers"),
+    *((DEPTH, put("kept_depths", 9, depth), "kept_depths must be positive and finite")
+      for depth in (0.0, -1.0, NAN, np.inf)),
+    (DEPTH, put("kept_pixels", 0, 10), "kept_pixels must be in an image that is there"),
+    (DEPTH, put("kept_pixels", 0, 1), "in the order of their first pixels"),
+    (DEPTH, put("kept_pixels", 1, 6), "kept_pixels must be in a row of their image"),
+    (DEPTH, put("kept_pixels", 2, 2**32 - 1), "kept_pixels must be in a column of their image"),
+    (DEPTH, put("feature", 0, NAN), "feature must be finite"),
+    (DEPTH, cut_off("feature"), "feature must hold four numbers per feature"),
+    ("depth", put("candidate_dims", 0, np.inf), "candidate_dims must be finite"),
+    (SAFFARI, cut_off("bag"), "bag must hold 12 numbers, 4 per tree"),
+    (SAFFARI, put("bag", 0, 1), "bag: number must be that of the tree's place"),
+    (SAFFARI, put("bag", 0, 3 * 2**61), "bag: number must be below 2^61"),
+    (SAFFARI, put("bag", 1, 401), "bag: planted must have been reached"),
+    (SAFFARI, put("bag", 2, 401), "bag: more points than the tree did not take"),
+    (SAFFARI, put("bag", 3, 400), "bag: more errors than points"),
+    ("Saffari", put("bag", 0, 3), "bag: number must be that of the tree if none is replaced"),
+    ("Saffari", put("bag", 1, 1), "bag must be empty if no tree is replaced"),
+    ("Saffari", in_engine(max_depth=1), "leaf_active must be set above max_depth only"),
+    ("Saffari", put("received", with_points, 0), "more points than the tree has received"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "reason"), KEPT_LIES,
+    ids=[f"{kind}: {change.__name__}" for kind, change, _ in KEPT_LIES],
+)  # fmt: skip
+def test_a_lie_about_kept_points_or_another_kind_of_forest_is_found(kind, change, reason):
+    header, arrays = opened(snapshot(kind))
+    change(header, arrays)
+    case, told = refused(sealed(header, arrays))
+    assert (case, reason in told) == ("arrays", True), told
+
+
+DEPTH_LIES = [
+    (at("n_features"), [4]), (at("feature_names"), [["a"]]), (at("sparse"), [False]),
+    (at("depth"), [MISSING, None, {}, {"far": 6.0}, {"far": 6.0, "offset_std": 1.0, "more": 1}]),
+    (at("depth", "far"), [0.0, -1.0, 1e7, 0.1, "x", None, 1e-60]),
+    (at("depth", "offset_std"), [0.0, NAN, "x", None]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "lie"), [(c, lie) for c, lies in DEPTH_LIES for lie in lies])
+def test_a_lie_in_the_header_of_a_depth_forest_is_found(change, lie):
+    header, arrays = opened(snapshot("depth, pixels kept"))
+    change(header, lie)
+    assert refused(sealed(header, arrays))[0] == "header"
+
+
+def test_a_class_that_nobody_knows_is_named_with_those_that_are():
+    header, arrays = opened(snapshot())
+    case, reason = refused(sealed({**header, "class": "subprocess.Popen"}, arrays))
+    assert case == "header"
+    assert "'subprocess.Popen'" in reason
+    assert "OnlineForestClassifier, SaffariForestClassifier, DepthForestClassifier" in reason
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_a_snapshot_of_one_class_is_not_one_of_another(kind):
+    header, arrays = opened(snapshot(kind))
+    for name in ("OnlineForestClassifier", "SaffariForestClassifier", "DepthForestClassifier",
+                 "DepthSaffariClassifier"):  # fmt: skip
+        if name != header["class"]:
+            assert refused(sealed({**header, "class": name}, arrays))[0] == "header"
+
+
+def test_a_kept_row_that_would_ask_for_a_segment_of_wide_rows_is_counted_in_full():
+    header, arrays = opened(snapshot("one point kept"))
+    wide = 20_000
+    header["n_features"] = wide
+    arrays["kept_rows"] = np.zeros(wide, dtype=np.float32)
+    case, reason = refused(sealed(header, arrays), max_bytes=10**7)
+    assert case == "size"
+    assert "max_bytes=10000000" in reason
+
+
+# -- whatever else ------------------------------------------------------------------------------------
+
+
 def test_counts_that_could_overflow_are_refused():
     header, arrays = hand_made()
     header["points"] = 2**60
@@ -462,8 +657,12 @@ def other_type(array):
 
 
 @pytest.mark.parametrize("prediction_only", [False, True])
-def test_every_array_must_be_there_with_its_type_and_length_and_no_other(prediction_only):
-    header, arrays = opened(snapshot("sums kept", prediction_only))
+@pytest.mark.parametrize(
+    "kind",
+    ["sums kept", "points kept, weights", "sparse points kept", "depth, pixels kept", "Saffari"],
+)
+def test_every_array_must_be_there_with_its_type_and_length_and_no_other(kind, prediction_only):
+    header, arrays = opened(snapshot(kind, prediction_only))
     for name, array in arrays.items():
         others = {other: a for other, a in arrays.items() if other != name}
         assert refused(sealed(header, others)) == ("arrays", f"the array {name!r} is missing")

@@ -44,6 +44,10 @@ def load_model(path: Path, threads: int | None = None) -> Model:
         raise BadUsage(f"{path}: {error.strerror}") from None
     try:
         forest, extra = from_bytes_with_extra(data)
+        if not isinstance(forest, OnlineForestClassifier):
+            raise ValueError(
+                f"a {type(forest).__name__}: the command line works with OnlineForestClassifier only"
+            )
         columns = _columns(extra, forest)
     except (SnapshotError, ValueError) as error:
         raise BadData(str(error), file=str(path)) from None

@@ -121,13 +121,13 @@ def _offsets(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 def _left_out(arrays: Arrays, header: Header) -> Arrays:
     """What the core has where a snapshot has nothing."""
-    empty = {name: np.zeros(0, dtype=dtype) for name, dtype in DTYPES.items()}
+    empty: Arrays = {name: np.zeros(0, dtype=dtype) for name, dtype in DTYPES.items()}
     if header.depth:
         empty |= {name: np.zeros((0, OFFSETS), dtype=np.float32) for name in FEATURES}
     growth = np.zeros(SEVERAL["growth"] * len(arrays[NODES.name]), dtype=np.uint64)
     if not header.prediction_only:
         active = int(np.count_nonzero(arrays["leaf_active"]))
-        young = {name: np.zeros(active, DTYPES[name]) for name in ("next_look", "had_lost")}
+        young: Arrays = {name: np.zeros(active, DTYPES[name]) for name in ("next_look", "had_lost")}
         return {**empty, "growth": growth, **young}
     leaves = len(arrays["leaf_born"])
     waiting = {
@@ -135,7 +135,7 @@ def _left_out(arrays: Arrays, header: Header) -> Arrays:
         "key_under": np.ones(leaves, dtype=np.uint64),
     }
     # Every leaf waits, forever.
-    inactive = {"growth": growth, "leaf_active": np.zeros(leaves, dtype=np.uint8)}
+    inactive: Arrays = {"growth": growth, "leaf_active": np.zeros(leaves, dtype=np.uint8)}
     return {**empty, **inactive, **({} if header.one_stream else waiting)}
 
 

@@ -23,9 +23,7 @@ from riparian.snapshot.kept import KeptPoints
 MOST_TAKEN = 64  # times that a tree of Saffari's takes a point: Poisson(1) is never that many
 
 
-def check(
-    arrays: Arrays, lengths: Lengths, kept: KeptPoints | None, header: Header
-) -> Arrays:
+def check(arrays: Arrays, lengths: Lengths, kept: KeptPoints | None, header: Header) -> Arrays:
     """The arrays with what follows from them, if they are those of a forest with this header."""
     trees = TreeArrays.end_to_end(arrays)
     depth = check_nodes(trees, lengths, header)
@@ -153,7 +151,7 @@ def check_leaves(trees: Trees, lengths: Lengths, depth: Integers, header: Header
 def check_bags(bag: Longs, trees: Trees, header: Header) -> None:
     """R18: what a tree is judged by, if it may be replaced."""
     p, n_trees = header.parameters, header.parameters.n_trees
-    number, planted, left_out, errors = Bag(*bag.reshape(-1, len(Bag._fields)).T)  # type: ignore[arg-type]
+    number, planted, left_out, errors = Bag(*bag.reshape(-1, len(Bag._fields)).T)
     place = np.arange(n_trees, dtype=np.uint64)
     every(number < MOST_POINTS, "bag: number must be below 2^61")
     every(number % np.uint64(n_trees) == place, "bag: number must be that of the tree's place")

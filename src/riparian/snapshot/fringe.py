@@ -323,7 +323,9 @@ class KeptFringe(Fringe):
 
     def check_young(self) -> None:
         trees, young, header = self.trees, self.young, self.header
-        every((trees.next_look > 0) == young, "next_look must be set where dims is 0 and only there")
+        every(
+            (trees.next_look > 0) == young, "next_look must be set where dims is 0 and only there"
+        )
         n = min(header.kept_points, header.points)
         most = max(n + 1, (13 * n + 9) // 10)
         every(trees.next_look <= most, f"next_look must be at most {most}")

@@ -43,7 +43,10 @@ def check_growth(trees: Trees, nodes: Integers, kept: KeptPoints, header: Header
         ("growth: structure_arrivals", growth.structure_arrivals, at_hand.structure_arrivals),
     ):
         every(total >= mine, f"{name} must include the kept points")
-        every((total == mine) | (before > 0), f"{name} must be those of the kept points, which are all")
+        every(
+            (total == mine) | (before > 0),
+            f"{name} must be those of the kept points, which are all",
+        )
 
     arrivals = growth.structure_arrivals
     every(arrivals <= totals.structure_points, "growth: more structure arrivals than points")
@@ -70,7 +73,9 @@ def received_by(tree: int, kept: KeptPoints, parameters: Parameters) -> Received
     ignored = ~structure & (u < np.uint64(cut(p.structure_fraction + p.ignore_fraction)))
     estimation = ~structure & ~ignored
     return Received(
-        *(int(weight[stream].sum()) for stream in (structure, estimation, ignored)),
+        structure=int(weight[structure].sum()),
+        estimation=int(weight[estimation].sum()),
+        ignored=int(weight[ignored].sum()),
         structure_arrivals=int((weight[structure] > 0).sum()),
     )
 

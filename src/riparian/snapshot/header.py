@@ -295,11 +295,9 @@ def _read_labels_of(kind: str, stored: list[Any]) -> list[Any]:
 def _read_estimator(
     cls: type[Parameters] | type[SaffariParameters], stored: dict[str, Any]
 ) -> dict[str, Any]:
-    """Parameters that were not there yet have the value that they would have had, not today's default."""
+    """A parameter that was not there yet has the value that it would have had, not today's default."""
     described = parameters_of(cls)
-    before = {
-        described[f.name].name: f.default for f in fields(cls) if f.default is not MISSING
-    }
+    before = {described[f.name].name: f.default for f in fields(cls) if f.default is not MISSING}
     return {**before, **{name: _read_value(name, value) for name, value in stored.items()}}
 
 
@@ -314,9 +312,7 @@ def _read_engine(
         f"engine must name {sorted(needed)}, got {reprlib.repr(sorted(stored))}",
     )
     values = {name: _read_value(name, value) for name, value in stored.items()}
-    require(
-        values.get("kept_points") != "auto", "header", "engine: kept_points must be a number"
-    )
+    require(values.get("kept_points") != "auto", "header", "engine: kept_points must be a number")
     try:
         with warnings.catch_warnings():  # whoever started the forest has been warned
             warnings.simplefilter("ignore", ConsistencyWarning)

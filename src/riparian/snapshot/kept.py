@@ -141,7 +141,7 @@ def _check_sparse(kept: Arrays, n: int, n_dims: int) -> None:
     every(~np.isinf(entries), "kept_entries must not be infinite")
     every((widths >= 1) & (widths <= n_dims), f"kept_widths must be from 1 to {n_dims}")
     every(widths[1:] >= widths[:-1], "kept_widths must not fall: columns only join")
-    owner = np.repeat(np.arange(n), np.diff(starts.astype(np.int64)))
+    owner = np.repeat(np.arange(n), (starts[1:] - starts[:-1]).astype(np.int64))
     every(columns < widths[owner], "kept_columns must be columns that were there")
     ascending = (columns[1:] > columns[:-1]) | (owner[1:] != owner[:-1])
     every(ascending, "kept_columns must ascend in a point")
