@@ -536,7 +536,7 @@ def test_the_trees_are_part_of_the_memory_that_river_reports():
     empty = model._raw_memory_usage
     for x, y in stream.iter_frame(pd.DataFrame(POINTS), pd.Series(LABELS)):
         model.learn_one(x, y)
-    assert model._raw_memory_usage - empty > model._forest.bytes_of_trees() > 10_000
+    assert model._raw_memory_usage - empty > model._forest.bytes_held() > 10_000
 
 
 def test_one_thread_may_learn_new_features_and_labels_while_others_predict():

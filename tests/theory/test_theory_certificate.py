@@ -238,7 +238,8 @@ def test_what_a_forest_does_not_know_of_itself_is_asked_for():
     [
         ({"class_weight": "balanced"}, "class weights", True),
         ({"max_memory": 20_000, "points": 30_000}, "a budget that stopped growth", True),
-        ({"max_memory": 50_000_000}, "a budget of memory", True),
+        ({"max_memory": 50_000_000}, "a budget of memory", False),
+        ({"kept_points": 500}, "kept points", False),
         ({"fringe_size": 7}, "a bounded fringe", False),
         ({"voting": "average"}, "averaging instead of votes", False),
         ({"ignore_fraction": 0.2}, "an ignored stream", False),

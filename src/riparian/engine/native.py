@@ -18,7 +18,7 @@ from riparian import _core
 from riparian.engine.forks import survive_forks
 from riparian.engine.rules import rule_of
 from riparian.engine.trees import Arrays, Tree
-from riparian.estimator.parameters import Parameters, SaffariParameters
+from riparian.estimator.parameters import LINK_BYTES, Parameters, SaffariParameters
 
 
 class State(NamedTuple):
@@ -143,6 +143,14 @@ class Engine(ABC):
     def apply(self, points: Any) -> NDArray[np.int64]:
         return self.core.apply(self._core_points(points))
 
+    def kept_bytes(self) -> int:
+        """Of the kept points that are there, as the budget counts them (R19)."""
+        return self.rule.kept(self.core.points) * self._point_bytes()
+
+    def list_bytes(self) -> int:
+        """Of the lists that the trees have of them."""
+        return self.rule.kept(self.core.points) * LINK_BYTES * len(self.trees)
+
     def tree(self, i: int) -> Tree:
         return Tree.of(self.core.tree(i))
 
@@ -156,7 +164,8 @@ class Engine(ABC):
 
     def _reach(self, points: int) -> None:
         """Keep the schedules ahead of the trees, which are about to learn so many points."""
-        looking = self.rule.levels(self.core.points + points)
+        # A leaf may split as often as it lists estimation points before another point arrives.
+        looking = self.rule.kept(self.core.points + points)
         depths = self.core.depth + points // POINTS_PER_LEVEL + 2 + looking
         if depths > self.depths:
             self.depths = depths + depths // 2
@@ -264,6 +273,10 @@ class DepthEngine(Engine):
 
     def _point_bytes(self) -> int:
         return PIXEL_BYTES
+
+    def kept_bytes(self) -> int:
+        """With the images, which are most of it; the budget does not count them."""
+        return self.core.shared_bytes()
 
     def _core_class(self) -> type[_core._Forest]:
         return self.rule.depth

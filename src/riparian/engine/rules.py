@@ -45,8 +45,8 @@ class Rule(ABC):
         """Bytes that a tree may hold."""
         return None
 
-    def levels(self, points: int) -> int:
-        """By how much a tree may grow deeper at once when the forest has received so many points."""
+    def kept(self, points: int) -> int:
+        """How many points the forest keeps when it has received so many (R19)."""
         return 0
 
     @abstractmethod
@@ -133,8 +133,7 @@ class Keeping(TwoStreams):
         left = max(0, p.max_memory - kept * self.point_bytes) // p.n_trees
         return max(0, left - kept * LINK_BYTES - TREE_BYTES)
 
-    def levels(self, points: int) -> int:
-        """Every level takes an estimation point that is at hand."""
+    def kept(self, points: int) -> int:
         return min(points, self.kept_points)
 
     def check_budget(self, needed: int, what: str) -> None:
