@@ -253,6 +253,16 @@ private:
         ++felled_;
     }
 
+    // Bytes that a split in this feature would add to the importances.
+    std::size_t growth_of_importance(const Feature& feature) const {
+        if constexpr (Space::columns)
+            return decltype(importance_)::bytes(
+                       std::max<std::size_t>(importance_.size(), std::size_t{feature} + 1)) -
+                   importance_.bytes();
+        else
+            return 0;
+    }
+
     void add_importance(std::size_t column, std::uint64_t g) {
         if (column >= importance_.size()) importance_.resize(column + 1);
         // Unsigned, so that it may wrap like G itself.

@@ -91,11 +91,14 @@ class TwoStreams(Rule):
         p, budget = self.parameters, self.budget()
         if budget is None or needed <= budget:
             return
-        least = p.n_trees * (2 * needed + TREE_BYTES)  # twice: the root has to keep something, too
         raise ValueError(
-            f"max_memory must be at least {least} bytes for {p.n_trees} trees "
+            f"max_memory must be at least {self._least(needed)} bytes for {p.n_trees} trees "
             f"of {what}, got {p.max_memory}"
         )
+
+    def _least(self, needed: int) -> int:
+        """Bytes for trees that need so many; twice, since the root has to keep something, too."""
+        return self.parameters.n_trees * (2 * needed + TREE_BYTES)
 
     def tell_schedules(self, core: Any, depths: int) -> None:
         p = self.parameters
@@ -141,12 +144,19 @@ class Keeping(TwoStreams):
         if budget is None or needed <= budget:
             return
         assert p.max_memory is not None
-        free = p.max_memory - p.n_trees * (2 * needed + TREE_BYTES)
-        fits = max(0, free) // (self.point_bytes + LINK_BYTES * p.n_trees)
+        each = self.point_bytes + LINK_BYTES * p.n_trees
+        fits = (p.max_memory - super()._least(needed)) // each
+        if fits <= 0 or self.kept_points * each <= p.max_memory // 8:  # "auto", or as modest
+            return super().check_budget(needed, what)
         raise ValueError(
             f"kept_points must be at most {fits} for {p.n_trees} trees of {what} "
             f"in max_memory={p.max_memory}, got {self.kept_points}"
         )
+
+
+    def _least(self, needed: int) -> int:
+        each = self.point_bytes + LINK_BYTES * self.parameters.n_trees
+        return super()._least(needed) + self.kept_points * each
 
 
 class OneStream(Rule):
