@@ -209,18 +209,18 @@ def test_columns_that_join_late_lower_what_trees_may_hold_from_their_first_point
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(4000, 60)).astype(np.float32), rng.integers(3, size=4000)
     engine = engine_of(2)
-    engine.learn(X[:1000, :2], y[:1000])
+    engine.learn(X[:1400, :2], y[:1400])
     before = engine.forest.rule.budget()
     assert not any(tree["evictions"] for tree in engine.stats())
     engine.forest.set_dims(60)
     after = engine.forest.rule.budget()
     assert before - after == 500 * 4 * 58 // 4
     other = engine.reborn()
-    engine.learn(X[1000:1001], y[1000:1001])
+    engine.learn(X[1400:1401], y[1400:1401])
     assert all(sum(held) <= after for held in engine.bytes())
     assert all(tree["evictions"] for tree in engine.stats())
-    engine.learn(X[1001:], y[1001:])
-    other.learn(X[1000:], y[1000:], workers=3)
+    engine.learn(X[1401:], y[1401:])
+    other.learn(X[1400:], y[1400:], workers=3)
     assert engine.bytes() == other.bytes()
 
 

@@ -206,9 +206,7 @@ class ColumnEngine(Engine):
         self.n_dims = n_dims
         self.core.set_space(self._space())
         self.rule = rule_of(self.parameters, self._point_bytes(), self.sparse)
-        budget = self.rule.budget()
-        if budget is not None:
-            self.core.set_budget(budget)
+        self.rule.tell_budget(self.core)
 
     def learn_one(self, row: NDArray[np.float32], y: int, weight: float = 1.0) -> None:
         """`learn` for a single row, without what only a block needs; the same to the last bit.

@@ -53,6 +53,12 @@ class Rule(ABC):
     def check_budget(self, needed: int, what: str) -> None:
         """An error if a tree that needs so many bytes before the first point has no room to grow."""
 
+    def tell_budget(self, core: Any) -> None:
+        """Give the core its budget again, which has changed."""
+        budget = self.budget()
+        if budget is not None:
+            core.set_budget(budget)
+
     @abstractmethod
     def tell_schedules(self, core: Any, depths: int) -> None:
         """Give the core α and β of so many depths, where the rule has them."""
