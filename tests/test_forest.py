@@ -28,6 +28,8 @@ SETTINGS = {  # spelled out, so that better defaults change no test
     "min_gain": 0.01,
     "alpha": Geometric(1, 1.05),
     "beta": 100,
+    "kept_points": 0,
+    "max_memory": None,
     "random_state": 0,
 }
 

@@ -213,7 +213,7 @@ def test_features_of_several_types_join_by_type_and_the_order_in_a_point_does_no
 def test_leaves_that_entered_the_fringe_before_a_feature_joined_do_not_look_at_it():
     before = [({"a": float(i % 2)}, 0) for i in range(50)]  # one class: the root does not split
     after = [({"a": 0.0, "b": float(i % 2)}, i % 2) for i in range(2000)]
-    model = learned(before, beta=1000.0)
+    model = learned(before, beta=1000.0, kept_points=0)
     roots = [tree[0] for tree in trees(model)]
     for point in after:
         model.learn_one(*point)

@@ -272,6 +272,8 @@ def resident():
 mixture, budget = GaussianMixture.paper(), int(sys.argv[1])
 forest = OnlineForestClassifier(20, max_memory=budget, random_state=0)
 forest.partial_fit(*mixture.sample(1, random_state=0))
+# α and β of every depth within reach: a few megabytes for a moment, and not of the forest.
+forest._native.rule.tell_schedules(forest._native.core, 60_000)
 for batch in range(3):  # what a batch takes by itself
     mixture.sample(20_000, random_state=batch)
     forest.predict(mixture.sample(20_000, random_state=batch)[0])

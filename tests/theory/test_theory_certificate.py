@@ -175,7 +175,7 @@ def test_the_oldest_waiting_leaf_is_that_of_the_reference():
     engine = Reference(parameters(n_trees=3, seed=5, candidate_dims=1.0, **settings), 2)
     engine.learn(X, y)
     forest = OnlineForestClassifier(
-        3, random_state=5, candidate_dims=1.0, min_gain=0.001, **settings
+        3, random_state=5, candidate_dims=1.0, min_gain=0.001, kept_points=0, **settings
     ).partial_fit(X, y)
     waiting = [
         (tree.estimation_points - leaf.born, tree.number, leaf.number, leaf)
@@ -338,8 +338,9 @@ def test_kept_points_may_count_for_more_splits_than_the_paper_allows():
 
 
 def test_looks_that_found_nothing_are_not_taken_for_ties():
-    forest, _ = grown(kept_points=1000, beta=Geometric(1, 1.05))
-    assert departure(certificate(forest), "ties").found is None
+    forest, _ = grown(kept_points=1000, alpha=Geometric(20, 1.05), beta=1)
+    ties = departure(certificate(forest), "ties")
+    assert ties.found is None and "drew again" in ties.note
 
 
 # -- as a table, as a dict ------------------------------------------------------------------------
