@@ -228,15 +228,13 @@ public:
         return kept;
     }
 
-    // Nothing is there yet. Sparse rows have their own widths: D is what it was made with.
+    // Nothing is there yet. D is what it was made with.
     void restore(const KeptRows& kept) {
         const std::size_t n = kept.labels.size();
         const double* weights = kept.weights.empty() ? nullptr : kept.weights.data();
-        if (kind_ == Rows::dense) {
-            columns_ = kept.columns;
+        if (kind_ == Rows::dense)
             return add(Matrix(kept.rows.data(), n, columns_), kept.labels.data(), weights,
                        kept.first_t);
-        }
         add_block(
             n, kept.labels.data(), weights, kept.first_t, [](std::uint64_t) {},
             [&](detail::RowSegment& segment, std::size_t row, std::size_t i) {
