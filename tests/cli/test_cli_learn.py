@@ -198,7 +198,7 @@ def test_an_option_is_what_the_estimator_is_given(args, parameters, path, points
         (["--voting", "loud"], "--voting must be 'average' or 'majority', got 'loud'"),
         (["--max-memory", "10"], "--max-memory must be at least"),
         (["--max-memory", "much"], "--max-memory"),
-        (["--kept-points", "many"], "--kept-points must be a whole number or 'auto', got 'many'"),
+        (["--kept-points", "many"], "--kept-points must be"),
         (["--kept-points", -1], "--kept-points must be from 0"),
         (["--kept-points", 10**6, "--max-memory", "1MB"], "--kept-points must be at most"),
         (["--class-weight", "oak"], "--class-weight must be balanced, or LABEL=WEIGHT"),
@@ -255,7 +255,7 @@ def test_a_budget_that_binds_is_said(path, tmp_path):
     bound = call(*args, "--max-memory", "15kB")
     assert re.search(r"max_memory binds: \d+ leaves evicted", bound.stdout)
     assert "max_memory binds" in call("inspect", tmp_path / "m").stdout
-    assert "binds" not in call(*args).stdout
+    assert "max_memory binds" not in call(*args).stdout
     told = said(call(*args, "--max-memory", "15kB", "--json"))
     assert told["forest"]["budget_binds"] is True
 
