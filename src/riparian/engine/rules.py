@@ -159,7 +159,6 @@ class Keeping(TwoStreams):
             f"in max_memory={p.max_memory}, got {self.kept_points}"
         )
 
-
     def _least(self, needed: int) -> int:
         each = self.point_bytes + LINK_BYTES * self.parameters.n_trees
         return super()._least(needed) + self.kept_points * each
