@@ -57,9 +57,11 @@ public:
         if (charge() > bytes_ || tree_.active_ == 0) stop(t);
     }
 
-    // There is room for one more leaf, if all candidates go.
-    bool can_grow() const {
-        return bytes_ == unbounded || charge_of_leaves(tree_.leaves_.size() + 1) <= bytes_;
+    // There is room for one more leaf, by a split in this feature, even if all leaves must wait.
+    bool can_split(const typename Tree::Feature& feature) const {
+        return bytes_ == unbounded || charge_of_leaves(tree_.leaves_.size() + 1, 0) +
+                                              tree_.growth_of_importance(feature) <=
+                                          bytes_;
     }
 
     // Not even one leaf can collect what it takes to split: the tree has stopped growing, and goes on
@@ -98,11 +100,15 @@ private:
         ++tree_.totals_.evictions;
     }
 
-    std::uint64_t charge_of_leaves() const { return charge_of_leaves(tree_.leaves_.size()); }
-    std::uint64_t charge_of_leaves(std::size_t leaves) const {
+    std::uint64_t charge_of_leaves() const {
+        return charge_of_leaves(tree_.leaves_.size(), tree_.settled_);
+    }
+    // A young leaf holds nothing, so it would take more if it had to wait: it is charged for that.
+    std::uint64_t charge_of_leaves(std::size_t leaves, std::size_t settled) const {
         return Array<typename Tree::Node>::bytes(2 * leaves - 1) + Array<Leaf>::bytes(leaves) +
                leaves * Pool::block_size(4 * std::size_t{tree_.n_classes()}) +
-               tree_.waiting_.bytes() + tree_.importance_.bytes() + tree_.record_.bytes(leaves);
+               WaitingLeaves::bytes(leaves - settled) + tree_.importance_.bytes() +
+               tree_.record_.bytes(leaves);
     }
 
     std::vector<std::uint32_t> settled_by_s_hat() const {

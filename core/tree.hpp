@@ -107,11 +107,13 @@ public:
         TreeStats stats{
             .totals = totals_, .leaves = leaves_.size(), .active = active_, .depth = depth_};
         stats.node_bytes = nodes_.bytes() + importance_.bytes();
-        stats.leaf_bytes = leaves_.bytes() + histograms_.live();
+        stats.leaf_bytes =
+            leaves_.bytes() + record_.bytes(leaves_.size()) + histograms_.live();
         stats.fringe_bytes = waiting_.bytes() + pool_.live();
         stats.held_bytes = histograms_.held() + pool_.held();
         for (const Leaf& leaf : leaves_) {
             if (!leaf.active()) continue;
+            stats.young += leaf.young();
             stats.pure += leaf.estimation.total() > 0 && leaf.estimation.errors() == 0;
             stats.stuck += leaf.settled() && leaf.candidates->attempt() > 0;
         }
@@ -249,6 +251,16 @@ private:
         totals_.should_splits = totals_.must_splits = 0;
         depth_ = 0;
         ++felled_;
+    }
+
+    // Bytes that a split in this feature would add to the importances.
+    std::size_t growth_of_importance(const Feature& feature) const {
+        if constexpr (Space::columns)
+            return decltype(importance_)::bytes(
+                       std::max<std::size_t>(importance_.size(), std::size_t{feature} + 1)) -
+                   importance_.bytes();
+        else
+            return 0;
     }
 
     void add_importance(std::size_t column, std::uint64_t g) {

@@ -32,14 +32,15 @@ inline constexpr std::array<std::pair<const char*, std::uint64_t TreeTotals::*>,
 // The totals, and what a tree holds at this moment.
 struct TreeStats {
     TreeTotals totals;
-    std::uint64_t leaves = 0, active = 0, pure = 0, stuck = 0, depth = 0;
+    std::uint64_t leaves = 0, active = 0, young = 0, pure = 0, stuck = 0, depth = 0;
     std::uint64_t node_bytes = 0, leaf_bytes = 0, fringe_bytes = 0;
     std::uint64_t held_bytes = 0;  // by the pools, with blocks that wait to be used again
 };
 
-inline constexpr std::array<std::pair<const char*, std::uint64_t TreeStats::*>, 9> stat_names{{
+inline constexpr std::array<std::pair<const char*, std::uint64_t TreeStats::*>, 10> stat_names{{
     {"leaves", &TreeStats::leaves},
     {"active", &TreeStats::active},
+    {"young", &TreeStats::young},
     {"pure", &TreeStats::pure},
     {"stuck", &TreeStats::stuck},
     {"depth", &TreeStats::depth},

@@ -57,7 +57,12 @@ def labeled(schema, x, y):
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, {"voting": "majority", "fringe_size": 3, "alpha": Geometric(2, 1.2)}]
+    "changes",
+    [
+        {},
+        {"voting": "majority", "fringe_size": 3, "alpha": Geometric(2, 1.2)},
+        {"kept_points": 300},
+    ],
 )
 def test_it_equals_the_scikit_learn_estimator_to_the_last_bit(stream, learner_of, changes):
     learner = learner_of(stream.get_schema(), random_seed=7, **changes)
@@ -85,10 +90,14 @@ def test_its_parameters_and_defaults_are_those_of_the_scikit_learn_estimator(lea
     }
 
 
-def test_a_model_saved_and_loaded_goes_on_as_the_original_would_have(stream, learner_of):
+@pytest.mark.parametrize("kept_points", [0, 300])
+def test_a_model_saved_and_loaded_goes_on_as_the_original_would_have(
+    stream, learner_of, kept_points
+):
     from capymoa.core.io import load_model, save_model
 
-    learner, instances = learner_of(stream.get_schema()), list(stream)
+    learner = learner_of(stream.get_schema(), kept_points=kept_points)
+    instances = list(stream)
     for instance in instances[:500]:
         learner.train(instance)
     file = io.BytesIO()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 
@@ -24,6 +28,8 @@ SETTINGS = {  # spelled out, so that better defaults change no test
     "min_gain": 0.01,
     "alpha": Geometric(1, 1.05),
     "beta": 100,
+    "kept_points": 0,
+    "max_memory": None,
     "random_state": 0,
 }
 
@@ -451,3 +457,96 @@ def test_a_smaller_fringe_takes_less_memory():
 def test_a_forest_that_has_started_knows_nothing():
     stats = forest().partial_fit(X[:0], Y[:0], classes=[0, 1]).stats()
     assert (stats["points"], stats["leaves"], stats["active"], stats["depth"]) == (0, 5, 5, 0)
+
+
+# -- kept points ----------------------------------------------------------------------------------
+
+
+def reference_of(f, weights=None, rows=X, labels=Y):
+    twin = Reference(f._native.parameters, rows.shape[1])
+    twin.learn(rows, labels, weights)
+    return twin
+
+
+@pytest.mark.parametrize("kept_points", [1, 200, 5000])
+def test_a_forest_with_kept_points_is_that_of_the_reference(kept_points):
+    f = forest(n_estimators=2, kept_points=kept_points).partial_fit(X, Y)
+    twin = reference_of(f)
+    assert trees_of(f) == [twin.tree(0), twin.tree(1)]
+    assert f.predict_proba(X_TEST).tolist() == twin.predict_proba(X_TEST)
+
+
+def test_with_weights_and_late_classes_it_is_too():
+    weights = np.random.default_rng(0).choice([0.0, 0.4, 1.0, 3.0], len(X))
+    order = np.argsort(Y, kind="stable")  # so that classes come one after the other
+    f = forest(n_estimators=2, kept_points=300)
+    for rows in np.array_split(order, 7):
+        f.partial_fit(X[rows], Y[rows], sample_weight=weights[rows])
+    heavy = order[weights[order] > 0]
+    twin = reference_of(f, weights[heavy], X[heavy], Y[heavy])
+    assert trees_of(f) == [twin.tree(0), twin.tree(1)]
+    assert f.predict_proba(X_TEST).tolist() == twin.predict_proba(X_TEST)
+
+
+def test_fit_keeps_points_over_its_passes():
+    f = forest(n_estimators=2, kept_points=2000, passes=2, shuffle=False).fit(X, Y)
+    twin = reference_of(f, rows=np.concatenate([X, X]), labels=np.concatenate([Y, Y]))
+    assert trees_of(f) == [twin.tree(0), twin.tree(1)]
+    assert f.fit(X, Y).memory()["kept"] == 2000 * (4 * 2 + 16)  # it starts from nothing
+
+
+@pytest.mark.parametrize("kept_points", [100, 5000])
+@pytest.mark.parametrize("sparse_from", [0, 1])
+def test_sparse_rows_are_kept_as_they_are_and_mean_the_same(kept_points, sparse_from):
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random((1000, 30)) < 0.1, rng.normal(size=(1000, 30)), 0)
+    rows[rng.random(rows.shape) < 0.01] = np.nan
+    labels = (np.nansum(rows[:, :5], axis=1) > 0).astype(int)
+    dense = forest(kept_points=kept_points).partial_fit(rows, labels)
+    mixed = forest(kept_points=kept_points)
+    for i, part in enumerate(np.array_split(np.arange(1000), 4)):
+        batch = rows[part] if i < sparse_from else csr_matrix(rows[part])
+        mixed.partial_fit(batch, labels[part])
+    assert mixed._native.sparse == (sparse_from == 0)
+    assert trees_of(mixed) == trees_of(dense)
+    for other in (copy.deepcopy(mixed), pickle.loads(pickle.dumps(mixed))):
+        assert other._native.sparse == mixed._native.sparse
+        other.partial_fit(rows[:200], labels[:200])
+        assert trees_of(other) == trees_of(
+            copy.deepcopy(dense).partial_fit(rows[:200], labels[:200])
+        )
+
+
+def test_a_sparse_row_is_charged_for_256_columns_at_most():
+    wide = csr_matrix((1, 100_000))
+    f = forest(kept_points="auto", max_memory="512MB").partial_fit(wide, [0])
+    assert f._native.parameters.kept_points == 20_000
+    assert f.memory()["kept"] == 4 * 256 + 16
+    dense = forest(kept_points="auto", max_memory="512MB").partial_fit(wide.toarray(), [0])
+    assert dense._native.parameters.kept_points == 512_000_000 // 8 // (400_000 + 16 + 4 * 5)
+
+
+@pytest.mark.parametrize("kept_points", [50, 700, 5000])
+def test_a_copy_of_a_forest_with_kept_points_goes_on_as_the_original_would(kept_points):
+    f = forest(kept_points=kept_points).partial_fit(X[:600], Y[:600])
+    for other in (copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
+        assert state(other) == state(f)
+        assert other.memory() == f.memory()
+        other.partial_fit(X[600:], Y[600:])
+        assert state(other) == state(copy.deepcopy(f).partial_fit(X[600:], Y[600:]))
+
+
+def test_young_leaves_are_told_and_settle_when_their_points_are_gone():
+    f = forest(kept_points=300).partial_fit(X[:300], Y[:300])
+    early = f.stats()
+    assert early["young"] == early["active"] == early["leaves"]
+    late = f.partial_fit(X[300:], Y[300:]).stats()
+    assert 0 < late["young"] < late["active"]
+    assert forest(kept_points=0).partial_fit(X, Y).stats()["young"] == 0
+
+
+def test_a_refused_number_of_kept_points_leaves_no_forest():
+    f = forest(kept_points=100_000, max_memory="1MB")
+    with pytest.raises(ValueError, match=r"kept_points must be at most \d+ for 5 trees"):
+        f.partial_fit(X, Y)
+    assert not hasattr(f, "classes_") and not hasattr(f, "n_features_in_")

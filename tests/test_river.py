@@ -23,7 +23,7 @@ from riparian.estimator.schedules import ConsistencyWarning
 from riparian.river import OnlineForestClassifier
 
 from engines import mixture
-from equivalence import native_tree, reference_tree
+from equivalence import native_tree, reference_forest, reference_tree
 
 pytestmark = pytest.mark.engine
 
@@ -100,6 +100,8 @@ def test_no_check_of_river_is_skipped():
         {"fringe_size": 3},
         {"alpha": Polynomial(2, 1.5), "beta": 8, "candidate_dims": 0.5, "split_points": 3},
         {"structure_fraction": 0.3, "ignore_fraction": 0.2, "min_gain": 0.1},
+        {"kept_points": 400},
+        {"kept_points": "auto", "max_memory": "300kB"},
     ],
     ids=lambda changes: "-".join(changes) or "defaults",
 )
@@ -169,9 +171,17 @@ def changing_streams(draw):
 
 
 @thorough
-@given(changing_streams(), st.integers(0, 1000), st.sampled_from([None, 2]))
-def test_it_equals_the_reference_while_features_come_and_go(points, seed, fringe_size):
-    model = forest(n_estimators=2, seed=seed, beta=8, min_gain=0.05, fringe_size=fringe_size)
+@given(
+    changing_streams(),
+    st.integers(0, 1000),
+    st.sampled_from([None, 2]),
+    st.sampled_from([0, 1, 40, 1000]),
+)
+def test_it_equals_the_reference_while_features_come_and_go(points, seed, fringe_size, kept_points):
+    model = forest(
+        n_estimators=2, seed=seed, beta=8, min_gain=0.05, fringe_size=fringe_size,
+        kept_points=kept_points, max_memory=None,
+    )  # fmt: skip
     space = reference.Columns(n_dims=0, rate=0.0)
     twin = None
     columns = []  # in the order of joining
@@ -180,7 +190,7 @@ def test_it_equals_the_reference_while_features_come_and_go(points, seed, fringe
         new = [key for key in x if key not in columns]
         columns += sorted(new, key=lambda key: (type(key).__name__, repr(key)))
         space.n_dims, space.rate = len(columns), model._parameters.rate(len(columns))
-        twin = twin or reference.Forest(model._parameters, space)
+        twin = twin or reference_forest(model._parameters, space)
         row = np.array([x.get(key, np.nan) for key in columns], dtype=np.float32)
         twin.learn_one(row, y, w)
         assert model.predict_proba_one(x) == twin.predict_proba(row)
@@ -203,7 +213,7 @@ def test_features_of_several_types_join_by_type_and_the_order_in_a_point_does_no
 def test_leaves_that_entered_the_fringe_before_a_feature_joined_do_not_look_at_it():
     before = [({"a": float(i % 2)}, 0) for i in range(50)]  # one class: the root does not split
     after = [({"a": 0.0, "b": float(i % 2)}, i % 2) for i in range(2000)]
-    model = learned(before, beta=1000.0)
+    model = learned(before, beta=1000.0, kept_points=0)
     roots = [tree[0] for tree in trees(model)]
     for point in after:
         model.learn_one(*point)
@@ -509,9 +519,10 @@ def test_it_learns_mini_batches_in_a_pipeline():
     ],
     ids=["pickle", "deepcopy", "clone"],
 )
-def test_a_copy_goes_on_as_the_original_would_have(copied):
+@pytest.mark.parametrize("kept_points", [0, 300, 2000])
+def test_a_copy_goes_on_as_the_original_would_have(copied, kept_points):
     points = list(zip(POINTS, LABELS, strict=True))
-    model = learned(points[:700], seed=None)
+    model = learned(points[:700], seed=None, kept_points=kept_points)
     other = copied(model)
     assert state(other) == state(model)
     for x, y in points[700:]:
@@ -536,7 +547,35 @@ def test_the_trees_are_part_of_the_memory_that_river_reports():
     empty = model._raw_memory_usage
     for x, y in stream.iter_frame(pd.DataFrame(POINTS), pd.Series(LABELS)):
         model.learn_one(x, y)
-    assert model._raw_memory_usage - empty > model._forest.bytes_of_trees() > 10_000
+    assert model._raw_memory_usage - empty > model._forest.bytes_held() > 10_000
+
+
+def test_kept_points_are_part_of_it_too():
+    model = learned([({"x": 1.0}, 0)] * 500, kept_points=400)
+    kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
+    stats = model._forest.engine.core.stats()
+    trees = sum(tree[kind] for tree in stats for kind in kinds)
+    assert model._forest.bytes_held() == trees + 400 * (4 + 16 + 4 * 5)
+
+
+def test_features_that_join_late_take_room_from_the_trees():
+    model = forest(kept_points=1000, max_memory="2MB")
+    rng = np.random.default_rng(0)
+    for t in range(600):
+        known = 3 if t < 500 else 90
+        x = {str(i): float(value) for i, value in enumerate(rng.normal(size=known))}
+        model.learn_one(x, int(x["0"] > 0))
+        if t == 499:
+            before = model._forest.engine.rule.budget()
+    assert before - model._forest.engine.rule.budget() == 1000 * 4 * 87 // 5
+    assert model._forest.bytes_held() < 2e6
+
+
+def test_kept_points_that_do_not_fit_are_refused_at_the_first_point():
+    model = forest(kept_points=10**6, max_memory="1MB")
+    with pytest.raises(ValueError, match="kept_points must be at most"):
+        model.learn_one({"x": 1.0}, 0)
+    assert state(model) is None
 
 
 def test_one_thread_may_learn_new_features_and_labels_while_others_predict():

@@ -228,7 +228,7 @@ public:
         return kept;
     }
 
-    // Nothing is there yet.
+    // Nothing is there yet. D is what it was made with.
     void restore(const KeptRows& kept) {
         const std::size_t n = kept.labels.size();
         const double* weights = kept.weights.empty() ? nullptr : kept.weights.data();

@@ -399,13 +399,19 @@ private:
     }
 
     // Whether there was room for it.
+    // If not, the tree stops growing once it has learned the point.
+    template <class Tree>
+    static bool has_room_for(Tree& tree, const typename Tree::Feature& feature,
+                             const typename Tree::Context& context) {
+        if (Budget(tree, context.settings.budget).can_split(feature)) return true;
+        tree.record_.full = true;
+        return false;
+    }
+
     template <class Tree>
     static bool split_young(Tree& tree, std::uint32_t index, const LookChoice& choice,
                             typename Tree::Context& context) {
-        if (!Budget(tree, context.settings.budget).can_grow()) {
-            tree.record_.full = true;
-            return false;
-        }
+        if (!has_room_for(tree, context.scratch.drawn[choice.feature], context)) return false;
         if (choice.gain > context.settings.min_gain)
             ++tree.totals_.should_splits;
         else
@@ -496,11 +502,15 @@ private:
 
     template <class Tree>
     static void check(Tree& tree, std::uint32_t index, typename Tree::Context& context) {
-        TwoStreams::check(tree, index, context, [&](std::uint32_t attempt) {
+        const auto redraw = [&](std::uint32_t attempt) {
             tree.unsettle(tree.leaves_[index]);
             settle(tree, index, attempt, context);
             tree.leaves_[index].candidates->forget_received();
-        });
+        };
+        const auto may_split = [&](const typename Tree::Feature& feature) {
+            return has_room_for(tree, feature, context);
+        };
+        TwoStreams::check(tree, index, context, redraw, may_split);
     }
 
     // -- regrowth (R21) -----------------------------------------------------------------------------

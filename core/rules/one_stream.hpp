@@ -27,6 +27,7 @@ struct OneStream {
     // What a tree that may be replaced is judged by.
     struct Record {
         explicit Record(const Settings&) {}
+        static std::size_t bytes(std::size_t) { return 0; }  // of so many leaves
 
         std::uint64_t left_out = 0;  // points that it was not given
         std::uint64_t errors = 0;    // those that it would have got wrong

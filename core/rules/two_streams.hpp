@@ -140,10 +140,10 @@ struct TwoStreams {
     }
 
     // A structure point was counted in a settled leaf: can it split, and should it or must it (R6, R8)?
-    // `redraw(attempt)`: it shall look elsewhere.
-    template <class Tree, class Redraw>
+    // `redraw(attempt)`: it shall look elsewhere. `may_split(feature)`: there is room for it.
+    template <class Tree, class Redraw, class MaySplit>
     static void check(Tree& tree, std::uint32_t index, typename Tree::Context& context,
-                      Redraw&& redraw) {
+                      Redraw&& redraw, MaySplit&& may_split) {
         const Settings& settings = context.settings;
         typename Tree::Leaf& leaf = tree.leaves_[index];
         typename Tree::Candidates& candidates = *leaf.candidates;
@@ -155,14 +155,12 @@ struct TwoStreams {
             candidates.none_above(settings.min_gain, context.scratch))
             return;
         if (const auto best = candidates.best(settings.alpha[leaf.depth], context.scratch)) {
-            if (best->gain > settings.min_gain) {
-                ++tree.totals_.should_splits;
-                tree.split(index, *best, context);
-            } else if (leaf.estimation.total() >= beta) {
-                ++tree.totals_.must_splits;
-                tree.split(index, *best, context);
-            } else {
+            const bool should = best->gain > settings.min_gain;
+            if (!should && leaf.estimation.total() < beta) {
                 candidates.keep_sums(tree.pool_, tree.n_classes(), context.scratch);
+            } else if (may_split(candidates.feature(best->candidate))) {
+                ++(should ? tree.totals_.should_splits : tree.totals_.must_splits);
+                tree.split(index, *best, context);
             }
         } else if (candidates.received() / 2 >= beta) {  // R8: ties, most likely
             redraw(candidates.attempt() + 1);
@@ -193,10 +191,12 @@ private:
         if (!leaf.settled()) return;  // R6
         leaf.candidates->observe_structure(tree.pool_, x, y, n, tree.n_classes(),
                                            tree.totals_.estimation_points, context.scratch);
-        check(tree, index, context, [&](std::uint32_t attempt) {
+        const auto redraw = [&](std::uint32_t attempt) {
             tree.deactivate(leaf);
             tree.activate(index, attempt, context);
-        });
+        };
+        const auto may_split = [](const typename Tree::Feature&) { return true; };
+        check(tree, index, context, redraw, may_split);
     }
 };
 

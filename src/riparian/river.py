@@ -195,9 +195,9 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
 
     @property
     def _raw_memory_usage(self) -> int:
-        """River counts Python's objects; the trees are not among them."""
+        """River counts Python's objects; what the core holds is not among them."""
         held = int(super()._raw_memory_usage)
-        return held if self._forest is None else held + self._forest.bytes_of_trees()
+        return held if self._forest is None else held + self._forest.bytes_held()
 
 
 class NamedForest:
@@ -279,9 +279,11 @@ class NamedForest:
             self.engine.set_classes(joined.rank(), len(joined.classes))
         return [self.numbers[pair] for pair in pairs]
 
-    def bytes_of_trees(self) -> int:
+    def bytes_held(self) -> int:
+        """By the trees, the kept points and the lists of them."""
         kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
-        return sum(tree[kind] for tree in self.engine.core.stats() for kind in kinds)
+        trees = sum(tree[kind] for tree in self.engine.core.stats() for kind in kinds)
+        return trees + self.engine.kept_bytes() + self.engine.list_bytes()
 
 
 def in_order(keys: Iterable[Key]) -> list[Key]:

@@ -72,6 +72,8 @@ def test_a_line_of_progress_says_what_is_known():
     )
     status = Status(1200, 300.4, None, None, None, 1000, 900, 2_500_000)
     assert status.line() == "1,200 rows, 300 rows/s, 1,000 leaves, 900 active, 2.5 MB"
+    bound = Status(1200, 300.4, None, None, None, 1000, 900, 2_500_000, "max_memory binds")
+    assert bound.line().endswith("2.5 MB, max_memory binds")
 
 
 def test_the_demo_ends_with_reports_to_look_at(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from inspect import signature
 
 import numpy as np
@@ -163,6 +164,10 @@ def test_options_that_are_not_given_are_the_defaults_of_the_estimator():
         (["--ignore-fraction", 0.2], {"ignore_fraction": 0.2}),
         (["--fringe-size", 3], {"fringe_size": 3}),
         (["--max-memory", "1MB"], {"max_memory": "1MB"}),
+        (["--max-memory", "none"], {"max_memory": None}),
+        (["--kept-points", 0], {"kept_points": 0}),
+        (["--kept-points", 50], {"kept_points": 50}),
+        (["--kept-points", "auto"], {"kept_points": "auto"}),
         (["--max-memory", "1000000"], {"max_memory": 1_000_000}),
         (["--voting", "majority"], {"voting": "majority"}),
         (["--class-weight", "balanced"], {"class_weight": "balanced"}),
@@ -193,6 +198,9 @@ def test_an_option_is_what_the_estimator_is_given(args, parameters, path, points
         (["--voting", "loud"], "--voting must be 'average' or 'majority', got 'loud'"),
         (["--max-memory", "10"], "--max-memory must be at least"),
         (["--max-memory", "much"], "--max-memory"),
+        (["--kept-points", "many"], "--kept-points must be"),
+        (["--kept-points", -1], "--kept-points must be from 0"),
+        (["--kept-points", 10**6, "--max-memory", "1MB"], "--kept-points must be at most"),
         (["--class-weight", "oak"], "--class-weight must be balanced, or LABEL=WEIGHT"),
         (["--class-weight", "oak=-1"], "--class-weight must hold numbers from 0"),
         (["--candidate-dims", "all"], "--candidate-dims must be a number or 'sqrt'"),
@@ -240,6 +248,23 @@ def test_a_person_is_told_what_came_of_it(path, tmp_path):
     for word in ("300 rows", "test-then-train over 200 rows", "kappa", "log loss", "confusion"):
         assert word in done.stdout
     assert done.stderr == ""
+
+
+def test_a_budget_that_binds_is_said(path, tmp_path):
+    args = ("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--kept-points", 20)
+    bound = call(*args, "--max-memory", "15kB")
+    assert re.search(r"max_memory binds: \d+ leaves evicted", bound.stdout)
+    assert "max_memory binds" in call("inspect", tmp_path / "m").stdout
+    assert "max_memory binds" not in call(*args).stdout
+    told = said(call(*args, "--max-memory", "15kB", "--json"))
+    assert told["forest"]["budget_binds"] is True
+
+
+def test_sparse_points_are_kept_sparse(tmp_path):
+    rows = "".join(f"{i % 2} {1 + i % 3}:{i} 400:1\n" for i in range(200))
+    (tmp_path / "t.libsvm").write_text(rows)
+    done = call("learn", tmp_path / "t.libsvm", "-m", tmp_path / "m", *SMALL, "--json")
+    assert said(done)["forest"]["memory"]["kept"] == 200 * (4 * 256 + 16)
 
 
 def test_many_classes_are_told_by_what_is_confused_most(tmp_path):

@@ -114,7 +114,7 @@ void test_rows(std::uint64_t seed) {
 
         const KeptRows saved = kept->save();
         CHECK(saved.labels.size() == std::min<std::uint64_t>(W, all.size()));
-        auto again = std::make_unique<KeptPoints<Columns>>(W, 1, kind);
+        auto again = std::make_unique<KeptPoints<Columns>>(W, D, kind);
         again->restore(saved);
         check_rows(*again, all, all.size() - saved.labels.size(), D);
         CHECK(again->save().labels == saved.labels && again->save().weights == saved.weights);
@@ -199,7 +199,7 @@ void test_pixels(std::uint64_t seed) {
             const auto distinct = std::unique(in_use.begin(), in_use.end()) - in_use.begin();
             CHECK(kept->n_images() == static_cast<std::size_t>(distinct));
         };
-        check(first + 1 > W ? first + 1 - W : 0);
+        check(first > W ? first - W : 0);  // what its first point loses, too
         if (draws.below(3) == 0) {
             const KeptPixels saved = kept->save();
             kept = std::make_unique<KeptPoints<DepthDifferences>>(W);

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riparian import _core, reference
+from riparian import _core
 from riparian.depth import DepthForestClassifier, DepthSaffariClassifier, sample_pixels
 from riparian.depth.reference import DepthDifferences, FixedDepthDifferences, Pixel
 from riparian.engine import native
@@ -22,7 +22,7 @@ from riparian.estimator.schedules import Geometric
 from riparian.reference import Draws, key
 from riparian.reference_saffari import SaffariForest
 
-from equivalence import Native, assert_same, assert_same_answers
+from equivalence import Native, assert_same, assert_same_answers, reference_forest
 
 pytestmark = pytest.mark.engine
 
@@ -77,7 +77,7 @@ def learn_reference(p, offset_std, images, pixels, labels):
     if isinstance(p, SaffariParameters):
         forest = SaffariForest(p, FixedDepthDifferences(offset_std, FAR, p.candidate_dims))
     else:
-        forest = reference.Forest(p, DepthDifferences(offset_std, FAR, p.rate(2**31)))
+        forest = reference_forest(p, DepthDifferences(offset_std, FAR, p.rate(2**31)))
     forest.learn(points, labels.tolist())
     return forest, points
 
@@ -91,6 +91,8 @@ def test_engines_agree_on_depth_images(picture, seed, offset_std, data):
             [
                 two_streams(seed=seed, candidate_dims=20.0),
                 two_streams(seed=seed, fringe_size=2, candidate_dims=0.0, voting="majority"),
+                two_streams(seed=seed, kept_points=25, beta=Geometric(8, 1.1)),
+                two_streams(seed=seed, kept_points=200, fringe_size=3, candidate_dims=10.0),
                 one_stream(seed=seed, candidate_dims=17),
                 one_stream(seed=seed, thresholds="range", replacement_rate=0.05),
             ]
@@ -240,11 +242,19 @@ def test_threads_and_batches_change_nothing(Forest):
     np.testing.assert_array_equal(whole.predict_image(depth), pieces.predict_image(depth))
 
 
-@BOTH
-def test_a_copy_goes_on_as_the_original_would(Forest):
+@pytest.mark.parametrize(
+    ("Forest", "changes"),
+    [
+        (DepthForestClassifier, {}),
+        (DepthForestClassifier, {"kept_points": 100}),
+        (DepthForestClassifier, {"kept_points": 10_000}),
+        (DepthSaffariClassifier, {}),
+    ],
+)
+def test_a_copy_goes_on_as_the_original_would(Forest, changes):
     depth, labels = scene(3, seed=5)
     pixels, known = sample_pixels(labels, random_state=0)
-    forest = learned(Forest, images=5)
+    forest = learned(Forest, images=5, **changes)
     for other in (copy.deepcopy(forest), pickle.loads(pickle.dumps(forest))):
         before = copy.deepcopy(forest)
         other.partial_fit(depth, pixels, known)
@@ -278,6 +288,29 @@ def test_a_pixel_without_a_return_reads_the_far_depth():
 def test_the_fringe_bounds_the_memory():
     free, bound = (learned(DepthForestClassifier, fringe_size=n).memory() for n in (None, 2))
     assert bound["fringe"] < free["fringe"] / 2
+
+
+@pytest.mark.parametrize("kept_points", [1, 150, "auto"])
+def test_kept_pixels_hold_on_to_their_images_and_depend_on_no_batches(kept_points):
+    depth, labels = scene(6)
+    pixels, known = sample_pixels(labels, random_state=0)
+    whole = small(DepthForestClassifier, kept_points=kept_points).partial_fit(depth, pixels, known)
+    pieces = small(DepthForestClassifier, kept_points=kept_points, n_jobs=2)
+    for image in range(6):  # arrays that nobody else holds on to
+        rows = pixels[:, 0] == image
+        pieces.partial_fit(depth[image : image + 1].copy(), pixels[rows] * (0, 1, 1), known[rows])
+    np.testing.assert_array_equal(
+        whole.predict_image_proba(depth), pieces.predict_image_proba(depth)
+    )
+    assert whole.memory()["kept"] > 0
+    assert whole.memory()["lists"] == pieces.memory()["lists"]
+
+
+def test_of_pixels_twenty_thousand_are_kept_if_that_is_left_to_the_forest():
+    depth, labels = scene(1)
+    pixels, known = sample_pixels(labels, random_state=0)
+    forest = small(DepthForestClassifier, kept_points="auto").partial_fit(depth, pixels, known)
+    assert forest._native.parameters.kept_points == 20_000
 
 
 def test_the_offsets_of_a_tree_are_those_of_its_splits():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -23,15 +24,17 @@ pytestmark = pytest.mark.engine
 MIXTURE = GaussianMixture.paper()
 
 
-def small_forest(max_memory, **parameters):
+def small_forest(max_memory, kept_points=0, **parameters):
     return OnlineForestClassifier(
-        5, max_memory=max_memory, random_state=0, alpha=Geometric(1, 1.02), **parameters
-    )
+        5, max_memory=max_memory, kept_points=kept_points, random_state=0,
+        alpha=Geometric(1, 1.02), **parameters,
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize("max_memory", [40_000, 200_000, 1_000_000])
-def test_what_the_forest_holds_never_passes_the_budget(max_memory):
-    forest = small_forest(max_memory)
+@pytest.mark.parametrize("kept_points", [0, 50, 400])
+@pytest.mark.parametrize("max_memory", [45_000, 200_000, 1_000_000])
+def test_what_the_forest_holds_never_passes_the_budget(max_memory, kept_points):
+    forest = small_forest(max_memory, kept_points)
     for batch in range(40):
         forest.partial_fit(*MIXTURE.sample(500, random_state=batch))
         assert forest.memory()["total"] <= max_memory
@@ -46,19 +49,24 @@ def test_a_larger_budget_grows_larger_trees():
     assert leaves[0] < leaves[1] < leaves[2]
 
 
-def test_a_budget_that_is_never_reached_changes_nothing():
+@pytest.mark.parametrize("kept_points", [0, 500])
+def test_a_budget_that_is_never_reached_changes_nothing(kept_points):
     X, y = MIXTURE.sample(2000, random_state=0)
-    bounded, free = (small_forest(m).partial_fit(X, y) for m in ("1GB", None))
+    bounded, free = (small_forest(m, kept_points).partial_fit(X, y) for m in ("1GB", None))
     assert np.array_equal(bounded.predict_proba(X), free.predict_proba(X))
     assert bounded.stats()["splits"] == free.stats()["splits"]
+    assert not bounded.stats()["budget_binds"]
 
 
-def test_trees_that_are_full_stop_to_grow_and_go_on_learning_in_their_leaves():
-    forest = small_forest(30_000)
+@pytest.mark.parametrize(("max_memory", "kept_points"), [(30_000, 0), (40_000, 100)])
+def test_trees_that_are_full_stop_growing_and_go_on_learning_in_their_leaves(
+    max_memory, kept_points
+):
+    forest = small_forest(max_memory, kept_points)
     for batch in range(60):
         forest.partial_fit(*MIXTURE.sample(1000, random_state=batch))
     full = forest.stats()
-    assert full["stopped"] == 5
+    assert full["stopped"] == 5 and full["budget_binds"]
     assert full["active"] == 0
     assert all(0 < tree["stopped_at"] <= 60_000 for tree in full["trees"])
     X, y = MIXTURE.sample(20_000, random_state=99)
@@ -68,18 +76,20 @@ def test_trees_that_are_full_stop_to_grow_and_go_on_learning_in_their_leaves():
     assert not np.array_equal(before, after)
 
 
-def test_classes_that_arrive_late_fit_too():
+@pytest.mark.parametrize(("max_memory", "kept_points"), [(150_000, 0), (600_000, 300)])
+def test_classes_that_arrive_late_fit_too(max_memory, kept_points):
     rng = np.random.default_rng(0)
-    forest = small_forest(150_000)
+    forest = small_forest(max_memory, kept_points)
     for n_classes in range(2, 60, 4):
         X = rng.normal(size=(1000, 3))
         forest.partial_fit(X, rng.integers(n_classes, size=1000))
-        assert forest.memory()["total"] <= 150_000
+        assert forest.memory()["total"] <= max_memory
 
 
-def test_heavy_weights_widen_counters_within_the_budget():
+@pytest.mark.parametrize("kept_points", [0, 200])
+def test_heavy_weights_widen_counters_within_the_budget(kept_points):
     rng = np.random.default_rng(0)
-    forest = small_forest(60_000)
+    forest = small_forest(60_000, kept_points)
     for _ in range(20):
         X, y = MIXTURE.sample(500, random_state=rng.integers(2**31))
         forest.partial_fit(X, y, sample_weight=rng.random(500) * 100_000)
@@ -89,17 +99,19 @@ def test_heavy_weights_widen_counters_within_the_budget():
 @settings(max_examples=25, deadline=None)
 @given(
     budget=st.integers(30_000, 120_000),
+    kept_points=st.sampled_from([0, 1, 30, 300]),
     fringe_size=st.sampled_from([None, 4]),
     cuts=st.lists(st.integers(0, 3000), max_size=4),
     data=st.data(),
 )
 def test_a_forest_with_a_budget_does_not_depend_on_batches_threads_or_rebirths(
-    budget, fringe_size, cuts, data
+    budget, kept_points, fringe_size, cuts, data
 ):
     parameters = Parameters(
         n_trees=4, seed=1, candidate_dims=1.0, split_points=10, min_gain=0.001,
         alpha=Geometric(1, 1.05), beta=Geometric(100, 1.05), structure_fraction=0.5,
         ignore_fraction=0.0, fringe_size=fringe_size, voting="average", max_memory=budget,
+        kept_points=kept_points,
     )  # fmt: skip
     X, y = MIXTURE.sample(3000, random_state=7)
     expected = Native(parameters, 2)
@@ -113,6 +125,112 @@ def test_a_forest_with_a_budget_does_not_depend_on_batches_threads_or_rebirths(
     for one, other in zip(expected.forest.save()[1], pieces.forest.save()[1], strict=True):
         assert all(one[name].tobytes() == other[name].tobytes() for name in one)
     assert expected.bytes() == pieces.bytes()
+
+
+@pytest.mark.parametrize("n_dims", [1, 3, 200, 3000])
+def test_a_wide_row_is_charged_from_the_first_split_in_its_last_column_on(n_dims):
+    rng = np.random.default_rng(0)
+    forest = small_forest(40_000 + 100 * (4 * n_dims + 36) + 60 * n_dims, 100)
+    for _ in range(10):
+        X = rng.normal(size=(100, n_dims))
+        forest.partial_fit(X, (X[:, -1] > 0) + 2 * (X[:, 0] > 0))
+        assert forest.memory()["total"] <= forest.max_memory
+
+
+# -- kept points ----------------------------------------------------------------------------------
+
+
+def test_kept_points_and_their_lists_are_part_of_what_the_forest_holds():
+    forest = small_forest(None, kept_points=1000)
+    for points in (0, 10, 1000, 1010, 3000):
+        seen = forest.stats()["points"] if points else 0
+        forest.partial_fit(*MIXTURE.sample(points - seen, random_state=points))
+        held = forest.memory()
+        at_hand = min(points, 1000)
+        assert held["kept"] == at_hand * (4 * 2 + 16)
+        assert held["lists"] == at_hand * 4 * 5
+        assert held["total"] == sum(held.values()) - held["total"]
+
+
+def test_without_kept_points_nothing_is_held_for_them():
+    held = small_forest(None).fit(*MIXTURE.sample(500, random_state=0)).memory()
+    assert held["kept"] == held["lists"] == 0
+
+
+def test_kept_points_take_what_the_trees_then_lack():
+    X, y = MIXTURE.sample(20_000, random_state=0)
+    few, many = (small_forest(300_000, w).partial_fit(X, y).stats() for w in (100, 5000))
+    assert few["leaves"] > many["leaves"]
+
+
+@pytest.mark.parametrize("max_memory", ["1MB", "512MB", None])
+@pytest.mark.parametrize("n_dims", [2, 1000])
+@pytest.mark.parametrize("n_estimators", [3, 300])
+def test_by_default_as_many_points_are_kept_as_fit_an_eighth_of_the_budget(
+    max_memory, n_dims, n_estimators
+):
+    forest = OnlineForestClassifier(n_estimators, kept_points="auto", max_memory=max_memory)
+    if max_memory == "1MB" and n_dims == 1000 and n_estimators == 300:
+        forest.max_memory = "4MB"  # or the roots alone do not fit
+    engine = forest.partial_fit(np.zeros((1, n_dims)), [0])._native
+    kept, bytes_of_one = engine.parameters.kept_points, 4 * n_dims + 16 + 4 * n_estimators
+    if max_memory is None:
+        assert kept == 20_000
+    else:
+        assert kept == min(20_000, engine.parameters.max_memory // 8 // bytes_of_one)
+    assert forest.kept_points == "auto"
+
+
+def test_a_number_of_kept_points_that_does_not_fit_is_an_error_that_says_what_would():
+    X, y = MIXTURE.sample(10, random_state=0)
+    with pytest.raises(
+        ValueError, match=r"kept_points must be at most (\d+) for 5 trees of 2 dim"
+    ) as e:
+        small_forest("100kB", kept_points=10_000).partial_fit(X, y)
+    fits = int(re.search(r"at most (\d+)", str(e.value))[1])
+    small_forest("100kB", kept_points=fits).partial_fit(X, y)
+
+
+def test_where_no_kept_point_fits_the_budget_is_too_small():
+    with pytest.raises(ValueError, match=r"max_memory must be at least \d+ bytes for 5 trees"):
+        small_forest(5000, kept_points=10).fit(*MIXTURE.sample(10, random_state=0))
+
+
+def test_columns_that_join_late_lower_what_trees_may_hold_from_their_first_point_on():
+    def engine_of(columns):
+        p = Parameters(
+            n_trees=4, seed=1, candidate_dims=1.0, split_points=10, min_gain=0.001,
+            alpha=Geometric(1, 1.05), beta=Geometric(100, 1.05), structure_fraction=0.5,
+            ignore_fraction=0.0, fringe_size=None, voting="average", max_memory=400_000,
+            kept_points=500,
+        )  # fmt: skip
+        return Native(p, columns)
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4000, 60)).astype(np.float32), rng.integers(3, size=4000)
+    engine = engine_of(2)
+    engine.learn(X[:1400, :2], y[:1400])
+    before = engine.forest.rule.budget()
+    assert not any(tree["evictions"] for tree in engine.stats())
+    engine.forest.set_dims(60)
+    after = engine.forest.rule.budget()
+    assert before - after == 500 * 4 * 58 // 4
+    other = engine.reborn()
+    engine.learn(X[1400:1401], y[1400:1401])
+    assert all(sum(held) <= after for held in engine.bytes())
+    assert all(tree["evictions"] for tree in engine.stats())
+    engine.learn(X[1401:], y[1401:])
+    other.learn(X[1400:], y[1400:], workers=3)
+    assert engine.bytes() == other.bytes()
+
+
+@pytest.mark.parametrize("max_memory", [20_000, 25_000, 30_000])
+def test_a_tiny_budget_grows_tiny_trees(max_memory):
+    forest = small_forest(max_memory, kept_points=40)
+    for batch in range(10):
+        forest.partial_fit(*MIXTURE.sample(300, random_state=batch))
+        assert forest.memory()["total"] <= max_memory
+    assert forest.stats()["budget_binds"]
 
 
 def test_a_budget_in_which_not_even_the_roots_fit_is_an_error():
@@ -154,6 +272,8 @@ def resident():
 mixture, budget = GaussianMixture.paper(), int(sys.argv[1])
 forest = OnlineForestClassifier(20, max_memory=budget, random_state=0)
 forest.partial_fit(*mixture.sample(1, random_state=0))
+# α and β of every depth within reach: a few megabytes for a moment, and not of the forest.
+forest._native.rule.tell_schedules(forest._native.core, 60_000)
 for batch in range(3):  # what a batch takes by itself
     mixture.sample(20_000, random_state=batch)
     forest.predict(mixture.sample(20_000, random_state=batch)[0])

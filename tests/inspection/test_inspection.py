@@ -33,7 +33,9 @@ NAMES = np.array(["oak", "ash", "elm", "fir", "yew"])  # not sorted: arrival and
 def learned(n=600, n_noise=1, n_estimators=3, seed=0, **settings):
     """A forest on the paper's mixture with features of noise beside it, and values missing."""
     X, y = stream(n, n_noise, seed)
-    settings = {"min_gain": 0.01, "alpha": Geometric(1, 1.05), "beta": 100.0, **settings}
+    settings = {
+        "min_gain": 0.01, "alpha": Geometric(1, 1.05), "beta": 100.0, "kept_points": 0, **settings
+    }  # fmt: skip
     forest = OnlineForestClassifier(n_estimators, random_state=seed, **settings)
     return forest.partial_fit(X, NAMES[y])
 
@@ -53,7 +55,7 @@ def bounded(**settings):
 
 def empty():
     """A forest that knows no class and no point."""
-    forest = OnlineForestClassifier(2, random_state=0)
+    forest = OnlineForestClassifier(2, kept_points=0, random_state=0)
     return forest.partial_fit([[0, 0]], ["oak"], sample_weight=[0])
 
 
@@ -208,6 +210,21 @@ def test_the_text_tells_active_leaves_from_inactive_ones_and_their_points():
     state = {True: "active", False: "inactive"}
     assert told == [(str(view.points[n]), state[bool(view.active[n])]) for n in leaves]
     assert {"active", "inactive"} == {state for _, state in told}
+
+
+def test_a_young_leaf_is_shown_as_such():
+    forest = bounded(kept_points=200)
+    view = tree_view(forest, 0)
+    leaves = [n for n in view.preorder() if view.is_leaf[n]]
+    assert not (view.young & ~view.active).any()
+    assert view.young.sum() == forest.stats()["trees"][0]["young"]
+    told = re.findall(r"estimation points?, (\w+)", export_text(forest, 0))
+    assert told == [
+        "young" if view.young[n] else "active" if view.active[n] else "inactive" for n in leaves
+    ]
+    everyone = learned(n=150, kept_points=200)
+    assert (tree_view(everyone, 0).young == tree_view(everyone, 0).is_leaf).all()
+    assert "young" in export_graphviz(everyone) and "active" not in export_text(everyone)
 
 
 def test_counts_are_shown_when_asked_for():

@@ -270,6 +270,24 @@ def test_the_key_figures_are_those_of_the_scores_and_the_forest(whole):
     }
 
 
+def on_the_mixture(**parameters):
+    forest = OnlineForestClassifier(4, random_state=0, **parameters)
+    return forest.partial_fit(*GaussianMixture.paper().sample(3000, random_state=0))
+
+
+def test_a_budget_that_binds_is_said():
+    bound = Report(title="a", forest=on_the_mixture(max_memory="100kB", kept_points=100)).html()
+    assert re.search(r"max_memory binds: [\d,]+ leaves evicted from the fringe", bound)
+    free = Report(title="a", forest=on_the_mixture(max_memory="100MB", kept_points=100)).html()
+    assert "binds:" not in free and "has not bound yet" in free
+
+
+def test_young_leaves_and_kept_points_are_shown_where_there_are_any():
+    kept, none = (Report(title="a", forest=on_the_mixture(kept_points=w)).html() for w in (100, 0))
+    for words in ("young leaves, which look among kept points", "lists of kept points"):
+        assert words in kept and words not in none
+
+
 def test_the_learning_curve_is_the_curve_and_the_most_frequent_class(whole):
     report = whole.report
     window, so_far, guessing = whole.seen.figures["accuracy"]["data"]

@@ -25,7 +25,7 @@ MIXTURE = GaussianMixture.paper()
 
 def grown(points=3000, seed=0, **settings):
     X, y = MIXTURE.sample(points, seed)
-    chosen = {"n_estimators": 4, "random_state": 0} | settings
+    chosen = {"n_estimators": 4, "random_state": 0, "kept_points": 0, "max_memory": None} | settings
     return OnlineForestClassifier(**chosen).partial_fit(X, y), X
 
 
@@ -175,7 +175,7 @@ def test_the_oldest_waiting_leaf_is_that_of_the_reference():
     engine = Reference(parameters(n_trees=3, seed=5, candidate_dims=1.0, **settings), 2)
     engine.learn(X, y)
     forest = OnlineForestClassifier(
-        3, random_state=5, candidate_dims=1.0, min_gain=0.001, **settings
+        3, random_state=5, candidate_dims=1.0, min_gain=0.001, kept_points=0, **settings
     ).partial_fit(X, y)
     waiting = [
         (tree.estimation_points - leaf.born, tree.number, leaf.number, leaf)
@@ -238,7 +238,8 @@ def test_what_a_forest_does_not_know_of_itself_is_asked_for():
     [
         ({"class_weight": "balanced"}, "class weights", True),
         ({"max_memory": 20_000, "points": 30_000}, "a budget that stopped growth", True),
-        ({"max_memory": 50_000_000}, "a budget of memory", True),
+        ({"max_memory": 50_000_000}, "a budget of memory", False),
+        ({"kept_points": 500}, "kept points", False),
         ({"fringe_size": 7}, "a bounded fringe", False),
         ({"voting": "average"}, "averaging instead of votes", False),
         ({"ignore_fraction": 0.2}, "an ignored stream", False),
@@ -261,7 +262,8 @@ def test_evictions_are_found():
 
 def test_ties_are_found_where_leaves_drew_again():
     X = np.random.default_rng(0).integers(2, size=(3000, 2)).astype(float)
-    forest = OnlineForestClassifier(3, random_state=0).partial_fit(X, X[:, 0].astype(int))
+    forest = OnlineForestClassifier(3, kept_points=0, random_state=0)
+    forest.partial_fit(X, X[:, 0].astype(int))
     ties = departure(certificate(forest), "ties")
     assert ties.found and f"{forest.stats()['stuck']} active leaves" in ties.note
 
@@ -279,6 +281,66 @@ def test_ties_are_found_where_leaves_drew_again():
 def test_the_verdict_knows_the_fringe(alpha, fringe_size, verdict):
     forest, _ = grown(alpha=alpha, fringe_size=fringe_size)
     assert certificate(forest).verdict.startswith(verdict)
+
+
+def test_a_budget_has_not_bound_until_it_evicts_a_leaf_or_stops_a_tree():
+    early, _ = grown(points=300, max_memory=300_000)
+    assert not early.stats()["budget_binds"]
+    found = certificate(early)
+    assert departure(found, "a budget of memory").note.startswith("not bound yet")
+    assert found.verdict == (
+        "Consistent if the assumptions hold; a budget of memory has not bound yet."
+    )
+    late, _ = grown(points=30_000, max_memory=300_000)
+    assert late.stats()["budget_binds"]
+    bound = certificate(late)
+    assert departure(bound, "a budget of memory").note.startswith("it binds")
+    assert bound.verdict.startswith("The theorem does not cover this forest: ")
+
+
+def test_a_budget_that_keeps_leaves_waiting_bounds_the_fringe():
+    forest, _ = grown(points=2000, max_memory=300_000, kept_points=500)
+    assert forest.stats()["active"] < forest.stats()["leaves"]
+    assert not forest.stats()["budget_binds"]
+    assert certificate(forest).verdict.startswith(
+        "Consistent, by the paper's extension to a bounded fringe,"
+    )
+
+
+# -- kept points ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kept_points", [1, 50, 500, 10_000])
+@pytest.mark.parametrize("fringe_size", [None, 6])
+def test_a_forest_with_kept_points_has_a_certificate(kept_points, fringe_size):
+    forest, X = grown(kept_points=kept_points, fringe_size=fringe_size)
+    found = certificate(forest, X)
+    assert f"W = {kept_points:,}" in departure(found, "kept points").note
+    assert found.verdict.startswith("Consistent")
+    assert found.spare_points >= 0  # every leaf holds what n-to-infty asks for
+    assert found.growth.splits <= found.growth.most_splits
+    assert found.growth.depth <= found.growth.most_depth
+    assert math.isfinite(certificate(forest).cells.diameters[-1])
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_kept_points_may_count_for_more_splits_than_the_paper_allows():
+    """Or the bound would be that of the paper: `max_splits` halves what a split takes."""
+    X, y = MIXTURE.sample(60, 0)
+    trees = OnlineForestClassifier(
+        50, kept_points=100, alpha=Geometric(1, 1.01), beta=1, random_state=0
+    )
+    found = certificate(trees.partial_fit(X, y)).growth
+    alpha = Geometric(1, 1.01)
+    assert max_splits(found.estimation_points, alpha) < found.splits <= found.most_splits
+    assert found.most_splits == max_splits(found.estimation_points, alpha, kept=True)
+    assert found.most_depth == max_path(found.estimation_points, alpha, kept=True)
+
+
+def test_looks_that_found_nothing_are_not_taken_for_ties():
+    forest, _ = grown(kept_points=1000, alpha=Geometric(20, 1.05), beta=1)
+    ties = departure(certificate(forest), "ties")
+    assert ties.found is None and "drew again" in ties.note
 
 
 # -- as a table, as a dict ------------------------------------------------------------------------

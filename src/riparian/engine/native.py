@@ -18,7 +18,7 @@ from riparian import _core
 from riparian.engine.forks import survive_forks
 from riparian.engine.rules import rule_of
 from riparian.engine.trees import Arrays, Tree
-from riparian.estimator.parameters import Parameters, SaffariParameters
+from riparian.estimator.parameters import LINK_BYTES, Parameters, SaffariParameters
 
 
 class State(NamedTuple):
@@ -143,6 +143,14 @@ class Engine(ABC):
     def apply(self, points: Any) -> NDArray[np.int64]:
         return self.core.apply(self._core_points(points))
 
+    def kept_bytes(self) -> int:
+        """Of the kept points that are there, as the budget counts them (R19)."""
+        return self.rule.kept(self.core.points) * self._point_bytes()
+
+    def list_bytes(self) -> int:
+        """Of the lists that the trees have of them."""
+        return self.rule.kept(self.core.points) * LINK_BYTES * len(self.trees)
+
     def tree(self, i: int) -> Tree:
         return Tree.of(self.core.tree(i))
 
@@ -156,7 +164,8 @@ class Engine(ABC):
 
     def _reach(self, points: int) -> None:
         """Keep the schedules ahead of the trees, which are about to learn so many points."""
-        looking = self.rule.levels(self.core.points + points)
+        # A leaf may split as often as it lists estimation points before another point arrives.
+        looking = self.rule.kept(self.core.points + points)
         depths = self.core.depth + points // POINTS_PER_LEVEL + 2 + looking
         if depths > self.depths:
             self.depths = depths + depths // 2
@@ -197,9 +206,7 @@ class ColumnEngine(Engine):
         self.n_dims = n_dims
         self.core.set_space(self._space())
         self.rule = rule_of(self.parameters, self._point_bytes(), self.sparse)
-        budget = self.rule.budget()
-        if budget is not None:
-            self.core.set_budget(budget)
+        self.rule.tell_budget(self.core)
 
     def learn_one(self, row: NDArray[np.float32], y: int, weight: float = 1.0) -> None:
         """`learn` for a single row, without what only a block needs; the same to the last bit.
@@ -264,6 +271,10 @@ class DepthEngine(Engine):
 
     def _point_bytes(self) -> int:
         return PIXEL_BYTES
+
+    def kept_bytes(self) -> int:
+        """With the images, which are most of it; the budget does not count them."""
+        return self.core.shared_bytes()
 
     def _core_class(self) -> type[_core._Forest]:
         return self.rule.depth

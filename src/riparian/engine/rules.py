@@ -45,13 +45,19 @@ class Rule(ABC):
         """Bytes that a tree may hold."""
         return None
 
-    def levels(self, points: int) -> int:
-        """By how much a tree may grow deeper at once when the forest has received so many points."""
+    def kept(self, points: int) -> int:
+        """How many points the forest keeps when it has received so many (R19)."""
         return 0
 
     @abstractmethod
     def check_budget(self, needed: int, what: str) -> None:
         """An error if a tree that needs so many bytes before the first point has no room to grow."""
+
+    def tell_budget(self, core: Any) -> None:
+        """Give the core its budget again, which has changed."""
+        budget = self.budget()
+        if budget is not None:
+            core.set_budget(budget)
 
     @abstractmethod
     def tell_schedules(self, core: Any, depths: int) -> None:
@@ -91,11 +97,14 @@ class TwoStreams(Rule):
         p, budget = self.parameters, self.budget()
         if budget is None or needed <= budget:
             return
-        least = p.n_trees * (2 * needed + TREE_BYTES)  # twice: the root has to keep something, too
         raise ValueError(
-            f"max_memory must be at least {least} bytes for {p.n_trees} trees "
+            f"max_memory must be at least {self._least(needed)} bytes for {p.n_trees} trees "
             f"of {what}, got {p.max_memory}"
         )
+
+    def _least(self, needed: int) -> int:
+        """Bytes for trees that need so many; twice, since the root has to keep something, too."""
+        return self.parameters.n_trees * (2 * needed + TREE_BYTES)
 
     def tell_schedules(self, core: Any, depths: int) -> None:
         p = self.parameters
@@ -133,8 +142,7 @@ class Keeping(TwoStreams):
         left = max(0, p.max_memory - kept * self.point_bytes) // p.n_trees
         return max(0, left - kept * LINK_BYTES - TREE_BYTES)
 
-    def levels(self, points: int) -> int:
-        """Every level takes an estimation point that is at hand."""
+    def kept(self, points: int) -> int:
         return min(points, self.kept_points)
 
     def check_budget(self, needed: int, what: str) -> None:
@@ -142,12 +150,18 @@ class Keeping(TwoStreams):
         if budget is None or needed <= budget:
             return
         assert p.max_memory is not None
-        free = p.max_memory - p.n_trees * (2 * needed + TREE_BYTES)
-        fits = max(0, free) // (self.point_bytes + LINK_BYTES * p.n_trees)
+        each = self.point_bytes + LINK_BYTES * p.n_trees
+        fits = (p.max_memory - super()._least(needed)) // each
+        if fits <= 0 or self.kept_points * each <= p.max_memory // 8:  # "auto", or as modest
+            return super().check_budget(needed, what)
         raise ValueError(
             f"kept_points must be at most {fits} for {p.n_trees} trees of {what} "
             f"in max_memory={p.max_memory}, got {self.kept_points}"
         )
+
+    def _least(self, needed: int) -> int:
+        each = self.point_bytes + LINK_BYTES * self.parameters.n_trees
+        return super()._least(needed) + self.kept_points * each
 
 
 class OneStream(Rule):

@@ -199,11 +199,13 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         """What the forest has become, in total and per tree.
 
         `splits` that it chose (`should_splits`) or had to make (`must_splits`); `leaves`, how
-        many of them are `active`, and of those how many are `pure` (only one class so far) or
-        `stuck` (their candidates had to be drawn again, R8); the largest `depth`; points by stream;
-        `activations` of inactive leaves and `refreshes` they cost (R12); with `max_memory`,
-        `evictions` from the fringe and, for each tree, `stopped_at`: the number of points after
-        which it stopped growing, 0 while it grows; in total, how many have. `bytes` held, by kind.
+        many of them are `active`, and of those how many are `young` (they look among kept points,
+        R20), `pure` (only one class so far) or `stuck` (their candidates had to be drawn again, R8);
+        the largest `depth`; points by stream; `activations` of inactive leaves and `refreshes` they
+        cost (R12); with `max_memory`, `evictions` from the fringe and, for each tree, `stopped_at`:
+        the number of points after which it stopped growing, 0 while it grows; in total, how many
+        have. `budget_binds` once a leaf was evicted or a tree has stopped: until then, `max_memory`
+        has cost nothing but places in the fringe. `bytes` of the trees, by kind.
         """
         check_is_fitted(self)
         trees = [_with_sums(tree) for tree in self._native.core.stats()]
@@ -211,18 +213,22 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         total["depth"] = max(tree["depth"] for tree in trees)
         total["stopped"] = sum(tree["stopped_at"] > 0 for tree in trees)
         del total["stopped_at"]
+        total["budget_binds"] = total["evictions"] > 0 or total["stopped"] > 0
         return {"points": self._native.core.points, **total, "trees": trees}
 
     def memory(self) -> dict[str, int]:
         """The bytes that the forest holds, by kind, and their sum.
 
         By a formula that depends on the forest alone (see DESIGN.md): `nodes`, the leaves with
-        their `histograms`, and the `fringe`, which is what active leaves collect.
+        their `histograms`, the `fringe`, which is what active leaves collect, the `kept` points
+        (R19) and the `lists` that the trees have of them. Of depth images, `kept` is what they and
+        their images take at this moment.
         """
-        stats = self.stats()
+        stats, engine = self.stats(), self._native
         kinds = {"nodes": "node_bytes", "histograms": "leaf_bytes", "fringe": "fringe_bytes"}
         held = {name: int(stats[kind]) for name, kind in kinds.items()}
         held["nodes"] += len(stats["trees"]) * TREE_BYTES
+        held |= {"kept": engine.kept_bytes(), "lists": engine.list_bytes()}
         return {**held, "total": sum(held.values())}
 
     # -- snapshots --------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from riparian.engine import native
@@ -32,8 +33,11 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
     passes: int
     shuffle: bool
 
+    _sparse: bool  # the first batch was: kept points are kept without their zeros (R19)
+
     def _empty_engine(self) -> native.ColumnEngine:
-        return native.ColumnEngine(self._checked_parameters(), self.n_features_in_)
+        parameters = self._checked_parameters()
+        return native.ColumnEngine(parameters, self.n_features_in_, sparse=self._sparse)
 
     def _blocks(self, points: Rows) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         return blocks(points)
@@ -140,6 +144,8 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         y = checked_labels(y, name=type(self).__name__)
         if X.shape[0] != len(y):
             check_consistent_length(X, y)
+        if first:
+            self._sparse = issparse(X)
         return X, y
 
     def _checked_points(self, X: Any) -> Rows:

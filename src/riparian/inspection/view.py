@@ -38,6 +38,7 @@ class TreeView:
     counts: NDArray[np.int64]  # (nodes, classes): estimation points of the leaves at or below
     is_leaf: NDArray[np.bool_]
     active: NDArray[np.bool_]  # a leaf that is in the fringe
+    young: NDArray[np.bool_]  # an active leaf that looks among kept points for a split (R20)
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -95,6 +96,8 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
     depth, parent = depths_and_parents(left, right)
     active = np.zeros(len(left), dtype=np.bool_)
     active[arrays.leaf_node] = arrays.leaf_active > 0
+    young = np.zeros(len(left), dtype=np.bool_)
+    young[active] = arrays.next_look > 0
     classes, of_leaves = _leaf_counts(forest, arrays)
     return TreeView(
         classes=classes,
@@ -107,6 +110,7 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
         counts=summed_up(of_leaves, left, right, depth),
         is_leaf=is_leaf,
         active=active,
+        young=young,
     )
 
 

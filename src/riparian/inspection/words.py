@@ -58,6 +58,8 @@ class Words:
         return str(self.view.counts[node].tolist())
 
     def state(self, node: int) -> str:
+        if self.view.young[node]:
+            return "young"
         return "active" if self.view.active[node] else "inactive"
 
     def box(self, node: int, sign: str, show_counts: bool) -> list[str]:

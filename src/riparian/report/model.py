@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riparian.estimator.budget import budget_in_words
 from riparian.estimator.parameters import DEFAULT
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.report import charts
 from riparian.report.chart import chart
-from riparian.report.tables import columns, pairs, table
+from riparian.report.tables import columns, pairs, paragraph, table
 from riparian.report.trees import count_leaves, size_label
 from riparian.tools.text import count, decimal, listed, percent, size
 
@@ -26,8 +27,11 @@ MOST_FEATURES = 20
 def overview(
     forest: OnlineForestClassifier, facts: Mapping[str, str], scores: Scores | None
 ) -> str:
-    return pairs(key_figures(forest, scores), "figures") + (
-        table("What was done", ("fact", "value"), facts.items()) if facts else ""
+    budget = budget_in_words(forest.stats())
+    return (
+        pairs(key_figures(forest, scores), "figures")
+        + (paragraph(f"{budget}. The theorem no longer covers this forest.") if budget else "")
+        + (table("What was done", ("fact", "value"), facts.items()) if facts else "")
     )
 
 
@@ -76,7 +80,7 @@ def features(forest: OnlineForestClassifier) -> str:
 def trees(forest: OnlineForestClassifier) -> str:
     stats = forest.stats()
     return (histograms(forest) if stats["splits"] > 0 else "") + columns(
-        shape(stats["trees"], forest._prediction_only), memory_by_kind(forest)
+        shape(stats["trees"], _unknown(forest)), memory_by_kind(forest)
     )
 
 
@@ -113,6 +117,7 @@ def histograms(forest: OnlineForestClassifier) -> str:
 SHAPE = {
     "leaves": ("leaves", True),
     "active": ("active leaves", False),
+    "young": ("young leaves, which look among kept points", False),
     "depth": ("depth of the deepest leaf", True),
     "should_splits": ("splits for their gain", True),
     "must_splits": ("splits forced by β", True),
@@ -121,10 +126,17 @@ SHAPE = {
 }
 
 
-def shape(stats: list[dict[str, Any]], prediction_only: bool) -> str:
+def _unknown(forest: OnlineForestClassifier) -> set[str]:
+    """What of `SHAPE` this forest does not know, or does not have."""
+    if forest._prediction_only:
+        return {key for key, (_, always) in SHAPE.items() if not always}
+    return set() if forest._native.parameters.kept_points else {"young"}
+
+
+def shape(stats: list[dict[str, Any]], unknown: set[str]) -> str:
     rows = []
-    for key, (name, always) in SHAPE.items():
-        if always or not prediction_only:
+    for key, (name, _) in SHAPE.items():
+        if key not in unknown:
             values = [tree[key] for tree in stats]
             rows.append((name, *(count(round(f(values))) for f in (min, median, max))))
     return table(
@@ -137,10 +149,17 @@ def shape(stats: list[dict[str, Any]], prediction_only: bool) -> str:
 
 def memory_by_kind(forest: OnlineForestClassifier) -> str:
     held = forest.memory()
-    names = {"nodes": "nodes", "histograms": "histograms of leaves", "fringe": "the fringe"}
+    names = {
+        "nodes": "nodes",
+        "histograms": "histograms of leaves",
+        "fringe": "the fringe",
+        "kept": "kept points",
+        "lists": "lists of kept points",
+    }
     rows = [
         (name, size(held[kind]), percent(held[kind] / held["total"]))
         for kind, name in names.items()
+        if held[kind]
     ]
     rows.append(("in all", size(held["total"]), percent(1.0)))
     return table("Memory by kind", ("kind", "memory", "share"), rows, numbers=(1, 2))

@@ -24,7 +24,7 @@ class TreeCensus:
     errors: Integers  # N^e less the points of the largest class
     age: Integers  # E - E0: estimation points the tree has received in the leaf's lifetime
     inactive: NDArray[np.bool_]
-    redrawn: int  # active leaves whose candidates were drawn again (R8)
+    redrawn: int  # active leaves whose candidates were drawn again (R8, R20)
     diameter: NDArray[np.float32]  # a share, see `cells`
 
     @property

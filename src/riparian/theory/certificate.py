@@ -18,7 +18,7 @@ from riparian.theory.cells import Ranges, ranges_of_points
 from riparian.theory.census import TreeCensus, census_of
 from riparian.theory.conditions import ScheduleCheck, check_schedule
 from riparian.theory.counting import least_points, max_path, max_splits
-from riparian.theory.departures import Departure, departures_of
+from riparian.theory.departures import BUDGET, Departure, departures_of
 from riparian.theory.sizes import CellSizes, sizes_at_points, sizes_over_leaves
 from riparian.theory.table import Row, as_text, rows_of
 
@@ -123,15 +123,20 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
     check = check_schedule(p.alpha, p.beta)
     redrawn = None if forest._prediction_only else sum(tree.redrawn for tree in trees)
     departures = departures_of(forest, [tree.totals for tree in trees], redrawn)
+    fringe = None if forest._prediction_only else _fringe(trees, p.fringe_size)
+    # A budget bounds the fringe before it evicts anybody.
+    bounded = p.fringe_size is not None or (
+        p.max_memory is not None and fringe is not None and fringe.inactive > 0
+    )
     return Certificate(
         schedule=check,
-        growth=_growth(trees, p.alpha),
+        growth=_growth(trees, p.alpha, kept=p.kept_points > 0),
         spare_points=min(_spare_points(tree, p.alpha) for tree in trees),
         cells=sizes_over_leaves(trees) if leaf is None else sizes_at_points(trees, leaf),
-        fringe=None if forest._prediction_only else _fringe(trees, p.fringe_size),
+        fringe=fringe,
         assumptions=ASSUMPTIONS,
         departures=departures,
-        verdict=_verdict(check, departures, bounded=p.fringe_size is not None),
+        verdict=_verdict(check, departures, bounded),
     )
 
 
@@ -150,22 +155,22 @@ def _ranges(rows: Rows) -> Ranges:
     return ranges_of_points(low, high)
 
 
-def _growth(trees: Sequence[TreeCensus], alpha: Schedule) -> Growth:
+def _growth(trees: Sequence[TreeCensus], alpha: Schedule, kept: bool) -> Growth:
     def nearness(growth: Growth) -> tuple[float, int]:
         return growth.splits / max(1, growth.most_splits), growth.splits
 
-    return max((_growth_of(i, tree, alpha) for i, tree in enumerate(trees)), key=nearness)
+    return max((_growth_of(i, tree, alpha, kept) for i, tree in enumerate(trees)), key=nearness)
 
 
-def _growth_of(number: int, tree: TreeCensus, alpha: Schedule) -> Growth:
+def _growth_of(number: int, tree: TreeCensus, alpha: Schedule, kept: bool) -> Growth:
     points = tree.totals.estimation_points
     return Growth(
         tree=number,
         estimation_points=points,
         splits=tree.totals.should_splits + tree.totals.must_splits,
-        most_splits=max_splits(points, alpha),
+        most_splits=max_splits(points, alpha, kept=kept),
         depth=int(tree.splits.max()),
-        most_depth=max_path(points, alpha),
+        most_depth=max_path(points, alpha, kept=kept),
     )
 
 
@@ -202,4 +207,6 @@ def _verdict(check: ScheduleCheck, departures: Sequence[Departure], bounded: boo
         return f"The theorem does not cover this forest: {', '.join(outside)}."
     by = ", by the paper's extension to a bounded fringe," if bounded else ""
     asked = "".join(f" and without {name}" for name in unknown)
-    return f"Consistent{by} if the assumptions hold{asked}."
+    budget = any(d.found for d in departures if d.name == BUDGET)
+    so_far = f"; {BUDGET} has not bound yet" if budget else ""
+    return f"Consistent{by} if the assumptions hold{asked}{so_far}."

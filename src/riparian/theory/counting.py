@@ -2,6 +2,9 @@
 
 The paper counts depths from 1 here, from 0 in Appendix A. By R6 a leaf at depth d needs α(d) estimation
 points on each side, the root α(0), so every α of these two statements moves down by one.
+
+With kept points (R19) a point may count for several splits, one below the other, so that it takes only
+half as many for as many splits. The argument is then another one, see `max_splits`.
 """
 
 from __future__ import annotations
@@ -26,18 +29,24 @@ def least_points(splits: int, alpha: Schedule) -> int:
     return alpha.at(splits - 1) if splits else 0
 
 
-def max_splits(n_estimation: int, alpha: Schedule) -> int:
+def max_splits(n_estimation: int, alpha: Schedule, *, kept: bool = False) -> int:
     """The most splits that a tree can have made with so many estimation points (upper-bound-K).
 
     A split at depth d takes 2α(d) points that counted for no other split, and α never falls, so the
     cheapest tree of K splits fills level after level. Its deepest level is that of ⌈log2(K+1)⌉ (the
     paper has ⌈log2 K⌉, which for one split is none).
 
+    With kept points (`kept`) a point may count again for splits below. But it ends in one leaf, and a
+    leaf at depth d holds α(d-1) (`least_points`). A split at depth d turns one such leaf into two of
+    α(d), so it takes at least α(d) points more: half of the above.
+
     >>> from riparian.estimator.schedules import Geometric
     >>> max_splits(10, Geometric(1, 2))  # 2 for the root, 4 for each of its children
     3
+    >>> max_splits(10, Geometric(1, 2), kept=True)
+    4
     """
-    left = whole("n_estimation", n_estimation, 0, 2**63)
+    left = _worth(n_estimation, kept)
     splits = 0
     for depth, cost in _costs(alpha):
         most = min(1 << depth, left // cost)
@@ -47,21 +56,28 @@ def max_splits(n_estimation: int, alpha: Schedule) -> int:
     raise AssertionError("a level that cannot be filled comes after 63 of them at the latest")
 
 
-def max_path(n_estimation: int, alpha: Schedule) -> int:
+def max_path(n_estimation: int, alpha: Schedule, *, kept: bool = False) -> int:
     """The most splits that the cell of one point can have gone through: the depth of a leaf.
 
-    Not in the paper, and by the same count: a path of K splits takes 2α(0) + ... + 2α(K-1) points.
+    Not in the paper, and by the same count: a path of K splits takes 2α(0) + ... + 2α(K-1) points, with
+    kept points (`kept`) half of that.
 
     >>> from riparian.estimator.schedules import Geometric
     >>> max_path(14, Geometric(1, 2))
     3
     """
-    left = whole("n_estimation", n_estimation, 0, 2**63)
+    left = _worth(n_estimation, kept)
     for depth, cost in _costs(alpha):
         if left < cost:
             return depth
         left -= cost
     raise AssertionError("there is always a deeper level")
+
+
+def _worth(n_estimation: int, kept: bool) -> int:
+    """Of points that count twice, if they are kept: a split then takes half as many."""
+    points = whole("n_estimation", n_estimation, 0, 2**63)
+    return 2 * points if kept else points
 
 
 def _costs(alpha: Schedule) -> Iterator[tuple[int, int]]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from riparian.engine.trees import Totals
 from riparian.forest import OnlineForestClassifier
 
+BUDGET = "a budget of memory"
+
 
 @dataclass(frozen=True)
 class Departure:
@@ -30,7 +32,7 @@ def departures_of(
     evictions = sum(tree.evictions for tree in totals)
     weights = forest._class_weights
     return (
-        _ties(redrawn),
+        _ties(redrawn, kept=p.kept_points > 0),
         _passes(forest._history.passes),
         _weights(forest._history.weighted),
         Departure(
@@ -40,10 +42,12 @@ def departures_of(
             note="the forest goes to the best classifier of the weighted classes",
         ),
         Departure(
-            "a budget of memory",
+            BUDGET,
             p.max_memory is not None,
-            breaks=True,
-            note="trees have to grow forever; within a budget they stop some day",
+            breaks=False,  # but what it does, once it binds, does
+            note="it binds: see below"
+            if stopped or evictions
+            else "not bound yet: the theorem is lost once it evicts a leaf or stops a tree",
         ),
         Departure(
             "a budget that stopped growth",
@@ -56,6 +60,13 @@ def departures_of(
             evictions > 0,
             breaks=True,
             note=f"{evictions} for want of memory; an active leaf must stay until it splits",
+        ),
+        Departure(
+            "kept points",
+            p.kept_points > 0,
+            breaks=False,
+            note=f"covered: after the first W = {p.kept_points:,}, a tree is a finite partition that "
+            "estimation labels did not choose; from there the paper's proof goes on",
         ),
         Departure(
             "a bounded fringe",
@@ -78,9 +89,14 @@ def departures_of(
     )
 
 
-def _ties(redrawn: int | None) -> Departure:
+def _ties(redrawn: int | None, kept: bool) -> Departure:
     if redrawn is None:
         return Departure("ties", None, breaks=False, note="without a fringe, nobody can tell")
+    if kept and redrawn > 0:
+        note = (
+            f"{redrawn} active leaves drew again, for want of points (R20) or because of ties (R8)"
+        )
+        return Departure("ties", None, breaks=False, note=note)
     note = f"{redrawn} active leaves had to draw their candidates again (R8)"
     return Departure("ties", redrawn > 0, breaks=False, note=note)
 

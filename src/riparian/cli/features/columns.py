@@ -17,6 +17,7 @@ class Columns(ABC):
     """What the columns of a stream mean to a forest."""
 
     target: Target | None
+    sparse = False  # whether points are sparse
 
     @property
     @abstractmethod

@@ -25,6 +25,8 @@ class SparseColumns(Columns):
         self.strict = strict  # whether an index beyond the width is an error
         self.beyond = 0  # values left out because their index is
 
+    sparse = True
+
     @property
     def n_features(self) -> int:
         return self.width

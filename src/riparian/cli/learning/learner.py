@@ -21,6 +21,7 @@ from riparian.cli.learning.read_ahead import Ahead
 from riparian.cli.output.display import Display, Status
 from riparian.cli.sources.source import Batch, Kind, Source
 from riparian.cli.sources.stream import Stream
+from riparian.estimator.budget import budget_in_words
 from riparian.estimator.schedules import ConsistencyWarning
 from riparian.evaluation import Prequential
 from riparian.forest import OnlineForestClassifier
@@ -91,7 +92,7 @@ class Learner:
         if self.progress.learned == 0:
             with warnings.catch_warnings():  # `new_forest` has shown them
                 warnings.simplefilter("ignore", ConsistencyWarning)
-                start(self.forest, X.shape[1])
+                start(self.forest, X[:0])
         if self._test is not None:
             self._test.test_then_train(self.forest, X, y)
         else:
@@ -173,6 +174,7 @@ class Learner:
             leaves=stats["leaves"],
             active=stats["active"],
             memory=self.forest.memory()["total"],
+            budget=budget_in_words(stats),
         )
 
     def _fraction(self) -> float | None:

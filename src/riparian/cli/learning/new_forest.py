@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from riparian.cli.errors import BadUsage, say
-from riparian.cli.features.columns import Columns
+from riparian.cli.features.columns import Columns, Points
 from riparian.cli.option_groups.forest import ForestOptions, in_options
 from riparian.cli.option_groups.stream import StreamOptions
 from riparian.estimator.schedules import ConsistencyWarning
@@ -26,15 +27,20 @@ def new_forest(
     }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConsistencyWarning)
-        start(OnlineForestClassifier(**parameters), columns.n_features)
+        start(OnlineForestClassifier(**parameters), _no_points(columns))
     for warning in caught:
         say(f"note: {warning.message}")
     return OnlineForestClassifier(**parameters)
 
 
-def start(forest: OnlineForestClassifier, n_features: int) -> None:
-    """Learn nothing, so that the parameters are checked: what the forest refuses is bad usage."""
+def _no_points(columns: Columns) -> Points:
+    nothing = np.empty((0, columns.n_features), np.float32)
+    return csr_matrix(nothing) if columns.sparse else nothing
+
+
+def start(forest: OnlineForestClassifier, no_points: Points) -> None:
+    """Learn no point, so that the parameters are checked: what the forest refuses is bad usage."""
     try:
-        forest.partial_fit(np.empty((0, n_features), np.float32), np.empty(0, np.int64))
+        forest.partial_fit(no_points, np.empty(0, np.int64))
     except (TypeError, ValueError) as error:
         raise BadUsage(in_options(str(error))) from None

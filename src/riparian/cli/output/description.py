@@ -14,6 +14,7 @@ from riparian.cli.features.sparse import SparseColumns
 from riparian.cli.features.table import TableColumns
 from riparian.cli.model_file import Model
 from riparian.cli.output.tables import grid, show, two_columns
+from riparian.estimator.budget import budget_in_words
 from riparian.theory import certificate
 from riparian.tools import text
 
@@ -99,6 +100,9 @@ def facts(described: dict[str, Any]) -> dict[str, str]:
         "features": f"{described['n_features']:,}",
         "memory": ", ".join(f"{name} {text.size(n)}" for name, n in described["memory"].items()),
     }
+    budget = budget_in_words(described["totals"])
+    if budget is not None:
+        words["budget"] = budget
     for name, encoder in described["encoded_columns"].items():
         words[f"column {name}"] = encoder
     return words

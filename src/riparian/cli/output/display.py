@@ -27,6 +27,7 @@ class Status:
     leaves: int
     active: int
     memory: int
+    budget: str | None = None  # what the budget of memory has done, once it binds
 
     def line(self) -> str:
         speed = [f"{self.rows:,} rows", f"{self.rows_per_second:,.0f} rows/s"]
@@ -35,6 +36,8 @@ class Status:
 
     def details(self) -> list[str]:
         forest = [f"{self.leaves:,} leaves", f"{self.active:,} active", text.size(self.memory)]
+        if self.budget is not None:
+            forest.append(self.budget)
         if self.accuracy is None or self.window_accuracy is None:
             return forest
         accuracy = f"accuracy {score(self.accuracy)} (recent {score(self.window_accuracy)})"

@@ -10,6 +10,7 @@ from typing import Any
 from riparian.cli.learning.learner import Learner
 from riparian.cli.model_file import named
 from riparian.cli.output.tables import confusion_table, score, show, two_columns
+from riparian.estimator.budget import budget_in_words
 from riparian.tools import text
 
 
@@ -27,6 +28,9 @@ def facts(learner: Learner, model: Path, size: int) -> dict[str, str]:
         f"{stats['active']:,} active, depth {stats['depth']}, "
         f"{text.size(learner.forest.memory()['total'])}",
     }
+    budget = budget_in_words(stats)
+    if budget is not None:
+        summary["budget"] = budget
     if progress.test is not None and progress.test.scores.rows:
         scores = progress.test.scores
         summary["accuracy"] = (
