@@ -36,7 +36,7 @@ public:
 
     // Point t is later than all in the list.
     void push(PointList& list, std::uint64_t t) {
-        const std::uint64_t slot = t % size_;
+        const std::uint64_t slot = slot_of(t);
         make_room(slot);
         const std::uint64_t distance = t + 1 - list.newest;
         // The next older one may be too old already, or there is none.
@@ -85,7 +85,7 @@ public:
     void link(std::span<const std::uint64_t> ts) {
         if (ts.empty()) return;
         if (ts.back() < size_) make_room(ts.back());
-        std::uint64_t slot = ts[0] % size_, before = ts[0];
+        std::uint64_t slot = slot_of(ts[0]), before = ts[0];
         links_[slot] = 0;
         for (const std::uint64_t t : ts.subspan(1)) {
             const std::uint64_t distance = t - before;
@@ -101,6 +101,11 @@ public:
 private:
     static constexpr std::size_t step = 64;  // links grow by this many at the least
 
+    // Division of short numbers is several times as fast.
+    std::uint64_t slot_of(std::uint64_t t) const {
+        return t >> 32 ? t % size_ : static_cast<std::uint32_t>(t) % size_;
+    }
+
     void make_room(std::uint64_t slot) {
         if (slot >= links_.size())
             links_.resize(std::min<std::size_t>(size_, slot / step * step + step));
@@ -110,7 +115,7 @@ private:
     void walk(const PointList& list, std::uint64_t received, Visitor&& visitor) const {
         if (list.newest == 0) return;
         std::uint64_t t = list.newest - 1;
-        for (std::uint64_t slot = t % size_; at_hand(t, received);) {
+        for (std::uint64_t slot = slot_of(t); at_hand(t, received);) {
             visitor(t);
             const std::uint32_t distance = links_[slot];
             if (distance == 0) return;

@@ -77,8 +77,8 @@ struct Keeping {
         std::vector<float> gathered;
         std::vector<Entered> entered;  // those that the last split let in,
         std::vector<Entered> stack;    // and those that wait for them to have looked
-        Cell cell;                     // of the leaf that looks or splits
-        Cell left, right;              // of its children
+        Cell cell;                     // of the leaf that looks or splits,
+        Cell left, right;              // and of its children
         std::optional<Look::Values> cut_values;  // of its points, in the dimension of the split
         StructureTally tally;
         Look look;
@@ -666,14 +666,15 @@ private:
         start_cells(context);
         const std::uint64_t stream_key = key(context.settings.seed, tree.number_, stream_draw);
         scratch.cell.structure = scratch.structure.add([&](std::vector<std::uint64_t>& structure) {
-            scratch.cell.estimation = scratch.estimation.add([&](std::vector<std::uint64_t>& estimation) {
+            const auto list_both = [&](std::vector<std::uint64_t>& estimation) {
                 for (std::uint64_t t = 0; t < context.received; ++t) {
                     const Stream stream =
                         TwoStreams::stream_of(fold(stream_key, t), context.settings);
                     if (stream == Stream::ignored || weight_of(tree, t, context) == 0) continue;
                     (stream == Stream::structure ? structure : estimation).push_back(t);
                 }
-            });
+            };
+            scratch.cell.estimation = scratch.estimation.add(list_both);
         });
         describe_structure(tree, context);
         describe_estimation(tree, context);
