@@ -107,8 +107,7 @@ public:
         TreeStats stats{
             .totals = totals_, .leaves = leaves_.size(), .active = active_, .depth = depth_};
         stats.node_bytes = nodes_.bytes() + importance_.bytes();
-        stats.leaf_bytes =
-            leaves_.bytes() + record_.bytes(leaves_.size()) + histograms_.live();
+        stats.leaf_bytes = leaves_.bytes() + record_.bytes(leaves_.size()) + histograms_.live();
         stats.fringe_bytes = waiting_.bytes() + pool_.live();
         stats.held_bytes = histograms_.held() + pool_.held();
         for (const Leaf& leaf : leaves_) {

@@ -276,7 +276,15 @@ private:
             at[i] = segments_.of(ts[i]).dense.at(ts[i] % segment_points);
         for (std::size_t d = 0; d < columns.size(); ++d) {
             const std::size_t column = columns[d];
-            for (std::size_t i = 0; i < ts.size(); ++i) out[d * stride + i] = at[i][column];
+            float* row = out + d * stride;
+            std::size_t i = 0;
+            for (; i + 4 <= ts.size(); i += 4) {
+                row[i] = at[i][column];
+                row[i + 1] = at[i + 1][column];
+                row[i + 2] = at[i + 2][column];
+                row[i + 3] = at[i + 3][column];
+            }
+            for (; i < ts.size(); ++i) row[i] = at[i][column];
         }
     }
 

@@ -36,9 +36,8 @@ public:
 
     // Point t is later than all in the list.
     void push(PointList& list, std::uint64_t t) {
-        const std::uint64_t slot = t % size_;
-        if (slot >= links_.size())
-            links_.resize(std::min<std::size_t>(size_, slot / step * step + step));
+        const std::uint64_t slot = slot_of(t);
+        make_room(slot);
         const std::uint64_t distance = t + 1 - list.newest;
         // The next older one may be too old already, or there is none.
         links_[slot] =
@@ -55,12 +54,13 @@ public:
         ++list.count;
     }
 
-    // The numbers of the points at hand, by time.
+    // The numbers of the points at hand, by time, are added to `ts`.
     void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts) const {
-        std::size_t first = static_cast<std::size_t>(std::min<std::uint64_t>(list.count, size_));
-        ts.resize(first);
-        walk(list, received, [&](std::uint64_t t) { ts[--first] = t; });
-        ts.erase(ts.begin(), ts.begin() + static_cast<std::ptrdiff_t>(first));
+        const auto start = static_cast<std::ptrdiff_t>(ts.size());
+        ts.resize(ts.size() + static_cast<std::size_t>(std::min<std::uint64_t>(list.count, size_)));
+        std::uint64_t* first = ts.data() + ts.size();
+        walk(list, received, [&](std::uint64_t t) { *--first = t; });
+        ts.erase(ts.begin() + start, ts.begin() + (first - ts.data()));
     }
 
     // Drop the points that are not at hand any more.
@@ -75,11 +75,25 @@ public:
         list = left;
     }
 
-    // A new list of points that are at hand, by time. They leave the one they were in.
-    PointList chain(std::span<const std::uint64_t> ts) {
-        PointList list;
-        for (const std::uint64_t t : ts) push(list, t);
-        return list;
+    // A new list of points that are at hand, by time; they leave the one they were in. It can be read
+    // once they are linked.
+    static PointList list_of(std::span<const std::uint64_t> ts) {
+        if (ts.empty()) return {};
+        return {ts.back() + 1, ts.front() + 1, ts.size()};
+    }
+    // Each of them was pushed before, or all W points are at hand.
+    void link(std::span<const std::uint64_t> ts) {
+        if (ts.empty()) return;
+        if (ts.back() < size_) make_room(ts.back());
+        std::uint64_t slot = slot_of(ts[0]), before = ts[0];
+        links_[slot] = 0;
+        for (const std::uint64_t t : ts.subspan(1)) {
+            const std::uint64_t distance = t - before;
+            slot += distance;
+            slot = slot >= size_ ? slot - size_ : slot;  // t % W
+            links_[slot] = static_cast<std::uint32_t>(distance);
+            before = t;
+        }
     }
 
     std::size_t bytes() const { return links_.bytes(); }
@@ -87,11 +101,21 @@ public:
 private:
     static constexpr std::size_t step = 64;  // links grow by this many at the least
 
+    // Division of short numbers is several times as fast.
+    std::uint64_t slot_of(std::uint64_t t) const {
+        return t >> 32 ? t % size_ : static_cast<std::uint32_t>(t) % size_;
+    }
+
+    void make_room(std::uint64_t slot) {
+        if (slot >= links_.size())
+            links_.resize(std::min<std::size_t>(size_, slot / step * step + step));
+    }
+
     template <class Visitor>
     void walk(const PointList& list, std::uint64_t received, Visitor&& visitor) const {
         if (list.newest == 0) return;
         std::uint64_t t = list.newest - 1;
-        for (std::uint64_t slot = t % size_; at_hand(t, received);) {
+        for (std::uint64_t slot = slot_of(t); at_hand(t, received);) {
             visitor(t);
             const std::uint32_t distance = links_[slot];
             if (distance == 0) return;
@@ -103,23 +127,5 @@ private:
     std::uint32_t size_;          // W
     Array<std::uint32_t> links_;  // of point t at t % W; 0: it is the oldest at hand
 };
-
-// Those that go left (R4) before the rest, each in order. `values` are theirs in the dimension of the
-// split; `room` is scratch. Returns how many go left.
-inline std::size_t divide(std::span<std::uint64_t> ts, const float* values, float threshold,
-                          std::vector<std::uint64_t>& room) {
-    room.resize(ts.size());
-    std::size_t left = 0, right = 0;
-    for (std::size_t i = 0; i < ts.size(); ++i) {
-        const std::uint64_t t = ts[i];
-        const bool goes_left = values[i] <= threshold;
-        ts[left] = t;  // without a branch: the side is a coin toss
-        room[right] = t;
-        left += goes_left;
-        right += !goes_left;
-    }
-    std::copy_n(room.begin(), right, ts.begin() + static_cast<std::ptrdiff_t>(left));
-    return left;
-}
 
 }  // namespace riparian

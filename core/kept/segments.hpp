@@ -112,8 +112,7 @@ public:
     bool weighted() const { return weighted_; }  // a weight other than 1 has been met
 
     // Of several points at once.
-    void labels(std::span<const std::uint64_t> ts, std::vector<Class>& out) const {
-        out.resize(ts.size());
+    void labels(std::span<const std::uint64_t> ts, std::span<Class> out) const {
         for (std::size_t i = 0; i < ts.size(); ++i) out[i] = label(ts[i]);
     }
 

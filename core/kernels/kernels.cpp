@@ -224,11 +224,45 @@ inline std::uint64_t word_left(const float* values, std::size_t n, float thresho
     return word;
 }
 
-inline std::size_t count_left(const float* values, std::size_t n, float threshold) {
-    std::size_t count = 0, i = 0;
-    for (; i + 64 <= n; i += 64) count += bits_of(word_left(values + i, 64, threshold));
-    if (i < n) count += bits_of(word_left(values + i, n - i, threshold));
-    return count;
+// Of sixteen thresholds, the bits of those with between `least` and `most` values <= them.
+inline std::uint32_t sixteen_valid(const float* values, std::size_t n, const float* thresholds,
+                                   std::size_t least, std::size_t most) {
+#if defined(__AVX512F__)
+    const __m512 row = _mm512_loadu_ps(thresholds);
+    const __m512i one = _mm512_set1_epi32(1);
+    __m512i left = _mm512_setzero_si512();
+    for (std::size_t i = 0; i < n; ++i) {
+        const __mmask16 is_left = _mm512_cmp_ps_mask(_mm512_set1_ps(values[i]), row, _CMP_LE_OQ);
+        left = _mm512_mask_add_epi32(left, is_left, left, one);
+    }
+    return _mm512_cmpge_epu32_mask(left, _mm512_set1_epi32(static_cast<int>(least))) &
+           _mm512_cmple_epu32_mask(left, _mm512_set1_epi32(static_cast<int>(most)));
+#elif defined(__AVX2__)
+    const __m256 low = _mm256_loadu_ps(thresholds), high = _mm256_loadu_ps(thresholds + 8);
+    __m256i low_left = _mm256_setzero_si256(), high_left = low_left;  // counted down
+    for (std::size_t i = 0; i < n; ++i) {
+        const __m256 x = _mm256_set1_ps(values[i]);
+        const __m256 is_low = _mm256_cmp_ps(x, low, _CMP_LE_OQ);
+        const __m256 is_high = _mm256_cmp_ps(x, high, _CMP_LE_OQ);
+        low_left = _mm256_add_epi32(low_left, _mm256_castps_si256(is_low));
+        high_left = _mm256_add_epi32(high_left, _mm256_castps_si256(is_high));
+    }
+    const __m256i at_least = _mm256_set1_epi32(1 - static_cast<int>(least));
+    const __m256i at_most = _mm256_set1_epi32(-1 - static_cast<int>(most));
+    const auto bits = [&](__m256i left) {
+        const __m256i valid =
+            _mm256_and_si256(_mm256_cmpgt_epi32(at_least, left), _mm256_cmpgt_epi32(left, at_most));
+        return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(valid)));
+    };
+    return bits(low_left) | bits(high_left) << 8;
+#else
+    std::uint32_t left[16] = {}, bits = 0;
+    for (std::size_t i = 0; i < n; ++i)
+        for (unsigned k = 0; k < 16; ++k) left[k] += values[i] <= thresholds[k];
+    for (unsigned k = 0; k < 16; ++k)
+        bits |= static_cast<std::uint32_t>((left[k] >= least) & (left[k] <= most)) << k;
+    return bits;
+#endif
 }
 
 // Which of sixteen values equal this one.
@@ -248,18 +282,28 @@ inline std::uint32_t sixteen_equal(const float* values, float value) {
 #endif
 }
 
-// No branch asks whether one is valid: it would be guessed wrong too often. Repeats are looked for among
-// sixteen.
+inline unsigned lowest_bit(std::uint32_t bits) {  // of a number that is not 0
+#if defined(__GNUC__)
+    return static_cast<unsigned>(__builtin_ctz(bits));
+#else
+    return bits_of((bits & (0 - bits)) - 1);
+#endif
+}
+
+// Repeats are looked for among sixteen, and only of the valid ones.
 std::size_t valid_thresholds(const float* values, std::size_t n, const float* thresholds,
                              std::size_t m, std::size_t least, std::size_t most,
                              std::uint32_t* valid) {
     std::size_t n_valid = 0;
-    for (std::size_t j = 0; j < m; ++j) {
-        const std::size_t left = count_left(values, n, thresholds[j]);
-        const std::uint32_t equal = sixteen_equal(thresholds + j / 16 * 16, thresholds[j]);
-        const bool is_last = equal >> (j % 16) == 1;
-        valid[n_valid] = static_cast<std::uint32_t>(j);
-        n_valid += static_cast<std::size_t>(is_last & (left >= least) & (left <= most));
+    for (std::size_t first = 0; first < m; first += 16) {
+        const float* some = thresholds + first;
+        std::uint32_t bits = sixteen_valid(values, n, some, least, most);
+        if (m - first < 16) bits &= (1u << (m - first)) - 1u;
+        for (; bits; bits &= bits - 1) {
+            const unsigned j = lowest_bit(bits);
+            valid[n_valid] = static_cast<std::uint32_t>(first + j);
+            n_valid += sixteen_equal(some, some[j]) >> j == 1;
+        }
     }
     return n_valid;
 }

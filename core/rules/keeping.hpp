@@ -16,6 +16,7 @@
 #include "counts/histogram.hpp"
 #include "counts/labels.hpp"
 #include "draws.hpp"
+#include "kept/cells.hpp"
 #include "kept/kept_pixels.hpp"
 #include "kept/kept_points.hpp"
 #include "kept/listed.hpp"
@@ -64,20 +65,22 @@ struct Keeping {
     template <class Space>
     using Shared = KeptPoints<Space>;
 
-    // The points of one stream that a leaf lists.
-    struct Listed {
-        std::vector<std::uint64_t> ts;
-        std::vector<Class> labels;
-        std::vector<Weight> weights;  // empty: all 1
+    // A leaf that is in the fringe and has not looked yet.
+    struct Entered {
+        std::uint32_t leaf;
+        std::optional<Cell>
+            cell;  // its points, whose links are not made yet; none: it has its list
     };
     template <class Space>
     struct Scratch : CandidateScratch<Space> {
-        Listed structure, estimation;
+        CellPoints structure, estimation;
         std::vector<std::uint32_t> split_points;
         std::vector<float> gathered;
-        std::vector<std::uint64_t> room;
-        std::vector<std::uint32_t> entered;  // the fringe, and have not looked yet
-        std::vector<std::uint32_t> stack;
+        std::vector<Entered> entered;            // those that the last split let in,
+        std::vector<Entered> stack;              // and those that wait for them to have looked
+        Cell cell;                               // of the leaf that looks or splits,
+        Cell left, right;                        // and of its children
+        std::optional<Look::Values> cut_values;  // of its points, in the dimension of the split
         StructureTally tally;
         Look look;
     };
@@ -142,7 +145,7 @@ struct Keeping {
     }
 
     // The list of a leaf is divided between its children, in order. Those of a young leaf start with
-    // the histogram of what they list.
+    // the histogram of what they list. A child's points are linked once it has looked or waits.
     template <class Tree>
     static void inherit(Tree& tree, std::uint32_t left, std::uint32_t right,
                         const typename Tree::Cut& cut, bool was_young,
@@ -150,42 +153,52 @@ struct Keeping {
         auto& scratch = context.scratch;
         Record& record = tree.record_;
         if (tree.nodes_.size() == 3 && record.growth == 0) set_first_bound(tree, context.settings);
+        if (!was_young) {
+            read_cell(tree, left, context);
+            label_estimation(context);
+            scratch.cut_values.reset();
+        }
         record.leaves.push_back({});
-        const ListedLeaf parent = record.leaves[left];
-        record.leaves[left] = {};
-
-        record.lists.read(parent.structure, context.received, scratch.structure.ts);
-        const auto structure = divided(scratch.structure.ts, cut, context);
-        record.leaves[left].structure = record.lists.chain(structure.left);
-        record.leaves[right].structure = record.lists.chain(structure.right);
-
-        record.lists.read(parent.estimation, context.received, scratch.estimation.ts);
-        const auto estimation = divided(scratch.estimation.ts, cut, context);
-        record.leaves[left].estimation = record.lists.chain(estimation.left);
-        record.leaves[right].estimation = record.lists.chain(estimation.right);
+        divide_cell(cut, context);
+        record.leaves[left] = list_of(scratch.left, context);
+        record.leaves[right] = list_of(scratch.right, context);
         if (!was_young) return;
-        fill_histogram(tree, left, estimation.left, context);
-        fill_histogram(tree, right, estimation.right, context);
+        fill_histogram(tree, left, scratch.left, context);
+        fill_histogram(tree, right, scratch.right, context);
     }
 
     // R12, as in the paper; who enters is young.
     template <class Tree>
     static void fill_fringe(Tree& tree, std::uint32_t left, std::uint32_t right,
                             typename Tree::Context& context) {
-        const auto enter_and_look = [&](std::uint32_t leaf) {
+        auto& scratch = context.scratch;
+        const auto enter_and_look = [&](std::uint32_t leaf, std::optional<Cell> cell) {
             enter(tree, leaf, context.received);
-            context.scratch.entered.push_back(leaf);
+            scratch.entered.push_back({leaf, cell});
         };
         if (!context.settings.bounded()) {
-            enter_and_look(left);
-            enter_and_look(right);
+            enter_and_look(left, scratch.left);
+            enter_and_look(right, scratch.right);
             return;
         }
         for (const std::uint32_t leaf : {left, right}) tree.wait(leaf);
+        bool left_waits = true, right_waits = true;
         const Budget budget(tree, context.settings.budget);
         while (tree.active_ < context.settings.fringe_size && !tree.waiting_.empty() &&
-               budget.has_room())
-            enter_and_look(tree.take_waiting());
+               budget.has_room()) {
+            const std::uint32_t leaf = tree.take_waiting();
+            if (leaf == left) {
+                left_waits = false;
+                enter_and_look(leaf, scratch.left);
+            } else if (leaf == right) {
+                right_waits = false;
+                enter_and_look(leaf, scratch.right);
+            } else {
+                enter_and_look(leaf, std::nullopt);
+            }
+        }
+        if (left_waits) link(tree, scratch.left, context);
+        if (right_waits) link(tree, scratch.right, context);
     }
 
     template <class Tree>
@@ -263,7 +276,7 @@ private:
                 settle(tree, index, record.leaves[index].attempt, context);
                 check(tree, index, context);
             } else if (record.leaves[index].structure.count >= leaf.next) {
-                look(tree, index, context);
+                look(tree, {index, std::nullopt}, context);
             }
         }
         let_all_look_that_entered(tree, context);
@@ -300,40 +313,108 @@ private:
         return weight == 1.0 ? 1 : tree.round_weight(weight, t, context.settings);
     }
 
+    // The points that a leaf lists become the cell.
     template <class Tree>
-    static void read(const Tree& tree, const PointList& list, Listed& out,
-                     const typename Tree::Context& context) {
-        tree.record_.lists.read(list, context.received, out.ts);
-        describe(tree, out, context);
+    static void read_cell(const Tree& tree, std::uint32_t index, typename Tree::Context& context) {
+        read_structure(tree, index, context);
+        read_estimation(tree, index, context);
     }
-
-    // The labels and weights of the points.
     template <class Tree>
-    static void describe(const Tree& tree, Listed& out, const typename Tree::Context& context) {
-        context.shared.labels(out.ts, out.labels);
-        out.weights.clear();
-        if (!context.shared.weighted()) return;
-        for (const std::uint64_t t : out.ts) out.weights.push_back(weight_of(tree, t, context));
-    }
-
-    struct Sides {
-        std::span<const std::uint64_t> left, right;
-    };
-    template <class Context, class Cut>
-    static Sides divided(std::span<std::uint64_t> ts, const Cut& cut, Context& context) {
+    static void read_structure(const Tree& tree, std::uint32_t index,
+                               typename Tree::Context& context) {
         auto& scratch = context.scratch;
-        scratch.gathered.resize(ts.size());
-        context.shared.values(std::span(&cut.feature, 1), ts, scratch.gathered.data(), ts.size());
-        const std::size_t left = divide(ts, scratch.gathered.data(), cut.threshold, scratch.room);
-        return {ts.first(left), ts.subspan(left)};
+        start_cells(context);
+        scratch.cell.structure = scratch.structure.add([&](std::vector<std::uint64_t>& ts) {
+            tree.record_.lists.read(tree.record_.leaves[index].structure, context.received, ts);
+        });
+        describe_structure(tree, context);
+    }
+    // Without their labels: a look must not know them.
+    template <class Tree>
+    static void read_estimation(const Tree& tree, std::uint32_t index,
+                                typename Tree::Context& context) {
+        auto& scratch = context.scratch;
+        scratch.cell.estimation = scratch.estimation.add([&](std::vector<std::uint64_t>& ts) {
+            tree.record_.lists.read(tree.record_.leaves[index].estimation, context.received, ts);
+        });
+        describe_estimation(tree, context);
+    }
+
+    // Where nobody waits, all cells are done with.
+    template <class Context>
+    static void start_cells(Context& context) {
+        if (!context.scratch.stack.empty()) return;
+        context.scratch.structure.clear();
+        context.scratch.estimation.clear();
     }
 
     template <class Tree>
-    static void fill_histogram(Tree& tree, std::uint32_t index, std::span<const std::uint64_t> ts,
-                               const typename Tree::Context& context) {
+    static void describe_structure(const Tree& tree, typename Tree::Context& context) {
+        CellPoints& points = context.scratch.structure;
+        const Run run = context.scratch.cell.structure;
+        context.shared.labels(points.ts(run), points.labels(run));
+        weigh(tree, points, run, context);
+    }
+    template <class Tree>
+    static void describe_estimation(const Tree& tree, typename Tree::Context& context) {
+        weigh(tree, context.scratch.estimation, context.scratch.cell.estimation, context);
+    }
+    template <class Tree>
+    static void weigh(const Tree& tree, CellPoints& points, const Run& run,
+                      const typename Tree::Context& context) {
+        if (!context.shared.weighted()) return;
+        points.weigh(run, [&](std::uint64_t t) { return weight_of(tree, t, context); });
+    }
+
+    // Once the cell is to be split.
+    template <class Context>
+    static void label_estimation(Context& context) {
+        CellPoints& points = context.scratch.estimation;
+        const Run run = context.scratch.cell.estimation;
+        context.shared.labels(points.ts(run), points.labels(run));
+    }
+
+    template <class Context, class Cut>
+    static void divide_cell(const Cut& cut, Context& context) {
+        auto& scratch = context.scratch;
+        const auto divide = [&](CellPoints& points, const Run& run, const float* values) {
+            if (!values) {
+                scratch.gathered.resize(run.count);
+                context.shared.values(std::span(&cut.feature, 1), points.ts(run),
+                                      scratch.gathered.data(), run.count);
+                values = scratch.gathered.data();
+            }
+            return points.divide(run, values, cut.threshold);
+        };
+        const auto structure = divide(scratch.structure, scratch.cell.structure,
+                                      scratch.cut_values ? scratch.cut_values->structure : nullptr);
+        const auto estimation =
+            divide(scratch.estimation, scratch.cell.estimation,
+                   scratch.cut_values ? scratch.cut_values->estimation : nullptr);
+        scratch.left = {structure.left, estimation.left};
+        scratch.right = {structure.right, estimation.right};
+    }
+
+    template <class Context>
+    static ListedLeaf list_of(const Cell& cell, const Context& context) {
+        return {PointLists::list_of(context.scratch.structure.ts(cell.structure)),
+                PointLists::list_of(context.scratch.estimation.ts(cell.estimation)), 0};
+    }
+    template <class Tree>
+    static void link(Tree& tree, const Cell& cell, const typename Tree::Context& context) {
+        tree.record_.lists.link(context.scratch.structure.ts(cell.structure));
+        tree.record_.lists.link(context.scratch.estimation.ts(cell.estimation));
+    }
+
+    template <class Tree>
+    static void fill_histogram(Tree& tree, std::uint32_t index, const Cell& cell,
+                               typename Tree::Context& context) {
         EstimationHistogram& histogram = tree.leaves_[index].estimation;
-        for (const std::uint64_t t : ts)
-            histogram.add(tree.histograms_, context.shared.label(t), weight_of(tree, t, context));
+        CellPoints& points = context.scratch.estimation;
+        const auto labels = points.labels(cell.estimation);
+        const auto weights = points.weights(cell.estimation);
+        for (std::size_t i = 0; i < labels.size(); ++i)
+            histogram.add(tree.histograms_, labels[i], weights.empty() ? Weight{1} : weights[i]);
     }
 
     // -- a young leaf looks (R20) -------------------------------------------------------------------
@@ -351,34 +432,47 @@ private:
         return Draws(tree.record_.growth ? fold(start, tree.record_.growth) : start);
     }
 
-    // The best valid split of the points in the scratch. Of estimation points it is handed numbers and
-    // weights, never labels.
+    // A look that cannot succeed is passed over: it counts as one that lacked points.
+    static constexpr LookResult passed_over{.any_valid = true, .best = std::nullopt};
+
+    // The cell's structure points: whether a look at them can succeed.
+    template <class Context>
+    static bool can_succeed(const Place& place, Context& context) {
+        auto& scratch = context.scratch;
+        const Run run = scratch.cell.structure;
+        if (run.count < 2) return false;
+        scratch.tally.set(scratch.structure.labels(run), scratch.structure.weights(run));
+        return place.must || look_can_succeed(scratch.tally, context.settings.min_gain);
+    }
+
+    // The best valid split of the cell, whose tally is set. Of estimation points it is handed numbers
+    // and weights, never labels.
     template <class Tree>
     static LookResult search(const Tree& tree, const Place& place,
                              typename Tree::Context& context) {
         const Settings& settings = context.settings;
         auto& scratch = context.scratch;
-        // A look that cannot succeed is passed over: it counts as one that lacked points.
-        const LookResult passed_over{.any_valid = true, .best = std::nullopt};
+        const auto structure = scratch.structure.ts(scratch.cell.structure);
+        const auto estimation = scratch.estimation.ts(scratch.cell.estimation);
         const std::uint64_t alpha = settings.alpha[place.depth];
-        const ListedEstimation estimation{scratch.estimation.ts.size(), scratch.estimation.weights};
-        if (scratch.structure.ts.size() < 2 || estimation.weight() / 2 < alpha) return passed_over;
-        scratch.tally.set(scratch.structure.labels, scratch.structure.weights);
-        if (!place.must && !look_can_succeed(scratch.tally, settings.min_gain)) return passed_over;
+        const ListedEstimation listed{estimation.size(),
+                                      scratch.estimation.weights(scratch.cell.estimation)};
+        if (listed.weight() / 2 < alpha) return passed_over;
         Draws draws = draws_of(tree, place.node, place.attempt, settings);
         context.space.draw(draws, scratch.drawn);
-        draw_split_points(draws, static_cast<std::uint32_t>(scratch.structure.ts.size()),
+        draw_split_points(draws, static_cast<std::uint32_t>(structure.size()),
                           settings.split_points, scratch.split_points);
         const auto above = place.must ? std::nullopt : std::optional(settings.min_gain);
-        const ListedValues values(context.shared, scratch.structure.ts, scratch.estimation.ts);
+        const ListedValues values(context.shared, structure, estimation);
         return scratch.look.search(std::span<const typename Tree::Feature>(scratch.drawn),
                                    std::span<const std::uint32_t>(scratch.split_points),
-                                   scratch.tally, estimation, values, alpha, above);
+                                   scratch.tally, listed, values, alpha, above);
     }
 
     template <class Tree>
-    static void look(Tree& tree, std::uint32_t index, typename Tree::Context& context) {
+    static void look(Tree& tree, const Entered& entered, typename Tree::Context& context) {
         const Settings& settings = context.settings;
+        const std::uint32_t index = entered.leaf;
         typename Tree::Leaf& leaf = tree.leaves_[index];
         ListedLeaf& listed = tree.record_.leaves[index];
         const auto n = static_cast<std::uint32_t>(listed.structure.count);
@@ -387,15 +481,30 @@ private:
             n < 2 || (!context.shared.weighted() &&
                       listed.estimation.count / 2 < settings.alpha[leaf.depth]);
         if (!lacks_points) {
-            read(tree, listed.structure, context.scratch.structure, context);
-            read(tree, listed.estimation, context.scratch.estimation, context);
             const bool must = leaf.estimation.total() >= settings.beta[leaf.depth];
-            const LookResult result =
-                search(tree, {leaf.node, listed.attempt, leaf.depth, must}, context);
-            if (result.best && split_young(tree, index, *result.best, context)) return;
+            const Place place{leaf.node, listed.attempt, leaf.depth, must};
+            const LookResult result = look_at_cell(tree, entered, place, context);
+            if (result.best) {
+                if (!entered.cell) label_estimation(context);
+                if (split_young(tree, index, *result.best, context)) return;
+            }
             if (!result.any_valid) ++listed.attempt;
         }
         leaf.next = std::max(n + 1, static_cast<std::uint32_t>((13 * std::uint64_t{n} + 9) / 10));
+        if (entered.cell) link(tree, *entered.cell, context);
+    }
+
+    // Its list is read as far as it is needed.
+    template <class Tree>
+    static LookResult look_at_cell(const Tree& tree, const Entered& entered, const Place& place,
+                                   typename Tree::Context& context) {
+        if (entered.cell)
+            context.scratch.cell = *entered.cell;
+        else
+            read_structure(tree, entered.leaf, context);
+        if (!can_succeed(place, context)) return passed_over;
+        if (!entered.cell) read_estimation(tree, entered.leaf, context);
+        return search(tree, place, context);
     }
 
     // Whether there was room for it.
@@ -416,6 +525,7 @@ private:
             ++tree.totals_.should_splits;
         else
             ++tree.totals_.must_splits;
+        context.scratch.cut_values = context.scratch.look.values_of(choice.feature);
         typename Tree::Leaf left, right;
         left.born = right.born = tree.record_.lost_estimation;
         tree.split(index, {context.scratch.drawn[choice.feature], choice.threshold, choice.g}, left,
@@ -430,14 +540,14 @@ private:
         auto& entered = context.scratch.entered;
         auto& stack = context.scratch.stack;
         while (!stack.empty() || !entered.empty()) {
-            std::sort(entered.begin(), entered.end(), [&](std::uint32_t a, std::uint32_t b) {
-                return tree.leaves_[a].node > tree.leaves_[b].node;
+            std::sort(entered.begin(), entered.end(), [&](const Entered& a, const Entered& b) {
+                return tree.leaves_[a.leaf].node > tree.leaves_[b.leaf].node;
             });
             stack.insert(stack.end(), entered.begin(), entered.end());
             entered.clear();
-            const std::uint32_t leaf = stack.back();
+            const Entered next = stack.back();
             stack.pop_back();
-            look(tree, leaf, context);
+            look(tree, next, context);
         }
     }
 
@@ -452,11 +562,11 @@ private:
         tree.record_.lists.drop_lost(listed.structure, context.received);
         tree.record_.lists.drop_lost(listed.estimation, context.received);
         tree.leaves_[index].next = 0;
-        read(tree, listed.structure, scratch.structure, context);
-        read(tree, listed.estimation, scratch.estimation, context);
+        read_cell(tree, index, context);
+        label_estimation(context);
         Draws draws = draws_of(tree, tree.leaves_[index].node, attempt, context.settings);
         context.space.draw(draws, scratch.drawn);
-        draw_split_points(draws, static_cast<std::uint32_t>(scratch.structure.ts.size()),
+        draw_split_points(draws, static_cast<std::uint32_t>(scratch.cell.structure.count),
                           context.settings.split_points, scratch.split_points);
         tree.settle(index, attempt, context);
         count_list(tree, *tree.leaves_[index].candidates, context);
@@ -468,36 +578,37 @@ private:
                            typename Tree::Context& context) {
         auto& scratch = context.scratch;
         const std::size_t dims = scratch.drawn.size();
-        const auto gather = [&](const Listed& listed) {
-            scratch.gathered.resize(dims * listed.ts.size());
-            context.shared.values(std::span<const typename Tree::Feature>(scratch.drawn), listed.ts,
-                                  scratch.gathered.data(), listed.ts.size());
+        const auto gather = [&](const CellPoints& points, const Run& run) {
+            scratch.gathered.resize(dims * run.count);
+            context.shared.values(std::span<const typename Tree::Feature>(scratch.drawn),
+                                  points.ts(run), scratch.gathered.data(), run.count);
         };
-        const auto project = [&](const Listed& listed, std::size_t i) {
+        const auto project = [&](const Run& run, std::size_t i) {
             scratch.values.resize(std::max(scratch.values.size(), dims));
             for (std::size_t d = 0; d < dims; ++d)
-                scratch.values[d] = scratch.gathered[d * listed.ts.size() + i];
+                scratch.values[d] = scratch.gathered[d * run.count + i];
         };
-        const auto weight = [](const Listed& listed, std::size_t i) {
-            return listed.weights.empty() ? Weight{1} : listed.weights[i];
+        const auto count = [&](CellPoints& points, const Run& run, auto&& counted) {
+            const auto labels = points.labels(run);
+            const auto weights = points.weights(run);
+            for (std::size_t i = 0; i < run.count; ++i) {
+                project(run, i);
+                counted(labels[i], weights.empty() ? Weight{1} : weights[i]);
+            }
         };
-        const Listed &structure = scratch.structure, &estimation = scratch.estimation;
-        gather(structure);
+        const auto [structure, estimation] = scratch.cell;
+        gather(scratch.structure, structure);
         for (const std::uint32_t i : scratch.split_points) {
             project(structure, i);
             candidates.add_split_point(tree.record_.lost_estimation, scratch);
         }
-        for (std::size_t i = 0; i < structure.ts.size(); ++i) {
-            project(structure, i);
-            candidates.count_structure(tree.pool_, structure.labels[i], weight(structure, i),
-                                       tree.n_classes(), scratch);
-        }
-        gather(estimation);
-        for (std::size_t i = 0; i < estimation.ts.size(); ++i) {
-            project(estimation, i);
-            candidates.count_estimation(tree.pool_, estimation.labels[i], weight(estimation, i),
-                                        tree.n_classes(), scratch);
-        }
+        count(scratch.structure, structure, [&](Class y, Weight n) {
+            candidates.count_structure(tree.pool_, y, n, tree.n_classes(), scratch);
+        });
+        gather(scratch.estimation, estimation);
+        count(scratch.estimation, estimation, [&](Class y, Weight n) {
+            candidates.count_estimation(tree.pool_, y, n, tree.n_classes(), scratch);
+        });
     }
 
     template <class Tree>
@@ -537,11 +648,14 @@ private:
         record.bound = 2 * record.structure_arrivals;
         record.growth = record.structure_arrivals;
         list_all(tree, context);
-        const Listed& estimation = context.scratch.estimation;
+        auto& scratch = context.scratch;
         const std::uint64_t total =
-            ListedEstimation{estimation.ts.size(), estimation.weights}.weight();
+            ListedEstimation{scratch.cell.estimation.count,
+                             scratch.estimation.weights(scratch.cell.estimation)}
+                .weight();
+        const Place root{0, 0, 0, total >= context.settings.beta[0]};
         const LookResult result =
-            search(tree, {0, 0, 0, total >= context.settings.beta[0]}, context);
+            can_succeed(root, context) ? search(tree, root, context) : passed_over;
         if (!result.best) {
             record.growth = old_growth;
             return false;
@@ -549,12 +663,11 @@ private:
         tree.fell();
         tree.plant_root();
         record.leaves.clear();
-        record.leaves.push_back({});
-        record.leaves[0].structure = record.lists.chain(context.scratch.structure.ts);
-        record.leaves[0].estimation = record.lists.chain(estimation.ts);
-        fill_histogram(tree, 0, estimation.ts, context);
+        record.leaves.push_back(list_of(scratch.cell, context));
+        label_estimation(context);
+        fill_histogram(tree, 0, scratch.cell, context);
         enter(tree, 0, context.received);
-        split_young(tree, 0, *result.best, context);
+        if (!split_young(tree, 0, *result.best, context)) link(tree, scratch.cell, context);
         let_all_look_that_entered(tree, context);
         return true;
     }
@@ -562,16 +675,21 @@ private:
     template <class Tree>
     static void list_all(const Tree& tree, typename Tree::Context& context) {
         auto& scratch = context.scratch;
-        scratch.structure.ts.clear();
-        scratch.estimation.ts.clear();
+        start_cells(context);
         const std::uint64_t stream_key = key(context.settings.seed, tree.number_, stream_draw);
-        for (std::uint64_t t = 0; t < context.received; ++t) {
-            const Stream stream = TwoStreams::stream_of(fold(stream_key, t), context.settings);
-            if (stream == Stream::ignored || weight_of(tree, t, context) == 0) continue;
-            (stream == Stream::structure ? scratch.structure : scratch.estimation).ts.push_back(t);
-        }
-        describe(tree, scratch.structure, context);
-        describe(tree, scratch.estimation, context);
+        scratch.cell.structure = scratch.structure.add([&](std::vector<std::uint64_t>& structure) {
+            const auto list_both = [&](std::vector<std::uint64_t>& estimation) {
+                for (std::uint64_t t = 0; t < context.received; ++t) {
+                    const Stream stream =
+                        TwoStreams::stream_of(fold(stream_key, t), context.settings);
+                    if (stream == Stream::ignored || weight_of(tree, t, context) == 0) continue;
+                    (stream == Stream::structure ? structure : estimation).push_back(t);
+                }
+            };
+            scratch.cell.estimation = scratch.estimation.add(list_both);
+        });
+        describe_structure(tree, context);
+        describe_estimation(tree, context);
     }
 };
 

@@ -73,6 +73,7 @@ public:
         make_room(estimation_values_, group * estimation_stride);
         for (std::size_t d = 0; d < features.size(); d += group) {
             const auto some = features.subspan(d, std::min(group, features.size() - d));
+            group_ = {d, some.size(), stride, estimation_stride};
             values.structure(some, structure_values_.data(), stride);
             values.estimation(some, estimation_values_.data(), estimation_stride);
             for (std::size_t k = 0; k < some.size(); ++k) {
@@ -86,7 +87,23 @@ public:
         return finish(above);
     }
 
+    // What the last search was told of a feature, unless it was too much to be still there.
+    struct Values {
+        const float *structure, *estimation;
+    };
+    std::optional<Values> values_of(std::uint32_t feature) const {
+        const std::size_t k = feature - group_.first;
+        if (feature < group_.first || k >= group_.count) return std::nullopt;
+        return Values{structure_values_.data() + k * group_.stride,
+                      estimation_values_.data() + k * group_.estimation_stride};
+    }
+
 private:
+    // Features whose values were asked for at once.
+    struct Group {
+        std::size_t first = 0, count = 0, stride = 0, estimation_stride = 0;
+    };
+
     static constexpr std::size_t most_points_by_terms = 256;
     static constexpr std::size_t floats_at_once = 1 << 16;  // values that stay in the cache
     static constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
@@ -310,7 +327,8 @@ private:
     LookChoice best_;
     std::int64_t least_ = lowest;  // a candidate of less G is not the best
 
-    std::vector<float> structure_values_, estimation_values_;  // a row per feature
+    Group group_;                                              // the last
+    std::vector<float> structure_values_, estimation_values_;  // a row per feature of it
     // Of one feature:
     std::vector<float> thresholds_;  // by split point
     std::vector<std::uint32_t>

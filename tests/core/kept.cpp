@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "kept/cells.hpp"
 #include "kept/kept_pixels.hpp"
 #include "kept/kept_points.hpp"
 #include "kept/listed.hpp"
@@ -114,7 +115,7 @@ void test_rows(std::uint64_t seed) {
 
         const KeptRows saved = kept->save();
         CHECK(saved.labels.size() == std::min<std::uint64_t>(W, all.size()));
-        auto again = std::make_unique<KeptPoints<Columns>>(W, D, kind);
+        auto again = std::make_unique<KeptPoints<Columns>>(W, 1, kind);
         again->restore(saved);
         check_rows(*again, all, all.size() - saved.labels.size(), D);
         CHECK(again->save().labels == saved.labels && again->save().weights == saved.weights);
@@ -199,7 +200,7 @@ void test_pixels(std::uint64_t seed) {
             const auto distinct = std::unique(in_use.begin(), in_use.end()) - in_use.begin();
             CHECK(kept->n_images() == static_cast<std::size_t>(distinct));
         };
-        check(first > W ? first - W : 0);  // what its first point loses, too
+        check(first > W ? first - W : 0);  // the first point of the block still knows what it loses
         if (draws.below(3) == 0) {
             const KeptPixels saved = kept->save();
             kept = std::make_unique<KeptPoints<DepthDifferences>>(W);
@@ -219,7 +220,7 @@ void test_lists(std::uint64_t seed) {
     PointLists lists(W);
     std::vector<PointList> list(leaves);
     std::vector<std::deque<std::uint64_t>> plain(leaves);  // what was not dropped
-    std::vector<std::uint64_t> ts, room;
+    std::vector<std::uint64_t> ts;
     std::uint64_t t = draws.below(2) ? 0 : std::uint64_t{1} << 33;
     for (int step = 0; step < 1000;
          ++step, t += 1 + (draws.below(30) == 0 ? draws.below(2 * W) : 0)) {
@@ -236,6 +237,7 @@ void test_lists(std::uint64_t seed) {
         std::vector<std::uint64_t> at_hand;
         for (const std::uint64_t at : plain[other])
             if (!gone(at)) at_hand.push_back(at);
+        ts.clear();
         lists.read(list[other], received, ts);
         CHECK(ts == at_hand);
         if (draws.below(3) == 0) {
@@ -249,20 +251,34 @@ void test_lists(std::uint64_t seed) {
             const std::size_t child = (other + 1) % leaves;
             std::vector<float> values;
             for (std::size_t i = 0; i < ts.size(); ++i) values.push_back(make_value(draws));
-            const std::vector<std::uint64_t> before = ts;
-            const std::size_t left = divide(ts, values.data(), 0.0f, room);
-            list[other] = lists.chain(std::span(ts).first(left));
-            list[child] = lists.chain(std::span(ts).subspan(left));
+            CellPoints points;
+            const auto mark = [](std::uint64_t at) { return at % 7; };
+            const Run run = points.add([&](std::vector<std::uint64_t>& out) { out = ts; });
+            for (std::size_t i = 0; i < ts.size(); ++i)
+                points.labels(run)[i] = static_cast<Class>(mark(ts[i]));
+            if (draws.below(2)) points.weigh(run, mark);
+            const auto sides = points.divide(run, values.data(), 0.0f);
+            list[other] = PointLists::list_of(points.ts(sides.left));
+            list[child] = PointLists::list_of(points.ts(sides.right));
+            lists.link(points.ts(sides.left));
+            lists.link(points.ts(sides.right));
             plain[other].clear();
             plain[child].clear();
             for (std::size_t i = 0; i < ts.size(); ++i)
-                plain[values[i] <= 0.0f ? other : child].push_back(before[i]);
+                plain[values[i] <= 0.0f ? other : child].push_back(ts[i]);
+            for (const Run& side : {sides.left, sides.right})
+                for (std::size_t i = 0; i < side.count; ++i) {
+                    const std::uint64_t at = points.ts(side)[i];
+                    CHECK(points.labels(side)[i] == mark(at));
+                    CHECK(points.weights(side).empty() || points.weights(side)[i] == mark(at));
+                }
         }
     }
     PointList list_anew;
     PointLists::set_lost(list_anew);
     lists.push(list_anew, t);
     CHECK(lists.has_lost(list_anew, t + 1) == (t + 1 > W));
+    ts.clear();
     lists.read(list_anew, t + 1, ts);
     CHECK(ts == std::vector{t});
     lists.drop_lost(list_anew, t + 1);

@@ -1,0 +1,115 @@
+// The cells of leaves that look one after the other: the points that a leaf lists lie side by side, with
+// their labels and weights, and are divided in place when it splits. Lists need to be read only where
+// this begins, and to be linked only where it ends.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "counts/counts.hpp"
+#include "counts/labels.hpp"
+
+namespace riparian {
+
+// Points of one stream that lie side by side.
+struct Run {
+    std::size_t first = 0, count = 0;
+};
+
+struct Cell {
+    Run structure, estimation;
+};
+
+// The points of one stream in all cells, those of each cell by time.
+class CellPoints {
+public:
+    void clear() {
+        ts_.clear();
+        labels_.clear();
+        weights_.clear();
+    }
+
+    // All that `append` adds to the numbers: append(ts).
+    template <class Append>
+    Run add(Append&& append) {
+        const std::size_t first = ts_.size();
+        append(ts_);
+        labels_.resize(ts_.size());
+        return {first, ts_.size() - first};
+    }
+    // weight_of(t) of each, which are needed unless all weights are 1.
+    template <class WeightOf>
+    void weigh(const Run& run, WeightOf&& weight_of) {
+        weights_.resize(ts_.size());
+        for (std::size_t i = run.first; i < run.first + run.count; ++i)
+            weights_[i] = weight_of(ts_[i]);
+    }
+
+    std::span<const std::uint64_t> ts(const Run& run) const {
+        return {ts_.data() + run.first, run.count};
+    }
+    std::span<Class> labels(const Run& run) { return {labels_.data() + run.first, run.count}; }
+    std::span<const Weight> weights(const Run& run) const {  // empty: all 1
+        if (weights_.empty()) return {};
+        return {weights_.data() + run.first, run.count};
+    }
+
+    struct Sides {
+        Run left, right;
+    };
+    // Those that go left (R4) before the rest, each in order. `values` are theirs in the dimension of
+    // the split.
+    Sides divide(const Run& run, const float* values, float threshold) {
+        if (room_.size() < run.count) {
+            room_.resize(run.count);
+            room_labels_.resize(run.count);
+        }
+        const std::size_t left = divide_numbers(run, values, threshold);
+        if (!weights_.empty()) divide_weights(run, values, threshold);
+        return {{run.first, left}, {run.first + left, run.count - left}};
+    }
+
+private:
+    // Without a branch: the side is a coin toss.
+    std::size_t divide_numbers(const Run& run, const float* values, float threshold) {
+        std::uint64_t *ts = ts_.data() + run.first, *ts_right = room_.data();
+        Class *labels = labels_.data() + run.first, *labels_right = room_labels_.data();
+        std::size_t left = 0, right = 0;
+        for (std::size_t i = 0; i < run.count; ++i) {
+            const std::uint64_t t = ts[i];
+            const Class label = labels[i];
+            const bool goes_left = values[i] <= threshold;
+            ts[left] = ts_right[right] = t;
+            labels[left] = labels_right[right] = label;
+            left += goes_left;
+            right = i + 1 - left;
+        }
+        std::copy_n(ts_right, right, ts + left);
+        std::copy_n(labels_right, right, labels + left);
+        return left;
+    }
+
+    void divide_weights(const Run& run, const float* values, float threshold) {
+        Weight* weights = weights_.data() + run.first;
+        room_weights_.clear();
+        std::size_t left = 0;
+        for (std::size_t i = 0; i < run.count; ++i)
+            if (values[i] <= threshold)
+                weights[left++] = weights[i];
+            else
+                room_weights_.push_back(weights[i]);
+        std::copy(room_weights_.begin(), room_weights_.end(), weights + left);
+    }
+
+    std::vector<std::uint64_t> ts_;
+    std::vector<Class> labels_;
+    std::vector<Weight> weights_;  // empty: all 1
+    std::vector<std::uint64_t> room_;
+    std::vector<Class> room_labels_;
+    std::vector<Weight> room_weights_;
+};
+
+}  // namespace riparian
