@@ -30,6 +30,7 @@ def below_bayes():
             min_gain=0.001,
             alpha=Geometric(1, 1.1),
             beta=1000,
+            kept_points=0,
             random_state=seed,
             n_jobs=-1,
         ).partial_fit(X, y, classes=range(5))

@@ -275,12 +275,20 @@ def test_r20_with_fewer_than_two_alpha_estimation_points_nothing_is_drawn():
 
 
 def test_r20_where_points_sufficed_and_none_was_valid_the_next_look_draws_anew():
-    tree = feed(ToldTree(), e(1), e(1), s(1))
+    tree = feed(ToldTree(), e(1), e(1), s(1, "a"))
     assert tree.root.attempt == 0  # one structure point does not suffice
-    feed(tree, s(1))
+    feed(tree, s(1, "b"))
     assert tree.root.attempt == 1
-    feed(tree, s(1))
+    feed(tree, s(1, "a"))
     assert tree.root.attempt == 2
+
+
+def test_r20_a_look_is_passed_over_where_the_labels_have_no_gain_to_give():
+    tree = feed(ToldTree(), e(1), e(1), s(1, "a"), s(1, "a"))
+    assert tree.root.attempt == 0  # nothing was drawn
+    assert tree.next_look[0] == 3
+    must = feed(ToldTree(beta=Geometric(2, 2)), e(1), e(1), s(1, "a"), s(1, "a"))
+    assert must.root.attempt == 1  # it looks, since it must split if it can
 
 
 def test_r20_where_one_was_valid_the_next_look_draws_the_same_dimensions():

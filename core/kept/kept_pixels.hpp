@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -74,6 +75,8 @@ struct KeptPixels {
 template <>
 class KeptPoints<DepthDifferences> : public KeptStream<detail::PixelSegment> {
 public:
+    static constexpr std::size_t pixel_bytes = 64;  // its place, label and hold on the image
+
     explicit KeptPoints(std::uint64_t size) : KeptStream(size) {}
 
     // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null: all 1.
@@ -105,11 +108,13 @@ public:
             }
     }
 
+    // Of the pixels at hand and their images: a function of what is kept, wherever it lies.
     std::size_t bytes() const {
-        std::size_t sum = 0;
-        segments_.for_each([&](const detail::PixelSegment& segment) { sum += segment.bytes(); });
-        for (const auto& [fingerprint, image] : images_)
-            sum += sizeof *image + image->depths.capacity() * sizeof(float);
+        std::size_t sum = (end_ - first_at_hand()) * pixel_bytes;
+        std::unordered_set<const detail::KeptImage*> images;
+        for (std::uint64_t t = first_at_hand(); t < end_; ++t)
+            if (const detail::KeptImage* image = image_of(t); images.insert(image).second)
+                sum += image->depths.size() * sizeof(float);
         return sum;
     }
 

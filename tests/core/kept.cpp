@@ -115,7 +115,7 @@ void test_rows(std::uint64_t seed) {
 
         const KeptRows saved = kept->save();
         CHECK(saved.labels.size() == std::min<std::uint64_t>(W, all.size()));
-        auto again = std::make_unique<KeptPoints<Columns>>(W, 1, kind);
+        auto again = std::make_unique<KeptPoints<Columns>>(W, D, kind);
         again->restore(saved);
         check_rows(*again, all, all.size() - saved.labels.size(), D);
         CHECK(again->save().labels == saved.labels && again->save().weights == saved.weights);

@@ -13,7 +13,9 @@ pytestmark = pytest.mark.engine
 
 
 def tree(**changes):
-    return OnlineForestClassifier(**({"n_estimators": 1, "random_state": 0} | changes))
+    """One tree of the paper's forest, without a budget."""
+    paper = {"n_estimators": 1, "kept_points": 0, "max_memory": None, "random_state": 0}
+    return OnlineForestClassifier(**(paper | changes))
 
 
 def test_an_active_leaf_of_the_papers_third_experiment_takes_no_more_than_in_the_paper():

@@ -51,7 +51,13 @@ def test_the_first_split_costs_alpha_of_the_root_twice():
 @pytest.mark.filterwarnings("ignore::riparian.estimator.schedules.ConsistencyWarning")
 def test_no_real_tree_and_no_path_in_it_splits_more_often(alpha, fringe_size):
     forest = OnlineForestClassifier(
-        20, alpha=alpha, beta=1, min_gain=0, fringe_size=fringe_size, random_state=0
+        20,
+        alpha=alpha,
+        beta=1,
+        min_gain=0,
+        fringe_size=fringe_size,
+        kept_points=0,
+        random_state=0,
     )
     for batch in range(5):
         forest.partial_fit(*GaussianMixture.paper().sample(400, batch))
