@@ -34,8 +34,9 @@ def _table(panel: Panel) -> str:
     for place in places:
         levels = [f"{level:.4f}" for level in panel.lines.values()]
         lines.append(_line([number(place), *(_at(c, place) for c in panel.curves), *levels]))
-    runs = min(curve.runs for curve in panel.curves)
-    over = f"mean ± one standard deviation over {runs} runs" if runs > 1 else "one run"
+    runs = sorted({curve.runs for curve in panel.curves})
+    number_of = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else f"{runs[0]}"
+    over = f"mean ± one standard deviation over {number_of} runs" if runs[-1] > 1 else "one run"
     return "\n".join([*lines, "", f"{panel.y}: {over}.", ""])
 
 
