@@ -48,8 +48,9 @@ def test_the_mixture_was_run_in_full_with_the_papers_settings():
 
 def test_the_forest_is_above_its_mean_tree_in_every_run_at_every_size():
     rows = read_runs(RESULTS / "mixture" / "runs.csv")
-    assert len(rows) == 100
-    for row in rows:
+    of_the_paper = [row for row in rows if row["forest"] == "paper"]
+    assert len(of_the_paper) == 100
+    for row in of_the_paper:
         assert min(row["average"], row["majority"]) - row["mean_tree"] > 0.03
         if row["points"] >= 669:
             assert row["average"] > row["best_tree"]
@@ -80,7 +81,7 @@ def test_on_all_of_usps_the_offline_forest_is_two_points_above_ours_and_level_wi
 def test_saffaris_forest_is_above_ours_in_every_run_at_every_size():
     rows = read_runs(RESULTS / "usps" / "runs.csv")
     accuracy = {(row["run"], row["size"], row["method"]): row["accuracy"] for row in rows}
-    assert len(accuracy) == 300
+    assert sum(method == "saffari" for _, _, method in accuracy) == 100
     for run, size, method in accuracy:
         if method == "saffari":
             assert accuracy[run, size, "saffari"] > accuracy[run, size, "online"]
