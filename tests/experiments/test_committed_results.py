@@ -56,6 +56,15 @@ def test_the_forest_is_above_its_mean_tree_in_every_run_at_every_size():
             assert row["average"] > row["best_tree"]
 
 
+def test_on_the_mixture_the_librarys_defaults_are_better_than_the_papers_forest_on_average():
+    rows = read_runs(RESULTS / "mixture" / "runs.csv")
+    accuracy = {(row["run"], row["points"], row["forest"]): row["average"] for row in rows}
+    runs = {run for run, _, forest in accuracy if forest == "defaults"}
+    for size in mixture.Settings().sizes:
+        gains = [accuracy[run, size, "defaults"] - accuracy[run, size, "paper"] for run in runs]
+        assert len(gains) >= 6 and np.mean(gains) > 0
+
+
 def test_usps_was_run_in_full_on_usps_with_the_papers_settings():
     told = settings("usps")
     data = told["settings"].pop("data")
