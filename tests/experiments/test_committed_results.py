@@ -87,6 +87,17 @@ def test_on_all_of_usps_the_offline_forest_is_two_points_above_ours_and_level_wi
     assert abs(at_the_end("offline") - at_the_end("saffari")) < 0.001
 
 
+def test_in_one_pass_kept_points_gain_three_points_and_the_librarys_defaults_six():
+    rows = read_runs(RESULTS / "usps" / "runs.csv")
+    last = {(row["run"], row["method"]): row["accuracy"] for row in rows if row["size"] == 7291}
+    runs = [run for run, method in last if method == "online_once"]
+    assert len(runs) >= 3
+    for method, gain in (("kept_once", 0.032), ("defaults_once", 0.060)):
+        gains = [last[run, method] - last[run, "online_once"] for run in runs]
+        assert np.mean(gains) == pytest.approx(gain, abs=0.003)
+        assert min(gains) > 0
+
+
 def test_saffaris_forest_is_above_ours_in_every_run_at_every_size():
     rows = read_runs(RESULTS / "usps" / "runs.csv")
     accuracy = {(row["run"], row["size"], row["method"]): row["accuracy"] for row in rows}
