@@ -18,7 +18,8 @@ from riparian.depth.body import PART_NAMES
 SMALL = ("--size", "80x60", "--train", 6, "--test", 3, "--trees", 3, "--candidates", 10)
 NAMES = [
     "costs.csv", "features.png", "figure.png", "figure.svg", "parts.md", "parts.png", "parts.svg",
-    "predictions-ours.png", "predictions-saffari.png", "runs.csv", "settings.json", "table.md", "work",
+    "predictions-kept.png", "predictions-ours.png", "predictions-saffari.png", "runs.csv",
+    "settings.json", "table.md", "work",
 ]  # fmt: skip
 
 
@@ -48,7 +49,9 @@ def test_everything_is_written(tmp_path, monkeypatch):
     result = kinect("--out", out, *SMALL, "--runs", 2)
     assert result.exit_code == 0, result.output
     assert sorted(file.name for file in out.iterdir()) == NAMES
-    assert result.stdout.startswith("## Accuracy\n\n| training pixels | ours | Saffari |")
+    assert result.stdout.startswith(
+        "## Accuracy\n\n| training pixels | ours | Saffari | ours, kept points |"
+    )
     assert "run 1, Saffari: 250 pixels, accuracy 0." in result.stderr
     found = rows(out / "runs.csv")
     assert list(found[0])[:9] == [
@@ -57,7 +60,7 @@ def test_everything_is_written(tmp_path, monkeypatch):
     ]  # fmt: skip
     assert set(PART_NAMES[1:]) < set(found[0])
     assert {(row["run"], row["forest"]) for row in found} == {
-        (run, forest) for run in "01" for forest in ("ours", "saffari")
+        (run, forest) for run in "01" for forest in ("ours", "saffari", "kept")
     }
     costs = rows(out / "costs.csv")
     assert [row["pixels"] for row in costs] == [row["pixels"] for row in found]
@@ -94,7 +97,7 @@ def test_another_forest_may_be_added_later(tmp_path, no_figures):
     assert result.exit_code == 0, result.output
     after = rows(tmp_path / "runs.csv")
     assert [row for row in after if row["forest"] == "saffari"] == before
-    assert len(after) == 2 * len(before)
+    assert len(after) == 3 * len(before)
 
 
 def test_a_fresh_start_forgets_what_was_under_way(tmp_path, no_figures):

@@ -15,6 +15,7 @@ from riparian.experiments.studies.kinect.output.part_accuracies import parts_tab
 
 RESULTS = Path(__file__).parents[2] / "docs" / "experiments" / "kinect"
 SIZES = {"quick": kinect.QUICK, "full": kinect.Settings()}
+FORESTS = {"quick": list(kinect.Method), "full": ["ours", "saffari"]}
 
 
 def rows(size):
@@ -39,11 +40,26 @@ def test_it_was_run_with_the_settings_of_its_size_on_motion_capture(size):
     poses = told["settings"].pop("poses")
     assert len(poses["sha256"]) == 64
     assert told["settings"] == json.loads(json.dumps(asdict(SIZES[size])))
-    assert told["extent"]["forests"] == list(kinect.Method)
+    assert told["extent"]["forests"] == FORESTS[size]
 
 
 def test_the_small_size_has_the_papers_five_runs():
-    assert {run for run, _ in last("quick")} == set(range(5))
+    for forest in ("ours", "saffari"):
+        assert {run for run, of in last("quick") if of == forest} == set(range(5))
+
+
+def test_kept_points_are_better_from_5000_pixels_on_and_hold_more_in_the_end():
+    by_cell = {(row["run"], row["checkpoint"], row["forest"]): row for row in rows("quick")}
+    kept = [(run, checkpoint) for run, checkpoint, forest in by_cell if forest == "kept"]
+    assert {run for run, _ in kept} >= {0, 1}
+    for run, checkpoint in kept:
+        kept_row, paper = (by_cell[run, checkpoint, forest] for forest in ("kept", "ours"))
+        if checkpoint >= 5000:
+            assert kept_row["accuracy"] > paper["accuracy"]
+        if checkpoint <= 20_000:
+            assert kept_row["total_bytes"] < 0.4 * paper["total_bytes"]
+        else:
+            assert kept_row["total_bytes"] > 1.2 * paper["total_bytes"]
 
 
 @pytest.mark.parametrize("size", SIZES)

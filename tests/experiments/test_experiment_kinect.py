@@ -1,4 +1,4 @@
-"""Experiment 3: what both forests learn, what they are judged on, and the settings of the paper."""
+"""Experiment 3: what the forests learn, what they are judged on, and the settings of the paper."""
 
 from __future__ import annotations
 
@@ -50,6 +50,12 @@ def test_our_settings_are_the_papers():
     assert (forest.min_gain, forest.alpha, forest.beta) == (0.01, Geometric(25, 1.01), 4)
     assert forest.fringe_size * forest.n_estimators == 1000
     assert (forest.offset_std, forest.far) == (75, 6)
+    assert (forest.kept_points, forest.max_memory) == (0, None)
+
+
+def test_the_forest_with_kept_points_differs_in_nothing_else():
+    settings = kinect.Settings()
+    assert settings.kept == replace(settings.ours, kept_points=20_000)
 
 
 def test_saffaris_settings_are_the_papers():
@@ -81,7 +87,7 @@ def test_a_run_is_judged_at_every_checkpoint_and_at_the_end(method, tmp_path):
     assert last["accuracy_on_some"] != last["accuracy"]
     for row in (first, second, last):
         assert 0 <= row["accuracy"] <= 1
-        kinds = [row[f"{kind}_bytes"] for kind in ("nodes", "histograms", "fringe")]
+        kinds = [row[name] for name in row if name.endswith("_bytes") and name != "total_bytes"]
         assert sum(kinds) == row["total_bytes"] > 0
 
 
@@ -100,7 +106,7 @@ def test_a_stream_that_ends_at_a_checkpoint_is_judged_there_once_on_all_pictures
     assert rows[-1]["accuracy"] == last["accuracy"]
 
 
-def test_both_forests_of_a_run_learn_the_same_pixels(tmp_path):
+def test_all_forests_of_a_run_learn_the_same_pixels(tmp_path):
     ends = [one_forest(task(tmp_path, method))[-1]["pixels"] for method in kinect.Method]
     first, second = (list(stream.TrainingStream(RANDOM, SMALL, run=0)[i]) for i in (0, 1))
     again = stream.TrainingStream(RANDOM, SMALL, run=0)

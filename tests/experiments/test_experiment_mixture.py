@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from riparian import Geometric
+from riparian import Geometric, OnlineForestClassifier
 from riparian.experiments.studies import mixture
 from riparian.streams import GaussianMixture
 
@@ -16,8 +16,13 @@ SMALL = replace(mixture.Settings(), sizes=(100, 300, 1000), trees=20, test_point
 
 @pytest.fixture(scope="module")
 def rows():
-    """Of one run, as the study keeps them."""
-    return [{"forest": "paper", **row} for row in mixture.one_run(mixture.Task(SMALL, run=0))]
+    """Of the paper's forest in one run, as the study keeps them."""
+    return rows_of("paper")
+
+
+def rows_of(forest):
+    task = mixture.Task(SMALL, run=0, forest=forest)
+    return [{"forest": forest, **row} for row in mixture.one_run(task)]
 
 
 def test_the_settings_are_the_papers():
@@ -26,6 +31,7 @@ def test_the_settings_are_the_papers():
     assert (forest.candidate_dims, forest.split_points, forest.min_gain) == (1, 10, 0.001)
     assert (forest.alpha, forest.beta) == (Geometric(1, 1.1), 1000)
     assert forest.structure_fraction == 0.5
+    assert (forest.kept_points, forest.max_memory) == (0, None)
     assert mixture.RUNS == 10
     sizes = mixture.Settings().sizes
     np.testing.assert_allclose(sizes, np.geomspace(100, 30_000, 10), atol=1)
@@ -59,10 +65,28 @@ def test_runs_differ_in_their_streams_and_share_their_test_points(rows):
     assert [row["average"] for row in other] != [row["average"] for row in rows]
 
 
-def test_the_figure_shows_both_ways_to_combine_the_mean_tree_and_bayes(rows):
-    (panel,) = mixture.panels(rows)
-    labels = [curve.label for curve in panel.curves]
-    assert labels == ["forest, averaged", "forest, by vote", "mean tree"]
+def test_the_forest_with_kept_points_differs_in_nothing_else():
+    paper, kept = (
+        mixture.Task(SMALL, 0, forest).new_forest(0).get_params() for forest in ("paper", "kept")
+    )
+    assert {name for name in paper if paper[name] != kept[name]} == {"kept_points"}
+
+
+def test_the_defaults_are_those_of_the_library():
+    forest = mixture.Task(mixture.Settings(), 0, "defaults").new_forest(7)
+    library = OnlineForestClassifier(n_jobs=forest.n_jobs, random_state=7)
+    assert forest.get_params() == library.get_params()
+
+
+def test_the_figure_shows_both_ways_to_combine_the_mean_tree_kept_points_and_bayes(rows):
+    (panel,) = mixture.panels([*rows, *rows_of("kept"), *rows_of("defaults")])
+    assert [curve.label for curve in panel.curves] == [
+        "forest, averaged",
+        "forest, by vote",
+        "mean tree",
+        "forest with kept points, averaged",
+        "the library's defaults, averaged",
+    ]
     assert panel.lines == {"Bayes classifier": pytest.approx(rows[0]["bayes"])}
 
 

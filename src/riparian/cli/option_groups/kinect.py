@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 class Forests(StrEnum):
     OURS = "ours"
     SAFFARI = "saffari"
-    BOTH = "both"
+    KEPT = "kept"
+    ALL = "all"
 
     def methods(self) -> list[Method]:
         from riparian.experiments.studies.kinect import Method
 
-        return list(Method) if self == Forests.BOTH else [Method(self)]
+        return list(Method) if self == Forests.ALL else [Method(self)]
 
 
 def _size(meaning: str, default: str, **more: Any) -> Any:
@@ -54,7 +55,7 @@ class KinectOptions:
             "With the .npz: use the paper's own lists.",
         ),
     ] = False
-    forest: Annotated[Forests, typer.Option(help="The forest to learn.")] = Forests.BOTH
+    forest: Annotated[Forests, typer.Option(help="The forest to learn.")] = Forests.ALL
     full: Annotated[
         bool, typer.Option("--full", help="The paper's size: takes hours, and gigabytes of memory.")
     ] = False
@@ -88,7 +89,8 @@ class KinectOptions:
         ),
     ] = None
     fringe: Annotated[
-        int | None, _size("Active leaves of our forest, in all trees together.", "1000", min=1)
+        int | None,
+        _size("Active leaves of a forest of ours, in all trees together.", "1000", min=1),
     ] = None
     max_depth: Annotated[int | None, _size("Depth of Saffari's trees.", "8", min=1)] = None
 
@@ -114,6 +116,7 @@ class KinectOptions:
                 "per_class": self.per_class,
                 "common": _with(base.common, common),
                 "ours": _with(base.ours, {"fringe": self.fringe}),
+                "kept": _with(base.kept, {"fringe": self.fringe}),
                 "saffari": _with(base.saffari, {"max_depth": self.max_depth}),
                 "seed": seed,
             },

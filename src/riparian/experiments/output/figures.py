@@ -17,8 +17,11 @@ from riparian.tools.optional import matplotlib
 from riparian.tools.text import number
 
 # Okabe and Ito's colours, told apart by colour-blind readers; the yellow is too pale for a line.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-MARKERS = ("o", "s", "^", "D", "v", "P")  # for readers and printers without colours
+# The last two are not theirs: a figure with so many curves tells them by their markers as well.
+COLOURS = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5e3c99", "#777777",
+)  # fmt: skip
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # for readers and printers without colours
 INK = "#333333"
 
 STYLE: dict[str, Any] = {

@@ -34,9 +34,21 @@ def _table(panel: Panel) -> str:
     for place in places:
         levels = [f"{level:.4f}" for level in panel.lines.values()]
         lines.append(_line([number(place), *(_at(c, place) for c in panel.curves), *levels]))
-    runs = min(curve.runs for curve in panel.curves)
-    over = f"mean ± one standard deviation over {runs} runs" if runs > 1 else "one run"
+    over = over_runs([curve.runs for curve in panel.curves])
     return "\n".join([*lines, "", f"{panel.y}: {over}.", ""])
+
+
+def over_runs(counts: Sequence[int]) -> str:
+    """What figures are that are made of so many runs each.
+
+    >>> over_runs([5, 2]), over_runs([1])
+    ('mean ± one standard deviation over 2 to 5 runs', 'one run')
+    """
+    least, most = min(counts), max(counts)
+    if most == 1:
+        return "one run"
+    runs = f"{most}" if least == most else f"{least} to {most}"
+    return f"mean ± one standard deviation over {runs} runs"
 
 
 def _line(values: Sequence[str]) -> str:

@@ -45,6 +45,8 @@ class Settings:
             min_gain=self.min_gain,
             alpha=Geometric(self.alpha_start, self.alpha_rate),
             beta=self.beta,
+            kept_points=0,
+            max_memory=None,
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -54,7 +56,18 @@ RUNS, QUICK_RUNS = 10, 3
 QUICK = replace(Settings(), test_points=5_000)
 
 # The forests that learn the stream of a run, by the parameters in which they differ from the settings.
-FORESTS: Mapping[str, Mapping[str, Any]] = {"paper": {}}
+FORESTS: Mapping[str, Mapping[str, Any]] = {
+    "paper": {},
+    "kept": {"kept_points": 20_000},  # no tree is grown anew: β is above 100 α (R21)
+    "defaults": {  # of the library
+        "candidate_dims": "sqrt",
+        "min_gain": 0.3,
+        "alpha": Geometric(0.5, 1.1),
+        "beta": 20.0,
+        "kept_points": "auto",
+        "max_memory": "512MB",
+    },
+}
 
 
 class Shown(NamedTuple):
@@ -69,6 +82,8 @@ CURVES = (
     Shown("forest, averaged", "paper", "average"),
     Shown("forest, by vote", "paper", "majority"),
     Shown("mean tree", "paper", "mean_tree"),
+    Shown("forest with kept points, averaged", "kept", "average"),
+    Shown("the library's defaults, averaged", "defaults", "average"),
 )
 
 

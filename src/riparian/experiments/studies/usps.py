@@ -1,12 +1,13 @@
 """Experiment 2 (fig:usps): learning online against learning offline, on handwritten digits.
 
-Three forests learn the same points: ours and Saffari's in passes over them, scikit-learn's from all of
-them at once. The points are a random part of the training set, the same for the three in a run.
+Our forest and Saffari's learn the points in passes over them, scikit-learn's from all of them at once.
+Ours also learns them once only, and with kept points. The points are a random part of the training set,
+the same for all forests of a run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,12 +33,13 @@ SMALLEST, SIZES = 20, 10  # the smallest part, and how many there are up to the 
 class Online:
     """Our forest, as in the paper."""
 
-    candidate_dims: float = 10.0  # λ
+    candidate_dims: float | Literal["sqrt"] = 10.0  # λ
     split_points: int = 10  # m
     min_gain: float = 0.1  # τ
     alpha_start: float = 10.0  # α(d) = 10 · 1.00001^d
     alpha_rate: float = 1.00001
     beta: float = 10_000.0  # β(d) = 10^4 α(d)
+    kept_points: int = 0
     passes: int = 15
 
     def forest(self, trees: int, random_state: int) -> OnlineForestClassifier:
@@ -48,6 +50,8 @@ class Online:
             min_gain=self.min_gain,
             alpha=Geometric(self.alpha_start, self.alpha_rate),
             beta=self.beta,
+            kept_points=self.kept_points,
+            max_memory=None,
             passes=self.passes,
             random_state=random_state,
         )
@@ -98,13 +102,29 @@ class Offline:
 
 
 @dataclass(frozen=True)
+class Defaults(Online):
+    """Our forest with the library's defaults, which keep as many points here."""
+
+    candidate_dims: float | Literal["sqrt"] = "sqrt"
+    min_gain: float = 0.3
+    alpha_start: float = 0.5
+    alpha_rate: float = 1.1
+    beta: float = 20.0
+    kept_points: int = 20_000
+
+
+@dataclass(frozen=True)
 class Settings:
-    """What all cells have in common; the parameters are the paper's (section 5.2)."""
+    """What all cells have in common; the first three are the paper's (section 5.2)."""
 
     trees: int = 100
     online: Online = Online()
     saffari: Saffari = Saffari()
     offline: Offline = Offline()
+    kept: Online = Online(kept_points=20_000)  # no tree is grown anew: β is above 100 α
+    online_once: Online = Online(passes=1)
+    kept_once: Online = Online(kept_points=20_000, passes=1)
+    defaults_once: Defaults = Defaults(passes=1)
     seed: int = 0
 
 
@@ -114,6 +134,10 @@ class Method(Compared):
     ONLINE = "online", "online (ours)"
     SAFFARI = "saffari", "online (Saffari)"
     OFFLINE = "offline", "offline"
+    KEPT = "kept", "online (ours), kept points"
+    ONLINE_ONCE = "online_once", "ours, one pass"
+    KEPT_ONCE = "kept_once", "ours, one pass, kept points"
+    DEFAULTS_ONCE = "defaults_once", "the library's defaults, one pass"
 
 
 RUNS, QUICK_RUNS = 10, 2
@@ -197,9 +221,26 @@ def _tree_labels(forest: Any, data: DataSet) -> NDArray[np.int64]:
     return np.where(indices < 0, -1, forest.classes_[indices])
 
 
+# The panels of the figure, by title. The offline forest is in both, to compare with.
+SHOWN: Mapping[str, Sequence[Method]] = {
+    "15 passes": (Method.ONLINE, Method.SAFFARI, Method.OFFLINE, Method.KEPT),
+    "one pass": (Method.ONLINE_ONCE, Method.KEPT_ONCE, Method.OFFLINE, Method.DEFAULTS_ONCE),
+}
+
+
 def panels(rows: Sequence[Row], methods: Sequence[Method]) -> list[Panel]:
-    curves = [
-        curve_of(rows, method.label, x="size", y="accuracy", where={"method": method})
-        for method in methods
+    """Of each panel the methods that were run; a panel that has none is left out."""
+    return [
+        Panel(
+            [
+                curve_of(rows, method.label, x="size", y="accuracy", where={"method": method})
+                for method in shown
+                if method in methods
+            ],
+            x="training points",
+            y="accuracy on the test points",
+            title=title,
+        )
+        for title, shown in SHOWN.items()
+        if set(shown) & set(methods)
     ]
-    return [Panel(curves, x="training points", y="accuracy on the test points")]

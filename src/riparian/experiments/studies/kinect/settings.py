@@ -14,11 +14,12 @@ class Method(Compared):
 
     OURS = "ours", "ours"
     SAFFARI = "saffari", "Saffari"
+    KEPT = "kept", "ours, kept points"
 
 
 @dataclass(frozen=True)
 class Common:
-    """What both forests have in common."""
+    """What the forests have in common."""
 
     trees: int = 25
     candidates: int = 2000  # pairs of offsets per leaf: λ, and Saffari's number of features
@@ -36,6 +37,7 @@ class Ours:
     alpha_rate: float = 1.01
     beta: float = 4.0  # β(d) = 4 α(d)
     fringe: int = 1000  # active leaves in all trees together
+    kept_points: int = 0
 
     def forest(self, common: Common, random_state: int, threads: int) -> DepthForestClassifier:
         return DepthForestClassifier(
@@ -48,6 +50,8 @@ class Ours:
             alpha=Geometric(self.alpha_start, self.alpha_rate),
             beta=self.beta,
             fringe_size=max(1, self.fringe // common.trees),  # R12: the bound is per tree
+            kept_points=self.kept_points,
+            max_memory=None,
             random_state=random_state,
             n_jobs=threads,
         )
@@ -91,6 +95,7 @@ class Settings:
     common: Common = Common()
     ours: Ours = Ours()
     saffari: Saffari = Saffari()
+    kept: Ours = Ours(kept_points=20_000)
     seed: int = 0
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riparian.experiments.output.figures import COLOURS, STYLE
+from riparian.experiments.output.tables import over_runs
 from riparian.experiments.running.study import Row
 from riparian.experiments.studies.kinect.learning.judging import BODY_PARTS
 from riparian.experiments.studies.kinect.settings import Method
@@ -35,7 +36,6 @@ class Spread(NamedTuple):
 def parts_table(rows: Sequence[Row]) -> str:
     methods = methods_of(rows)
     ends = {method: _at_the_end(rows, method) for method in methods}
-    runs = min(map(len, ends.values()))
     lines = [
         "# Accuracy by part, at the end",
         "",
@@ -45,8 +45,8 @@ def parts_table(rows: Sequence[Row]) -> str:
     for column, name in MEASURES.items():
         spreads = [str(_spread(ends[method], column)) for method in methods]
         lines.append(f"| {name} | " + " | ".join(spreads) + " |")
-    over = f"Mean ± one standard deviation over {runs} runs." if runs > 1 else "One run."
-    return "\n".join([*lines, "", over, ""])
+    over = over_runs([len(rows) for rows in ends.values()])
+    return "\n".join([*lines, "", f"{over[0].upper()}{over[1:]}.", ""])
 
 
 def draw_part_accuracies(rows: Sequence[Row]) -> Any:
