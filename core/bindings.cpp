@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "explain/bindings.hpp"
 #include "forest.hpp"
 #include "rules/one_stream.hpp"
 #include "rules/two_streams.hpp"
@@ -493,4 +494,5 @@ NB_MODULE(_core, m) {
     bind_two_streams<DepthDifferences>(m, "DepthForest");
     bind_forest<Columns, OneStream>(m, "ColumnSaffari");
     bind_forest<DepthDifferences, OneStream>(m, "DepthSaffari");
+    explain::bind(m);
 }
