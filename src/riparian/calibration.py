@@ -1,9 +1,9 @@
 """Probabilities that mean what they say, along a stream: one temperature, learned as labels arrive.
 
 An averaged forest is often less sure than it could be, because every tree is asked and few of them have
-seen the place. `OnlineTemperature` sharpens (or flattens) probabilities by one number, p^b / Σ p^b. The log
-loss is convex in b, and b follows it by Newton's method, row by row: nothing is stored, and no rows have to
-be held back, as `sklearn.calibration.CalibratedClassifierCV` needs.
+seen the place. `OnlineTemperature` sharpens (or flattens) probabilities by one number, p^b / Σ p^b. The
+log loss is convex in b, and b follows it by Newton's method, row by row: nothing is stored, and no rows
+have to be held back, as `sklearn.calibration.CalibratedClassifierCV` needs.
 """
 
 from __future__ import annotations
