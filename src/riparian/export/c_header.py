@@ -176,7 +176,7 @@ def literal(value: np.float32) -> str:
     """A number of C that is this float to the last bit: nine digits are enough.
 
     >>> literal(np.float32(3)), literal(np.float32(0.1)), literal(np.float32(-1e30))
-    ('3.0f', '0.100000001f', '-1e+30f')
+    ('3.0f', '0.100000001f', '-1.00000002e+30f')
     """
     digits = f"{float(value):.9g}"
     return f"{digits}f" if "." in digits or "e" in digits else f"{digits}.0f"
