@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "explain/bindings.hpp"
 #include "forest.hpp"
 #include "rules/keeping.hpp"
 #include "rules/one_stream.hpp"
@@ -612,4 +613,5 @@ NB_MODULE(_core, m) {
     bind_two_streams<DepthDifferences, Keeping>(m, "DepthKeeping");
     bind_forest<Columns, OneStream>(m, "ColumnSaffari");
     bind_forest<DepthDifferences, OneStream>(m, "DepthSaffari");
+    explain::bind(m);
 }

@@ -123,3 +123,26 @@ class DepthKeeping(_Forest):
     def set_budget(self, budget: int) -> None: ...
 
 class DepthSaffari(_Forest): ...
+
+class PlainTrees:
+    """Trees that only answer: see `riparian.estimator.ensemble` for the arrays."""
+
+    def __init__(
+        self,
+        root: NDArray[np.int64],
+        feature: NDArray[np.int32],
+        threshold: NDArray[np.float32],
+        left: NDArray[np.int32],
+        weight: NDArray[np.float64],
+        leaf_number: NDArray[np.int64],
+        value_begin: NDArray[np.int64],
+        value_class: NDArray[np.int32],
+        value: NDArray[np.float64],
+        n_features: int,
+        n_classes: int,
+    ) -> None: ...
+    def answer(self, rows: NDArray[np.float32]) -> NDArray[np.float64]: ...
+    def path_dependent(self, rows: NDArray[np.float32], workers: int) -> NDArray[np.float64]: ...
+    def interventional(
+        self, rows: NDArray[np.float32], background: NDArray[np.float32], workers: int
+    ) -> NDArray[np.float64]: ...

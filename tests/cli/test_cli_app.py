@@ -19,7 +19,7 @@ from riparian.experiments.studies import kinect, usps
 
 from commands import RIPARIAN, SMALL, call, run, said, table, write
 
-COMMANDS = ["learn", "predict", "evaluate", "inspect", "demo"]
+COMMANDS = ["learn", "predict", "evaluate", "inspect", "export", "demo"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,6 +34,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS_JAVA = {"capymoa.md"}
+NEEDS_MLFLOW = {"mlflow.md"}  # which brings dozens of packages: tested where it is installed
+OTHERS_WARN = {"explain.md", "mlflow.md"}  # pages with libraries that warn of themselves
+FILE = re.compile(r"# (\w+\.py)\n")  # a block that begins so is also a file of that name
 LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -74,6 +78,12 @@ def few_points(monkeypatch):
 def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     if page.name in NEEDS_JAVA and shutil.which("java") is None:
         pytest.skip("CapyMOA runs on Java, and there is none here")
+    if page.name in NEEDS_MLFLOW:
+        pytest.importorskip("mlflow")
+        monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"file://{tmp_path}/runs")
+    if page.name in OTHERS_WARN:
+        warnings.simplefilter("ignore")  # pytest puts the filters back
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
     printed = None
@@ -91,6 +101,8 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
 
 
 def run_python(block: Block, page: Path, names: dict[str, object]) -> str:
+    if named := FILE.match(block.text):
+        Path(named[1]).write_text(block.text)
     # Empty lines before it, so that a traceback shows the line of the page.
     source = "\n" * (block.line - 1) + block.text
     with contextlib.redirect_stdout(io.StringIO()) as out:

@@ -9,7 +9,9 @@ import pytest
 
 import riparian
 
-HEAVY = {"sklearn", "scipy", "pandas", "pyarrow", "plotly", "matplotlib"}
+HEAVY = {"sklearn", "scipy", "pandas", "pyarrow", "plotly", "matplotlib"} | {
+    "onnx", "onnxruntime", "treelite", "shap", "skops", "mlflow",
+}  # fmt: skip
 
 
 def imported_by(code: str) -> set[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +23,11 @@ from riparian.estimator.base import ForestClassifier, checked_labels, unchanged_
 from riparian.estimator.parameters import OF_DEPTH
 from riparian.estimator.progress import Callback
 from riparian.estimator.weights import checked_weights
+
+ONE_COLUMN = (
+    "its nodes compare the depths at two places near a pixel, places that depend on the depth of the "
+    "pixel itself, and the formats know only tests of one column of a row"
+)
 
 
 class PixelForestClassifier(ForestClassifier):
@@ -139,6 +145,14 @@ class PixelForestClassifier(ForestClassifier):
         grown = self._native.tree(tree)
         at_inner_nodes: NDArray[np.float32] = grown.feature[~grown.is_leaf]
         return at_inner_nodes
+
+    def export(self, path: str | os.PathLike[str]) -> NoReturn:
+        """Not possible for these forests: an error that says why."""
+        raise TypeError(f"{type(self).__name__} cannot be exported: {ONE_COLUMN}")
+
+    def to_shap(self) -> NoReturn:
+        """Not possible for these forests: an error that says why."""
+        raise TypeError(f"{type(self).__name__} cannot be given to shap: {ONE_COLUMN}")
 
     def _points(self, depth: Any, pixels: Any) -> Pixels:
         check_is_fitted(self)

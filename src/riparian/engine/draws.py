@@ -1,4 +1,4 @@
-"""The order in which rows are learned, where it is shuffled (R13)."""
+"""Draws for many rows at once (R13): words that are a pure function of where they are drawn."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ from riparian.reference import GOLDEN, SHUFFLE_DRAW, key
 
 def shuffled(seed: int, n: int, rows: int) -> NDArray[np.intp]:
     """R13: the order of the n-th pass, rows sorted by a word each from a sequence of its own."""
-    start = np.uint64(key(seed, SHUFFLE_DRAW, n))
-    z = start + np.arange(1, rows + 1, dtype=np.uint64) * np.uint64(GOLDEN)
+    return np.argsort(words(seed, (SHUFFLE_DRAW, n), np.arange(rows)), kind="stable")
+
+
+def words(seed: int, place: tuple[int, ...], numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Of the sequence that starts at a place, the words with these numbers."""
+    start = np.uint64(key(seed, *place))
+    z = start + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.argsort(z ^ (z >> np.uint64(31)), kind="stable")
+    mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
+    return mixed

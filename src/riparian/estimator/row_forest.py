@@ -5,6 +5,7 @@ Input is checked once, here, and a batch as a whole before its first point is le
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -134,6 +135,23 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         from riparian.inspection import decision_path  # which needs this module
 
         return decision_path(self, X)
+
+    # -- elsewhere --------------------------------------------------------------------------------
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the forest of this moment for places without riparian, by the suffix of the path.
+
+        `.onnx`, `.treelite`, or `.h` for a C header: see `riparian.export`.
+        """
+        from riparian.export import export  # which needs this module
+
+        export(self, path)
+
+    def to_shap(self) -> dict[str, Any]:
+        """The forest as the `shap` package takes it: `shap.TreeExplainer(forest.to_shap())`."""
+        from riparian.explain import to_shap  # which needs this module
+
+        return to_shap(self)
 
     # -- the door ---------------------------------------------------------------------------------
 

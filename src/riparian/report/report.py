@@ -8,15 +8,19 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from riparian.forest import OnlineForestClassifier
 from riparian.report.page import page
-from riparian.report.sections import all_sections
+from riparian.report.sections import Seen, all_sections
 from riparian.tools.files import write_whole
 
 if TYPE_CHECKING:
     from riparian.evaluation import CurvePoint, Scores
+    from riparian.explain.mistakes import Mistake
+    from riparian.explain.permutation import Importance
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,24 @@ class Report:
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # what was done
     curve: Sequence[CurvePoint] | None = None  # how the stream went, test-then-train
     scores: Scores | None = None  # of that stream, or of held-out rows
+    importance: Sequence[Importance] = ()  # by permutation, on those rows
+    mistakes: Sequence[Mistake] = ()  # the surest
+    sample: NDArray[np.float32] | None = None  # some rows, to ask what if
+    pair: tuple[int, int] | None = None  # features whose plane is shown, for the sample
 
     def html(self) -> str:
         """The page: no other file and no network is needed to look at it."""
         check_is_fitted(self.forest)
-        return page(self.title, all_sections(self.forest, self.facts, self.curve, self.scores))
+        seen = Seen(
+            self.facts,
+            self.curve,
+            self.scores,
+            self.importance,
+            self.mistakes,
+            self.sample,
+            self.pair,
+        )
+        return page(self.title, all_sections(self.forest, seen))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, which is there whole or as it was before."""

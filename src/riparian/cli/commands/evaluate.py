@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from riparian.cli.errors import BadData, reported, say
+from riparian.cli.errors import BadData, BadUsage, reported, say, shown
 from riparian.cli.option_groups.matching import MatchingOptions
 from riparian.cli.option_groups.reading import ReadingOptions
 from riparian.cli.option_groups.shared import AsJson, Html, ModelFile, Sources
@@ -18,7 +20,9 @@ from riparian.cli.output.tables import class_table, confusion_table, grid, score
 from riparian.tools import text
 
 if TYPE_CHECKING:
+    from riparian.cli.model_file import Model
     from riparian.evaluation import Scores
+    from riparian.explain import Importance
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -40,6 +44,30 @@ def evaluate(
             help="The column with the true class. Default: the target of the model.",
         ),
     ] = None,
+    permutation: Annotated[
+        int,
+        typer.Option(
+            help="Also measure what is lost without each of the N features of largest gain: every "
+            "row is predicted once more for each, with the value of another row there.",
+            min=0,
+            metavar="N",
+        ),
+    ] = 0,
+    window: Annotated[
+        int,
+        typer.Option(
+            help="With --permutation: values come from so many rows before the row.",
+            min=1,
+            max=10**7,
+            metavar="ROWS",
+        ),
+    ] = 1000,
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            help="With --html: two features whose plane the report shows.", metavar="NAME NAME"
+        ),
+    ] = None,
     html: Html = None,
     as_json: AsJson = False,
 ) -> None:
@@ -51,18 +79,25 @@ def evaluate(
 
     ```
     riparian evaluate trees.riparian held-out.csv
+    riparian evaluate trees.riparian held-out.csv --permutation 10
     riparian evaluate trees.riparian held-out.parquet --html evaluation.html --json
     ```
     """  # fmt: skip
     if html is not None:
         check_can_write(html, "--html")
+    elif pair is not None:
+        raise BadUsage("--pair is shown in the report: give --html, too")
 
     from riparian.cli.features.matching import Matched
     from riparian.cli.model_file import load_model, named
     from riparian.cli.sources.stream import Stream
     from riparian.evaluation import Scores
+    from riparian.explain import PermutationImportance, RowSample, SurestMistakes
 
     loaded = load_model(model, matching.threads)
+    planes = None if pair is None else _numbers(pair, loaded)
+    permuted = PermutationImportance(_most_important(loaded, permutation), window=window)
+    sample, mistakes = RowSample(), SurestMistakes()
     matched = Matched(loaded, matching, target=target, with_target=True)
     began = time.monotonic()
     scores = Scores()
@@ -70,8 +105,14 @@ def evaluate(
         for batch in stream.batches(matched.choose):
             assert matched.columns is not None
             y = matched.columns.labels(batch)
-            proba = loaded.forest.predict_proba(matched.columns.points(batch))
+            X = matched.columns.points(batch)
+            proba = loaded.forest.predict_proba(X)
             scores.update(y, proba, loaded.forest.classes_)
+            if permutation:
+                permuted.update(loaded.forest, X, y)
+            if html is not None:
+                sample.update(X)
+                mistakes.update(X, y, proba, loaded.forest.classes_)
     matched.end()
     if scores.rows == 0:
         raise BadData("there are no rows to test on", file=stream.first.file)
@@ -82,24 +123,82 @@ def evaluate(
     if unseen:
         listed = ", ".join(f"{label!r} ({rows:,} rows)" for label, rows in unseen.items())
         say(f"note: classes that the model has never seen, whose rows count as wrong: {listed}")
+    importance = sorted(permuted.results(), key=lambda each: -each.accuracy.mean)
     facts = _facts(scores, loaded.path, stream.paths, time.monotonic() - began)
     if html is not None:
         from riparian.report import Report
 
         with named(loaded.forest, loaded.feature_names):
             title = f"{model.stem} on rows that it has not learned"
-            Report(title, loaded.forest, facts, scores=scores).write(html)
+            Report(
+                title,
+                loaded.forest,
+                facts,
+                scores=scores,
+                importance=importance,
+                mistakes=mistakes.mistakes,
+                sample=sample.rows,
+                pair=planes,
+            ).write(html)
     if as_json:
         print(json.dumps({
             **scores.to_dict(),
             "unseen_classes": [{"label": label, "rows": rows} for label, rows in unseen.items()],
             "unknown_columns": matched.unknown, "missing_columns": matched.absent,
+            "permutation": [
+                {**asdict(each), "feature": name}
+                for name, each in zip(_names(loaded, importance), importance, strict=True)
+            ],
             "html": None if html is None else str(html),
         }))  # fmt: skip
         return
     _show(scores, facts)
+    if importance:
+        _show_importance(_names(loaded, importance), importance)
     if html is not None:
         show(f"report: {html}")
+
+
+def _most_important(loaded: Model, most: int) -> list[int]:
+    import numpy as np
+
+    gains = loaded.forest.feature_importances_
+    return [int(i) for i in np.argsort(-gains, kind="stable")[:most]]
+
+
+def _names(loaded: Model, importance: Sequence[Importance]) -> list[str]:
+    names = loaded.feature_names
+    return [
+        f"x[{each.feature}]" if names is None else str(names[each.feature]) for each in importance
+    ]
+
+
+def _numbers(pair: tuple[str, str], loaded: Model) -> tuple[int, int]:
+    """The columns of the two features, by name or, where the model has none, by number."""
+    names = loaded.feature_names or [str(i) for i in range(loaded.forest.n_features_in_)]
+    for name in pair:
+        if name not in names:
+            raise BadUsage(f"--pair: the model has no feature {shown(name)}")
+    if pair[0] == pair[1]:
+        raise BadUsage(f"--pair: two different features are needed, got {shown(pair[0])} twice")
+    return names.index(pair[0]), names.index(pair[1])
+
+
+def _show_importance(names: list[str], importance: Sequence[Importance]) -> None:
+    show(
+        grid(
+            "accuracy lost without a feature, and the interval that holds it in 95 of 100 cases",
+            ["feature", "lost", "from", "to", "log loss"],
+            [
+                [name, *(score(v) for v in _row(each))]
+                for name, each in zip(names, importance, strict=True)
+            ],
+        )
+    )
+
+
+def _row(each: Importance) -> tuple[float, ...]:
+    return each.accuracy.mean, each.accuracy.low, each.accuracy.high, each.log_loss.mean
 
 
 def _facts(scores: Scores, model: str, paths: list[str], seconds: float) -> dict[str, str]:

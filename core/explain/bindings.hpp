@@ -1,0 +1,10 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace riparian::explain {
+
+// Adds what Python needs of this room to the module.
+void bind(nanobind::module_& m);
+
+}  // namespace riparian::explain

@@ -1,0 +1,106 @@
+// Rows of the same kind: those that fail the same tests of a path have the same contributions there.
+#pragma once
+
+#include <bit>
+#include <vector>
+
+#include "explain/paths.hpp"
+#include "explain/tile.hpp"
+
+namespace riparian::explain {
+
+using Bits = std::uint64_t;
+inline constexpr std::size_t word_bits = 64;
+
+// visitor(i) for every bit that is set.
+template <class Visitor>
+void for_each_bit(const Bits* words, std::size_t n_words, Visitor&& visitor) {
+    for (std::size_t w = 0; w < n_words; ++w)
+        for (Bits left = words[w]; left; left &= left - 1)
+            visitor(w * word_bits + static_cast<std::size_t>(std::countr_zero(left)));
+}
+
+class Kinds {
+public:
+    void read(const Step* steps, std::size_t n_steps, const Tile& tile) {
+        words_ = (n_steps + word_bits - 1) / word_bits;
+        test(steps, n_steps, tile);
+        group(tile.rows());
+    }
+
+    std::size_t size() const { return counts_.size(); }
+    std::size_t words() const { return words_; }
+    const Bits* failed(std::size_t kind) const { return failed_.data() + kind * words_; }
+    std::size_t n_failed(std::size_t kind) const {
+        std::size_t sum = 0;
+        for (std::size_t w = 0; w < words_; ++w)
+            sum += static_cast<std::size_t>(std::popcount(failed(kind)[w]));
+        return sum;
+    }
+    double count(std::size_t kind) const { return counts_[kind]; }
+    const std::uint32_t* of_rows() const { return of_row_.data(); }
+
+private:
+    void test(const Step* steps, std::size_t n_steps, const Tile& tile) {
+        const std::size_t rows = tile.rows();
+        fails_.assign(words_ * rows, 0);
+        for (std::size_t i = 0; i < n_steps; ++i) {
+            const float* x = tile.column(steps[i].feature);
+            Bits* words = fails_.data() + i / word_bits * rows;
+            const std::size_t shift = i % word_bits;
+            const float above = steps[i].above, up_to = steps[i].up_to;
+            if (steps[i].turns_left)
+                for (std::size_t row = 0; row < rows; ++row)
+                    words[row] |= (Bits{x[row] <= above} | Bits{!(x[row] <= up_to)}) << shift;
+            else
+                for (std::size_t row = 0; row < rows; ++row)
+                    words[row] |= Bits{x[row] <= above} << shift;
+        }
+    }
+
+    // By a table of hashes, in the order in which kinds first appear.
+    void group(std::size_t rows) {
+        const std::size_t places = std::bit_ceil(2 * rows + 1);
+        if (table_.size() < places) table_.assign(places, 0), round_ = 0;
+        round_ += rows + 1;  // entries below are of an earlier path
+        failed_.clear();
+        counts_.clear();
+        of_row_.resize(rows);
+        for (std::size_t row = 0; row < rows; ++row) {
+            std::size_t place = hash(row, rows) & (table_.size() - 1);
+            while (table_[place] >= round_ && !same(table_[place] - round_, row, rows))
+                place = (place + 1) & (table_.size() - 1);
+            if (table_[place] < round_) {
+                table_[place] = round_ + counts_.size();
+                for (std::size_t w = 0; w < words_; ++w) failed_.push_back(fails_[w * rows + row]);
+                counts_.push_back(0.0);
+            }
+            const std::size_t kind = table_[place] - round_;
+            counts_[kind] += 1.0;
+            of_row_[row] = static_cast<std::uint32_t>(kind);
+        }
+    }
+
+    std::size_t hash(std::size_t row, std::size_t rows) const {
+        Bits mixed = 0;
+        for (std::size_t w = 0; w < words_; ++w)
+            mixed = (mixed ^ fails_[w * rows + row]) * 0x9e3779b97f4a7c15u;
+        return static_cast<std::size_t>(mixed >> 32);
+    }
+
+    bool same(std::size_t kind, std::size_t row, std::size_t rows) const {
+        for (std::size_t w = 0; w < words_; ++w)
+            if (failed(kind)[w] != fails_[w * rows + row]) return false;
+        return true;
+    }
+
+    std::size_t words_ = 0;
+    std::vector<Bits> fails_;    // per word and row: the steps that it fails
+    std::vector<Bits> failed_;   // per kind and word
+    std::vector<double> counts_;  // per kind: its rows
+    std::vector<std::uint32_t> of_row_;
+    std::vector<std::uint64_t> table_;
+    std::uint64_t round_ = 0;
+};
+
+}  // namespace riparian::explain

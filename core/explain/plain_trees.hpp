@@ -1,0 +1,46 @@
+// What a forest answers, as plain trees: arrays that Python made from a forest at one moment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace riparian::explain {
+
+struct PlainTrees {
+    // Per tree: the number of its root among all nodes.
+    const std::int64_t* root;
+    std::size_t n_trees;
+
+    // Per node. x <= threshold goes left, all else (NaN too) to the next node after that (R4).
+    const std::int32_t* feature;  // -1 of a leaf
+    const float* threshold;
+    const std::int32_t* left;
+    const double* weight;             // points below: the sum of its children's
+    const std::int64_t* leaf_number;  // among the leaves; not read of an inner node
+
+    // Per leaf: where its values begin; one more for the end.
+    const std::int64_t* value_begin;
+    // Per value of a leaf, those of other classes being 0.
+    const std::int32_t* value_class;
+    const double* value;
+
+    std::size_t n_features, n_classes;
+
+    bool is_leaf(std::int64_t node) const { return feature[node] < 0; }
+
+    std::int64_t leaf_of(std::size_t tree, const float* row) const {
+        std::int64_t node = root[tree];
+        while (!is_leaf(node)) node = left[node] + !(row[feature[node]] <= threshold[node]);
+        return leaf_number[node];
+    }
+};
+
+// Rows of float32.
+struct Rows {
+    const float* values;
+    std::size_t count, width;
+
+    const float* operator[](std::size_t i) const { return values + i * width; }
+};
+
+}  // namespace riparian::explain

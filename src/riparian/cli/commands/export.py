@@ -1,0 +1,65 @@
+"""`riparian export`: a model for places without riparian."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from riparian.cli.errors import BadUsage, CommandError, reported
+from riparian.cli.option_groups.shared import AsJson, ModelFile
+from riparian.cli.output.files import check_can_write
+from riparian.cli.output.tables import show
+from riparian.tools import text
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+
+@app.command()
+@reported
+def export(
+    model: ModelFile,
+    output: Annotated[
+        Path,
+        typer.Argument(
+            help="The file to write: .onnx, .treelite, or .h for a C header.", metavar="FILE"
+        ),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Write a model as ONNX, treelite or C: it predicts the same where there is no riparian.
+
+    A missing value is NaN there, as here. Columns that the model made from text are numbers there:
+    encode them as the model does.
+
+    Examples:
+
+    ```
+    riparian export trees.riparian trees.onnx
+    riparian export trees.riparian trees.h
+    ```
+    """
+    from riparian.cli.model_file import load_model, named
+    from riparian.export import SUFFIXES, check_suffix
+
+    try:
+        suffix = check_suffix(output)
+    except ValueError as error:
+        raise BadUsage(str(error)) from None
+    check_can_write(output, "FILE")
+    loaded = load_model(model)
+    try:
+        with named(loaded.forest, loaded.feature_names):
+            loaded.forest.export(output)
+    except (ImportError, ValueError) as error:
+        raise CommandError(str(error)) from None
+    size = output.stat().st_size
+    if as_json:
+        print(json.dumps({
+            "output": str(output), "format": SUFFIXES[suffix], "bytes": size,
+            "classes": loaded.forest.classes_.tolist(), "features": loaded.feature_names,
+        }))  # fmt: skip
+    else:
+        show(f"{SUFFIXES[suffix]}: {output}, {text.size(size)}")

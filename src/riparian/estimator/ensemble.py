@@ -1,0 +1,201 @@
+"""What a forest answers, as plain trees: the same answer without the engine (R11).
+
+This is what is exported and explained. A forest goes on learning; its ensemble stays as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from riparian import _core
+from riparian.engine.pieces import begins, numbers, sums
+from riparian.engine.trees import Tree
+
+if TYPE_CHECKING:
+    from riparian.estimator.row_forest import RowForestClassifier
+
+Integers = NDArray[np.int64]
+
+NONE = np.int32(-1)
+
+WHOLE = _core.whole_share  # a share of one, in the units in which shares are added (R11)
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """The trees that speak, end to end. Every test is `x[feature] <= threshold`; true goes left.
+
+    A missing value (NaN) goes right. A tree without an estimation point abstains and is not here;
+    where all abstain, one leaf gives every class the same probability.
+    """
+
+    classes: NDArray[Any]  # in the public order
+    n_features: int
+    feature_names: list[str] | None
+
+    # Per tree.
+    root: Integers  # the number of its root among all nodes
+
+    # Per node, tree by tree, in the order of creation.
+    feature: NDArray[np.int32]  # -1 of a leaf
+    threshold: NDArray[np.float32]
+    left: NDArray[np.int32]  # among all nodes; the right child is the next; -1 of a leaf
+
+    # Per leaf, in the order of the nodes.
+    leaf: Integers  # its number among all nodes
+    weight: Integers  # N^e, its estimation points
+    n_shares: Integers  # classes with a share above 0
+
+    # Per leaf and class with a share above 0.
+    share_class: NDArray[np.int32]  # its place in `classes`
+    share: Integers  # in units of 1 / WHOLE; of a majority vote: WHOLE
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.root)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def abstains(self) -> bool:
+        """Whether no tree speaks."""
+        return not self.weight.any()
+
+    @property
+    def nodes(self) -> list[slice]:
+        """Those of each tree, among all."""
+        ends = [*self.root[1:].tolist(), len(self.feature)]
+        return [slice(begin, end) for begin, end in zip(self.root.tolist(), ends, strict=True)]
+
+    @cached_property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Per node."""
+        return np.equal(self.left, NONE)
+
+    @cached_property
+    def leaf_number(self) -> Integers:
+        """Per node: its place among the leaves; -1 of an inner node."""
+        place = np.full(len(self.feature), -1, dtype=np.int64)
+        place[self.leaf] = np.arange(len(self.leaf))
+        return place
+
+    @cached_property
+    def share_begin(self) -> Integers:
+        """Per leaf: where its shares begin."""
+        return begins(self.n_shares)
+
+    @cached_property
+    def node_weight(self) -> NDArray[np.float64]:
+        """Per node: the estimation points below it, which are the sum of its children's."""
+        weight = np.zeros(len(self.feature))
+        weight[self.leaf] = self.weight
+        for node in reversed(np.flatnonzero(~self.is_leaf).tolist()):  # children come after it
+            weight[node] = weight[self.left[node]] + weight[self.left[node] + 1]
+        return weight
+
+    def leaf_values(self, first: int = 0, last: int | None = None) -> NDArray[np.float64]:
+        """What some leaves answer: a row per leaf, a column per class."""
+        last = len(self.leaf) if last is None else last
+        values = np.zeros((last - first, self.n_classes))
+        rows = np.repeat(np.arange(last - first), self.n_shares[first:last])
+        begin = int(self.share_begin[first]) if first < len(self.leaf) else 0
+        of_these = slice(begin, begin + len(rows))
+        values[rows, self.share_class[of_these]] = self.share[of_these] / WHOLE
+        return values
+
+
+def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
+    """The forest as it is now. `what` is wanted of it, for the errors."""
+    check_is_fitted(forest)
+    with forest._native.learning:  # so that no batch comes between two trees
+        engine, labels = forest._native, forest._labels
+        classes, rank = labels.classes, labels.rank()
+        trees = [engine.tree(i) for i in range(len(engine.trees))]
+        n_features = engine.n_dims
+    if len(classes) == 0:
+        raise ValueError(f"{what} needs a class, but none is known yet: learn a point first")
+    spoken = [tree for tree in trees if tree.histogram.any()]  # the others abstain
+    for tree in spoken:
+        if not tree.leaf_points.all():
+            raise ValueError(
+                f"{what} is not possible while a tree abstains for some points only: a leaf of it "
+                "holds no point yet; learn more points first"
+            )
+    majority = forest._native.parameters.voting == "majority"
+    arrays = (
+        {**_nodes(spoken), **_shares(spoken, rank, majority)} if spoken else _one_leaf(len(classes))
+    )
+    names = getattr(forest, "feature_names_in_", None)
+    return Ensemble(
+        classes=classes,
+        n_features=n_features,
+        feature_names=None if names is None else [str(name) for name in names],
+        **arrays,
+    )
+
+
+def _nodes(trees: list[Tree]) -> dict[str, Any]:
+    root = begins(np.array([len(tree.child) for tree in trees], dtype=np.int64))
+    left, feature, leaf = [], [], []
+    for first, tree in zip(root.tolist(), trees, strict=True):
+        is_leaf = tree.is_leaf
+        left.append(np.where(is_leaf, NONE, tree.child.astype(np.int64) + first).astype(np.int32))
+        feature.append(np.where(is_leaf, NONE, tree.feature.astype(np.int64)).astype(np.int32))
+        leaf.append(tree.leaf_node.astype(np.int64) + first)
+    return {
+        "root": root,
+        "left": np.concatenate(left),
+        "feature": np.concatenate(feature),
+        "threshold": np.concatenate([tree.threshold for tree in trees]),
+        "leaf": np.concatenate(leaf),
+    }
+
+
+def _shares(trees: list[Tree], rank: NDArray[np.intp], majority: bool) -> dict[str, Any]:
+    """R11: what each leaf answers. A tree numbers classes by arrival (R17)."""
+    lengths = np.concatenate([tree.leaf_classes.astype(np.int64) for tree in trees])
+    counts = np.concatenate([tree.histogram for tree in trees])
+    weight = sums(counts, lengths)
+    leaf = np.repeat(np.arange(len(lengths)), lengths)
+    public = rank[numbers(lengths)]
+    if majority:
+        # By leaf, then the largest count, then the smallest class: the first of each leaf wins.
+        order = np.lexsort((public, np.uint64(2**64 - 1) - counts, leaf))
+        chosen = order[begins(lengths)]
+        share = np.full(len(lengths), WHOLE, dtype=np.int64)
+    else:
+        exact = counts.astype(np.float64) / weight[leaf].astype(np.float64)
+        shares = np.rint(exact * np.float64(WHOLE)).astype(np.int64)
+        chosen = np.flatnonzero(counts)
+        chosen = chosen[np.lexsort((public[chosen], leaf[chosen]))]
+        share = shares[chosen]
+    return {
+        "weight": weight.astype(np.int64),
+        "n_shares": np.bincount(leaf[chosen], minlength=len(lengths)).astype(np.int64),
+        "share_class": public[chosen].astype(np.int32),
+        "share": share,
+    }
+
+
+def _one_leaf(n_classes: int) -> dict[str, Any]:
+    """R11 where all trees abstain."""
+    one = np.array([0], dtype=np.int64)
+    return {
+        "root": one,
+        "left": np.array([NONE]),
+        "feature": np.array([NONE]),
+        "threshold": np.zeros(1, dtype=np.float32),
+        "leaf": one,
+        "weight": one,
+        "n_shares": one + n_classes,
+        "share_class": np.arange(n_classes, dtype=np.int32),
+        "share": np.full(n_classes, WHOLE // n_classes, dtype=np.int64),
+    }

@@ -1,0 +1,28 @@
+"""Why a forest answers as it does, which features matter, and what it would answer instead.
+
+Contributions of the features that add up to the probabilities, the importance of features along a
+stream, partial dependence, and the mistakes to look at first.
+"""
+
+from riparian.explain.contributions import Contributions, Explainer
+from riparian.explain.dependence import Dependence, Plane, partial_dependence, plane
+from riparian.explain.mistakes import Mistake, SurestMistakes
+from riparian.explain.permutation import Importance, Loss, PermutationImportance
+from riparian.explain.sample import RowSample
+from riparian.explain.shap import to_shap
+
+__all__ = [
+    "Explainer",
+    "Contributions",
+    "to_shap",
+    "PermutationImportance",
+    "Importance",
+    "Loss",
+    "partial_dependence",
+    "Dependence",
+    "plane",
+    "Plane",
+    "SurestMistakes",
+    "Mistake",
+    "RowSample",
+]

@@ -1,0 +1,153 @@
+"""TreeSHAP: what each feature adds to a prediction, so that all of them add up to it.
+
+The arithmetic is in the core (`core/explain`), over the trees as they were when the explainer was made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+
+from riparian import _core
+from riparian.estimator.ensemble import WHOLE, Ensemble, ensemble_of
+
+if TYPE_CHECKING:
+    from riparian.estimator.row_forest import RowForestClassifier
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """What the features of some rows add to the probabilities.
+
+    For every row and class, `base + values.sum(axis=1)` is the probability.
+    """
+
+    values: Floats  # (rows, features, classes); of one class: (rows, features)
+    base: Floats | float  # (classes,); of one class: a number
+    classes: NDArray[Any]  # of the last axis; of one class: that one
+    feature_names: list[str] | None
+
+    @property
+    def probabilities(self) -> Floats:
+        """What the contributions add up to."""
+        sums: Floats = self.base + self.values.sum(axis=1)
+        return sums
+
+
+class Explainer:
+    """The forest of this moment, taken apart feature by feature.
+
+    Parameters
+    ----------
+    forest : OnlineForestClassifier or SaffariForestClassifier
+        A forest over rows. What it learns later does not change the explainer.
+    background : array-like or None
+        None: path-dependent contributions. A feature that is not known goes both ways, as often as
+        the estimation points of the tree did; `base` is the mean answer over those. Else rows to
+        compare with: interventional contributions. A feature that is not known has the values it
+        has there; `base` is the mean answer over the background. The time grows with its rows: a
+        hundred are often enough.
+
+    Examples
+    --------
+    >>> from riparian import OnlineForestClassifier
+    >>> from riparian.streams import GaussianMixture
+    >>> X, y = GaussianMixture.paper().sample(2000, random_state=0)
+    >>> forest = OnlineForestClassifier(10, random_state=0).fit(X, y)
+    >>> found = Explainer(forest).contributions([[2.0, 2.0]], label=0)
+    >>> found.values.shape, bool(abs(found.values[0, 0]) > abs(found.values[0, 1]))
+    ((1, 2), True)
+    >>> bool(np.isclose(found.base + found.values.sum(), forest.predict_proba([[2.0, 2.0]])[0, 0]))
+    True
+    """
+
+    def __init__(self, forest: RowForestClassifier, background: ArrayLike | None = None) -> None:
+        self._forest = forest
+        self._ensemble = ensemble_of(forest, "an explanation")
+        self._background = None if background is None else self._checked(background)
+        if self._background is not None and len(self._background) == 0:
+            raise ValueError("background must hold at least one row, got none")
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        return self._ensemble.classes
+
+    def contributions(self, X: ArrayLike, label: Any = None) -> Contributions:
+        """What each feature adds to the probability of each class, or of one.
+
+        `label` names one of the classes: that takes less time and memory. Rows are shared out among
+        the threads of the forest (`n_jobs`).
+        """
+        rows = self._checked(X)
+        ensemble, workers = self._ensemble, self._forest._workers()
+        chosen = None if label is None else self._number_of(label)
+        trees = _plain_trees(ensemble, chosen)
+        if self._background is None:
+            values, base = trees.path_dependent(rows, workers), _mean(ensemble, chosen)
+        else:
+            values = trees.interventional(rows, self._background, workers)
+            base = trees.answer(self._background).mean(axis=0)
+        return Contributions(
+            values=values if chosen is None else values[:, :, 0],
+            base=base if chosen is None else float(base[0]),
+            classes=ensemble.classes if chosen is None else ensemble.classes[chosen],
+            feature_names=ensemble.feature_names,
+        )
+
+    def _checked(self, X: Any) -> NDArray[np.float32]:
+        rows = self._forest._checked_points(X)
+        return np.ascontiguousarray(rows.toarray() if issparse(rows) else rows)
+
+    def _number_of(self, label: Any) -> int:
+        labels = self._ensemble.classes.tolist()
+        if label not in labels:
+            raise ValueError(f"label must be one of the classes, {labels!r}, got {label!r}")
+        return int(labels.index(label))
+
+
+def _plain_trees(ensemble: Ensemble, chosen: int | None) -> _core.PlainTrees:
+    """The trees for the core, with the values of all classes or of one."""
+    values, classes = _values(ensemble), ensemble.share_class
+    leaf = np.repeat(np.arange(len(ensemble.leaf)), ensemble.n_shares)
+    if chosen is not None:
+        of_it = classes == chosen
+        leaf, values, classes = leaf[of_it], values[of_it], np.zeros_like(classes[of_it])
+    lengths = np.bincount(leaf, minlength=len(ensemble.leaf))
+    return _core.PlainTrees(
+        root=ensemble.root,
+        feature=ensemble.feature,
+        threshold=ensemble.threshold,
+        left=ensemble.left,
+        weight=ensemble.node_weight,
+        leaf_number=ensemble.leaf_number,
+        value_begin=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        value_class=np.ascontiguousarray(classes),
+        value=np.ascontiguousarray(values),
+        n_features=ensemble.n_features,
+        n_classes=ensemble.n_classes if chosen is None else 1,
+    )
+
+
+def _values(ensemble: Ensemble) -> Floats:
+    """Per share: its part of the answer of the forest."""
+    return ensemble.share / (WHOLE * ensemble.n_trees)
+
+
+def _mean(ensemble: Ensemble, chosen: int | None) -> Floats:
+    """The answer over the estimation points of each tree."""
+    if ensemble.abstains:
+        mean = np.full(ensemble.n_classes, 1 / ensemble.n_classes)
+    else:
+        sizes = [nodes.stop - nodes.start for nodes in ensemble.nodes]
+        in_tree = np.repeat(ensemble.node_weight[ensemble.root], sizes)[ensemble.leaf]
+        part = np.repeat(ensemble.weight / in_tree, ensemble.n_shares)
+        mean = np.bincount(
+            ensemble.share_class, part * _values(ensemble), minlength=ensemble.n_classes
+        )
+    return mean if chosen is None else mean[chosen : chosen + 1]

@@ -1,0 +1,116 @@
+"""What if: the answer of a forest where one feature, or two, have other values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from riparian.tools.checks import whole
+
+if TYPE_CHECKING:
+    from riparian.estimator.row_forest import RowForestClassifier
+
+Floats = NDArray[np.float64]
+
+SHOWN = (0.02, 0.98)  # quantiles: outside there are too few rows to say much
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """The mean probabilities of some rows, as one feature takes one value after the other."""
+
+    feature: int
+    values: NDArray[np.float32]
+    probabilities: Floats  # (values, classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The probabilities where two features vary, and all others are the medians of some rows."""
+
+    across: int
+    up: int
+    values_across: NDArray[np.float32]
+    values_up: NDArray[np.float32]
+    probabilities: Floats  # (up, across, classes)
+
+
+def partial_dependence(
+    forest: RowForestClassifier, X: Any, feature: int, *, points: int = 30
+) -> Dependence | None:
+    """The mean answer over rows X, with the feature set to one value after the other.
+
+    The values are those that occur, or evenly spaced ones where there are more than `points`. None
+    where the feature is missing in all rows.
+
+    >>> from riparian import OnlineForestClassifier
+    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> forest = OnlineForestClassifier(10, random_state=0).fit(X, X[:, 0] > 0)
+    >>> found = partial_dependence(forest, X[:100], 0, points=5)
+    >>> found.probabilities[0, 1] < 0.2, found.probabilities[-1, 1] > 0.8
+    (np.True_, np.True_)
+    """
+    rows = _dense(forest, X)
+    feature = whole("feature", feature, at_least=0, at_most=rows.shape[1] - 1)
+    values = grid(rows[:, feature], whole("points", points, at_least=2, at_most=10**4))
+    if len(values) == 0:
+        return None
+    means = []
+    for value in values:
+        rows[:, feature] = value
+        means.append(forest._native.predict_proba(rows, forest._workers()).mean(axis=0))
+    return Dependence(feature, values, np.array(means))
+
+
+def plane(
+    forest: RowForestClassifier, X: Any, across: int, up: int, *, points: int = 40
+) -> Plane | None:
+    """The answers over the plane of two features, cut through the medians of rows X.
+
+    None where one of the two is missing in all rows.
+    """
+    rows = _dense(forest, X)
+    across = whole("across", across, at_least=0, at_most=rows.shape[1] - 1)
+    up = whole("up", up, at_least=0, at_most=rows.shape[1] - 1)
+    if across == up:
+        raise ValueError(f"two different features are needed, got {across} twice")
+    points = whole("points", points, at_least=2, at_most=10**4)
+    values_across, values_up = (grid(rows[:, feature], points) for feature in (across, up))
+    if len(values_across) == 0 or len(values_up) == 0:
+        return None
+    middle = [_median(column) for column in rows.T]
+    asked = np.tile(np.array(middle, dtype=np.float32), (len(values_up) * len(values_across), 1))
+    asked[:, across] = np.tile(values_across, len(values_up))
+    asked[:, up] = np.repeat(values_up, len(values_across))
+    answers = forest._native.predict_proba(asked, forest._workers())
+    return Plane(
+        across,
+        up,
+        values_across,
+        values_up,
+        answers.reshape(len(values_up), len(values_across), -1),
+    )
+
+
+def grid(column: NDArray[np.float32], points: int) -> NDArray[np.float32]:
+    """Values to try: those that occur, or evenly spaced ones in the middle of them."""
+    there = column[~np.isnan(column)]
+    distinct = np.unique(there)
+    if len(distinct) <= points:
+        return distinct
+    low, high = np.quantile(there.astype(np.float64), SHOWN)
+    return np.unique(np.linspace(low, high, points).astype(np.float32))
+
+
+def _median(column: NDArray[np.float32]) -> float:
+    there = column[~np.isnan(column)]
+    return float(np.median(there)) if len(there) else float("nan")
+
+
+def _dense(forest: RowForestClassifier, X: Any) -> NDArray[np.float32]:
+    rows = forest._checked_points(X)
+    return np.array(rows.toarray() if issparse(rows) else rows, dtype=np.float32)

@@ -1,0 +1,208 @@
+"""A plain C header: tables and one function, which allocates nothing and needs nothing else.
+
+It adds shares as whole numbers, as our engine does (R11), so its probabilities are ours to the last bit.
+Leaves with the same answer share one entry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from string import Template
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian.estimator.ensemble import WHOLE, Ensemble
+
+LINE = 100  # characters of a line of a table
+
+HEADER = Template("""\
+/* A random forest of riparian: $trees trees, $leaves leaves, $classes classes. C99 or C++11.
+
+   int ${name}_predict(const float *x, double *proba)
+
+   x: ${NAME}_FEATURES numbers, NAN where one is missing.
+   proba: room for ${NAME}_CLASSES probabilities, or a null pointer.
+   Returns the number of the most probable class, the first among equals; its label is
+   ${name}_labels[number].
+
+   Made from a forest as it was at one moment. Do not edit. */
+#ifndef ${NAME}_H
+#define ${NAME}_H
+
+#ifdef __FAST_MATH__
+#error "-ffast-math forgets about NAN, which is a missing value here"
+#endif
+
+#include <stdint.h>
+
+#define ${NAME}_FEATURES $features
+#define ${NAME}_CLASSES $classes
+
+static const char *const ${name}_labels[] = {
+$labels};
+
+static inline int ${name}_predict(const float *x, double *proba)
+{
+$body
+}
+
+#endif
+""")
+
+FOREST = Template("""\
+    /* Per node: the feature that it asks for, or -1 for a leaf; x <= threshold goes to the child,
+       all else to the next one after it; of a leaf, the child is the number of its answer. */
+    static const $feature_type feature[] = {
+$feature};
+    static const float threshold[] = {
+$threshold};
+    static const $child_type child[] = {
+$child};
+    static const $child_type root[] = {
+$root};
+    /* Per answer: where its shares begin; per share: its class, and the share in units of 2^-40. */
+    static const $begin_type begin[] = {
+$begin};
+    static const $class_type share_class[] = {
+$share_class};
+    static const int64_t share[] = {
+$share};
+
+    int64_t sums[${NAME}_CLASSES] = {0};
+    double most = -1.0;
+    int best = 0;
+    for (uint32_t tree = 0; tree < $trees; ++tree) {
+        uint32_t node = root[tree];
+        while (feature[node] >= 0)
+            node = child[node] + !(x[feature[node]] <= threshold[node]);
+        for (uint32_t i = begin[child[node]]; i < begin[child[node] + 1]; ++i)
+            sums[share_class[i]] += share[i];
+    }
+    for (int k = 0; k < ${NAME}_CLASSES; ++k) {
+        const double p = (double)sums[k] / $whole;
+        if (proba) proba[k] = p;
+        if (p > most) {
+            most = p;
+            best = k;
+        }
+    }
+    return best;""")
+
+NOTHING_LEARNED = Template("""\
+    (void)x;
+    for (int k = 0; proba && k < ${NAME}_CLASSES; ++k) proba[k] = 1.0 / ${NAME}_CLASSES;
+    return 0;""")
+
+
+def header(ensemble: Ensemble, name: str) -> str:
+    name = identifier(name)
+    names = {"name": name, "NAME": name.upper()}
+    return HEADER.substitute(
+        names,
+        trees=ensemble.n_trees,
+        leaves=len(ensemble.leaf),
+        features=ensemble.n_features,
+        classes=ensemble.n_classes,
+        labels=table(text(str(label)) for label in ensemble.classes.tolist()),
+        body=(
+            NOTHING_LEARNED.substitute(names)
+            if ensemble.abstains
+            else FOREST.substitute(names, **_tables(ensemble))
+        ),
+    )
+
+
+def _tables(ensemble: Ensemble) -> dict[str, str]:
+    answer, begin, share_class, share = distinct_answers(ensemble)
+    child = ensemble.left.astype(np.int64)
+    child[ensemble.leaf] = answer
+    return {
+        "trees": str(ensemble.n_trees),
+        "whole": f"{ensemble.n_trees * WHOLE}.0",
+        "feature_type": "int16_t" if ensemble.n_features < 2**15 else "int32_t",
+        "feature": table(ensemble.feature.tolist()),
+        "threshold": table(map(literal, np.where(ensemble.is_leaf, 0, ensemble.threshold))),
+        "child_type": unsigned(len(child)),
+        "child": table(child.tolist()),
+        "root": table(ensemble.root.tolist()),
+        "begin_type": unsigned(begin[-1]),
+        "begin": table(begin),
+        "class_type": unsigned(ensemble.n_classes),
+        "share_class": table(share_class),
+        "share": table(share),
+    }
+
+
+def distinct_answers(
+    ensemble: Ensemble,
+) -> tuple[NDArray[np.int64], list[int], list[int], list[int]]:
+    """Per leaf the number of its answer; the shares of all answers, and where those of each begin."""
+    numbers: dict[bytes, int] = {}
+    answer = np.empty(len(ensemble.leaf), dtype=np.int64)
+    begin, share_class, share = [0], list[int](), list[int]()
+    pairs = np.stack([ensemble.share_class, ensemble.share], axis=1)
+    edges = [*ensemble.share_begin.tolist(), len(pairs)]
+    for leaf in range(len(answer)):
+        mine = pairs[edges[leaf] : edges[leaf + 1]]
+        key = mine.tobytes()
+        if key not in numbers:
+            numbers[key] = len(numbers)
+            share_class += mine[:, 0].tolist()
+            share += mine[:, 1].tolist()
+            begin.append(len(share))
+        answer[leaf] = numbers[key]
+    return answer, begin, share_class, share
+
+
+def table(values: Iterable[object]) -> str:
+    """The values with commas between them, in lines."""
+    lines, line = list[str](), ""
+    for value in values:
+        entry = f"{value},"
+        if len(line) + len(entry) > LINE:
+            lines.append(line)
+            line = ""
+        line += entry
+    return "".join(f"{each}\n" for each in [*lines, line])
+
+
+def unsigned(largest: int) -> str:
+    return "uint16_t" if largest < 2**16 else "uint32_t"
+
+
+def literal(value: np.float32) -> str:
+    """A number of C that is this float to the last bit: nine digits are enough.
+
+    >>> literal(np.float32(3)), literal(np.float32(0.1)), literal(np.float32(-1e30))
+    ('3.0f', '0.100000001f', '-1.00000002e+30f')
+    """
+    digits = f"{float(value):.9g}"
+    return f"{digits}f" if "." in digits or "e" in digits else f"{digits}.0f"
+
+
+def text(label: str) -> str:
+    """A string of C, in UTF-8; whatever could end it is written as a number.
+
+    >>> print(text('5" ?'))
+    "5\\042 \\077"
+    """
+    plain = re.compile(rb"[A-Za-z0-9 _.,:;()<>=+*/-]")
+    written = "".join(
+        chr(byte) if plain.fullmatch(bytes([byte])) else f"\\{byte:03o}"
+        for byte in label.encode("utf-8", "surrogateescape")
+    )
+    return f'"{written}"'
+
+
+def identifier(name: str) -> str:
+    """The name as C takes it.
+
+    >>> identifier("my-sensors.v2"), identifier("2nd"), identifier("")
+    ('my_sensors_v2', 'forest_2nd', 'forest')
+    """
+    letters = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    if not letters:
+        return "forest"
+    return letters if letters[0].isalpha() else f"forest_{letters}"

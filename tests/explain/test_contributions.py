@@ -1,0 +1,234 @@
+"""Contributions are Shapley values of the trees, and add up to the probabilities."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from riparian import OnlineForestClassifier
+from riparian.estimator.ensemble import ensemble_of
+from riparian.explain import Explainer
+
+from plain_forests import KINDS, mixture, on_thresholds, probabilities
+from strategies import streams
+
+pytestmark = pytest.mark.engine
+
+KINDS_AND_METHODS = [(kind, method) for kind in KINDS for method in ("paths", "background")]
+
+
+def background_of(X):
+    return X[3:40:4]
+
+
+def explained(kind, method):
+    forest, X = KINDS[kind]()
+    return forest, X, explainer(forest, X, method)
+
+
+def explainer(forest, X, method):
+    vars(forest).pop("feature_names_in_", None)  # rows come without names
+    return Explainer(forest, None if method == "paths" else background_of(X))
+
+
+# -- by the definition ----------------------------------------------------------------------------
+
+
+def shapley(value, n):
+    """Shapley's formula, over all subsets of n features."""
+    phi = np.zeros((n, *np.shape(value(()))))
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        for size in range(n):
+            weight = factorial(size) * factorial(n - size - 1) / factorial(n)
+            for S in combinations(others, size):
+                phi[i] += weight * (value((*S, i)) - value(S))
+    return phi
+
+
+def goes_left(ensemble, node, x):
+    return x[ensemble.feature[node]] <= ensemble.threshold[node]
+
+
+def expected(ensemble, x, known, node):
+    """The answer below a node where only some features of x are known: others go both ways."""
+    left = ensemble.left[node]
+    if left < 0:
+        leaf = ensemble.leaf_number[node]
+        return ensemble.leaf_values(leaf, leaf + 1)[0]
+    if ensemble.feature[node] in known:
+        return expected(ensemble, x, known, left if goes_left(ensemble, node, x) else left + 1)
+    weight = ensemble.node_weight
+    both = [weight[child] * expected(ensemble, x, known, child) for child in (left, left + 1)]
+    return sum(both) / weight[node]
+
+
+def by_paths(ensemble, x, known):
+    return sum(expected(ensemble, x, known, root) for root in ensemble.root) / ensemble.n_trees
+
+
+def by_background(forest, background, x, known):
+    mixed = background.copy()
+    mixed[:, list(known)] = x[list(known)]
+    return probabilities(forest, mixed).mean(axis=0)
+
+
+@pytest.fixture(scope="module")
+def four_features():
+    """Deep trees over few columns, so that features come again on a path; some values missing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 4)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(int) + 2 * (X[:, 1] * X[:, 2] > 0)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return OnlineForestClassifier(3, random_state=1, beta=4.0).fit(X, y), X[:12]
+
+
+def test_path_dependent_contributions_are_shapley_values(four_features):
+    forest, X = four_features
+    ensemble = ensemble_of(forest, "this")
+    found = Explainer(forest).contributions(X)
+    for x, values in zip(X, found.values, strict=True):
+        exact = shapley(lambda known, x=x: by_paths(ensemble, x, known), 4)
+        np.testing.assert_allclose(values, exact, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.base, by_paths(ensemble, X[0], ()), rtol=0, atol=1e-12)
+
+
+def test_interventional_contributions_are_shapley_values(four_features):
+    forest, X = four_features
+    background = X[4:]
+    found = Explainer(forest, background).contributions(X)
+    for x, values in zip(X, found.values, strict=True):
+        exact = shapley(lambda known, x=x: by_background(forest, background, x, known), 4)
+        np.testing.assert_allclose(values, exact, rtol=0, atol=1e-12)
+
+
+# -- they add up ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "method"), KINDS_AND_METHODS)
+def test_contributions_add_up_to_the_probabilities(kind, method):
+    forest, X, explains = explained(kind, method)
+    found = explains.contributions(X)
+    assert found.values.shape == (len(X), X.shape[1], len(forest.classes_))
+    np.testing.assert_allclose(found.probabilities, probabilities(forest, X), rtol=0, atol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(streams().filter(lambda stream: len(stream[1]) > 0))
+def test_contributions_of_any_forest_add_up(stream):
+    X, y = stream
+    forest = OnlineForestClassifier(2, random_state=0, beta=4.0).fit(X, y)
+    X = np.concatenate([X[:20], on_thresholds(forest, X.shape[1])[:20]])
+    for explains in (Explainer(forest), Explainer(forest, X[:7])):
+        found = explains.contributions(X)
+        np.testing.assert_allclose(found.probabilities, probabilities(forest, X), rtol=0, atol=1e-9)
+
+
+def test_long_paths_over_many_features_add_up():
+    """A path asks up to 150 features: more than one word of bits, and many places to integrate at."""
+    n = 150
+    X = np.tile(np.triu(np.ones((n, n), dtype=np.float32)), (6, 1))
+    forest = chain(n)
+    rows = X[::9]
+    for explains in (Explainer(forest), Explainer(forest, X[:20])):
+        explains._ensemble = forest.ensemble
+        found = explains.contributions(rows)
+        np.testing.assert_allclose(
+            found.probabilities, forest.ensemble_answer(rows), rtol=0, atol=1e-9
+        )
+
+
+def chain(n):
+    """A forest whose one tree asks feature after feature; its answer, in plain Python, beside."""
+    from dataclasses import replace
+
+    forest = OnlineForestClassifier(1, random_state=0)
+    forest.partial_fit(np.zeros((4, n)), [0, 1, 0, 1])
+    left = np.full(2 * n + 1, -1, dtype=np.int32)
+    feature = left.copy()
+    inner = np.array([0, *range(2, 2 * n, 2)])  # the right child goes on
+    left[inner] = inner + 1
+    feature[inner] = np.arange(n)
+    leaves = np.flatnonzero(left < 0)
+    share = 2**40 * (np.arange(len(leaves)) % 3) // 2
+    forest.ensemble = replace(
+        ensemble_of(forest, "this"),
+        root=np.array([0]),
+        feature=feature,
+        threshold=np.full(2 * n + 1, 0.5, dtype=np.float32),
+        left=left,
+        leaf=leaves,
+        weight=1 + np.arange(len(leaves)) % 5,
+        n_shares=np.full(len(leaves), 2),
+        share_class=np.tile(np.array([0, 1], dtype=np.int32), len(leaves)),
+        share=np.stack([share, 2**40 - share], axis=1).ravel(),
+    )
+
+    def answer(rows):
+        first_left = np.array([np.argmax(np.r_[row <= 0.5, True]) for row in rows])
+        return forest.ensemble.leaf_values()[first_left]
+
+    forest.ensemble_answer = answer
+    return forest
+
+
+# -- one class, threads, time ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["paths", "background"])
+def test_the_contributions_of_one_class_are_those_of_all(method):
+    _, X, explains = explained("missing", method)
+    whole = explains.contributions(X)
+    for k, label in enumerate(explains.classes.tolist()):
+        one = explains.contributions(X, label=label)
+        assert np.array_equal(one.values, whole.values[:, :, k])
+        assert one.base == pytest.approx(whole.base[k], abs=1e-12)
+        assert one.classes == label
+
+
+@pytest.mark.parametrize("method", ["paths", "background"])
+def test_neither_threads_nor_batches_change_a_bit(method):
+    forest, X, explains = explained("mixture", method)
+    X = np.tile(X, (4, 1))
+    forest.n_jobs = 1
+    alone = explains.contributions(X).values
+    forest.n_jobs = 3
+    assert np.array_equal(explains.contributions(X).values, alone)
+    parts = [explains.contributions(X[i : i + 101]).values for i in range(0, len(X), 101)]
+    assert np.array_equal(np.concatenate(parts), alone)
+
+
+def test_an_explainer_stays_with_the_forest_of_its_moment():
+    forest, X = mixture()
+    explains, before = Explainer(forest), probabilities(forest, X)
+    forest.partial_fit(X[:200], np.full(200, 9))
+    found = explains.contributions(X)
+    np.testing.assert_allclose(found.probabilities, before, rtol=0, atol=1e-9)
+
+
+def test_a_feature_that_no_tree_asks_contributes_nothing():
+    X, y = np.random.default_rng(0).normal(size=(600, 3)), [0, 1, 2] * 200
+    X[:, 1] = 5.0
+    forest = OnlineForestClassifier(5, random_state=0).fit(X, y)
+    for explains in (Explainer(forest), Explainer(forest, X[:10])):
+        assert not explains.contributions(X[:50]).values[:, 1].any()
+
+
+def test_no_rows_have_no_contributions():
+    forest, _ = mixture()
+    assert Explainer(forest).contributions(np.empty((0, 2))).values.shape == (0, 2, 5)
+
+
+def test_a_label_that_is_no_class_is_an_error():
+    forest, X = mixture()
+    with pytest.raises(ValueError, match=r"label must be one of the classes.*got 17"):
+        Explainer(forest).contributions(X, label=17)
+
+
+def test_an_empty_background_is_an_error():
+    with pytest.raises(ValueError, match="background must hold at least one row, got none"):
+        Explainer(mixture().forest, np.empty((0, 2)))

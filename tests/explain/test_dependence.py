@@ -1,0 +1,101 @@
+"""What if: partial dependence, the plane of two features, and samples of rows to ask with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.inspection import partial_dependence as sklearn_dependence
+
+from riparian import OnlineForestClassifier
+from riparian.explain import RowSample, partial_dependence, plane
+from riparian.explain.dependence import grid
+
+
+@pytest.fixture(scope="module")
+def asked():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
+    return OnlineForestClassifier(10, random_state=0).fit(X, y), X[:200]
+
+
+def test_partial_dependence_is_that_of_scikit_learn(asked):
+    forest, X = asked
+    found = partial_dependence(forest, X, 0, points=12)
+    theirs = sklearn_dependence(
+        forest, X, [0], custom_values={0: found.values}, response_method="predict_proba",
+        method="brute",
+    )  # fmt: skip
+    np.testing.assert_allclose(found.probabilities.T, theirs["average"], rtol=0, atol=1e-12)
+
+
+def test_the_rows_that_are_asked_with_stay_as_they_are(asked):
+    forest, X = asked
+    before = X.copy()
+    partial_dependence(forest, X, 0)
+    plane(forest, X, 0, 1)
+    assert np.array_equal(X, before)
+
+
+def test_a_plane_is_the_forest_at_the_medians(asked):
+    forest, X = asked
+    found = plane(forest, X, 2, 0, points=5)
+    for i, up in enumerate(found.values_up):
+        for j, across in enumerate(found.values_across):
+            row = np.array([[up, np.median(X[:, 1]), across]])
+            assert np.array_equal(found.probabilities[i, j], forest.predict_proba(row)[0])
+
+
+def test_a_grid_has_the_values_that_occur_or_evenly_spaced_ones():
+    few = np.array([3, 1, np.nan, 1, 2], dtype=np.float32)
+    assert grid(few, 3).tolist() == [1, 2, 3]
+    many = np.arange(1000, dtype=np.float32)
+    assert grid(many, 5) == pytest.approx([19.98, 259.74, 499.5, 739.26, 979.02])
+    assert len(grid(np.full(4, np.nan, np.float32), 3)) == 0
+
+
+def test_a_feature_without_values_has_no_dependence(asked):
+    forest, X = asked
+    missing = X.copy()
+    missing[:, 1] = np.nan
+    assert partial_dependence(forest, missing, 1) is None
+    assert plane(forest, missing, 0, 1) is None
+    assert plane(forest, missing, 0, 2) is not None
+
+
+def test_a_plane_needs_two_features(asked):
+    forest, X = asked
+    with pytest.raises(ValueError, match="two different features are needed, got 1 twice"):
+        plane(forest, X, 1, 1)
+    with pytest.raises(ValueError, match="feature must be"):
+        partial_dependence(forest, X, 3)
+
+
+# -- samples --------------------------------------------------------------------------------------
+
+
+def test_a_sample_does_not_depend_on_batches():
+    X = np.arange(3000, dtype=np.float32)[:, None]
+    whole, parts = RowSample(100), RowSample(100)
+    whole.update(X)
+    for first, last in ((0, 1), (1, 1), (1, 60), (60, 2000), (2000, 3000)):
+        parts.update(X[first:last])
+    assert np.array_equal(whole.rows, parts.rows)
+    assert len(np.unique(whole.rows)) == 100
+
+
+def test_every_row_has_the_same_chance():
+    X = np.arange(20)[:, None]
+    counts = np.zeros(20)
+    for seed in range(2000):
+        sample = RowSample(5, seed=seed)
+        sample.update(X)
+        counts[sample.rows[:, 0].astype(int)] += 1
+    assert np.abs(counts / 2000 - 0.25).max() < 0.05
+
+
+def test_a_short_stream_is_its_own_sample():
+    sample = RowSample(10)
+    assert sample.rows.shape == (0, 0)
+    sample.update(np.eye(3))
+    assert np.array_equal(sample.rows, np.eye(3))

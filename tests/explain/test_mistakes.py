@@ -1,0 +1,52 @@
+"""The mistakes that a forest was surest of."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from riparian.explain import SurestMistakes
+
+CLASSES = ["ash", "elm", "oak"]
+
+
+def rows(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2)).astype(np.float32)
+    proba = rng.dirichlet([1, 1, 1], n).round(2)
+    return X, rng.choice([*CLASSES, "yew"], n), proba
+
+
+def test_they_are_the_wrong_ones_with_the_largest_probability():
+    X, y, proba = rows()
+    surest = SurestMistakes(most=7)
+    surest.update(X, y, proba, CLASSES)
+    predicted = np.array(CLASSES)[proba.argmax(axis=1)]
+    wrong = [i for i in np.argsort(-proba.max(axis=1), kind="stable") if predicted[i] != y[i]]
+    assert [mistake.row - 1 for mistake in surest.mistakes] == wrong[:7]
+    for mistake in surest.mistakes:
+        i = mistake.row - 1
+        assert (mistake.truth, mistake.predicted) == (y[i], predicted[i])
+        assert mistake.probability == proba[i].max()
+        of_truth = proba[i, CLASSES.index(y[i])] if y[i] in CLASSES else 0.0
+        assert mistake.of_truth == of_truth
+        assert np.array_equal(mistake.x, X[i])
+
+
+def test_neither_batches_nor_sparse_rows_change_them():
+    X, y, proba = rows()
+    whole, parts = SurestMistakes(), SurestMistakes()
+    whole.update(X, y, proba, CLASSES)
+    for first, last in ((0, 3), (3, 3), (3, 200), (200, 300)):
+        part = slice(first, last)
+        parts.update(csr_matrix(X[part]), y[part], proba[part], CLASSES)
+    assert [m.row for m in parts.mistakes] == [m.row for m in whole.mistakes]
+    assert all(
+        np.array_equal(a.x, b.x) for a, b in zip(parts.mistakes, whole.mistakes, strict=True)
+    )
+
+
+def test_a_forest_without_mistakes_has_none():
+    surest = SurestMistakes()
+    surest.update(np.eye(2), ["ash", "elm"], np.eye(2), ["ash", "elm"])
+    assert surest.mistakes == []

@@ -1,0 +1,118 @@
+"""Permutation importance along a stream: what is lost when a column says nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from riparian import OnlineForestClassifier
+from riparian.explain import PermutationImportance
+
+NOISE = [2, 3]
+
+
+def stream(rows, seed):
+    """The first column decides, the second helps, the others are noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, 4)).astype(np.float32)
+    X[:, NOISE[1]] = rng.integers(0, 1000, rows)
+    return X, np.where(X[:, 0] > 0, "oak", np.where(X[:, 1] > 1, "elm", "ash"))
+
+
+@pytest.fixture(scope="module")
+def forest():
+    return OnlineForestClassifier(15, random_state=0).partial_fit(*stream(3000, 1))
+
+
+@pytest.fixture(scope="module")
+def tested(forest):
+    importance = PermutationImportance()
+    importance.update(forest, *stream(2000, 2))
+    return importance
+
+
+def test_what_decides_matters_most_and_noise_does_not(tested):
+    lost = {each.feature: each for each in tested.results()}
+    assert lost[0].accuracy.low > lost[1].accuracy.high > 0
+    assert lost[0].log_loss.low > lost[1].log_loss.low > 0
+    for feature in NOISE:
+        assert lost[feature].accuracy.low < 0.01
+        assert abs(lost[feature].accuracy.mean) < 0.02
+
+
+def test_gains_give_noise_a_share_that_permutation_does_not(forest, tested):
+    """The reason to have both."""
+    noise = forest.feature_importances_[NOISE].sum()
+    lost = np.array([each.accuracy.mean for each in tested.results()])
+    assert max(lost[NOISE].sum(), 0) / lost.sum() < noise / 2
+
+
+def test_neither_batches_nor_threads_change_a_bit(forest, tested):
+    X, y = stream(2000, 2)
+    again = PermutationImportance()
+    for first, last in ((0, 1), (1, 1), (1, 700), (700, 2000)):
+        again.update(forest, X[first:last], y[first:last])
+    assert again.results() == tested.results()
+    assert again.rows == 1999  # the first row has none before it
+
+
+def test_values_come_from_the_window(forest):
+    """A column that changes its level: only rows of the new level are drawn from after a window."""
+    X, y = stream(400, 3)
+    X[:200, 0] += 100.0
+    y[:200] = "oak"
+    near, far = PermutationImportance([0], window=10), PermutationImportance([0], window=400)
+    for importance in (near, far):
+        importance.update(forest, X, y)
+    assert near.results()[0].accuracy.mean != far.results()[0].accuracy.mean
+    assert near._recent is not None and len(near._recent) == 10
+
+
+def test_an_interval_holds_the_mean_of_a_long_stream(forest, tested):
+    long = PermutationImportance([0, 1])
+    long.update(forest, *stream(20_000, 9))
+    for truth, found in zip(long.results(), tested.results(), strict=False):
+        assert found.accuracy.low <= truth.accuracy.mean <= found.accuracy.high
+        assert truth.accuracy.high - truth.accuracy.low < found.accuracy.high - found.accuracy.low
+
+
+def test_the_mean_is_the_difference_of_two_accuracies(forest):
+    X, y = stream(500, 4)
+    importance = PermutationImportance([1], window=1)  # so that the row before is drawn
+    importance.update(forest, X, y)
+    moved = X[1:].copy()
+    moved[:, 1] = X[:-1, 1]
+    expected = forest.score(X[1:], y[1:]) - forest.score(moved, y[1:])
+    assert importance.results()[0].accuracy.mean == pytest.approx(expected, abs=1e-12)
+
+
+def test_labels_that_the_forest_does_not_know_are_always_wrong(forest):
+    X, _ = stream(50, 5)
+    importance = PermutationImportance()
+    importance.update(forest, X, ["yew"] * 50)
+    assert all(each.accuracy.mean == 0 == each.log_loss.mean for each in importance.results())
+
+
+def test_sparse_rows_are_rows(forest, tested):
+    X, y = stream(2000, 2)
+    importance = PermutationImportance()
+    importance.update(forest, csr_matrix(X), y)
+    assert importance.results() == tested.results()
+
+
+def test_nothing_tested_has_no_results(forest):
+    importance = PermutationImportance()
+    assert importance.results() == []
+    importance.update(forest, *(part[:1] for part in stream(5, 1)))
+    assert importance.results() == []
+
+
+def test_bad_input_is_named(forest):
+    X, y = stream(5, 1)
+    with pytest.raises(ValueError, match="features must be below 4, got 9"):
+        PermutationImportance([9]).update(forest, X, y)
+    with pytest.raises(ValueError, match="one label for each of 5 rows, got 4"):
+        PermutationImportance().update(forest, X, y[:4])
+    with pytest.raises(ValueError, match="window must be"):
+        PermutationImportance(window=0)

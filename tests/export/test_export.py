@@ -1,0 +1,223 @@
+"""An exported forest predicts what ours predicts, wherever it runs."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+import threading
+
+import numpy as np
+import onnxruntime
+import pytest
+import treelite
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from riparian import OnlineForestClassifier
+from riparian.depth import DepthForestClassifier
+from riparian.export import to_c, to_onnx, to_treelite
+
+from plain_forests import KINDS, asked, labels, mixture, probabilities
+from strategies import streams
+
+few = settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+
+
+@pytest.fixture(params=KINDS)
+def forest_and_rows(request):
+    return KINDS[request.param]()
+
+
+@st.composite
+def grown(draw):
+    """Any forest over any stream that has a point."""
+    X, y = draw(streams().filter(lambda stream: len(stream[1]) > 0))
+    voting = draw(st.sampled_from(["average", "majority"]))
+    return asked(OnlineForestClassifier(3, voting=voting, random_state=0), X, y)
+
+
+def run_onnx(model: bytes, X):
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    return session.run(["label", "probabilities"], {"X": X})
+
+
+def run_treelite(model: bytes, X):
+    loaded = treelite.Model.deserialize_bytes(model)
+    return treelite.gtil.predict(loaded, X.astype(np.float64), nthread=1)[:, 0, :]
+
+
+def compiled(header: str, folder, name="forest"):
+    """The function of the header, through a compiler that lets nothing pass."""
+    (folder / "forest.h").write_text(header)
+    (folder / "forest.c").write_text(
+        f'#include "forest.h"\n'
+        f"int predict(const float *x, double *proba);\n"
+        f"int predict(const float *x, double *proba) {{ return {name}_predict(x, proba); }}\n"
+        f"const char *label(int k);\n"
+        f"const char *label(int k) {{ return {name}_labels[k]; }}\n"
+    )
+    library = folder / "forest.so"
+    flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, folder / "forest.c", "-o", library], check=True, timeout=120)
+    loaded = ctypes.CDLL(str(library))
+    loaded.label.restype = ctypes.c_char_p
+    return loaded
+
+
+def run_c(library, X, n_classes):
+    proba, best = np.full((len(X), n_classes), -1.0), np.empty(len(X), dtype=int)
+    for i, row in enumerate(X):
+        out = proba[i].ctypes.data_as(ctypes.c_void_p)
+        best[i] = library.predict(row.ctypes.data_as(ctypes.c_void_p), out)
+        assert library.predict(row.ctypes.data_as(ctypes.c_void_p), None) == best[i]
+    return best, proba
+
+
+# -- ONNX -----------------------------------------------------------------------------------------
+
+
+def check_onnx(forest, X):
+    label, proba = run_onnx(to_onnx(forest), X)
+    np.testing.assert_allclose(proba, probabilities(forest, X), rtol=0, atol=1e-6)
+    assert proba.shape == (len(X), len(forest.classes_))
+    assert label.tolist() == labels(forest, X).tolist()
+
+
+def test_onnx_has_our_probabilities_and_our_classes(forest_and_rows):
+    check_onnx(*forest_and_rows)
+
+
+@few
+@given(grown())
+def test_onnx_equals_any_forest(forest_and_rows):
+    check_onnx(*forest_and_rows)
+
+
+def test_onnx_carries_the_names_of_the_features():
+    forest, _ = KINDS["names"]()
+    session = onnxruntime.InferenceSession(to_onnx(forest), providers=["CPUExecutionProvider"])
+    props = session.get_modelmeta().custom_metadata_map
+    assert props["feature_names"].split("\n") == ["girth", 'height "m"']
+
+
+def test_labels_that_onnx_does_not_know_are_refused():
+    forest = OnlineForestClassifier(1, random_state=0).fit(np.eye(2), np.array([1, 2**63 + 1]))
+    with pytest.raises(ValueError, match="whole numbers of 64 bits, got 1"):
+        to_onnx(forest)
+
+
+# -- treelite -------------------------------------------------------------------------------------
+
+
+def check_treelite(forest, X):
+    proba = run_treelite(to_treelite(forest), X)
+    np.testing.assert_allclose(proba, probabilities(forest, X), rtol=0, atol=1e-12)
+
+
+def test_treelite_has_our_probabilities(forest_and_rows):
+    check_treelite(*forest_and_rows)
+
+
+@few
+@given(grown())
+def test_treelite_equals_any_forest(forest_and_rows):
+    check_treelite(*forest_and_rows)
+
+
+# -- C --------------------------------------------------------------------------------------------
+
+
+def test_c_has_our_bits(forest_and_rows, tmp_path):
+    forest, X = forest_and_rows
+    best, proba = run_c(compiled(to_c(forest), tmp_path), X, len(forest.classes_))
+    ours = probabilities(forest, X)
+    assert np.array_equal(proba, ours)
+    assert np.array_equal(best, ours.argmax(axis=1))
+
+
+@settings(few, max_examples=5)
+@given(grown())
+def test_c_equals_any_forest(tmp_path_factory, forest_and_rows):
+    forest, X = forest_and_rows
+    library = compiled(to_c(forest), tmp_path_factory.mktemp("c"))
+    assert np.array_equal(run_c(library, X, len(forest.classes_))[1], probabilities(forest, X))
+
+
+HOSTILE = ["*/", 'quo"te', "back\\slash", "new\nline", "tri??/graph", "ü 木", "a\0b"]
+
+
+def test_c_labels_are_strings_whatever_is_in_them(tmp_path):
+    X = np.arange(len(HOSTILE), dtype=np.float32)[:, None]
+    forest = OnlineForestClassifier(2, random_state=0).fit(X, HOSTILE)
+    library = compiled(to_c(forest, "1 odd-näme.*/"), tmp_path, "forest_1_odd_n_me")
+    for k, label in enumerate(forest.classes_.tolist()):
+        assert library.label(k) == label.encode().split(b"\0")[0]
+
+
+def test_c_allocates_nothing_and_needs_nothing_but_integers():
+    header = to_c(mixture().forest)
+    assert re.findall(r"#include (\S+)", header) == ["<stdint.h>"]
+    assert not re.search(r"\b(malloc|calloc|alloca|new)\b", header)
+
+
+# -- by suffix ------------------------------------------------------------------------------------
+
+
+def test_the_suffix_names_the_format(tmp_path):
+    forest, X = mixture()
+    for name in ("forest.onnx", "forest.treelite", "River-Bank.h"):
+        forest.export(tmp_path / name)
+    label, _ = run_onnx((tmp_path / "forest.onnx").read_bytes(), X)
+    assert label.tolist() == labels(forest, X).tolist()
+    loaded = treelite.Model.deserialize(str(tmp_path / "forest.treelite"))
+    assert loaded.num_tree == forest.n_estimators
+    assert "river_bank_predict" in (tmp_path / "River-Bank.h").read_text()
+
+
+def test_another_suffix_is_an_error_and_writes_nothing(tmp_path):
+    with pytest.raises(ValueError, match=r"must end in one of \.onnx .*got '.*forest\.pmml'"):
+        mixture().forest.export(tmp_path / "forest.pmml")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_forest_is_exported_as_it_is_at_that_moment():
+    forest, X = mixture()
+    model, before = to_onnx(forest), probabilities(forest, X)
+    forest.partial_fit(X[:200], np.zeros(200, dtype=int))
+    np.testing.assert_allclose(run_onnx(model, X)[1], before, rtol=0, atol=1e-6)
+    check_onnx(forest, X)
+
+
+def test_an_export_waits_until_the_batch_that_is_being_learned_is_whole():
+    forest, _ = mixture()
+    done = threading.Event()
+
+    def export():
+        to_treelite(forest)
+        done.set()
+
+    thread = threading.Thread(target=export)
+    with forest._native.learning:
+        thread.start()
+        assert not done.wait(0.2)
+    thread.join(60)
+    assert done.is_set()
+
+
+def test_a_forest_that_knows_no_class_is_refused():
+    forest = OnlineForestClassifier(2).partial_fit(np.empty((0, 2)), [])
+    with pytest.raises(ValueError, match="needs a class, but none is known yet"):
+        to_onnx(forest)
+
+
+def test_a_depth_forest_refuses_and_says_why(tmp_path):
+    forest = DepthForestClassifier(1, random_state=0)
+    with pytest.raises(TypeError, match="compare the depths at two places"):
+        forest.export(tmp_path / "forest.onnx")
+    with pytest.raises(TypeError, match="compare the depths at two places"):
+        forest.to_shap()

@@ -1,0 +1,127 @@
+"""Forests of every kind that is exported and explained, with rows to ask them about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from riparian import OnlineForestClassifier, SaffariForestClassifier
+from riparian.streams import GaussianMixture
+
+
+class Asked(NamedTuple):
+    forest: OnlineForestClassifier | SaffariForestClassifier
+    X: np.ndarray  # also rows that lie on thresholds, or have nothing but missing values
+
+
+def mixture(voting="average", trees=8, points=1500, **more) -> Asked:
+    X, y = GaussianMixture.paper().sample(points, random_state=1)
+    return asked(OnlineForestClassifier(trees, voting=voting, random_state=2, **more), X, y)
+
+
+def missing(voting="average") -> Asked:
+    """Ten columns, a fifth of the values missing, text for labels."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(1500, 10)).astype(np.float32)
+    y = np.array(["ash", "elm", "oak"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
+    X[rng.random(X.shape) < 0.2] = np.nan
+    return asked(OnlineForestClassifier(7, voting=voting, random_state=3), X, y)
+
+
+def late_classes() -> Asked:
+    """Labels that arrive one after the other, not in the order in which they are sorted."""
+    rng = np.random.default_rng(6)
+    forest = OnlineForestClassifier(6, random_state=4)
+    for label in (30, -20, 2**40, 7):
+        X = rng.normal(label % 5, 1.5, size=(300, 3)).astype(np.float32)
+        forest.partial_fit(X, np.where(X[:, 0] > 1, label, 30))
+    return asked(forest, X)
+
+
+def ties() -> Asked:
+    """Whole numbers in two columns: points lie on thresholds, and leaves are often undecided."""
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 4, size=(400, 2)).astype(np.float32)
+    y = rng.integers(4, 9, size=400)
+    return asked(OnlineForestClassifier(4, voting="majority", random_state=1, beta=4.0), X, y)
+
+
+def two_classes() -> Asked:
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 3, size=(300, 2)).astype(np.float32)
+    y = np.where(rng.random(300) < 0.5, 4, 7)
+    return asked(OnlineForestClassifier(2, random_state=1), X, y)
+
+
+def one_class() -> Asked:
+    return asked(OnlineForestClassifier(3, random_state=0), np.eye(3), ["elm"] * 3)
+
+
+def some_abstain() -> Asked:
+    """So few points that some trees have no estimation point."""
+    forest = OnlineForestClassifier(5, random_state=0)
+    return asked(forest.partial_fit(np.eye(2), [True, False], [False, True]), np.eye(2))
+
+
+def nothing_learned() -> Asked:
+    forest = OnlineForestClassifier(2, random_state=0)
+    return asked(forest.partial_fit(np.empty((0, 2)), [], classes=[1, 2, 3]), np.eye(2))
+
+
+def saffari() -> Asked:
+    X, y = GaussianMixture.paper().sample(1500, random_state=3)
+    return asked(SaffariForestClassifier(5, random_state=1), X, y)
+
+
+def names_for_columns() -> Asked:
+    import pandas as pd
+
+    X, y = GaussianMixture.paper().sample(500, random_state=4)
+    frame = pd.DataFrame(X, columns=["girth", 'height "m"'])
+    forest = OnlineForestClassifier(3, random_state=1).fit(frame, y)
+    return asked(forest, X)
+
+
+KINDS: dict[str, Callable[[], Asked]] = {
+    "mixture": mixture,
+    "mixture by vote": lambda: mixture("majority"),
+    "missing": missing,
+    "missing by vote": lambda: missing("majority"),
+    "late classes": late_classes,
+    "ties": ties,
+    "two classes": two_classes,
+    "one class": one_class,
+    "some abstain": some_abstain,
+    "nothing learned": nothing_learned,
+    "Saffari": saffari,
+    "names": names_for_columns,
+}
+
+
+def asked(forest, X, y=None) -> Asked:
+    if y is not None:
+        forest.fit(X, y)
+    X = np.asarray(X, dtype=np.float32)
+    width = X.shape[1]
+    rows = [X[:200], np.full((1, width), np.nan, np.float32), np.zeros((1, width), np.float32)]
+    rows.append(on_thresholds(forest, width))
+    return Asked(forest, np.ascontiguousarray(np.concatenate(rows)))
+
+
+def on_thresholds(forest, width: int) -> np.ndarray:
+    """Rows that take every test to its edge: `<=` is not `<`."""
+    tree = forest._native.tree(0)
+    inner = ~tree.is_leaf
+    rows = np.zeros((int(inner.sum()), width), dtype=np.float32)
+    rows[np.arange(len(rows)), tree.feature[inner]] = tree.threshold[inner]
+    return rows[:100]
+
+
+def probabilities(forest, X) -> np.ndarray:
+    return forest._native.predict_proba(X, 1)
+
+
+def labels(forest, X) -> np.ndarray:
+    return forest.classes_[probabilities(forest, X).argmax(axis=1)]

@@ -1,0 +1,101 @@
+"""The report shows what matters to the answers, and what the forest would answer instead."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from riparian import OnlineForestClassifier
+from riparian.explain import PermutationImportance, SurestMistakes
+from riparian.report import Report
+
+HOSTILE = ["<b>girth</b>", "</script>", "%{x}"]
+
+
+def learned(classes, names=None, rows=1200):
+    import pandas as pd
+
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(rows, 3)).astype(np.float32)
+    y = np.array(classes)[np.digitize(X[:, 0], np.linspace(-1, 1, len(classes) - 1))]
+    frame = X if names is None else pd.DataFrame(X, columns=names)
+    forest = OnlineForestClassifier(5, random_state=0).fit(frame, y)
+    return forest, X, y
+
+
+def report(forest, X, y, **more):
+    named = vars(forest).pop("feature_names_in_", None)
+    importance, mistakes = PermutationImportance(), SurestMistakes(5)
+    importance.update(forest, X[:300], y[:300])
+    mistakes.update(X, np.roll(y, 1), forest.predict_proba(X), forest.classes_)
+    if named is not None:
+        forest.feature_names_in_ = named
+    return Report(
+        "what if",
+        forest,
+        importance=importance.results(),
+        mistakes=mistakes.mistakes,
+        sample=X[:100],
+        **more,
+    ).html()
+
+
+def figures(html):
+    found = re.findall(r'<script type="application/json" id="data-([\w-]+)">(.*?)</script>', html)
+    return {name: json.loads(data) for name, data in found}
+
+
+def test_two_classes_have_lines_and_one_plane():
+    html = report(*learned(["elm", "oak"]), pair=(0, 2))
+    drawn = figures(html)
+    assert {"permutation", "dependence-0", "dependence-1", "dependence-2", "plane-1"} <= {*drawn}
+    assert "plane-0" not in drawn
+    line = drawn["dependence-0"]["data"][0]
+    assert line["type"] == "scatter" and line["y"][0] < 0.2 and line["y"][-1] > 0.8
+    for section in ("mistakes", "features", "what-if"):
+        assert f'<section id="{section}"' in html
+
+
+def test_more_classes_have_heat_maps():
+    drawn = figures(report(*learned(["ash", "elm", "fir", "oak", "yew"]), pair=(0, 1)))
+    heat = drawn["dependence-0"]["data"][0]
+    assert heat["type"] == "heatmap" and len(heat["z"]) == 5
+    assert sum(name.startswith("plane-") for name in drawn) == 4
+
+
+def test_the_chart_of_permutation_has_intervals():
+    bars = figures(report(*learned(["elm", "oak"])))["permutation"]["data"][0]
+    assert bars["x"][0] == max(bars["x"]) > 0.2
+    assert all(half > 0 for half in bars["error_x"]["array"][:1])
+
+
+def test_a_mistake_names_what_speaks_for_it():
+    html = report(*learned(["elm", "oak"], ["girth", "height", "age"]))
+    table = re.search(r'<section id="mistakes".*?</section>', html, re.S)[0]
+    assert table.count("<tr>") == 6
+    assert re.search(r"girth = -?[\d.]+ \(\+0\.\d\d\)", table)
+
+
+def test_names_are_only_ever_text():
+    html = report(*learned(["<i>elm</i>", "</script>", "%{z}"], HOSTILE), pair=(0, 1))
+    assert "<b>girth</b>" not in html and "<i>elm</i>" not in html
+    assert all(isinstance(figure, dict) for figure in figures(html).values())
+
+
+def test_without_a_sample_there_is_no_what_if():
+    forest, _, _ = learned(["elm", "oak"])
+    html = Report("nothing", forest).html()
+    for section in ("mistakes", "what-if"):
+        assert f'<section id="{section}"' not in html
+
+
+@pytest.mark.parametrize("column", [0, 2])
+def test_a_constant_feature_has_no_plane_and_says_so(column):
+    forest, X, y = learned(["elm", "oak"])
+    X = X.copy()
+    X[:, column] = 1.0
+    html = report(forest, X, y, pair=(0, 2))
+    assert "have no plane: one of them has fewer than two values" in html
