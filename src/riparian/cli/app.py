@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-COMMANDS = ("learn", "predict", "evaluate", "inspect", "demo", "experiment", "data")
+COMMANDS = ("learn", "predict", "evaluate", "inspect", "serve", "demo", "experiment", "data")
 
 
 class Commands(TyperGroup):
