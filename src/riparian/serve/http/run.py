@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -54,4 +55,7 @@ def serve(app: Starlette, taken: socket.socket, ready: Callable[[], None]) -> No
         timeout_graceful_shutdown=GRACE,
         server_header=False,
     )
+    # uvicorn raises the signal again when it has stopped; by then there is nothing left to do.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
     Server(config, ready).run([taken])
