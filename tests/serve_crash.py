@@ -19,6 +19,7 @@ from riparian.serve.options import Options
 from riparian.serve.state.folder import Folder
 from riparian.serve.state.model import Model
 from riparian.serve.state.scores import Scores
+
 from serve_process import Process
 
 TREES = 3
@@ -26,7 +27,7 @@ ARGUMENTS = ("--new", "--trees", str(TREES), "--keep-log", "--snapshot-every", "
 
 
 class Sender(threading.Thread):
-    """A client that knows what was acknowledged. Every lesson has a number, so that it is known again."""
+    """A client that knows what was acknowledged. Every lesson has a number of its own."""
 
     def __init__(self, number: int, address: str, seed: int) -> None:
         super().__init__(daemon=True)

@@ -97,9 +97,7 @@ class Client:
         """A point with its label: the service predicts it, then learns it."""
         return self._one("/v1/learn", {**ask(features, None), "label": label, "weight": weight})
 
-    def learn_many(
-        self, points: Iterable[tuple[Mapping[str, float | None], Any]]
-    ) -> list[Answer]:
+    def learn_many(self, points: Iterable[tuple[Mapping[str, float | None], Any]]) -> list[Answer]:
         """Pairs of features and label."""
         return self._many("/v1/learn", [{**ask(x, None), "label": y} for x, y in points])
 

@@ -15,6 +15,7 @@ from riparian.serve.state.folder import BadState, Folder, origin_of
 from riparian.serve.state.log import Log
 from riparian.serve.state.model import Model
 from riparian.serve.state.scores import Scores
+
 from serve_running import running
 
 pytestmark = pytest.mark.engine

@@ -7,6 +7,7 @@ import base64
 import pytest
 
 from riparian.serve.http.guard import Tokens
+
 from serve_running import running
 
 READ, WRITE = "r" * 20, "w" * 20

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from riparian.serve.options import Options
+
 from serve_running import Clock, running
 
 IDS = st.sampled_from("pqrst")

@@ -9,6 +9,7 @@ import pytest
 
 import riparian
 from riparian.serve.options import DAY, Limits, Options
+
 from serve_running import Clock, running
 
 TWO = [{"features": {"a": 1.0}, "label": "x"}, {"features": {"a": 5.0}, "label": "y"}]
@@ -197,7 +198,9 @@ def test_a_snapshot_can_be_downloaded_and_loaded(served, tmp_path):
 
 
 def test_json_lines_are_answered_line_by_line(served):
-    lines = b'{"features": {"a": 1}, "label": "x"}\n\nnonsense\n{"features": {"a": 2}, "label": "y"}'
+    lines = (
+        b'{"features": {"a": 1}, "label": "x"}\n\nnonsense\n{"features": {"a": 2}, "label": "y"}'
+    )
     answer = served.web.post(
         "/v1/learn", content=lines, headers={"content-type": "application/x-ndjson"}
     )

@@ -96,7 +96,9 @@ class Service:
 
     async def label(self, rows: Sequence[TellRow | Bad], key: Key | None = None) -> list[Answer]:
         self.backlog.take(len(rows))
-        items = [row if isinstance(row, Bad) else Tell(row.id, row.label) for row in rows]
+        items: list[Item] = [
+            row if isinstance(row, Bad) else Tell(row.id, row.label) for row in rows
+        ]
         return await self._stored(items, key)
 
     async def learn(self, rows: Sequence[TeachRow | Bad], key: Key | None = None) -> list[Answer]:
@@ -128,7 +130,7 @@ class Service:
     # -- how --------------------------------------------------------------------------------------
 
     def _id(self, given: str | None) -> tuple[str, bool]:
-        """The id, and whether the client gave it. Ids that are made grow with time: the log likes that."""
+        """The id, and whether the client gave it. Made ids grow with time: the log likes that."""
         if given is not None:
             return given, True
         return f"{int(self.clock() * 1000):012x}{secrets.token_hex(10)}", False
@@ -184,4 +186,3 @@ class Service:
 
 def row_id_given(item: Item) -> bool:
     return isinstance(item, Ask) and item.given
-

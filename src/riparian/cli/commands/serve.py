@@ -107,13 +107,20 @@ def serve(
     ] = False,
     state: Annotated[
         Path | None,
-        typer.Option("--state", metavar="DIR", file_okay=False,
-                     help="The folder of the log. If not given: MODEL.state"),
+        typer.Option(
+            "--state",
+            metavar="DIR",
+            file_okay=False,
+            help="The folder of the log. If not given: MODEL.state",
+        ),
     ] = None,
     classes: Annotated[
         str | None,
-        typer.Option("--classes", metavar="A,B,...",
-                     help="With --new: the only labels there may be, as JSON or separated by commas."),
+        typer.Option(
+            "--classes",
+            metavar="A,B,...",
+            help="With --new: the only labels there may be, as JSON or separated by commas.",
+        ),
     ] = None,
     name: Annotated[
         str, typer.Option("--name", help="The name of the model for /v2 and on the page.")
@@ -195,7 +202,9 @@ def _token(file: Path | None, flag: str, variable: str) -> str | None:
     if text is None:
         return None
     if len(text.strip()) < SHORTEST_TOKEN:
-        raise BadUsage(f"{flag} or {variable}: a token must have at least {SHORTEST_TOKEN} characters")
+        raise BadUsage(
+            f"{flag} or {variable}: a token must have at least {SHORTEST_TOKEN} characters"
+        )
     return text.strip()
 
 
@@ -206,9 +215,9 @@ def _options(keeping: KeepingOptions, network: NetworkOptions, forest: Any) -> O
         raise BadUsage(f"--predictions must be durable or lazy, got {keeping.predictions!r}")
     checks = {"--wait": keeping.wait, "--pending": keeping.pending,
               "--snapshot-every": keeping.snapshot_every}  # fmt: skip
-    for flag, value in checks.items():
+    for option, value in checks.items():
         if not 0 < value < 1e12:
-            raise BadUsage(f"{flag} must be above 0, got {value}")
+            raise BadUsage(f"{option} must be above 0, got {value}")
     body = network.max_body * 2**20
     return Options(
         wait=keeping.wait * DAY,

@@ -13,9 +13,7 @@ JSON = "application/json"
 RETRY_AFTER = {"Retry-After": "1"}
 
 
-def json_answer(
-    value: Any, status: int = 200, headers: dict[str, str] | None = None
-) -> Response:
+def json_answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     body = orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
     return Response(body, status, headers, media_type=JSON)
 

@@ -60,4 +60,6 @@ class Bodies:
             self.held -= mine
 
     def _too_large(self) -> Refused:
-        return Refused(413, f"a body may have {self.limits.body} bytes; send several, or JSON lines")
+        return Refused(
+            413, f"a body may have {self.limits.body} bytes; send several, or JSON lines"
+        )

@@ -79,7 +79,7 @@ async def _done(rows: list[Any], do: Callable[..., Any]) -> bytes:
 
 
 def arrow_rows(body: bytes, limits: Limits) -> list[dict[str, Any]]:
-    """The rows of an Arrow stream. The columns id, label and weight are themselves, all others features."""
+    """The rows of an Arrow stream. All columns but id, label and weight are features."""
     pa = _pyarrow("pyarrow")
     ipc = _pyarrow("pyarrow.ipc")
     try:

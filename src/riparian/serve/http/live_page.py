@@ -1,4 +1,4 @@
-"""The live page as HTML: the frame, the style and the drawing code of the report, and a script that listens."""
+"""The live page as HTML: frame, style and drawing code of the report, and a script that listens."""
 
 from __future__ import annotations
 
@@ -105,9 +105,7 @@ def forest() -> str:
 # -- figures without data: the script puts it in ---------------------------------------------------
 
 
-def along(
-    *names: tuple[str, str], x: str, y: dict[str, Any], hover: str
-) -> Any:
+def along(*names: tuple[str, str], x: str, y: dict[str, Any], hover: str) -> Any:
     traces = [
         plotly("graph_objects").Scatter(
             x=[], y=[], name=name, mode="lines", line={"width": 2}, hovertemplate=hover,

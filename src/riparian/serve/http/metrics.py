@@ -39,7 +39,7 @@ COUNTED = {
 class Metrics:
     def __init__(self, service: Service) -> None:
         self.service = service
-        disable_created_metrics()  # a second series for each, which nobody needs
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "riparian_requests", "Requests by path and status", ["path", "status"],

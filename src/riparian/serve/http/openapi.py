@@ -137,7 +137,7 @@ def docs_page(name: str) -> Any:
     page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>riparian serve</title>'
         f"<style>{style} pre {{ overflow-x: auto }}</style><h1>riparian serve</h1>"
-        f'<p>{escape(about["info"]["description"])} The same for machines: '
+        f"<p>{escape(about['info']['description'])} The same for machines: "
         f'<a href="/openapi.json">openapi.json</a>.</p>{rows}</html>'
     )
     policy = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
@@ -150,4 +150,5 @@ def _schema(what: dict[str, Any]) -> str:
     schema = what["requestBody"]["content"]["application/json"]["schema"]
     shown = schema["anyOf"][0] if "anyOf" in schema else schema
     text = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
-    return f"<details><summary>The body: one of these, or a list</summary><pre>{escape(text)}</pre></details>"
+    summary = "<summary>The body: one of these, or a list</summary>"
+    return f"<details>{summary}<pre>{escape(text)}</pre></details>"

@@ -148,7 +148,9 @@ def matrix_points(read: Any, columns: list[str], limits: Any) -> list[Features]:
 def named_points(read: list[Any], rows: int, limits: Any) -> list[Features]:
     for i, (_, shape, _) in enumerate(read):
         if shape not in ([rows], [rows, 1]):
-            raise Refused(400, f"must be [{rows}] or [{rows}, 1], got {shape}", f"inputs[{i}].shape")
+            raise Refused(
+                400, f"must be [{rows}] or [{rows}, 1], got {shape}", f"inputs[{i}].shape"
+            )
     named = {name: data for name, _, data in read}
     if len(named) < len(read):
         raise Refused(400, "two tensors have the same name", "inputs")
@@ -168,7 +170,9 @@ def read_tensor(given: Any, field: str) -> tuple[str, list[int], list[Any]]:
         raise Refused(400, f"must be a string, got {door.kind(name)}", f"{field}.name")
     if not isinstance(kind, str) or kind not in NUMBERS:
         raise Refused(
-            400, f"must be a type of numbers such as FP32, got {door.kind(kind)}", f"{field}.datatype"
+            400,
+            f"must be a type of numbers such as FP32, got {door.kind(kind)}",
+            f"{field}.datatype",
         )
     if not isinstance(shape, list) or len(shape) not in (1, 2) or not all(map(is_size, shape)):
         raise Refused(400, "must be one or two whole numbers", f"{field}.shape")

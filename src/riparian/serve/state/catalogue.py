@@ -22,7 +22,7 @@ class Catalogue:
     labels: frozenset[Label]
     open_features: bool  # a feature never seen before joins
     open_labels: bool  # so does a label
-    limits: Limits = Limits()
+    limits: Limits
 
     def check_features(self, features: Iterable[str]) -> None:
         new = [name for name in features if name not in self.columns]

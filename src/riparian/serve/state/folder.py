@@ -1,8 +1,8 @@
 """The folder of a service: snapshot + log = model, to the bit, after whatever happened.
 
-    model.riparian   a snapshot, which says how far in the log it is; replaced whole
-    log.sqlite       all that came after, and the ids that wait
-    lock             held by the process that serves
+model.riparian   a snapshot, which says how far in the log it is; replaced whole
+log.sqlite       all that came after, and the ids that wait
+lock             held by the process that serves
 """
 
 from __future__ import annotations

@@ -44,6 +44,8 @@ class Ids:
         self.wait = wait
 
     def answer(self, item: Item, now: float, staged: Staged) -> Answer:
+        if isinstance(item, Bad):
+            return item.answer
         try:
             match item:
                 case Ask():
@@ -52,8 +54,6 @@ class Ids:
                     return self.tell(item, now, staged)
                 case Teach():
                     return self.teach(item, now, staged)
-                case Bad():
-                    return item.answer
         except Refused as refused:
             return {"id": item.id, **refused.answer()}
 
@@ -130,7 +130,9 @@ class Ids:
     def _check_same(self, id: str, stored: bytes, label: Label) -> None:
         if stored != any_bytes(label):
             before = shown(orjson.loads(stored))
-            raise Refused(409, f"the label of {shown(id)} was {before}, now {shown(label)}", "label")
+            raise Refused(
+                409, f"the label of {shown(id)} was {before}, now {shown(label)}", "label"
+            )
 
     def _learn(
         self,

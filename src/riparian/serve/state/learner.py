@@ -1,4 +1,4 @@
-"""One thread learns what is stored, in the order of the log, and takes snapshots while others predict."""
+"""One thread learns what is stored, in its order, and takes snapshots while others predict."""
 
 from __future__ import annotations
 

@@ -32,7 +32,9 @@ class Model:
         self.forest = forest  # without names: it is fed arrays
         self.catalogue = catalogue  # of what was learned
         self.points = points
-        self._changing = threading.Lock()  # held while columns join, and while a row is made for them
+        self._changing = (
+            threading.Lock()
+        )  # held while columns join, and while a row is made for them
 
     @classmethod
     def new(
@@ -53,9 +55,7 @@ class Model:
             del forest.feature_names_in_
         columns = {name: column for column, name in enumerate(names)}
         labels = frozenset(forest.classes_.tolist())
-        catalogue = Catalogue(
-            columns, labels, False, not forest._labels.closed, limits or Limits()
-        )
+        catalogue = Catalogue(columns, labels, False, not forest._labels.closed, limits or Limits())
         return cls(forest, catalogue, int(forest.stats()["points"]))
 
     # -- predicting -------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def names_of(forest: OnlineForestClassifier) -> list[str]:
 def rows_of(points: Sequence[Features], columns: Any) -> NDArray[np.float32]:
     """The points as rows: a feature without a column is left out, one that is not there is NaN."""
     rows = np.full((len(points), max(1, len(columns))), np.nan, dtype=np.float32)
-    cells = rows.data
+    cells: Any = rows.data
     for number, point in enumerate(points):
         for name, value in point.items():
             if value is not None and name in columns:

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -182,4 +183,4 @@ class Writer:
         self._tell((job, refused) for job in jobs)
 
     def _tell(self, pairs: Any) -> None:
-        self._tell_all([lambda job=job, answer=answer: job.done(answer) for job, answer in pairs])
+        self._tell_all([partial(job.done, answer) for job, answer in pairs])
