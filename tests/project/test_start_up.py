@@ -9,7 +9,7 @@ import pytest
 
 import riparian
 
-HEAVY = {"sklearn", "scipy", "pandas", "pyarrow", "plotly", "matplotlib"}
+HEAVY = {"sklearn", "scipy", "pandas", "pyarrow", "plotly", "matplotlib", "starlette", "uvicorn"}
 
 
 def imported_by(code: str) -> set[str]:
@@ -29,6 +29,7 @@ def imported_by(code: str) -> set[str]:
         "import riparian; riparian.__version__",
         "import riparian; dir(riparian)",
         "import riparian; riparian.Geometric(1, 1.1)",
+        "import riparian.client",
     ],
 )
 def test_what_needs_no_forest_imports_no_heavy_library(code):

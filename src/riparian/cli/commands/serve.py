@@ -240,7 +240,10 @@ def _classes(text: str | None, new: bool) -> list[Any] | None:
     from riparian.serve.options import Limits
     from riparian.serve.refused import Refused
 
-    given = json.loads(text) if text.lstrip().startswith("[") else text.split(",")
+    try:
+        given = json.loads(text) if text.lstrip().startswith("[") else text.split(",")
+    except ValueError as error:
+        raise BadUsage(f"--classes must be JSON or separated by commas: {error}") from None
     try:
         labels = [door.checked_label(label, Limits()) for label in given]
     except Refused as refused:
