@@ -116,6 +116,26 @@ def test_a_model_from_elsewhere_has_its_features_and_takes_no_others(tmp_path):
     folder.close()
 
 
+def test_a_lesson_that_cannot_be_learned_stops_the_service_and_not_the_process(tmp_path, capsys):
+    """It would be a mistake of ours: the model is no longer what the log says."""
+    with running(tmp_path) as served:
+
+        def fails(lessons):
+            raise ValueError("a mistake")
+
+        served.service.model.learn = fails
+        row = {"features": {"a": 1}, "label": "x"}
+        assert served.post("/v1/learn", row).status_code == 200  # it is on disk
+        served.service.learner._thread.join(10)
+        assert served.post("/v1/learn", row).status_code == 503
+        assert served.web.post("/v1/snapshot").status_code == 503
+        assert served.web.get("/v2/health/live").status_code == 503
+    assert "a mistake" in capsys.readouterr().err
+    folder = Folder.open(tmp_path, start, "new", Options())
+    assert folder.model.points == 1
+    folder.close()
+
+
 # -- writes that fail ------------------------------------------------------------------------------
 
 

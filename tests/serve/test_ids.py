@@ -136,6 +136,6 @@ class Plain(RuleBasedStateMachine):
 
 TestPlain = Plain.TestCase
 TestPlain.settings = settings(
-    max_examples=12, stateful_step_count=25, deadline=None,
+    max_examples=8, stateful_step_count=25, deadline=None,
     suppress_health_check=list(HealthCheck), derandomize=True,
 )  # fmt: skip

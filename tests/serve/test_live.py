@@ -45,22 +45,22 @@ def test_numbers_change_while_somebody_looks_and_survive_a_crash(tmp_path):
     with running_browser() as browser:
         with Process(tmp_path, "--new", "--trees", "3") as first:
             page, messages = opened(browser, first.address, "light")
-            page.wait_for_function("document.getElementById('state').textContent === 'Live.'")
+            until(page, "document.getElementById('state').textContent === 'Live.'")
             assert page.evaluate(NOW, "points") == "0"
             send(first, 600)
-            page.wait_for_function("document.getElementById('now-points').textContent === '600'")
-            page.wait_for_function("charts[0].figure.data[0].x.length > 5")
+            until(page, "document.getElementById('now-points').textContent === '600'")
+            until(page, "charts[0].figure.data[0].x.length > 5")
             assert page.evaluate(NOW, "recent").endswith(" %")
             assert page.evaluate(FAINT) == []
             assert page.evaluate(OVERFLOWING) == []
             assert messages == []
             recent = page.evaluate(NOW, "recent")
             first.kill()
-            page.wait_for_function("document.getElementById('state').textContent !== 'Live.'")
+            until(page, "document.getElementById('state').textContent !== 'Live.'")
             page.close()
         with Process(tmp_path, "--new", "--trees", "3") as second:
             page, _ = opened(browser, second.address, "dark")
-            page.wait_for_function("document.getElementById('now-points').textContent === '600'")
+            until(page, "document.getElementById('now-points').textContent === '600'")
             assert page.evaluate(NOW, "recent") == recent
             assert page.evaluate(FAINT) == []
             page.close()
@@ -74,3 +74,12 @@ def opened(browser, address, scheme):
     page.on("dialog", lambda dialog: (messages.append("dialog"), dialog.dismiss()))
     page.goto(address)
     return page, messages
+
+
+def until(page, condition):
+    """Wait for it. The page forbids `eval`, with which playwright would wait by itself."""
+    for _ in range(300):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"not within 30 seconds: {condition}")

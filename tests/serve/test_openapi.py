@@ -10,7 +10,7 @@ from riparian.serve.http.openapi import document
 
 from serve_running import running
 
-TRIES = 15
+TRIES = 8
 
 
 @pytest.fixture(scope="module")

@@ -117,6 +117,8 @@ class Service:
 
     async def snapshot(self) -> int:
         """Take one now; the number of the last lesson in it."""
+        if self.backlog.closed is not None:
+            raise Refused(503, self.backlog.closed)
         try:
             return await asyncio.wrap_future(self.learner.snapshot())
         except OSError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from riparian.serve.refused import Overloaded
+from riparian.serve.refused import Overloaded, Refused
 
 
 class Backlog:
@@ -17,7 +17,7 @@ class Backlog:
     def take(self, rows: int) -> None:
         """Accept rows, or refuse all of them. A request that is alone always fits."""
         if self.closed is not None:
-            raise Overloaded(self.closed)
+            raise Refused(503, self.closed)
         with self._lock:
             if self.rows and self.rows + rows > self.most:
                 raise Overloaded(

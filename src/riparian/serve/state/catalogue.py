@@ -81,7 +81,7 @@ def shown(value: object) -> str:
 
 def some(values: Iterable[object], most: int = 10) -> str:
     """
-    >>> some(["a", "b"]), some([]), some(range(12))[-13:]
+    >>> some(["a", "b"]), some([]), some(range(12))[-12:]
     ("'a', 'b'", 'none', '9 and 2 more')
     """
     listed = list(values)

@@ -55,6 +55,8 @@ class Model:
             del forest.feature_names_in_
         columns = {name: column for column, name in enumerate(names)}
         labels = frozenset(forest.classes_.tolist())
+        if not all(isinstance(label, bool | int | float | str) for label in labels):
+            raise ValueError("labels must be strings, numbers or bools, got bytes: JSON has none")
         catalogue = Catalogue(columns, labels, False, not forest._labels.closed, limits or Limits())
         return cls(forest, catalogue, int(forest.stats()["points"]))
 
