@@ -108,7 +108,7 @@ fuzz-serve: venv ## kill a service under load 200 times, and compare it with its
 	$(BIN)/python fuzz/serve_crashes.py --kills 200
 
 .PHONY: bench-serve
-bench-serve: venv ## measure the service under load, beside River behind FastAPI (pip install fastapi)
+bench-serve: venv ## measure the service under load, beside River behind FastAPI (needs the extra bench)
 	$(BIN)/python -m benchmarks.serve --out benchmarks/record/serve.json
 
 .PHONY: docs
