@@ -103,6 +103,14 @@ threads: build/threads ## run a forest under threads with ThreadSanitizer
 fuzz: $(SANITIZED)/.stamp ## feed broken snapshots to the sanitized build for three minutes
 	$(SANITIZED_RUN) fuzz/fuzz_snapshot.py --seconds 180
 
+.PHONY: fuzz-serve
+fuzz-serve: venv ## kill a service under load 200 times, and compare it with its log each time
+	$(BIN)/python fuzz/serve_crashes.py --kills 200
+
+.PHONY: bench-serve
+bench-serve: venv ## measure the service under load, beside River behind FastAPI (needs the extra bench)
+	$(BIN)/python -m benchmarks.serve --out benchmarks/record/serve.json
+
 .PHONY: docs
 docs: venv ## build the pages into build/site, with warnings as errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict

@@ -10,7 +10,7 @@ import pytest
 import riparian
 
 HEAVY = {"sklearn", "scipy", "pandas", "pyarrow", "plotly", "matplotlib"} | {
-    "onnx", "onnxruntime", "treelite", "shap", "skops", "mlflow",
+    "onnx", "onnxruntime", "treelite", "shap", "skops", "mlflow", "starlette", "uvicorn",
 }  # fmt: skip
 
 
@@ -31,6 +31,7 @@ def imported_by(code: str) -> set[str]:
         "import riparian; riparian.__version__",
         "import riparian; dir(riparian)",
         "import riparian; riparian.Geometric(1, 1.1)",
+        "import riparian.client",
     ],
 )
 def test_what_needs_no_forest_imports_no_heavy_library(code):

@@ -8,7 +8,17 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-COMMANDS = ("learn", "predict", "evaluate", "inspect", "export", "demo", "experiment", "data")
+COMMANDS = (
+    "learn",
+    "predict",
+    "evaluate",
+    "inspect",
+    "export",
+    "serve",
+    "demo",
+    "experiment",
+    "data",
+)
 
 
 class Commands(TyperGroup):

@@ -90,6 +90,15 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         self._learn(rows, labels, weights)
         return self
 
+    def _add_features(self, count: int) -> None:
+        """Columns join at the right; leaves that enter the fringe from now on may look at them (R2).
+
+        For programs that know the names of columns by themselves. Nobody may predict meanwhile.
+        """
+        with self._native.learning:
+            self._native.set_dims(self.n_features_in_ + count)
+            self.n_features_in_ += count
+
     # -- predicting -------------------------------------------------------------------------------
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:

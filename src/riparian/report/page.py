@@ -25,7 +25,10 @@ class Section:
         )
 
 
-def page(title: str, sections: Sequence[Section]) -> str:
+def page(
+    title: str, sections: Sequence[Section], *, more_script: str = "", connect: str = "'none'"
+) -> str:
+    """A page on its own. One that a service sends may add a script, and connect back to it."""
     links = (f'<li><a href="#{s.name}">{escape(s.title)}</a></li>' for s in sections)
     return Template(_file("page.html")).substitute(
         title=escape(title),
@@ -34,7 +37,8 @@ def page(title: str, sections: Sequence[Section]) -> str:
         contents="".join(links),
         sections="\n".join(map(str, sections)),
         plotly=plotly("offline").get_plotlyjs(),
-        script=_file("script.js"),
+        script=_file("script.js") + more_script,
+        connect=connect,
     )
 
 

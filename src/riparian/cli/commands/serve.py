@@ -1,0 +1,338 @@
+"""`riparian serve`: predict now, learn when the label comes, lose nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from riparian.cli.errors import BadUsage, reported, say
+from riparian.cli.option_groups.forest import OPTIONS, ForestOptions, flag
+from riparian.cli.option_groups.spread import spread
+
+if TYPE_CHECKING:
+    from riparian.serve.http.guard import Tokens
+    from riparian.serve.options import Options
+    from riparian.serve.state.folder import Folder
+
+LOCAL = {"127.0.0.1", "localhost", "::1"}
+READ, WRITE = "RIPARIAN_READ_TOKEN", "RIPARIAN_WRITE_TOKEN"
+SHORTEST_TOKEN = 16
+KEEPING, NETWORK = "What is kept", "The network"
+
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+
+
+@dataclass(frozen=True)
+class KeepingOptions:
+    wait: Annotated[
+        float,
+        typer.Option("--wait", metavar="DAYS", rich_help_panel=KEEPING,
+                     help="How long an id waits for its label, and a key is remembered."),
+    ] = 30.0  # fmt: skip
+    pending: Annotated[
+        int,
+        typer.Option("--pending", rich_help_panel=KEEPING,
+                     help="How many ids may wait at the same time; the oldest go first."),
+    ] = 1_000_000  # fmt: skip
+    predictions: Annotated[
+        str,
+        typer.Option("--predictions", metavar="durable|lazy", rich_help_panel=KEEPING,
+                     help="lazy answers a prediction before it is on disk: after a crash, its "
+                     "label may find no id."),
+    ] = "durable"  # fmt: skip
+    snapshot_every: Annotated[
+        float,
+        typer.Option("--snapshot-every", metavar="SECONDS", rich_help_panel=KEEPING,
+                     help="Take a snapshot this often, if something was learned."),
+    ] = 600.0  # fmt: skip
+    keep_log: Annotated[
+        bool,
+        typer.Option("--keep-log", rich_help_panel=KEEPING,
+                     help="Leave lessons in the log although a snapshot has them."),
+    ] = False  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NetworkOptions:
+    host: Annotated[
+        str,
+        typer.Option("--host", rich_help_panel=NETWORK,
+                     help="The address to listen at. Any but this machine's own needs a token."),
+    ] = "127.0.0.1"  # fmt: skip
+    port: Annotated[
+        int,
+        typer.Option("--port", min=0, max=65535, rich_help_panel=NETWORK,
+                     help="The port; 0 takes one that is free."),
+    ] = 8000  # fmt: skip
+    token_file: Annotated[
+        Path | None,
+        typer.Option("--token-file", dir_okay=False, rich_help_panel=NETWORK,
+                     help=f"A file with the token that may do everything. Or set {WRITE}."),
+    ] = None  # fmt: skip
+    read_token_file: Annotated[
+        Path | None,
+        typer.Option("--read-token-file", dir_okay=False, rich_help_panel=NETWORK,
+                     help=f"A file with a token that may predict and look. Or set {READ}."),
+    ] = None  # fmt: skip
+    max_body: Annotated[
+        int,
+        typer.Option("--max-body", metavar="MB", min=1, max=1024, rich_help_panel=NETWORK,
+                     help="The largest body of a request."),
+    ] = 16  # fmt: skip
+    queue: Annotated[
+        int,
+        typer.Option("--queue", metavar="ROWS", min=1, rich_help_panel=NETWORK,
+                     help="Rows that may wait to be stored and learned; beyond that, 503."),
+    ] = 20_000  # fmt: skip
+
+
+@app.command()
+@spread
+@reported
+def serve(
+    forest: ForestOptions,
+    keeping: KeepingOptions,
+    network: NetworkOptions,
+    model: Annotated[
+        Path | None,
+        typer.Argument(metavar="[MODEL]", help="A model to go on with.", show_default=False),
+    ] = None,
+    new: Annotated[
+        bool, typer.Option("--new", help="Start with a forest that has learned nothing.")
+    ] = False,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            "--state",
+            metavar="DIR",
+            file_okay=False,
+            help="The folder of the log. If not given: MODEL.state",
+        ),
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            "--classes",
+            metavar="A,B,...",
+            help="With --new: the only labels there may be, as JSON or separated by commas.",
+        ),
+    ] = None,
+    name: Annotated[
+        str, typer.Option("--name", help="The name of the model for /v2 and on the page.")
+    ] = "model",
+) -> None:
+    """Serve a forest over HTTP: it predicts at once, and learns when the labels come.
+
+    What was acknowledged is on disk. A start after a crash goes on with all of it. The page at /
+    shows how it is doing.
+
+    Examples:
+
+    ```
+    riparian serve sensors.riparian
+    riparian serve --new --classes ok,fault --state sensors
+    ```
+    """  # fmt: skip
+    folder_path = _folder_path(model, new, state)
+    if not new:
+        _check_unused(forest)
+    tokens = _tokens(network)
+    options = _options(keeping, network, forest)
+
+    from riparian.tools.optional import optional_module
+
+    try:
+        for library in ("starlette", "uvicorn", "orjson", "prometheus_client"):
+            optional_module(library, needed_by="riparian serve", extra="serve")
+    except ImportError as error:
+        raise BadUsage(str(error)) from None
+
+    from riparian.serve.http.app import app as web
+    from riparian.serve.http.run import listening
+    from riparian.serve.http.run import serve as run
+    from riparian.serve.service import Service
+
+    try:
+        taken = listening(network.host, network.port)
+    except OSError as error:
+        raise BadUsage(f"--host {network.host} --port {network.port}: {error.strerror}") from None
+    host = f"[{network.host}]" if ":" in network.host else network.host
+    address = f"http://{host}:{taken.getsockname()[1]}"
+    with taken:
+        folder = _opened(folder_path, model, new, _classes(classes, new), forest, options)
+        say(f"{folder_path}: {folder.model.points:,} points learned, "
+            f"{folder.position - folder.saved:,} of them from the log")  # fmt: skip
+        made = web(Service(folder, options), tokens, name)
+        run(made, taken, lambda: say(f"serving at {address}"))
+    say("stopped; everything is saved")
+
+
+def _folder_path(model: Path | None, new: bool, state: Path | None) -> Path:
+    if model is not None and new:
+        raise BadUsage("--new starts with nothing, so it takes no MODEL")
+    if state is not None:
+        return state
+    if model is None:
+        raise BadUsage("name a MODEL, or a folder with --state (and --new to start with nothing)")
+    return model.with_name(model.name + ".state")
+
+
+def _tokens(network: NetworkOptions) -> Tokens:
+    from riparian.serve.http.guard import Tokens
+
+    write = _token(network.token_file, "--token-file", WRITE)
+    read = _token(network.read_token_file, "--read-token-file", READ)
+    if write is None and network.host not in LOCAL:
+        raise BadUsage(
+            f"--host {network.host} can be reached from elsewhere, so it needs --token-file or {WRITE}"
+        )
+    try:
+        return Tokens(read, write)
+    except ValueError as error:
+        raise BadUsage(str(error)) from None
+
+
+def _token(file: Path | None, flag: str, variable: str) -> str | None:
+    text = os.environ.get(variable) if file is None else file.read_text(encoding="utf-8")
+    if text is None:
+        return None
+    if len(text.strip()) < SHORTEST_TOKEN:
+        raise BadUsage(
+            f"{flag} or {variable}: a token must have at least {SHORTEST_TOKEN} characters"
+        )
+    return text.strip()
+
+
+def _options(keeping: KeepingOptions, network: NetworkOptions, forest: Any) -> Options:
+    from riparian.serve.options import DAY, Limits, Options
+
+    if keeping.predictions not in ("durable", "lazy"):
+        raise BadUsage(f"--predictions must be durable or lazy, got {keeping.predictions!r}")
+    checks = {"--wait": keeping.wait, "--pending": keeping.pending,
+              "--snapshot-every": keeping.snapshot_every}  # fmt: skip
+    for option, value in checks.items():
+        if not 0 < value < 1e12:
+            raise BadUsage(f"{option} must be above 0, got {value}")
+    body = network.max_body * 2**20
+    return Options(
+        wait=keeping.wait * DAY,
+        pending=keeping.pending,
+        lazy=keeping.predictions == "lazy",
+        snapshot_every=keeping.snapshot_every,
+        keep_log=keeping.keep_log,
+        # -1 is the default; micro-batches are too small for several threads to pay.
+        threads=1 if forest.n_jobs == -1 else forest.n_jobs,
+        limits=Limits(body=body, bodies=8 * body, backlog=network.queue),
+    )
+
+
+def _classes(text: str | None, new: bool) -> list[Any] | None:
+    if text is None:
+        return None
+    if not new:
+        raise BadUsage("--classes goes with --new: a model has its own")
+    from riparian.serve import door
+    from riparian.serve.options import Limits
+    from riparian.serve.refused import Refused
+
+    try:
+        given = json.loads(text) if text.lstrip().startswith("[") else text.split(",")
+    except ValueError as error:
+        raise BadUsage(f"--classes must be JSON or separated by commas: {error}") from None
+    try:
+        labels = [door.checked_label(label, Limits()) for label in given]
+    except Refused as refused:
+        raise BadUsage(f"--classes: a label {refused.message}") from None
+    if len({type(label) for label in labels}) != 1 or len(set(labels)) < len(labels):
+        raise BadUsage(f"--classes must be different labels of one type, got {text!r}")
+    return labels
+
+
+def _opened(
+    path: Path,
+    model: Path | None,
+    new: bool,
+    classes: list[Any] | None,
+    forest: ForestOptions,
+    options: Options,
+) -> Folder:
+    from riparian.serve.state.folder import BadState, Folder, origin_of
+    from riparian.serve.state.lock import Locked
+
+    if model is None and not new and not (path / "model.riparian").exists():
+        raise BadUsage(f"{path} holds no model: name a MODEL, or use --new")
+    data = None if model is None else model.read_bytes()
+    origin = origin_of(data) if new or model is not None else ""
+    try:
+        folder = Folder.open(
+            path, lambda: _beginning(data, classes, forest, options), origin, options
+        )
+    except (BadState, Locked) as error:
+        raise BadUsage(str(error)) from None
+    if new:
+        _check_same(folder, classes, forest)
+    return folder
+
+
+def _check_unused(forest: ForestOptions) -> None:
+    """A model has its parameters: options that would do nothing are a mistake."""
+    default = ForestOptions()
+    for name in OPTIONS:
+        if name != "n_jobs" and getattr(forest, name) != getattr(default, name):
+            raise BadUsage(f"{flag(name)} goes with --new: a model has its own")
+
+
+def _beginning(
+    data: bytes | None, classes: list[Any] | None, forest: ForestOptions, options: Options
+) -> Any:
+    import riparian
+    from riparian.serve.state.model import Model
+
+    if data is None:
+        return Model.new(_new_forest(forest), classes, options.limits)
+    try:
+        loaded = riparian.from_bytes(data)
+        if loaded._prediction_only:
+            raise ValueError("the model was saved to predict only, so it cannot learn")
+        return Model.of(loaded, options.limits)
+    except ValueError as error:
+        raise BadUsage(f"MODEL: {error}") from None
+
+
+def _new_forest(forest: ForestOptions) -> Any:
+    from riparian.cli.learning.new_forest import start
+    from riparian.forest import OnlineForestClassifier
+
+    parameters = _parameters(forest)
+    start(OnlineForestClassifier(**parameters), 1)
+    return OnlineForestClassifier(**parameters)
+
+
+def _parameters(forest: ForestOptions) -> dict[str, Any]:
+    if forest.class_weight not in (None, [], ["balanced"]):
+        raise BadUsage("--class-weight can only be balanced here")
+    return forest.parameters(None)  # type: ignore[arg-type]
+
+
+def _check_same(folder: Folder, classes: list[Any] | None, forest: ForestOptions) -> None:
+    """A folder goes on with what it has; options that say something else are a mistake."""
+    from riparian.forest import OnlineForestClassifier
+
+    wanted = OnlineForestClassifier(**_parameters(forest)).get_params()
+    for name, value in folder.model.forest.get_params().items():
+        if name != "n_jobs" and value != wanted[name]:
+            folder.close()
+            raise BadUsage(
+                f"{folder.path} has a forest with {flag(name)} {value}, not {wanted[name]}; leave "
+                "--new out to go on with it, or use another folder"
+            )
+    catalogue = folder.model.catalogue
+    known = None if catalogue.open_labels else catalogue.labels
+    if known != (None if classes is None else frozenset(classes)):
+        folder.close()
+        raise BadUsage(f"{folder.path} began with other --classes; leave --new out to go on")

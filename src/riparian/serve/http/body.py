@@ -1,0 +1,65 @@
+"""Bodies of requests, within their limits: one by one, and all that are being read."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+
+from starlette.requests import Request
+
+from riparian.serve.options import Limits
+from riparian.serve.refused import Overloaded, Refused
+
+
+class Bodies:
+    """How many bytes of bodies are held at the moment."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.held = 0
+
+    async def read(self, request: Request) -> bytes:
+        """The whole body."""
+        declared = request.headers.get("content-length", "")
+        if declared.isdigit() and int(declared) > self.limits.body:
+            raise self._too_large()
+        parts: list[bytes] = []
+        with self._holding() as hold:
+            async for part in request.stream():
+                hold(len(part))
+                parts.append(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def lines(self, request: Request) -> AsyncIterator[bytes]:
+        """The body line by line, however long it is; a line may be as long as a body."""
+        rest = b""
+        async for part in request.stream():
+            *whole, rest = (rest + part).split(b"\n")
+            for line in whole:
+                yield line
+            if len(rest) > self.limits.body:
+                raise self._too_large()
+        yield rest
+
+    @contextmanager
+    def _holding(self) -> Iterator[Callable[[int], None]]:
+        mine = 0
+
+        def hold(size: int) -> None:
+            nonlocal mine
+            mine += size
+            self.held += size
+            if mine > self.limits.body:
+                raise self._too_large()
+            if self.held > self.limits.bodies:
+                raise Overloaded("too many large requests at once; try again in a second")
+
+        try:
+            yield hold
+        finally:
+            self.held -= mine
+
+    def _too_large(self) -> Refused:
+        return Refused(
+            413, f"a body may have {self.limits.body} bytes; send several, or JSON lines"
+        )

@@ -1,0 +1,112 @@
+"""Who may ask what, before anything else is looked at.
+
+A token comes as `Authorization: Bearer TOKEN`, or as the password of Basic, which browsers ask for.
+Without tokens only this machine is served, and only under its own name, so that a page from
+elsewhere, open in a browser here, has no way in.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.datastructures import Headers
+
+from riparian.serve.http.answers import json_answer
+
+LOCAL = {"localhost", "127.0.0.1", "[::1]", "::1"}
+OPEN = {"/v2/health/live", "/v2/health/ready"}  # for whoever watches the process
+WRITES = {"/v1/label", "/v1/learn"}
+PLAIN = {"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"}
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Whoever may write may read. None: everybody may."""
+
+    read: str | None = None
+    write: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.read is not None and self.write is None:
+            raise ValueError("a token to read needs one to write, too: otherwise all may write")
+
+
+class Guard:
+    def __init__(self, app: Any, tokens: Tokens) -> None:
+        self.app, self.tokens = app, tokens
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            refused = self.refused(scope["method"], scope["path"], Headers(scope=scope))
+            if refused is not None:
+                await refused(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    def refused(self, method: str, path: str, headers: Headers) -> Any:
+        if path in OPEN:
+            return None
+        if self.tokens.write is None and without_port(headers.get("host", "")) not in LOCAL:
+            return error(403, "without a token, only this machine is served, as localhost")
+        if not from_here(headers):
+            return error(403, "pages of other sites are not served")
+        if method == "POST" and content_type(headers) in PLAIN:
+            return error(415, "the body must be application/json")
+        if not self.allowed(writes(method, path), credential(headers)):
+            challenge = {"WWW-Authenticate": 'Basic realm="riparian"'}
+            return json_answer({"status": 401, "error": "a token is needed"}, 401, challenge)
+        return None
+
+    def allowed(self, writing: bool, given: str) -> bool:
+        if self.tokens.write is None:
+            return True
+        tokens = [self.tokens.write] if writing else [self.tokens.write, self.tokens.read]
+        return any([token is not None and same(given, token) for token in tokens])
+
+
+def writes(method: str, path: str) -> bool:
+    return path in WRITES or (method == "POST" and path == "/v1/snapshot")
+
+
+def same(given: str, token: str) -> bool:
+    """In a time that does not depend on where they differ."""
+    return hmac.compare_digest(given.encode(), token.encode())
+
+
+def credential(headers: Headers) -> str:
+    scheme, _, rest = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return rest.strip()
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(rest, validate=True).decode().partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError):
+            return ""
+    return ""
+
+
+def from_here(headers: Headers) -> bool:
+    """Browsers say which site a request comes from."""
+    origin = headers.get("origin")
+    return origin is None or origin.partition("://")[2] == headers.get("host", "")
+
+
+def content_type(headers: Headers) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def without_port(host: str) -> str:
+    """
+    >>> without_port("localhost:8000"), without_port("[::1]:80"), without_port("::1")
+    ('localhost', '[::1]', '::1')
+    """
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() and not name.endswith(":") else host
+
+
+def error(status: int, message: str) -> Any:
+    return json_answer({"status": status, "error": message}, status)

@@ -1,0 +1,101 @@
+"""Numbers for Prometheus, by its naming rules."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from riparian.serve.service import Service
+from riparian.serve.state.scores import DELAYS
+
+FAST = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
+RECENT = 2000  # requests whose times are kept for the page
+
+COUNTED = {
+    "asked": ("riparian_predictions", "Predictions that were stored"),
+    "told": ("riparian_labels", "Labels that came for a prediction"),
+    "taught": ("riparian_lessons", "Points that came with their label"),
+    "expired": ("riparian_expired", "Ids that waited too long for their label"),
+    "dropped": ("riparian_dropped", "Ids that had to go because too many waited"),
+    "failures": ("riparian_write_failures", "Transactions that could not be written"),
+    "commits": ("riparian_commits", "Transactions that were written"),
+}
+
+
+class Metrics:
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "riparian_requests", "Requests by path and status", ["path", "status"],
+            registry=self.registry,
+        )  # fmt: skip
+        self.seconds = self._histogram("riparian_request_seconds", "Time to answer", ["path"])
+        self.delay = Histogram(
+            "riparian_label_delay_seconds", "Time from a prediction to its label",
+            buckets=DELAYS, registry=self.registry,
+        )  # fmt: skip
+        self.commit = self._histogram("riparian_commit_seconds", "Time to write a transaction")
+        self.learn = self._histogram("riparian_learn_seconds", "Time to learn a micro-batch")
+        self.recent: deque[float] = deque(maxlen=RECENT)  # seconds of the last predictions
+        ProcessCollector(registry=self.registry)
+        self.registry.register(self)
+        service.writer.observe = self._committed
+        service.learner.observe = lambda lessons, seconds: self.learn.observe(seconds)
+
+    def request(self, path: str, status: int, seconds: float) -> None:
+        self.requests.labels(path, status).inc()
+        self.seconds.labels(path).observe(seconds)
+        if path == "/v1/predict":
+            self.recent.append(seconds)
+
+    async def page(self, request: Request) -> Response:
+        data = await run_in_threadpool(generate_latest, self.registry)
+        return Response(data, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    def collect(self) -> Iterator[Any]:
+        """What the service counts by itself, read when somebody asks."""
+        service = self.service
+        for name, (metric, text) in COUNTED.items():
+            yield CounterMetricFamily(metric, text, value=service.writer.totals[name])
+        model, scores = service.model, service.scores
+        yield gauge("riparian_pending_labels", "Ids that wait for a label", service.writer.waiting)
+        yield gauge("riparian_backlog_rows", "Rows accepted and not yet done", service.backlog.rows)
+        yield gauge("riparian_points", "Points that the model has learned", model.points)
+        yield gauge("riparian_snapshot_lessons", "The last lesson in the snapshot",
+                    service.learner.saved)  # fmt: skip
+        accuracy = scores.recent_accuracy()
+        if accuracy is not None:
+            yield gauge("riparian_accuracy_ratio", "Of the last 1000 scored predictions", accuracy)
+        if model.points:
+            stats = model.forest.stats()
+            yield gauge("riparian_leaves", "Leaves of all trees", stats["leaves"])
+            yield gauge("riparian_forest_bytes", "What the forest holds",
+                        model.forest.memory()["total"])  # fmt: skip
+
+    def _histogram(self, name: str, text: str, labels: list[str] | None = None) -> Histogram:
+        return Histogram(name, text, labels or [], buckets=FAST, registry=self.registry)
+
+    def _committed(self, delays: list[float], seconds: float) -> None:
+        self.commit.observe(seconds)
+        for delay in delays:
+            self.delay.observe(delay)
+
+
+def gauge(name: str, text: str, value: float) -> Any:
+    return GaugeMetricFamily(name, text, value=value)

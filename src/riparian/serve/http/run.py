@@ -1,0 +1,61 @@
+"""The server: uvicorn, one process."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+
+MOST_CONNECTIONS = 1000  # more are answered with 503
+GRACE = 10  # seconds that requests have to end in, once a signal has come
+
+
+class Server(uvicorn.Server):
+    """One that tells open pages to go before it waits for them."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        app: Any = self.config.app
+        app.state.live.stop()
+        super().handle_exit(sig, frame)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that has its port; an OSError says why it cannot."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+    except OSError:
+        taken.close()
+        raise
+    return taken
+
+
+def serve(app: Starlette, taken: socket.socket, ready: Callable[[], None]) -> None:
+    """Serve until a signal comes; what was accepted is stored, learned and saved."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=GRACE,
+        server_header=False,
+    )
+    # uvicorn raises the signal again when it has stopped; by then there is nothing left to do.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    Server(config, ready).run([taken])

@@ -1,0 +1,119 @@
+"""`/v1`: predict, label, learn, model, snapshot."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from riparian.serve import door
+from riparian.serve.door import parsed, rows_of
+from riparian.serve.http import bulk
+from riparian.serve.http.answers import json_answer
+from riparian.serve.http.body import Bodies
+from riparian.serve.http.guard import content_type
+from riparian.serve.items import Bad
+from riparian.serve.refused import Refused
+from riparian.serve.service import Service
+from riparian.serve.state.ids import Answer
+from riparian.serve.state.writer import Key
+
+
+class V1:
+    def __init__(self, service: Service, bodies: Bodies) -> None:
+        self.service, self.bodies = service, bodies
+        self.limits = service.options.limits
+
+    async def predict(self, request: Request) -> Response:
+        return await self._rows(request, door.ask_row, self.service.predict)
+
+    async def label(self, request: Request) -> Response:
+        return await self._rows(request, door.tell_row, self.service.label)
+
+    async def learn(self, request: Request) -> Response:
+        return await self._rows(request, door.teach_row, self.service.learn)
+
+    async def _rows(
+        self, request: Request, read: Callable[..., Any], do: Callable[..., Any]
+    ) -> Response:
+        kind = content_type(request.headers)
+        if kind == bulk.NDJSON:
+            return bulk.json_lines(self.bodies.lines(request), read, do, self.limits)
+        body = await self.bodies.read(request)
+        key = self._key(request, body)
+        if kind == bulk.ARROW:
+            value: Any = await run_in_threadpool(bulk.arrow_rows, body, self.limits)
+            answers = await self._done(value, read, do, key)
+            return bulk.arrow_answer(answers)
+        value = parsed(body)
+        answers = await self._done(value, read, do, key)
+        if isinstance(value, list):
+            return json_answer(answers)
+        return json_answer(answers[0], int(answers[0]["status"]))
+
+    async def _done(
+        self, value: Any, read: Callable[..., Any], do: Callable[..., Any], key: Key | None
+    ) -> list[Answer]:
+        rows: Sequence[Any | Bad] = rows_of(value, read, self.limits)[0]
+        answers: list[Answer] = await do(rows, key)
+        return answers
+
+    def _key(self, request: Request, body: bytes) -> Key | None:
+        given = request.headers.get("idempotency-key")
+        if given is None:
+            return None
+        key = door.text(given, "Idempotency-Key", self.limits)
+        asked = request.url.path.encode() + b"\0" + body
+        return Key(key, hashlib.blake2b(asked, digest_size=16).digest())
+
+    # -- the model --------------------------------------------------------------------------------
+
+    async def model(self, request: Request) -> Response:
+        return json_answer(await run_in_threadpool(described, self.service))
+
+    async def take_snapshot(self, request: Request) -> Response:
+        position = await self.service.snapshot()
+        return json_answer({"lessons": position})
+
+    async def snapshot(self, request: Request) -> Response:
+        try:
+            data = await run_in_threadpool(self.service.folder.snapshot)
+        except OSError as error:
+            raise Refused(503, f"the snapshot could not be read: {error}") from None
+        name = {"Content-Disposition": 'attachment; filename="model.riparian"'}
+        return Response(data, 200, name, media_type="application/octet-stream")
+
+
+def described(service: Service) -> dict[str, Any]:
+    model = service.model
+    catalogue = model.catalogue
+    return {
+        "points": model.points,
+        "parameters": {name: plain(value) for name, value in model.forest.get_params().items()},
+        "classes": sorted(catalogue.labels),
+        "new_classes": catalogue.open_labels,
+        "features": list(catalogue.columns),
+        "new_features": catalogue.open_features,
+        "accuracy": service.scores.accuracy(),
+        "recent_accuracy": service.scores.recent_accuracy(),
+        "scored": service.scores.scored,
+        "pending": service.writer.waiting,
+        **(learned(service) if model.points else {"stats": None, "certificate": None}),
+    }
+
+
+def learned(service: Service) -> dict[str, Any]:
+    """What only a forest that has learned something can say."""
+    forest = service.model.forest
+    stats = forest.stats()
+    del stats["trees"]
+    return {"stats": stats, "certificate": str(forest.certificate())}
+
+
+def plain(value: Any) -> Any:
+    """A parameter for JSON."""
+    return value if isinstance(value, bool | int | float | str | None) else repr(value)

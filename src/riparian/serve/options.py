@@ -1,0 +1,33 @@
+"""What a service is started with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a request may ask for. Whoever sends more is refused before memory grows."""
+
+    body: int = 16 * 2**20  # bytes of a request
+    bodies: int = 128 * 2**20  # bytes of all requests that are being read
+    rows: int = 10_000  # of one request
+    text: int = 200  # characters of an id, a name, a label or a key
+    features: int = 10_000  # that may ever join
+    classes: int = 1_000  # that may ever join
+    backlog: int = 20_000  # rows that are accepted and not yet stored and learned
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a service keeps and forgets."""
+
+    wait: float = 30 * DAY  # seconds that an id waits for its label, and a key is remembered
+    pending: int = 1_000_000  # ids that may wait at the same time
+    lazy: bool = False  # answer a prediction before it is on disk
+    snapshot_every: float = 600.0  # seconds, if something was learned
+    keep_log: bool = False  # leave lessons in the log although a snapshot has them
+    threads: int = 1  # that learn
+    limits: Limits = field(default_factory=Limits)

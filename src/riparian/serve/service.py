@@ -1,0 +1,190 @@
+"""A service: its state, and what it does with the rows of a request."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from riparian.serve.door import AskRow, TeachRow, TellRow
+from riparian.serve.items import Ask, Bad, Features, Forecast, Item, Teach, Tell
+from riparian.serve.options import Options
+from riparian.serve.refused import Refused
+from riparian.serve.state.backlog import Backlog
+from riparian.serve.state.folder import Folder
+from riparian.serve.state.ids import Answer, ask_answer
+from riparian.serve.state.learner import Learner
+from riparian.serve.state.model import Model
+from riparian.serve.state.scores import Scores
+from riparian.serve.state.writer import Job, Key, Writer
+
+INLINE = 32  # rows that are predicted at once, before others get their turn
+
+# A thread that holds the interpreter gives it up after this long (Python's default is 5 ms): a
+# prediction should not wait for rows being prepared for learning.
+SWITCH = 0.0005
+
+
+class Service:
+    def __init__(
+        self, folder: Folder, options: Options, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.folder, self.options, self.clock = folder, options, clock
+        self.started = clock()
+        self.backlog = Backlog(options.limits.backlog)
+        self.learner = Learner(
+            folder.model, folder.scores, folder.position, self.backlog, self._save,
+            options.snapshot_every,
+        )  # fmt: skip
+        self.learner.saved = folder.saved
+        self.writer = Writer(
+            folder.log, folder.model.catalogue, options, self.backlog,
+            self.learner.put, self._tell_all, clock,
+        )  # fmt: skip
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def model(self) -> Model:
+        return self.folder.model
+
+    @property
+    def scores(self) -> Scores:
+        return self.folder.scores
+
+    def start(self) -> None:
+        """Begin to write and learn. To be called where the requests come in."""
+        sys.setswitchinterval(SWITCH)
+        self._loop = asyncio.get_running_loop()
+        self.learner.start()
+        self.writer.start()
+
+    def stop(self) -> None:
+        """Store, learn and save what was accepted, then close."""
+        self.writer.stop()
+        self.learner.stop()
+        if not self.options.keep_log:
+            self._trim()
+        self.folder.close()
+
+    def _trim(self) -> None:
+        with self.folder.log.transaction():
+            self.folder.log.trim(self.learner.saved, sys.maxsize >> 1)
+
+    def _save(self, model: Model, scores: Scores, position: int) -> None:
+        self.folder.save(model, scores, position)
+        self.writer.trim(position)
+
+    # -- what is asked ----------------------------------------------------------------------------
+
+    async def predict(self, rows: Sequence[AskRow | Bad], key: Key | None = None) -> list[Answer]:
+        self.backlog.take(len(rows))
+        try:
+            forecasts = await self._forecasts([r.features for r in rows if isinstance(r, AskRow)])
+        except BaseException:
+            self.backlog.done(len(rows))
+            raise
+        items: list[Item] = [
+            row if isinstance(row, Bad) else Ask(*self._id(row.id), row.features, next(forecasts))
+            for row in rows
+        ]
+        if self.options.lazy and key is None and not any(row_id_given(item) for item in items):
+            return self._answer_first(items)
+        return await self._stored(items, key)
+
+    async def label(self, rows: Sequence[TellRow | Bad], key: Key | None = None) -> list[Answer]:
+        self.backlog.take(len(rows))
+        items: list[Item] = [
+            row if isinstance(row, Bad) else Tell(row.id, row.label) for row in rows
+        ]
+        return await self._stored(items, key)
+
+    async def learn(self, rows: Sequence[TeachRow | Bad], key: Key | None = None) -> list[Answer]:
+        self.backlog.take(len(rows))
+        try:
+            forecasts = await self._forecasts([r.features for r in rows if isinstance(r, TeachRow)])
+        except BaseException:
+            self.backlog.done(len(rows))
+            raise
+        items: list[Item] = [
+            row if isinstance(row, Bad)
+            else Teach(*self._id(row.id), row.features, row.label, row.weight, next(forecasts))
+            for row in rows
+        ]  # fmt: skip
+        return await self._stored(items, key)
+
+    async def snapshot(self) -> int:
+        """Take one now; the number of the last lesson in it."""
+        if self.backlog.closed is not None:
+            raise Refused(503, self.backlog.closed)
+        try:
+            return await asyncio.wrap_future(self.learner.snapshot())
+        except OSError as error:
+            raise Refused(503, f"the snapshot could not be written: {error}") from None
+
+    async def settled(self) -> None:
+        """Wait until all that was accepted is learned."""
+        while self.backlog.rows:
+            await asyncio.sleep(0.001)
+
+    # -- how --------------------------------------------------------------------------------------
+
+    def _id(self, given: str | None) -> tuple[str, bool]:
+        """The id, and whether the client gave it. Made ids grow with time: the log likes that."""
+        if given is not None:
+            return given, True
+        return f"{int(self.clock() * 1000):012x}{secrets.token_hex(10)}", False
+
+    async def _forecasts(self, points: list[Features]) -> Any:
+        if len(points) <= INLINE:
+            return iter(self.model.forecasts(points))
+        made: list[Forecast] = []
+        for first in range(0, len(points), INLINE):
+            made += self.model.forecasts(points[first : first + INLINE])
+            await asyncio.sleep(0)
+        return iter(made)
+
+    def _answer_first(self, items: list[Item]) -> list[Answer]:
+        """Answer before it is on disk: a crash may forget these predictions."""
+        checked = [self._checked(item) for item in items]
+        self.writer.put(Job(checked, None, lambda answer: None))
+        return [
+            ask_answer(item.id, item.forecast) if isinstance(item, Ask) else item.answer
+            for item in checked
+            if isinstance(item, Ask | Bad)
+        ]
+
+    def _checked(self, item: Item) -> Item:
+        """As the writer would: it cannot object any more once the answer is gone."""
+        if isinstance(item, Ask):
+            try:
+                self.writer.catalogue.check_features(item.features)
+            except Refused as refused:
+                return Bad({"id": item.id, **refused.answer()})
+        return item
+
+    async def _stored(self, items: list[Item], key: Key | None) -> list[Answer]:
+        assert self._loop is not None
+        waiting: asyncio.Future[list[Answer] | Refused] = self._loop.create_future()
+
+        def done(answer: list[Answer] | Refused) -> None:
+            if not waiting.done():  # the client may have gone
+                waiting.set_result(answer)
+
+        self.writer.put(Job(items, key, done))
+        answer = await waiting
+        if isinstance(answer, Refused):
+            raise answer
+        return answer
+
+    def _tell_all(self, calls: list[Callable[[], None]]) -> None:
+        """From the writer to where the requests are: once for a whole transaction."""
+        assert self._loop is not None
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(lambda: [call() for call in calls])
+
+
+def row_id_given(item: Item) -> bool:
+    return isinstance(item, Ask) and item.given

@@ -1,0 +1,13 @@
+"""What a service keeps, and who writes it.
+
+catalogue.py  the features and labels there are, and which may join
+model.py      the forest, with names for its columns
+scores.py     what the labels said about the predictions
+log.py        the log on disk
+ids.py        what becomes of an id: asked, told, taught; once
+writer.py     one thread that stores, many requests per fsync
+learner.py    one thread that learns what is stored, in its order, and takes snapshots
+backlog.py    how much is accepted and not yet done
+lock.py       one process per folder
+folder.py     the folder: snapshot + log = model
+"""

@@ -1,0 +1,89 @@
+"""The features and labels that there are, and which may join.
+
+Whatever passes these checks can be learned, so it may enter the log. A catalogue is a value: a
+lesson makes a new one, and a transaction that fails leaves the old one in force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from riparian.serve.items import Features, Label
+from riparian.serve.options import Limits
+from riparian.serve.refused import Refused
+
+SHOWN = 60  # characters of a value in a message
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    columns: Mapping[str, int]  # of each feature, in the order in which they joined
+    labels: frozenset[Label]
+    open_features: bool  # a feature never seen before joins
+    open_labels: bool  # so does a label
+    limits: Limits
+
+    def check_features(self, features: Iterable[str]) -> None:
+        new = [name for name in features if name not in self.columns]
+        if not new:
+            return
+        if not self.open_features:
+            raise Refused(
+                422,
+                f"the model has no feature {shown(new[0])}; it has {some(self.columns)}",
+                f"features.{new[0]}",
+            )
+        if len(self.columns) + len(new) > self.limits.features:
+            raise Refused(
+                422, f"there may be at most {self.limits.features} features", f"features.{new[0]}"
+            )
+
+    def check_label(self, label: Label) -> None:
+        known = next(iter(self.labels), label)  # all are of one type; True is 1 to a set
+        if type(label) is not type(known):
+            wanted, got = type(known).__name__, type(label).__name__
+            raise Refused(
+                422, f"labels are of type {wanted}, got {shown(label)} of type {got}", "label"
+            )
+        if label in self.labels:
+            return
+        if not self.open_labels:
+            raise Refused(
+                422,
+                f"must be one of the classes {some(sorted(self.labels))}, got {shown(label)}",
+                "label",
+            )
+        if len(self.labels) >= self.limits.classes:
+            raise Refused(422, f"there may be at most {self.limits.classes} classes", "label")
+
+    def with_lesson(self, features: Features, label: Label) -> Catalogue:
+        """The catalogue after this lesson. Features that join at once join in sorted order."""
+        joined = self
+        new = sorted(name for name in features if name not in self.columns)
+        if new:
+            columns = {**self.columns, **{n: len(self.columns) + i for i, n in enumerate(new)}}
+            joined = replace(joined, columns=columns)
+        if label not in self.labels:
+            joined = replace(joined, labels=self.labels | {label})
+        return joined
+
+
+def shown(value: object) -> str:
+    """
+    >>> shown("x" * 100)[-8:]
+    "xxxx'..."
+    """
+    text = str(value)
+    quoted = repr(text) if isinstance(value, str) or len(text) > SHOWN else text
+    return quoted if len(text) <= SHOWN else repr(text[:SHOWN]) + "..."
+
+
+def some(values: Iterable[object], most: int = 10) -> str:
+    """
+    >>> some(["a", "b"]), some([]), some(range(12))[-12:]
+    ("'a', 'b'", 'none', '9 and 2 more')
+    """
+    listed = list(values)
+    rest = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return (", ".join(map(shown, listed[:most])) or "none") + rest

@@ -1,0 +1,139 @@
+"""The folder of a service: snapshot + log = model, to the bit, after whatever happened.
+
+model.riparian   a snapshot, which says how far in the log it is; replaced whole
+log.sqlite       all that came after, and the ids that wait
+lock             held by the process that serves
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from riparian.serve.options import Options
+from riparian.serve.state.lock import locked
+from riparian.serve.state.log import Log
+from riparian.serve.state.model import Model
+from riparian.serve.state.scores import Scores
+from riparian.tools.files import write_whole
+
+MODEL, LOG = "model.riparian", "log.sqlite"
+REPLAYED = 4096  # lessons that are read at a time
+
+
+class BadState(Exception):
+    """The folder cannot be used as it is; the message says why."""
+
+
+@dataclass
+class Folder:
+    """An open folder, and what came back from it."""
+
+    path: Path
+    log: Log
+    model: Model
+    scores: Scores
+    position: int  # of the model in the log
+    saved: int  # of the snapshot
+    _lock: IO[str]
+
+    @classmethod
+    def open(cls, path: Path, start: Callable[[], Model], origin: str, options: Options) -> Folder:
+        """Go on with what is there, or else with what `start` makes.
+
+        `origin` says where that would come from; a folder that began elsewhere is refused.
+        """
+        path.mkdir(parents=True, exist_ok=True)
+        lock = locked(path)
+        with contextlib.ExitStack() as undo:
+            undo.callback(lock.close)
+            _remove_leftovers(path)
+            log = Log(path / LOG)
+            undo.callback(log.close)
+            if (path / MODEL).exists():
+                _check_origin(path, log, origin)
+            else:
+                _begin(path, log, start(), origin)
+            opened = _recovered(path, log, lock, options)
+            undo.pop_all()
+            return opened
+
+    def save(self, model: Model, scores: Scores, position: int) -> None:
+        write_whole(self.path / MODEL, snapshot_bytes(model, scores, position))
+
+    def snapshot(self) -> bytes:
+        return (self.path / MODEL).read_bytes()
+
+    def close(self) -> None:
+        self.log.close()
+        self._lock.close()
+
+
+def snapshot_bytes(model: Model, scores: Scores, position: int) -> bytes:
+    return model.to_bytes({"position": position, "scores": scores.state()})
+
+
+def origin_of(model: bytes | None) -> str:
+    """Of a model file, by its content; of a new forest, None."""
+    return "new" if model is None else hashlib.sha256(model).hexdigest()
+
+
+def _remove_leftovers(path: Path) -> None:
+    for leftover in path.glob(f".{MODEL}.*.tmp"):
+        leftover.unlink()
+
+
+def _check_origin(path: Path, log: Log, origin: str) -> None:
+    known = log.noted("origin")
+    if origin and known != origin:
+        begun = "empty" if known == "new" else "with another model"
+        raise BadState(
+            f"{path} began {begun}; serve it with --state alone to go on, or use another folder"
+        )
+
+
+def _begin(path: Path, log: Log, model: Model, origin: str) -> None:
+    if log.last_lesson():
+        raise BadState(f"{path / MODEL} is missing, and the log alone does not make a model")
+    with log.transaction():
+        log.note("origin", origin)
+    write_whole(path / MODEL, snapshot_bytes(model, Scores(), 0))
+
+
+def _recovered(path: Path, log: Log, lock: IO[str], options: Options) -> Folder:
+    try:
+        model, own = Model.from_bytes((path / MODEL).read_bytes(), options.limits)
+    except ValueError as error:
+        raise BadState(f"{path / MODEL}: {error}") from None
+    model.forest.n_jobs = options.threads
+    scores, saved = Scores.from_state(own["scores"]), int(own["position"])
+    if not log.trimmed() <= saved <= log.last_lesson():
+        raise BadState(
+            f"{path}: the snapshot is at lesson {saved}, the log has those from "
+            f"{log.trimmed() + 1} to {log.last_lesson()}: they do not belong together"
+        )
+    position = _replay(log, model, scores, saved)
+    if not options.keep_log:
+        _trim(log, saved)
+    return Folder(path, log, model, scores, position, saved, lock)
+
+
+def _replay(log: Log, model: Model, scores: Scores, position: int) -> int:
+    while lessons := log.lessons(after=position, most=REPLAYED):
+        model.learn([lesson for _, lesson in lessons])
+        for _, lesson in lessons:
+            scores.add(lesson)
+        position = lessons[-1][0]
+    return position
+
+
+def _trim(log: Log, saved: int) -> None:
+    """What a crash kept from being trimmed. A full disk is no reason not to start."""
+    with contextlib.suppress(sqlite3.Error), log.transaction():
+        while log.trim(saved, REPLAYED):
+            pass

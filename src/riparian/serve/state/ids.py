@@ -1,0 +1,182 @@
+"""What becomes of an id: asked, told, taught; each lesson once.
+
+All of this happens within one transaction of the log. What it changes in memory is staged, and
+counts only when the transaction is on disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from riparian.serve.items import Ask, Bad, Features, Forecast, Item, Label, Lesson, Teach, Tell
+from riparian.serve.refused import Refused
+from riparian.serve.state.catalogue import Catalogue, shown
+from riparian.serve.state.log import Log, Stored, any_bytes, forecast_bytes, forecast_from
+from riparian.serve.state.scores import label_text
+
+Answer = dict[str, Any]
+
+
+@dataclass
+class Staged:
+    """What a transaction changes in memory, once it is on disk."""
+
+    catalogue: Catalogue
+    waiting: int  # ids without a label
+    lessons: list[tuple[int, Lesson]] = field(default_factory=list)
+    asked: int = 0
+    told: int = 0
+    taught: int = 0
+    expired: int = 0  # ids that waited too long
+    dropped: int = 0  # ids that had to go because too many wait
+    delays: list[float] = field(default_factory=list)  # of the labels that came
+
+
+class Ids:
+    """The rules of late labels, over a log."""
+
+    def __init__(self, log: Log, wait: float) -> None:
+        self.log = log
+        self.wait = wait
+
+    def answer(self, item: Item, now: float, staged: Staged) -> Answer:
+        if isinstance(item, Bad):
+            return item.answer
+        try:
+            match item:
+                case Ask():
+                    return self.ask(item, now, staged)
+                case Tell():
+                    return self.tell(item, now, staged)
+                case Teach():
+                    return self.teach(item, now, staged)
+        except Refused as refused:
+            return {"id": item.id, **refused.answer()}
+
+    # -- predict ----------------------------------------------------------------------------------
+
+    def ask(self, item: Ask, now: float, staged: Staged) -> Answer:
+        """Store a prediction. The same question under the same id has the same answer."""
+        features = any_bytes(item.features)
+        known = self._known(item.id, now, staged) if item.given else None
+        if known is not None:
+            if known.digest != digest(features):
+                raise Refused(409, f"the id {shown(item.id)} is taken by other features", "id")
+            return ask_answer(item.id, forecast_from(known.forecast))
+        staged.catalogue.check_features(item.features)
+        stored = self.log.add_prediction(
+            item.id, now, digest(features), features, forecast_bytes(item.forecast)
+        )
+        assert stored, "an id was made twice"
+        staged.waiting += 1
+        staged.asked += 1
+        return ask_answer(item.id, item.forecast)
+
+    # -- label ------------------------------------------------------------------------------------
+
+    def tell(self, item: Tell, now: float, staged: Staged) -> Answer:
+        known = self._known(item.id, now, staged)
+        if known is None:
+            raise Refused(404, f"no prediction has the id {shown(item.id)}, or no longer", "id")
+        forecast = forecast_from(known.forecast)
+        if known.label is not None:
+            self._check_same(item.id, known.label, item.label)
+            return tell_answer(item.id, forecast, item.label, again=True)
+        assert known.features is not None
+        features: Features = orjson.loads(known.features)
+        delay = max(0.0, now - known.time)
+        self._learn(features, item.label, 1.0, forecast, delay, staged)
+        self.log.set_label(item.id, any_bytes(item.label))
+        staged.waiting -= 1
+        staged.told += 1
+        staged.delays.append(delay)
+        return tell_answer(item.id, forecast, item.label, again=False)
+
+    # -- learn ------------------------------------------------------------------------------------
+
+    def teach(self, item: Teach, now: float, staged: Staged) -> Answer:
+        """Learn at once. Under an id that the client gave, once, like a label."""
+        features = any_bytes(item.features)
+        known = self._known(item.id, now, staged) if item.given else None
+        if known is not None:
+            if known.digest != digest(features) or known.label is None:
+                raise Refused(409, f"the id {shown(item.id)} is taken", "id")
+            self._check_same(item.id, known.label, item.label)
+            return tell_answer(item.id, forecast_from(known.forecast), item.label, again=True)
+        self._learn(item.features, item.label, item.weight, item.forecast, 0.0, staged)
+        if item.given:
+            forecast, label = forecast_bytes(item.forecast), any_bytes(item.label)
+            self.log.add_prediction(item.id, now, digest(features), None, forecast, label)
+        staged.taught += 1
+        return tell_answer(item.id, item.forecast, item.label, again=False)
+
+    # -- both -------------------------------------------------------------------------------------
+
+    def _known(self, id: str, now: float, staged: Staged) -> Stored | None:
+        """The row of an id; when its time is up, there is none."""
+        known = self.log.prediction(id)
+        if known is None or known.time >= now - self.wait:
+            return known
+        self.log.remove_prediction(id)
+        if known.label is None:
+            staged.waiting -= 1
+            staged.expired += 1
+        return None
+
+    def _check_same(self, id: str, stored: bytes, label: Label) -> None:
+        if stored != any_bytes(label):
+            before = shown(orjson.loads(stored))
+            raise Refused(
+                409, f"the label of {shown(id)} was {before}, now {shown(label)}", "label"
+            )
+
+    def _learn(
+        self,
+        features: Features,
+        label: Label,
+        weight: float,
+        forecast: Forecast,
+        delay: float,
+        staged: Staged,
+    ) -> None:
+        staged.catalogue.check_features(features)
+        staged.catalogue.check_label(label)
+        guess = forecast.label
+        confidence = 0.0 if guess is None else forecast.of(guess)
+        lesson = Lesson(features, label, weight, guess, confidence, forecast.of(label), delay)
+        staged.lessons.append((self.log.add_lesson(lesson), lesson))
+        staged.catalogue = staged.catalogue.with_lesson(features, label)
+
+
+def digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def ask_answer(id: str, forecast: Forecast) -> Answer:
+    if forecast.label is None:
+        return {"id": id, "status": 200, "label": None, "probabilities": None, "points": 0}
+    names = map(label_text, forecast.classes)
+    return {
+        "id": id,
+        "status": 200,
+        "label": forecast.label,
+        "probabilities": dict(zip(names, forecast.probabilities, strict=True)),
+        "points": forecast.points,
+    }
+
+
+def tell_answer(id: str, forecast: Forecast, label: Label, *, again: bool) -> Answer:
+    """`predicted` is what was answered before the label was known."""
+    guess = forecast.label
+    return {
+        "id": id,
+        "status": 200,
+        "label": label,
+        "predicted": guess,
+        "correct": None if guess is None else guess == label,
+        "learned": not again,
+    }

@@ -1,0 +1,132 @@
+"""One thread learns what is stored, in its order, and takes snapshots while others predict."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from riparian.serve.items import Lesson
+from riparian.serve.state.backlog import Backlog
+from riparian.serve.state.model import Model
+from riparian.serve.state.scores import Scores
+
+AIM = 0.001  # seconds that a micro-batch should take: readers wait that long at the most
+MOST = 256  # lessons of a micro-batch
+
+
+class Learner:
+    """`position` is the number of the last lesson that the model has."""
+
+    def __init__(
+        self,
+        model: Model,
+        scores: Scores,
+        position: int,
+        backlog: Backlog,
+        save: Callable[[Model, Scores, int], None],
+        every: float,
+    ) -> None:
+        self.model, self.scores, self.position, self.backlog = model, scores, position, backlog
+        self.saved = position  # the position of the last snapshot
+        self.saved_at = time.monotonic()
+        self.save_failure: str | None = None  # of the last attempt
+        self.observe: Callable[[int, float], None] = lambda lessons, seconds: None
+        self._save, self._every = save, every
+        self._work: queue.SimpleQueue[list[tuple[int, Lesson]] | Future[int] | None]
+        self._work = queue.SimpleQueue()
+        self._each = 1e-4  # seconds per lesson, as measured
+        self._thread = threading.Thread(target=self._run, name="learner", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def put(self, lessons: list[tuple[int, Lesson]]) -> None:
+        self._work.put(lessons)
+
+    def snapshot(self) -> Future[int]:
+        """Take one after what was put before; its position, or why there is none."""
+        asked: Future[int] = Future()
+        self._work.put(asked)
+        return asked
+
+    def stop(self) -> None:
+        """Learn what was put, save, and end."""
+        self._work.put(None)
+        self._thread.join()
+
+    # -- the thread -------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            self._work_on()
+        except Exception as error:  # the model is no longer what the log says: stop here
+            traceback.print_exc()
+            self.backlog.closed = f"learning failed ({type(error).__name__}: {error}); restart"
+
+    def _work_on(self) -> None:
+        while True:
+            work = self._next()
+            if isinstance(work, list):
+                self._learn(work)
+            elif isinstance(work, Future):
+                self._answer(work)
+            elif work is None:
+                break
+            if self._due():
+                self._take()
+        if self.position > self.saved:
+            self._take()
+
+    def _next(self) -> list[tuple[int, Lesson]] | Future[int] | str | None:
+        try:
+            return self._work.get(timeout=1.0)
+        except queue.Empty:
+            return "nothing yet"
+
+    def _learn(self, lessons: list[tuple[int, Lesson]]) -> None:
+        done = 0
+        while done < len(lessons):
+            size = max(1, min(MOST, int(AIM / self._each)))
+            self._learn_batch(lessons[done : done + size])
+            done += size
+
+    def _learn_batch(self, batch: list[tuple[int, Lesson]]) -> None:
+        began = time.perf_counter()
+        self.model.learn([lesson for _, lesson in batch])
+        seconds = time.perf_counter() - began
+        for _, lesson in batch:
+            self.scores.add(lesson)
+        self.position = batch[-1][0]
+        self.backlog.done(len(batch))
+        self._each += 0.1 * (seconds / len(batch) - self._each)
+        self.observe(len(batch), seconds)
+
+    def _due(self) -> bool:
+        late = time.monotonic() - self.saved_at >= self._every
+        return late and self.position > self.saved
+
+    def _answer(self, asked: Future[int]) -> None:
+        try:
+            if self.position > self.saved:
+                self._take_or_raise()
+            asked.set_result(self.saved)
+        except OSError as error:
+            asked.set_exception(error)
+
+    def _take(self) -> None:
+        try:
+            self._take_or_raise()
+        except OSError:  # a full disk: the log has everything, and there will be another time
+            self.saved_at = time.monotonic()
+
+    def _take_or_raise(self) -> None:
+        try:
+            self._save(self.model, self.scores, self.position)
+        except OSError as error:
+            self.save_failure = str(error)
+            raise
+        self.saved, self.saved_at, self.save_failure = self.position, time.monotonic(), None

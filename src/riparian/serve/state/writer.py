@@ -1,0 +1,186 @@
+"""One thread stores what is accepted. Requests that wait together share a transaction and its fsync."""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import orjson
+
+from riparian.serve.items import Item, Lesson
+from riparian.serve.options import Options
+from riparian.serve.refused import Overloaded, Refused
+from riparian.serve.state.backlog import Backlog
+from riparian.serve.state.catalogue import Catalogue
+from riparian.serve.state.ids import Answer, Ids, Staged
+from riparian.serve.state.log import Log, any_bytes
+
+GROUP = 1000  # rows, more or less, that share a transaction
+TRIMMED = 5000  # rows that one transaction removes at most, so that nobody waits long
+TIDY_EVERY = 1.0  # seconds between looking for ids that waited too long
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An idempotency key, and a digest of the request that came with it."""
+
+    text: str
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The rows of one request, and who wants to know."""
+
+    items: list[Item]
+    key: Key | None
+    done: Callable[[list[Answer] | Refused], None]
+
+
+class Writer:
+    """`totals` are counts since the start; others may read them at any time."""
+
+    def __init__(
+        self,
+        log: Log,
+        catalogue: Catalogue,
+        options: Options,
+        backlog: Backlog,
+        learn: Callable[[list[tuple[int, Lesson]]], None],
+        tell_all: Callable[[list[Callable[[], None]]], None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.log, self.options, self.backlog, self.clock = log, options, backlog, clock
+        self.catalogue = catalogue  # of all that is stored
+        self.waiting = log.waiting()
+        self.totals = dict.fromkeys(
+            ("asked", "told", "taught", "expired", "dropped", "failures", "commits"), 0
+        )
+        self.observe: Callable[[list[float], float], None] = lambda delays, seconds: None
+        self._ids = Ids(log, options.wait)
+        self._learn, self._tell_all = learn, tell_all
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._trim_to = 0
+        self._tidied = 0.0
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def put(self, job: Job) -> None:
+        self._jobs.put(job)
+
+    def trim(self, up_to: int) -> None:
+        """A snapshot has the lessons up to this one."""
+        self._trim_to = up_to
+        self._jobs.put(Job([], None, lambda answer: None))  # there may be no other
+
+    def stop(self) -> None:
+        """Store what has been put, then end."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    # -- the thread -------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while (jobs := self._group()) is not None:
+            began = time.perf_counter()
+            try:
+                answers, staged = self._store(jobs)
+            except sqlite3.Error as error:
+                self._fail(jobs, Overloaded(f"the log could not be written: {error}"))
+            except Exception as error:  # a mistake of ours must not silence the thread
+                traceback.print_exc()
+                self._fail(jobs, Refused(500, f"{type(error).__name__}: {error}"))
+            else:
+                self._commit(jobs, answers, staged, time.perf_counter() - began)
+
+    def _group(self) -> list[Job] | None:
+        """What waits, at least one job; None when there will be no more."""
+        first = self._jobs.get()
+        if first is None:
+            return None
+        jobs, rows = [first], len(first.items)
+        while rows < GROUP:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if job is None:
+                self._jobs.put(None)  # for the next time
+                break
+            jobs.append(job)
+            rows += len(job.items)
+        return jobs
+
+    def _store(self, jobs: list[Job]) -> tuple[list[list[Answer] | Refused], Staged]:
+        now = self.clock()
+        staged = Staged(self.catalogue, self.waiting)
+        with self.log.transaction():
+            answers = [self._answer(job, now, staged) for job in jobs]
+            self._tidy(now, staged)
+            self._trim()
+        return answers, staged
+
+    def _answer(self, job: Job, now: float, staged: Staged) -> list[Answer] | Refused:
+        if job.key is None:
+            return [self._ids.answer(item, now, staged) for item in job.items]
+        known = self.log.answer_of(job.key.text, now - self.options.wait)
+        if known is None:
+            made = [self._ids.answer(item, now, staged) for item in job.items]
+            self.log.add_key(job.key.text, now, job.key.digest, any_bytes(made))
+            return made
+        if known[0] != job.key.digest:
+            return Refused(422, "the key was used for another request", "Idempotency-Key")
+        again: list[Answer] = orjson.loads(known[1])
+        return again
+
+    def _tidy(self, now: float, staged: Staged) -> None:
+        """Forget what has waited too long, a piece at a time, and what is too much."""
+        if abs(now - self._tidied) >= TIDY_EVERY:
+            self._tidied = now
+            expired = self.log.remove_older(now - self.options.wait, TRIMMED)
+            staged.expired += expired
+            staged.waiting -= expired
+        staged.dropped = max(0, staged.waiting - self.options.pending)
+        if staged.dropped:
+            self.log.remove_oldest_waiting(staged.dropped)
+            staged.waiting -= staged.dropped
+
+    def _trim(self) -> None:
+        if self._trim_to and not self.options.keep_log:
+            if self.log.trim(self._trim_to, TRIMMED):
+                self._jobs.put(Job([], None, lambda answer: None))  # there may be more
+            else:
+                self._trim_to = 0
+
+    def _commit(
+        self, jobs: list[Job], answers: list[list[Answer] | Refused], staged: Staged, seconds: float
+    ) -> None:
+        """It is on disk: now it counts."""
+        self.catalogue, self.waiting = staged.catalogue, staged.waiting
+        self.totals["commits"] += 1
+        for name in ("asked", "told", "taught", "expired", "dropped"):
+            self.totals[name] += getattr(staged, name)
+        rows = sum(len(job.items) for job in jobs)
+        self.backlog.done(rows - len(staged.lessons))
+        if staged.lessons:
+            self._learn(staged.lessons)
+        self._tell(zip(jobs, answers, strict=True))
+        self.observe(staged.delays, seconds)
+
+    def _fail(self, jobs: list[Job], refused: Refused) -> None:
+        """Nothing was stored; whoever asked may ask again."""
+        self.totals["failures"] += 1
+        self.backlog.done(sum(len(job.items) for job in jobs))
+        self._tell((job, refused) for job in jobs)
+
+    def _tell(self, pairs: Any) -> None:
+        self._tell_all([partial(job.done, answer) for job, answer in pairs])

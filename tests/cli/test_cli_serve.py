@@ -1,0 +1,38 @@
+"""The options of `riparian serve`: what makes no sense is said before anything is touched."""
+
+from __future__ import annotations
+
+import pytest
+
+import riparian
+
+from commands import call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a MODEL"),
+        (["--state", "nowhere"], "holds no model"),
+        (["m.riparian", "--new"], "takes no MODEL"),
+        (["--new", "--state", "s", "--host", "0.0.0.0"], "needs --token-file"),
+        (["--new", "--state", "s", "--token-file", "short"], "at least 16 characters"),
+        (["--new", "--state", "s", "--classes", "a,a"], "different labels of one type"),
+        (["--new", "--state", "s", "--classes", "[1"], "--classes must be JSON"),
+        (["--new", "--state", "s", "--predictions", "quick"], "durable or lazy"),
+        (["--new", "--state", "s", "--wait", "0"], "--wait must be above 0"),
+        (["--new", "--state", "s", "--min-gain", "-1"], "--min-gain must be finite"),
+        (["m.riparian", "--trees", "7"], "--trees goes with --new"),
+        (["m.riparian", "--classes", "a"], "--classes goes with --new"),
+        (["broken.riparian"], "MODEL:"),
+    ],
+)
+def test_bad_usage_is_said(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "short").write_text("secret")
+    (tmp_path / "broken.riparian").write_bytes(b"nonsense")
+    forest = riparian.OnlineForestClassifier(2, random_state=0).partial_fit([[0.0], [1.0]], [0, 1])
+    forest.save("m.riparian")
+    done = call("serve", *arguments, "--port", "0")
+    assert done.exit_code == 2
+    assert message in done.output

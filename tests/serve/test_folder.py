@@ -1,0 +1,204 @@
+"""Snapshot + log = model, to the bit, after whatever happened to the files."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+
+import pytest
+
+from riparian import OnlineForestClassifier
+from riparian.serve.items import Lesson
+from riparian.serve.options import Options
+from riparian.serve.state.folder import BadState, Folder, origin_of
+from riparian.serve.state.log import Log
+from riparian.serve.state.model import Model
+from riparian.serve.state.scores import Scores
+
+from serve_running import running
+
+pytestmark = pytest.mark.engine
+
+
+def start():
+    return Model.new(OnlineForestClassifier(2, random_state=0), None)
+
+
+def lessons(n, seed=0):
+    draw = random.Random(seed)
+    return [
+        Lesson({"a": draw.random(), f"f{draw.randrange(5)}": draw.random()}, draw.choice("xyz"),
+               draw.choice([1.0, 1.0, 2.5]), draw.choice(["x", None]), 0.5, 0.25, draw.random())
+        for _ in range(n)
+    ]  # fmt: skip
+
+
+def test_how_lessons_are_cut_into_batches_changes_no_bit():
+    whole, pieces = start(), start()
+    given = lessons(200)
+    whole.learn(given)
+    for first in range(0, 200, 7):
+        pieces.learn(given[first : first + 7])
+    assert whole.to_bytes({}) == pieces.to_bytes({})
+    assert len(whole.catalogue.columns) == 6
+
+
+def test_a_snapshot_taken_anywhere_goes_on_to_the_same_model():
+    given = lessons(120)
+    whole = start()
+    whole.learn(given)
+    for cut in (0, 1, 60, 119):
+        first = start()
+        first.learn(given[:cut])
+        back, _ = Model.from_bytes(first.to_bytes({}))
+        back.learn(given[cut:])
+        assert back.to_bytes({}) == whole.to_bytes({})
+
+
+def test_scores_go_on_where_they_were():
+    whole, first = Scores(), Scores()
+    given = lessons(3000)
+    for lesson in given:
+        whole.add(lesson)
+    for lesson in given[:1234]:
+        first.add(lesson)
+    back = Scores.from_state(first.state())
+    for lesson in given[1234:]:
+        back.add(lesson)
+    assert back == whole
+    assert len(whole.curve) <= 200
+
+
+def test_a_torn_last_record_is_as_if_it_had_not_been_written(tmp_path):
+    with running(tmp_path / "state") as served:
+        for i in range(5):
+            served.post("/v1/learn", {"features": {"a": i}, "label": "x"})
+        shutil.copytree(tmp_path / "state", tmp_path / "copy")  # as a power cut leaves it
+    whole = (tmp_path / "copy" / "log.sqlite-wal").read_bytes()
+    for torn in (len(whole) - 1, len(whole) - 3000):
+        shutil.copytree(tmp_path / "copy", tmp_path / f"torn{torn}")
+        (tmp_path / f"torn{torn}" / "log.sqlite-wal").write_bytes(whole[:torn])
+        folder = Folder.open(tmp_path / f"torn{torn}", start, "new", Options())
+        assert folder.position == 4
+        assert folder.model.points == 4
+        folder.close()
+    with open(tmp_path / "copy" / "log.sqlite-wal", "ab") as file:
+        file.write(whole[-2000:])  # a record that was begun and not finished
+    folder = Folder.open(tmp_path / "copy", start, "new", Options())
+    assert folder.position == 5
+    folder.close()
+
+
+def test_what_does_not_belong_together_is_refused(tmp_path):
+    with running(tmp_path / "state") as served:
+        shutil.copy(tmp_path / "state" / "model.riparian", tmp_path / "old")
+        served.post("/v1/learn", [{"features": {"a": i}, "label": "x"} for i in range(5)])
+    shutil.copy(tmp_path / "old", tmp_path / "state" / "model.riparian")
+    with pytest.raises(BadState, match="do not belong together"):
+        Folder.open(tmp_path / "state", start, "new", Options())
+    with pytest.raises(BadState, match="began empty"):
+        Folder.open(tmp_path / "state", start, origin_of(b"a model"), Options())
+    (tmp_path / "state" / "model.riparian").unlink()
+    with pytest.raises(BadState, match="is missing"):
+        Folder.open(tmp_path / "state", start, "new", Options())
+
+
+def test_a_model_from_elsewhere_has_its_features_and_takes_no_others(tmp_path):
+    forest = OnlineForestClassifier(2, random_state=0)
+    forest.partial_fit([[0.0, 1.0], [1.0, 0.0]], ["x", "y"])
+    origin = origin_of(b"it")
+    Folder.open(tmp_path, lambda: Model.of(forest), origin, Options()).close()
+    folder = Folder.open(tmp_path, start, origin, Options())
+    assert list(folder.model.catalogue.columns) == ["x0", "x1"]
+    assert not folder.model.catalogue.open_features
+    assert folder.model.points == 2
+    folder.close()
+
+
+def test_a_lesson_that_cannot_be_learned_stops_the_service_and_not_the_process(tmp_path, capsys):
+    """It would be a mistake of ours: the model is no longer what the log says."""
+    with running(tmp_path) as served:
+
+        def fails(lessons):
+            raise ValueError("a mistake")
+
+        served.service.model.learn = fails
+        row = {"features": {"a": 1}, "label": "x"}
+        assert served.post("/v1/learn", row).status_code == 200  # it is on disk
+        served.service.learner._thread.join(10)
+        assert served.post("/v1/learn", row).status_code == 503
+        assert served.web.post("/v1/snapshot").status_code == 503
+        assert served.web.get("/v2/health/live").status_code == 503
+    assert "a mistake" in capsys.readouterr().err
+    folder = Folder.open(tmp_path, start, "new", Options())
+    assert folder.model.points == 1
+    folder.close()
+
+
+# -- writes that fail ------------------------------------------------------------------------------
+
+
+def test_when_a_write_fails_nothing_counts_and_nothing_acknowledged_is_lost(tmp_path, monkeypatch):
+    """Every third transaction fails, before or after its rows were written."""
+    draw = random.Random(3)
+    add = Log.add_lesson
+
+    def add_or_fail(log, lesson):
+        number = add(log, lesson)
+        if draw.random() < 0.3:
+            raise sqlite3.OperationalError("disk I/O error")
+        return number
+
+    acknowledged = []
+    with running(tmp_path, options=Options(keep_log=True)) as served:
+        monkeypatch.setattr(Log, "add_lesson", add_or_fail)
+        for i in range(60):
+            row = {"features": {f"f{i}": i}, "label": f"c{i}"}
+            answer = served.post("/v1/learn", row)
+            assert answer.status_code in (200, 503)
+            if answer.status_code == 200:
+                acknowledged.append(f"c{i}")
+        served.settle()
+        assert 10 < len(acknowledged) < 55
+        assert served.service.writer.totals["failures"] == 60 - len(acknowledged)
+        assert list(served.service.writer.catalogue.labels) != []
+        before = served.service.model.to_bytes({})
+        monkeypatch.undo()
+        shutil.copytree(tmp_path, tmp_path.with_name("copy"))
+    folder = Folder.open(tmp_path.with_name("copy"), start, "new", Options(keep_log=True))
+    assert [lesson.label for _, lesson in folder.log.lessons(0, 100)] == acknowledged
+    assert folder.model.to_bytes({}) == before
+    folder.close()
+
+
+def test_a_full_disk_refuses_and_goes_on_when_there_is_room(tmp_path):
+    rows = [{"features": {f"feature {i}": i for i in range(200)}, "label": "x"}] * 20
+    with running(tmp_path) as served:
+        assert served.post("/v1/learn", rows[:1]).status_code == 200
+        pages = served.service.folder.log._db.execute("PRAGMA page_count").fetchone()[0]
+        served.service.folder.log._db.execute(f"PRAGMA max_page_count = {pages + 3}")
+        refused = served.post("/v1/learn", rows, Idempotency_Key="again")
+        assert refused.status_code == 503
+        assert "full" in refused.json()["error"]
+        assert served.service.backlog.rows == 0
+        served.service.folder.log._db.execute("PRAGMA max_page_count = 100000")
+        assert served.post("/v1/learn", rows, Idempotency_Key="again").status_code == 200
+        served.settle()
+        assert served.service.model.points == 21
+
+
+def test_a_snapshot_that_cannot_be_written_loses_nothing(tmp_path, monkeypatch):
+    with running(tmp_path) as served:
+        served.post("/v1/learn", {"features": {"a": 1}, "label": "x"})
+
+        def full(*about):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("riparian.serve.state.folder.write_whole", full)
+        assert served.web.post("/v1/snapshot").status_code == 503
+        assert "No space" in served.web.get("/v1/status").json()["figures"]["trouble"]
+    monkeypatch.undo()
+    folder = Folder.open(tmp_path, start, "new", Options())
+    assert (folder.saved, folder.position, folder.model.points) == (0, 1, 1)
+    folder.close()

@@ -1,0 +1,59 @@
+"""Who may ask what."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from riparian.serve.http.guard import Tokens
+
+from serve_running import running
+
+READ, WRITE = "r" * 20, "w" * 20
+ROW = {"features": {"a": 1}, "label": "x"}
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("state"), tokens=Tokens(READ, WRITE)) as service:
+        yield service
+
+
+@pytest.mark.parametrize(
+    ("token", "reads", "writes"),
+    [(None, 401, 401), ("x" * 20, 401, 401), (READ, 200, 401), (WRITE, 200, 200)],
+)
+def test_one_token_reads_and_another_writes(guarded, token, reads, writes):
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    assert guarded.post("/v1/predict", {"features": {"a": 1}}, **headers).status_code == reads
+    assert guarded.web.get("/metrics", headers=headers).status_code == reads
+    assert guarded.web.get("/", headers=headers).status_code == reads
+    assert guarded.post("/v1/learn", ROW, **headers).status_code == writes
+    assert guarded.web.post("/v1/snapshot", headers=headers).status_code == writes
+
+
+def test_a_browser_asks_for_the_token_as_a_password(guarded):
+    assert "Basic" in guarded.web.get("/").headers["www-authenticate"]
+    password = base64.b64encode(f"anyone:{READ}".encode()).decode()
+    headers = {"Authorization": f"Basic {password}"}
+    assert guarded.web.get("/v1/status", headers=headers).status_code == 200
+    assert guarded.web.get("/", headers={"Authorization": "Basic ???"}).status_code == 401
+
+
+def test_health_needs_no_token(guarded):
+    assert guarded.web.get("/v2/health/live").status_code == 200
+
+
+def test_without_tokens_pages_of_other_sites_have_no_way_in(tmp_path):
+    with running(tmp_path) as served:
+        assert served.post("/v1/learn", ROW, Host="evil.example").status_code == 403
+        assert served.post("/v1/learn", ROW, Origin="http://evil.example").status_code == 403
+        assert served.post("/v1/learn", ROW, Origin="http://localhost").status_code == 200
+        plain = served.web.post("/v1/learn", content=b"{}", headers={"content-type": "text/plain"})
+        assert plain.status_code == 415
+
+
+def test_a_token_to_read_alone_would_let_everybody_write():
+    with pytest.raises(ValueError, match="needs one to write"):
+        Tokens(read=READ)

@@ -1,0 +1,85 @@
+"""The live page in Chromium: start, send, watch the numbers change, kill, restart, still there."""
+
+from __future__ import annotations
+
+import random
+
+from report_browser import FAINT, OVERFLOWING, chromium, running_browser
+from serve_process import Process
+from serve_running import running
+
+NOW = "(name) => document.getElementById('now-' + name).textContent"
+
+
+def test_the_page_needs_no_network_and_may_only_ask_the_service(tmp_path):
+    with running(tmp_path) as served:
+        page = served.web.get("/")
+        assert "connect-src 'self'" in page.text
+        assert "script-src 'unsafe-inline'" in page.text
+        assert served.web.get("/docs").status_code == 200
+
+
+def test_names_from_outside_reach_the_page_as_text(tmp_path):
+    with running(tmp_path) as served:
+        row = {"features": {"<b>a</b>": 1}, "label": "<script>alert(1)</script>"}
+        served.post("/v1/learn", [row] * 3)
+        served.settle()
+        charts = served.web.get("/v1/status").json()["charts"]
+        assert charts["mix"]["yaxis"]["ticktext"] == ["&lt;script&gt;alert(1)&lt;/s…"]
+        assert charts["importances"]["yaxis"]["ticktext"] == ["&lt;b&gt;a&lt;/b&gt;"]
+
+
+def send(process, n, seed=0):
+    draw = random.Random(seed)
+    with process.client() as client:
+        points = [{"a": draw.random(), "b": draw.random()} for _ in range(n)]
+        for first in range(0, n, 100):
+            some = points[first : first + 100]
+            ids = [answer["id"] for answer in client.predict_many(some)]
+            labels = ["high" if p["a"] > 0.5 else "low" for p in some]
+            client.label_many(dict(zip(ids, labels, strict=True)))
+
+
+def test_numbers_change_while_somebody_looks_and_survive_a_crash(tmp_path):
+    chromium()
+    with running_browser() as browser:
+        with Process(tmp_path, "--new", "--trees", "3") as first:
+            page, messages = opened(browser, first.address, "light")
+            until(page, "document.getElementById('state').textContent === 'Live.'")
+            assert page.evaluate(NOW, "points") == "0"
+            send(first, 600)
+            until(page, "document.getElementById('now-points').textContent === '600'")
+            until(page, "charts[0].figure.data[0].x.length > 5")
+            assert page.evaluate(NOW, "recent").endswith(" %")
+            assert page.evaluate(FAINT) == []
+            assert page.evaluate(OVERFLOWING) == []
+            assert messages == []
+            recent = page.evaluate(NOW, "recent")
+            first.kill()
+            until(page, "document.getElementById('state').textContent !== 'Live.'")
+            page.close()
+        with Process(tmp_path, "--new", "--trees", "3") as second:
+            page, _ = opened(browser, second.address, "dark")
+            until(page, "document.getElementById('now-points').textContent === '600'")
+            assert page.evaluate(NOW, "recent") == recent
+            assert page.evaluate(FAINT) == []
+            page.close()
+            assert second.stop() == 0
+
+
+def opened(browser, address, scheme):
+    page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme=scheme)
+    messages = []
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("dialog", lambda dialog: (messages.append("dialog"), dialog.dismiss()))
+    page.goto(address)
+    return page, messages
+
+
+def until(page, condition):
+    """Wait for it. The page forbids `eval`, with which playwright would wait by itself."""
+    for _ in range(300):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"not within 30 seconds: {condition}")

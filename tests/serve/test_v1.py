@@ -1,0 +1,239 @@
+"""Predict, label, learn: what is answered, what is refused and why."""
+
+from __future__ import annotations
+
+import io
+
+import pyarrow as pa
+import pytest
+
+import riparian
+from riparian.serve.options import DAY, Limits, Options
+
+from serve_running import Clock, running
+
+TWO = [{"features": {"a": 1.0}, "label": "x"}, {"features": {"a": 5.0}, "label": "y"}]
+
+
+@pytest.fixture
+def served(tmp_path):
+    with running(tmp_path) as service:
+        yield service
+
+
+def test_before_anything_is_learned_there_is_an_id_and_no_label(served):
+    answer = served.post("/v1/predict", {"features": {"a": 1}})
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "id": answer.json()["id"], "status": 200, "label": None, "probabilities": None, "points": 0,
+    }  # fmt: skip
+
+
+def test_a_label_scores_the_stored_prediction_and_is_learned(served):
+    served.post("/v1/learn", TWO)
+    served.settle()
+    asked = served.post("/v1/predict", {"features": {"a": 1.0}}).json()
+    assert asked["points"] == 2
+    assert sum(asked["probabilities"].values()) == pytest.approx(1)
+    told = served.post("/v1/label", {"id": asked["id"], "label": "x"}).json()
+    assert told["predicted"] == asked["label"]
+    assert told["correct"] == (asked["label"] == "x")
+    assert told["learned"]
+    served.settle()
+    model = served.web.get("/v1/model").json()
+    assert (model["points"], model["scored"], model["classes"]) == (3, 1, ["x", "y"])
+
+
+def test_the_same_label_again_is_fine_another_one_is_a_conflict(served):
+    id = served.post("/v1/predict", {"features": {"a": 1}}).json()["id"]
+    assert served.post("/v1/label", {"id": id, "label": "x"}).json()["learned"] is True
+    assert served.post("/v1/label", {"id": id, "label": "x"}).json()["learned"] is False
+    assert served.post("/v1/label", {"id": id, "label": "y"}).status_code == 409
+    served.settle()
+    assert served.service.model.points == 1
+
+
+def test_an_unknown_id_is_not_found(served):
+    answer = served.post("/v1/label", {"id": "nobody", "label": "x"})
+    assert (answer.status_code, answer.json()["field"]) == (404, "id")
+
+
+def test_a_list_is_answered_by_a_list_and_a_bad_row_spoils_no_other(served):
+    rows = [*TWO, {"features": {"a": "one"}, "label": "x", "id": "bad"}, 7]
+    answers = served.post("/v1/learn", rows)
+    assert answers.status_code == 200
+    assert [answer["status"] for answer in answers.json()] == [200, 200, 422, 422]
+    assert answers.json()[2]["id"] == "bad"
+    assert answers.json()[2]["field"] == "features.a"
+    served.settle()
+    assert served.service.model.points == 2
+
+
+def test_an_id_has_one_question(served):
+    first = served.post("/v1/predict", {"id": "q", "features": {"a": 1, "b": 2}}).json()
+    served.post("/v1/learn", TWO)
+    served.settle()
+    again = served.post("/v1/predict", {"id": "q", "features": {"b": 2, "a": 1}})
+    assert again.json() == first
+    assert served.post("/v1/predict", {"id": "q", "features": {"a": 2}}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("path", "row", "field"),
+    [
+        ("/v1/predict", {}, "features"),
+        ("/v1/predict", {"features": {}}, "features"),
+        ("/v1/predict", {"features": {"a": 1e39}}, "features.a"),
+        ("/v1/predict", {"features": {"a": [1]}}, "features.a"),
+        ("/v1/predict", {"features": {"": 1}}, "features"),
+        ("/v1/predict", {"features": {"a" * 201: 1}}, "features"),
+        ("/v1/predict", {"features": {"a": 1}, "id": ""}, "id"),
+        ("/v1/predict", {"features": {"a": 1}, "id": 7}, "id"),
+        ("/v1/predict", {"features": {"a": 1}, "colour": 7}, "colour"),
+        ("/v1/label", {"label": "x"}, "id"),
+        ("/v1/label", {"id": "x"}, "label"),
+        ("/v1/label", {"id": "x", "label": None}, "label"),
+        ("/v1/label", {"id": "x", "label": 2**63}, "label"),
+        ("/v1/label", {"id": "x", "label": "a\0"}, "label"),
+        ("/v1/learn", {"features": {"a": 1}, "label": "x", "weight": 0}, "weight"),
+        ("/v1/learn", {"features": {"a": 1}, "label": "x", "weight": "1"}, "weight"),
+    ],
+)
+def test_what_is_wrong_is_named(served, path, row, field):
+    answer = served.post(path, row)
+    assert (answer.status_code, answer.json()["field"]) == (422, field)
+    assert served.service.backlog.rows == 0
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b'{"features": {"a": NaN}}', b"[" * 5000, b"\xff"])
+def test_a_body_that_is_no_json_is_refused(served, body):
+    answer = served.web.post(
+        "/v1/predict", content=body, headers={"content-type": "application/json"}
+    )
+    assert answer.status_code == 400
+
+
+def test_labels_are_of_one_type(served):
+    served.post("/v1/learn", TWO)
+    answer = served.post("/v1/learn", {"features": {"a": 1}, "label": 1})
+    assert answer.status_code == 422
+    assert "type str" in answer.json()["error"]
+    assert served.post("/v1/learn", {"features": {"a": 1}, "label": "z"}).status_code == 200
+
+
+def test_given_classes_are_the_only_ones(tmp_path):
+    with running(tmp_path, classes=["x", "y"]) as served:
+        assert served.post("/v1/learn", {"features": {"a": 1}, "label": "z"}).status_code == 422
+        assert served.post("/v1/learn", TWO).json()[0]["status"] == 200
+        served.settle()
+        assert served.web.get("/v1/model").json()["classes"] == ["x", "y"]
+
+
+def test_a_new_feature_joins_when_it_is_learned(served):
+    served.post("/v1/learn", TWO)
+    served.post("/v1/learn", {"features": {"c": 1, "b": 2}, "label": "x"})
+    served.settle()
+    assert served.web.get("/v1/model").json()["features"] == ["a", "b", "c"]
+    assert served.post("/v1/predict", {"features": {"zz": 1}}).status_code == 200
+
+
+def test_a_key_is_done_once(served):
+    first = served.post("/v1/learn", TWO, Idempotency_Key="k")
+    assert served.post("/v1/learn", TWO, Idempotency_Key="k").json() == first.json()
+    assert served.post("/v1/learn", TWO[:1], Idempotency_Key="k").status_code == 422
+    served.settle()
+    assert served.service.model.points == 2
+
+
+def test_an_id_waits_so_long_and_no_longer(tmp_path):
+    clock = Clock()
+    with running(tmp_path, clock=clock, options=Options(wait=DAY)) as served:
+        for id in "ab":
+            served.post("/v1/predict", {"id": id, "features": {"a": 1}})
+        clock.now += DAY
+        assert served.post("/v1/label", {"id": "a", "label": "x"}).status_code == 200
+        clock.now += 1
+        assert served.post("/v1/label", {"id": "b", "label": "x"}).status_code == 404
+        assert served.post("/v1/label", {"id": "a", "label": "x"}).status_code == 404
+        assert served.service.writer.waiting == 0
+        assert served.service.writer.totals["expired"] == 1
+
+
+def test_so_many_ids_wait_and_the_oldest_go_first(tmp_path):
+    with running(tmp_path, options=Options(pending=2)) as served:
+        for id in "abc":
+            served.post("/v1/predict", {"id": id, "features": {"a": 1}})
+        statuses = [served.post("/v1/label", {"id": i, "label": "x"}).status_code for i in "abc"]
+        assert statuses == [404, 200, 200]
+        assert served.service.writer.totals["dropped"] == 1
+
+
+def test_lazy_predictions_can_be_labelled_too(tmp_path):
+    with running(tmp_path, options=Options(lazy=True)) as served:
+        asked = served.post("/v1/predict", [{"features": {"a": i}} for i in range(3)]).json()
+        told = [{"id": answer["id"], "label": "x"} for answer in asked]
+        assert all(answer["learned"] for answer in served.post("/v1/label", told).json())
+
+
+def test_too_much_is_refused_before_memory_grows(tmp_path):
+    limits = Limits(body=1000, rows=3, backlog=2)
+    with running(tmp_path, options=Options(limits=limits)) as served:
+        row = {"features": {"a": 1}, "label": "x"}
+        assert served.post("/v1/learn", [row] * 4).status_code == 413
+        assert served.post("/v1/learn", {"features": {"a" * 150 + str(i): 1 for i in range(9)},
+                                         "label": "x"}).status_code == 413  # fmt: skip
+        served.service.backlog.take(2)  # as if two rows waited
+        answer = served.post("/v1/learn", row)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        served.service.backlog.done(2)
+        assert served.post("/v1/learn", row).status_code == 200
+
+
+def test_a_snapshot_can_be_downloaded_and_loaded(served, tmp_path):
+    served.post("/v1/learn", TWO)
+    assert served.web.post("/v1/snapshot").json() == {"lessons": 2}
+    forest = riparian.from_bytes(served.web.get("/v1/snapshot").content)
+    assert forest.stats()["points"] == 2
+    assert forest.feature_names_in_.tolist() == ["a"]
+
+
+def test_json_lines_are_answered_line_by_line(served):
+    lines = (
+        b'{"features": {"a": 1}, "label": "x"}\n\nnonsense\n{"features": {"a": 2}, "label": "y"}'
+    )
+    answer = served.web.post(
+        "/v1/learn", content=lines, headers={"content-type": "application/x-ndjson"}
+    )
+    assert [line.count('"status":200') for line in answer.text.splitlines()] == [1, 0, 1]
+    served.settle()
+    assert served.service.model.points == 2
+
+
+def test_arrow_goes_in_and_comes_out(served):
+    served.post("/v1/learn", TWO)
+    served.settle()
+    table = pa.table({"id": ["p", "q"], "a": [1.0, None]})
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    kind = {"content-type": "application/vnd.apache.arrow.stream"}
+    answer = served.web.post("/v1/predict", content=sink.getvalue(), headers=kind)
+    with pa.ipc.open_stream(answer.content) as reader:
+        told = reader.read_all()
+    assert told["id"].to_pylist() == ["p", "q"]
+    assert told["status"].to_pylist() == [200, 200]
+    broken = served.web.post("/v1/predict", content=sink.getvalue()[:50], headers=kind)
+    assert broken.status_code == 400
+
+
+def test_a_restart_forgets_nothing(tmp_path):
+    with running(tmp_path) as served:
+        served.post("/v1/learn", TWO * 20)
+        served.settle()
+        asked = served.post("/v1/predict", {"id": "late", "features": {"a": 2}}).json()
+        before = served.service.model.to_bytes({})
+    with running(tmp_path) as served:
+        assert served.service.model.to_bytes({}) == before
+        assert served.service.writer.waiting == 1
+        told = served.post("/v1/label", {"id": "late", "label": "x"}).json()
+        assert told["predicted"] == asked["label"]

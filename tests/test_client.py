@@ -1,0 +1,91 @@
+"""The client tries again, and cannot be made to learn twice."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from riparian.client import Client, ServiceError
+
+
+@pytest.fixture
+def lossy():
+    """A service that forgets to answer: it plays a list of statuses, None being a lost connection."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        statuses: list[int | None] = []  # noqa: RUF012
+        seen: list[tuple[str, bytes]] = []  # noqa: RUF012
+
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            self.seen.append((self.headers["Idempotency-Key"], body))
+            status = self.statuses.pop(0)
+            if status is None:
+                self.close_connection = True
+                return
+            data = json.dumps({"status": status, "error": "no", "field": "label"}).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *about):
+            pass
+
+    Handler.statuses, Handler.seen = [], []
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    with Client(f"http://127.0.0.1:{server.server_port}") as client:
+        yield client, Handler
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_an_attempt_after_a_lost_answer_has_the_same_key(lossy):
+    client, handler = lossy
+    handler.statuses += [None, 503, 200]
+    assert client.learn({"a": 1.0}, "x")["status"] == 200
+    assert len(handler.seen) == 3
+    assert len(set(handler.seen)) == 1
+
+
+def test_two_requests_have_two_keys(lossy):
+    client, handler = lossy
+    handler.statuses += [200, 200]
+    client.label("p", "x")
+    client.label("p", "x")
+    assert len({key for key, _ in handler.seen}) == 2
+
+
+def test_what_was_refused_is_not_tried_again(lossy):
+    client, handler = lossy
+    handler.statuses += [409]
+    with pytest.raises(ServiceError, match="409: label: no") as refused:
+        client.label("p", "x")
+    assert (refused.value.status, refused.value.field) == (409, "label")
+    assert len(handler.seen) == 1
+
+
+def test_nan_is_a_missing_value(lossy):
+    client, handler = lossy
+    handler.statuses += [200]
+    client.predict({"a": float("nan"), "b": None, "c": 1.5})
+    assert json.loads(handler.seen[0][1]) == {"features": {"a": None, "b": None, "c": 1.5}}
+
+
+def test_patience_ends():
+    client = Client("http://127.0.0.1:9", patience=0.1)
+    with pytest.raises(OSError):
+        client.model()
+
+
+@pytest.mark.parametrize("address", ["localhost:8000", "ftp://x", ""])
+def test_an_address_names_its_protocol(address):
+    with pytest.raises(ValueError, match="address must be like"):
+        Client(address)
