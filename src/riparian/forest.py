@@ -46,8 +46,8 @@ class OnlineForestClassifier(RowForestClassifier):
     >>> for batch in range(10):
     ...     X, y = mixture.sample(500, random_state=batch)
     ...     forest = forest.partial_fit(X, y)
-    >>> forest.predict([[2.0, 2.0], [8.0, 0.0]])
-    array([0, 3])
+    >>> forest.predict([[2.0, 2.0], [4.0, 0.0]])
+    array([0, 2])
     """
 
     _parameters_class = Parameters

@@ -67,7 +67,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
     >>> model.predict_one({"x": 1.0}) is None  # nothing was learned yet
     True
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
-    Accuracy: 8...%
+    Accuracy: 91.19%
     """
 
     def __init__(

@@ -47,12 +47,12 @@ def export_text(
     >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
     >>> print(export_text(forest, feature_names=["height"]), end="")
     |--- height <= 1.00
-    |   |--- class: ash, 5 estimation points, active
+    |   |--- class: ash, 5 estimation points, young
     |--- height >  1.00
     |   |--- height <= 2.00
-    |   |   |--- class: ash, 5 estimation points, active
+    |   |   |--- class: ash, 6 estimation points, young
     |   |--- height >  2.00
-    |   |   |--- class: oak, 4 estimation points, active
+    |   |   |--- class: oak, 8 estimation points, young
     """
     words = Words(forest, tree, feature_names, class_names, max_depth, decimals)
     view = words.view
@@ -117,10 +117,14 @@ def export_graphviz(
     digraph tree {
     node [shape=box, style="filled,rounded", fontname="helvetica"];
     edge [fontname="helvetica"];
-    0 [label="height <= 2.00\n21 points\nclass ash", fillcolor="#c3d3e4"];
-    1 [label="active\n14 points\nclass ash", fillcolor="#789dc2"];
+    0 [label="height <= 2.00\n23 points\nclass ash", fillcolor="#d0ddea"];
+    1 [label="height <= 1.00\n14 points\nclass ash", fillcolor="#789dc2"];
     0 -> 1 [labeldistance=2.5, labelangle=45, headlabel="True"];
-    2 [label="active\n7 points\nclass oak", fillcolor="#f39d6c"];
+    3 [label="young\n8 points\nclass ash", fillcolor="#789dc2"];
+    1 -> 3;
+    4 [label="young\n6 points\nclass ash", fillcolor="#789dc2"];
+    1 -> 4;
+    2 [label="young\n9 points\nclass oak", fillcolor="#f39d6c"];
     0 -> 2 [labeldistance=2.5, labelangle=-45, headlabel="False"];
     }
     """

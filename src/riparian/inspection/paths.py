@@ -45,8 +45,8 @@ def decision_path(forest: OnlineForestClassifier, X: ArrayLike, tree: int | None
     >>> forest = OnlineForestClassifier(n_estimators=2, random_state=1)
     >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
     >>> decision_path(forest, [[1], [4]], tree=0).toarray()
-    array([[1, 1, 0],
-           [1, 0, 1]])
+    array([[1, 1, 0, 1, 0],
+           [1, 0, 1, 0, 0]])
     >>> indicator, n_nodes_ptr = decision_path(forest, [[1], [4]])
     >>> indicator.shape == (2, n_nodes_ptr[-1])
     True

@@ -83,9 +83,9 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
     >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
     >>> tree = tree_view(forest, 0)
     >>> tree.node_count, tree.left.tolist(), tree.right.tolist()
-    (3, [1, -1, -1], [2, -1, -1])
+    (5, [1, 3, -1, -1, -1], [2, 4, -1, -1, -1])
     >>> tree.classes[tree.best[tree.is_leaf]].tolist()
-    ['ash', 'oak']
+    ['oak', 'ash', 'ash']
     """
     check_is_fitted(forest, "_native")
     n_trees = forest._native.parameters.n_trees
