@@ -84,6 +84,7 @@ def mixture_run(n_estimators: int = 100) -> Run:
         min_gain=0.001,
         alpha=Geometric(1, 1.1),
         beta=1000,
+        kept_points=0,
         random_state=0,
         n_jobs=-1,
     )

@@ -305,11 +305,13 @@ def _beginning(
 
 
 def _new_forest(forest: ForestOptions) -> Any:
+    import numpy as np
+
     from riparian.cli.learning.new_forest import start
     from riparian.forest import OnlineForestClassifier
 
     parameters = _parameters(forest)
-    start(OnlineForestClassifier(**parameters), 1)
+    start(OnlineForestClassifier(**parameters), np.empty((0, 1), np.float32))
     return OnlineForestClassifier(**parameters)
 
 
