@@ -42,6 +42,7 @@ class Setting:
     alpha_rate: float = 1.05
     beta: float = 100.0
     structure_fraction: float = 0.5
+    kept_points: int = 0
 
     def forest(self, n_features: int, trees: int, seed: int) -> OnlineForestClassifier:
         return OnlineForestClassifier(
@@ -52,6 +53,8 @@ class Setting:
             alpha=Geometric(self.alpha_start, self.alpha_rate),
             beta=self.beta,
             structure_fraction=self.structure_fraction,
+            kept_points=self.kept_points,
+            max_memory=None,
             random_state=seed,
         )
 

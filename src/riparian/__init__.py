@@ -1,8 +1,8 @@
 """Online random forests that provably learn.
 
-A riparian forest grows along a stream; this one grows on a stream of data: nothing is stored, memory
-is bounded, and the answer converges to the best possible one (Denil, Matheson and de Freitas,
-*Consistency of Online Random Forests*, ICML 2013).
+A riparian forest grows along a stream; this one grows on a stream of data: only its last points are
+kept, memory is bounded, and the answer converges to the best possible one (Denil, Matheson and de
+Freitas, *Consistency of Online Random Forests*, ICML 2013).
 """
 
 from typing import TYPE_CHECKING, Any
