@@ -285,6 +285,19 @@ def test_a_pixel_without_a_return_reads_the_far_depth():
         )
 
 
+def test_another_far_depth_waits_for_the_next_start():
+    depth, labels = scene(2, seed=3)
+    depth[0, :, 20:] = 0.0
+    pixels, known = sample_pixels(labels[1:], per_class=20, random_state=0)
+    one, other = (learned(DepthForestClassifier, images=5) for _ in range(2))
+    other.far = None
+    for forest in (one, other):
+        forest.partial_fit(depth[1:], pixels, known)
+    np.testing.assert_array_equal(one.predict_image_proba(depth), other.predict_image_proba(depth))
+    with pytest.raises(TypeError, match="far must be a number"):
+        other.fit(depth[1:], pixels, known)
+
+
 def test_the_fringe_bounds_the_memory():
     free, bound = (
         learned(DepthForestClassifier, fringe_size=n, kept_points=0).memory() for n in (None, 2)

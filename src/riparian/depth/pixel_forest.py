@@ -44,7 +44,7 @@ class PixelForestClassifier(ForestClassifier):
         return native.DepthEngine(
             self._checked_parameters(),
             OF_DEPTH["offset_std"].checked(self.offset_std),
-            float(np.float32(OF_DEPTH["far"].checked(self.far))),
+            self._far(),
         )
 
     def _blocks(self, points: Pixels) -> Iterator[tuple[slice, Pixels]]:
@@ -68,7 +68,7 @@ class PixelForestClassifier(ForestClassifier):
         """
         passes = self._checked_passes()
         with unchanged_if_refused(self):
-            points, known = self._checked_batch(depth, pixels, labels)
+            points, known = self._checked_batch(depth, pixels, labels, self._far())
             if len(known) == 0:
                 raise ValueError("pixels must hold at least one pixel to fit, got none")
             weights = checked_weights(sample_weight, len(known))
@@ -91,14 +91,21 @@ class PixelForestClassifier(ForestClassifier):
         """
         self._check_can_learn()
         with unchanged_if_refused(self):
-            points, known = self._checked_batch(depth, pixels, labels)
+            far = self._native.far if self._started() else self._far()
+            points, known = self._checked_batch(depth, pixels, labels, far)
             weights = checked_weights(sample_weight, len(known))
             self._prepare(known, classes)
         self._learn(points, known, weights)
         return self
 
-    def _checked_batch(self, depth: Any, pixels: Any, labels: Any) -> tuple[Pixels, NDArray[Any]]:
-        points = checked_pixels_to_learn(depth, pixels, OF_DEPTH["far"].checked(self.far))
+    def _far(self) -> float:
+        """The far depth of a forest that starts now; later changes wait for the next start."""
+        return float(np.float32(OF_DEPTH["far"].checked(self.far)))
+
+    def _checked_batch(
+        self, depth: Any, pixels: Any, labels: Any, far: float
+    ) -> tuple[Pixels, NDArray[Any]]:
+        points = checked_pixels_to_learn(depth, pixels, far)
         shape = np.shape(labels)
         if shape != (len(points),):
             raise ValueError(
