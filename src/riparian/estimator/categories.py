@@ -1,0 +1,301 @@
+"""Categories: the values of a categorical column become codes 0, 1, 2, ... by arrival (R22).
+
+A batch comes with its own numbering of its values (`Coded`), so that it can be checked, sliced and
+weighed before any value joins the tables of the forest (`CategoryTables`).
+"""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Value = str | bool | int | float  # 1, 1.0 and True are one category; "1" is another
+Codes = NDArray[np.float32]
+
+MOST_CATEGORIES = 2**24 - 1  # that float32 can tell apart, with one more for all the others
+
+# What a category is charged to the budget beside its text: two objects, a place in a dict and in a list.
+CATEGORY_BYTES = 160
+
+OTHER = "(other)"  # what is shown for the categories that came when a table was full
+
+
+# -- a batch -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A categorical column of a batch: its values, and which of them each row has."""
+
+    name: Any  # of the column, or its number; for the errors
+    values: list[Value]  # all are text, or none is
+    which: NDArray[np.intp]  # per row: a place in `values`; -1: missing
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    def __getitem__(self, rows: Any) -> Coded:
+        return Coded(self.name, self.values, self.which[rows])
+
+    @classmethod
+    def of(cls, name: Any, cells: Iterable[Any]) -> Coded:
+        """A column from its cells: text, bools or numbers; None, NaN and NA are missing."""
+        place: dict[Any, int] = {}
+        try:
+            which = np.array([place.setdefault(cell, len(place)) for cell in cells], dtype=np.intp)
+        except TypeError:
+            raise ValueError(f"feature {name!r} must hold categories, {_EXPECTED}") from None
+        return cls.numbered(name, list(place), which)
+
+    @classmethod
+    def numbered(cls, name: Any, values: Sequence[Any], which: NDArray[Any]) -> Coded:
+        """A column that some library has numbered: `which` are places in `values`, -1 for missing."""
+        there = [i for i, value in enumerate(values) if not is_missing(value)]
+        plain = [_plain(name, values[i]) for i in there]
+        if len(there) < len(values):
+            place = np.full(len(values) + 1, -1, dtype=np.intp)
+            place[there] = np.arange(len(there))
+            which = place[which]
+        _check_one_kind(name, plain)
+        return cls(name, plain, which.astype(np.intp, copy=False))
+
+    @property
+    def kind(self) -> str | None:
+        """What its values are; None if all are missing."""
+        return kind_of(self.values[0]) if self.values else None
+
+    def arrivals(self) -> list[tuple[int, int]]:
+        """The first row of each value that some row has, and the place of the value; by row."""
+        first = np.full(len(self.values) + 1, -1, dtype=np.intp)
+        first[self.which[::-1]] = np.arange(
+            len(self.which) - 1, -1, -1
+        )  # the last one written stays
+        return sorted((row, i) for i, row in enumerate(first[:-1].tolist()) if row >= 0)
+
+
+@dataclass(frozen=True, eq=False)
+class MixedRows:
+    """Rows of a table with categorical columns, checked, before their values have codes."""
+
+    numbers: NDArray[np.float32]  # (rows, columns); NaN in the categorical columns
+    coded: dict[int, Coded]  # these, by column
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.numbers.shape  # type: ignore[return-value]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, rows: Any) -> MixedRows:
+        coded = {column: cells[rows] for column, cells in self.coded.items()}
+        return MixedRows(self.numbers[rows], coded)
+
+
+# -- values ------------------------------------------------------------------------------------------
+
+_EXPECTED = "text, bools or finite numbers that fit 64 bits"
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, and what pandas has for them."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA is neither equal nor unequal to itself
+        return type(value).__name__ == "NAType"
+
+
+def kind_of(value: Value) -> str:
+    return "text" if isinstance(value, str) else "numbers"
+
+
+def bytes_of(value: Value) -> int:
+    """What a category is charged to the budget of memory."""
+    text = len(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else 0
+    return CATEGORY_BYTES + text
+
+
+def shown(value: Value) -> str:
+    """A category as texts and figures show it.
+
+    >>> shown("Oslo"), shown(True), shown(7)
+    ("'Oslo'", 'True', '7')
+    """
+    return _SHORT.repr(value) if isinstance(value, str) else str(value)
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = 40
+
+
+def _plain(name: Any, value: Any) -> Value:
+    """A value as a table holds it: of a plain type, and a whole number as an int."""
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":  # those would become numbers
+        value = value.item()
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return int(value) if value.is_integer() and abs(value) < 2**63 else float(value)
+    if isinstance(value, int) and -(2**63) <= value < 2**64:
+        return int(value)
+    advice = ": turn dates and times into numbers first" if _is_time(value) else ""
+    raise ValueError(
+        f"feature {name!r} must hold categories, {_EXPECTED}, "
+        f"got {reprlib.repr(value)} of type {type(value).__name__}{advice}"
+    )
+
+
+def _is_time(value: Any) -> bool:
+    of_numpy = isinstance(value, np.datetime64 | np.timedelta64)
+    return of_numpy or any(hasattr(value, part) for part in ("year", "hour", "total_seconds"))
+
+
+def _check_one_kind(name: Any, values: list[Value]) -> None:
+    kinds = {kind_of(value): value for value in values}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"feature {name!r} must hold text or numbers, not both, "
+            f"got {kinds['text']!r} and {kinds['numbers']!r}: convert the column to text"
+        )
+
+
+# -- the tables of a forest --------------------------------------------------------------------------
+
+
+class Table:
+    """The categories of one column. Once it is full, all others are together one more category."""
+
+    def __init__(self, values: Iterable[Value] = (), *, full: bool = False) -> None:
+        self.values = list(values)  # by code
+        self.full = full  # a category came that found no room
+        self._code: dict[Value, int] = {value: code for code, value in enumerate(self.values)}
+        if len(self._code) != len(self.values):
+            raise ValueError("a category comes twice")
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __contains__(self, value: Value) -> bool:
+        return value in self._code
+
+    def __copy__(self) -> Table:
+        return Table(self.values, full=self.full)
+
+    @property
+    def kind(self) -> str | None:
+        return kind_of(self.values[0]) if self.values else None
+
+    @property
+    def n_codes(self) -> int:
+        return len(self.values) + self.full
+
+    def name(self, code: int) -> str:
+        """The category of a code, as it is shown."""
+        return shown(self.values[code]) if code < len(self.values) else OTHER
+
+    def add(self, value: Value) -> None:
+        self.values.append(value)
+        self._code[value] = len(self.values) - 1
+
+    def code(self, value: Value) -> float:
+        """The code of a value; NaN, which goes right, for one that was never learned."""
+        return self._code.get(value, len(self.values) if self.full else math.nan)
+
+    def codes(self, coded: Coded) -> Codes:
+        own = [self.code(value) for value in coded.values]
+        return np.array([*own, math.nan], dtype=np.float32)[coded.which]
+
+    def check(self, coded: Coded) -> None:
+        """A column of text stays one: '1' and 1 are different categories."""
+        if None not in (self.kind, coded.kind) and self.kind != coded.kind:
+            raise ValueError(
+                f"feature {coded.name!r} has held {self.kind} so far and must go on so, "
+                f"got {coded.values[0]!r}: convert the column"
+            )
+
+
+class CategoryTables:
+    """The categories of every categorical column of a forest.
+
+    A table is full at `most` categories, or when all tables together would hold more than `max_bytes`.
+    """
+
+    def __init__(self, tables: dict[int, Table], most: int, max_bytes: int | None = None) -> None:
+        self.tables = tables  # by column
+        self.most = most
+        self.max_bytes = max_bytes
+        self.bytes = sum(bytes_of(v) for table in tables.values() for v in table.values)
+
+    @classmethod
+    def empty(
+        cls, columns: Iterable[int], most: int, max_bytes: int | None = None
+    ) -> CategoryTables:
+        return cls({int(column): Table() for column in columns}, most, max_bytes)
+
+    def __copy__(self) -> CategoryTables:
+        tables = {column: table.__copy__() for column, table in self.tables.items()}
+        return CategoryTables(tables, self.most, self.max_bytes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        tables = {column: [*table.values] for column, table in self.tables.items()}
+        full = [column for column, table in self.tables.items() if table.full]
+        return _restored, (tables, full, self.most, self.max_bytes)
+
+    def check(self, rows: MixedRows) -> None:
+        """Refuse values that may not join; nothing changes."""
+        for column, coded in rows.coded.items():
+            self.tables[column].check(coded)
+
+    def join(self, rows: MixedRows) -> NDArray[np.float32]:
+        """The rows with codes for categories; new ones join, in the order of rows, then of columns.
+
+        So how a stream is cut into batches changes nothing.
+        """
+        self.check(rows)
+        for _, column, value in sorted(self._arrivals(rows), key=lambda new: new[:2]):
+            self._admit(self.tables[column], value)
+        return self.codes(rows)
+
+    def codes(self, rows: MixedRows) -> NDArray[np.float32]:
+        """The rows with codes for categories; NaN for one that was never learned."""
+        out = rows.numbers.copy()
+        for column, coded in rows.coded.items():
+            out[:, column] = self.tables[column].codes(coded)
+        return out
+
+    def _arrivals(self, rows: MixedRows) -> Iterable[tuple[int, int, Value]]:
+        for column, coded in rows.coded.items():
+            table = self.tables[column]
+            if table.full or all(value in table for value in coded.values):
+                continue
+            for row, i in coded.arrivals():
+                if coded.values[i] not in table:
+                    yield row, column, coded.values[i]
+
+    def _admit(self, table: Table, value: Value) -> None:
+        if table.full or value in table:
+            return
+        size = bytes_of(value)
+        fits = self.max_bytes is None or self.bytes + size <= self.max_bytes
+        if fits and len(table) < self.most:
+            table.add(value)
+            self.bytes += size
+        else:
+            table.full = True
+
+
+def _restored(
+    values: dict[int, list[Value]], full: list[int], most: int, max_bytes: int | None
+) -> CategoryTables:
+    tables = {column: Table(own, full=column in full) for column, own in values.items()}
+    return CategoryTables(tables, most, max_bytes)
