@@ -256,7 +256,7 @@ decltype(auto) released(Work&& work) {
 
 Keeping::Settings keeping(const TwoStreams::Settings& two_streams, std::uint32_t kept_points,
                           bool sparse, bool regrows) {
-    return {two_streams, kept_points, sparse, regrows};
+    return {{two_streams, kept_points, sparse}, regrows};
 }
 
 TwoStreams::Settings two_streams(std::uint64_t seed, std::uint32_t split_points, double min_gain,

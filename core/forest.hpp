@@ -192,6 +192,7 @@ public:
 
 private:
     friend Rule;
+    friend Looking<Rule>;
     using Scratch = typename Rule::template Scratch<Space>;
 
     // -- for the rule, which has the lock -----------------------------------------------------------

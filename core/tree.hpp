@@ -22,6 +22,8 @@
 namespace riparian {
 
 struct TwoStreams;  // see rules/
+template <class Rule>
+struct Looking;
 
 template <FeatureSpace Space, class Rule>
 class Tree {
@@ -121,7 +123,8 @@ public:
 
 private:
     friend Rule;
-    friend TwoStreams;  // whose parts other rules are made of
+    friend TwoStreams;  // whose parts other rules are made of,
+    friend Looking<Rule>;
     friend Budget<Tree>;
 
     // -- the way down -----------------------------------------------------------------------------

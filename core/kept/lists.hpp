@@ -54,12 +54,18 @@ public:
         ++list.count;
     }
 
-    // The numbers of the points at hand, by time, are added to `ts`.
-    void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts) const {
+    // The numbers of the points at hand, the last `most` of them, by time, are added to `ts`.
+    void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts,
+              std::uint64_t most) const {
         const auto start = static_cast<std::ptrdiff_t>(ts.size());
-        ts.resize(ts.size() + static_cast<std::size_t>(std::min<std::uint64_t>(list.count, size_)));
+        ts.resize(ts.size() +
+                  static_cast<std::size_t>(std::min<std::uint64_t>({list.count, size_, most})));
+        const std::uint64_t* end = ts.data() + start;
         std::uint64_t* first = ts.data() + ts.size();
-        walk(list, received, [&](std::uint64_t t) { *--first = t; });
+        walk(list, received, [&](std::uint64_t t) {
+            *--first = t;
+            return first != end;
+        });
         ts.erase(ts.begin() + start, ts.begin() + (first - ts.data()));
     }
 
@@ -71,6 +77,7 @@ public:
             if (left.empty()) left.newest = t + 1;
             left.oldest = t + 1;
             ++left.count;
+            return true;
         });
         list = left;
     }
@@ -111,12 +118,13 @@ private:
             links_.resize(std::min<std::size_t>(size_, slot / step * step + step));
     }
 
+    // visitor(t), from the newest on, while it says so.
     template <class Visitor>
     void walk(const PointList& list, std::uint64_t received, Visitor&& visitor) const {
         if (list.newest == 0) return;
         std::uint64_t t = list.newest - 1;
         for (std::uint64_t slot = slot_of(t); at_hand(t, received);) {
-            visitor(t);
+            if (!visitor(t)) return;
             const std::uint32_t distance = links_[slot];
             if (distance == 0) return;
             t -= distance;

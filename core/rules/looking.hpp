@@ -1,0 +1,403 @@
+// What rules with kept points share (R19, R20): the lists that leaves have of the points in their cells, and
+// young leaves that look among them for a split.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "budget.hpp"
+#include "counts/histogram.hpp"
+#include "counts/labels.hpp"
+#include "draws.hpp"
+#include "kept/cells.hpp"
+#include "kept/kept_pixels.hpp"
+#include "kept/kept_points.hpp"
+#include "kept/listed.hpp"
+#include "kept/lists.hpp"
+#include "rules/two_streams.hpp"
+#include "split/candidate_scratch.hpp"
+#include "split/look.hpp"
+#include "split/split_points.hpp"
+
+namespace riparian {
+
+struct KeptSettings : TwoStreams::Settings {
+    std::uint32_t kept_points = 0;  // W, above 0
+    bool sparse = false;            // rows are kept as their entries that are not zero
+};
+
+// A rule that is made of this says where a look draws (`draws_of`), how many structure points have arrived in
+// a leaf (`arrivals`), how many of each stream it lists at the most (`most_listed`), and when the lifetime of
+// its children began (`born_of_children`). Its record has `lists`, the lists of each leaf in `leaves`, and
+// `full`.
+template <class Rule>
+struct Looking {
+    template <class Space>
+    using Shared = KeptPoints<Space>;
+
+    // A leaf that is in the fringe and has not looked yet.
+    struct Entered {
+        std::uint32_t leaf;
+        std::optional<Cell>
+            cell;  // its points, whose links are not made yet; none: it has its list
+    };
+    template <class Space>
+    struct Scratch : CandidateScratch<Space> {
+        CellPoints structure, estimation;
+        std::vector<std::uint32_t> split_points;
+        std::vector<float> gathered;
+        std::vector<Entered> entered;            // those that the last split let in,
+        std::vector<Entered> stack;              // and those that wait for them to have looked
+        Cell cell;                               // of the leaf that looks or splits,
+        Cell left, right;                        // and of its children
+        std::optional<Look::Values> cut_values;  // of its points, in the dimension of the split
+        StructureTally tally;
+        Look look;
+    };
+
+    static KeptPoints<Columns> shared(const KeptSettings& settings, const Columns& space) {
+        return {settings.kept_points, space.n_dims(), settings.sparse ? Rows::sparse : Rows::dense};
+    }
+    static KeptPoints<DepthDifferences> shared(const KeptSettings& settings,
+                                               const DepthDifferences&) {
+        return KeptPoints<DepthDifferences>(settings.kept_points);
+    }
+
+    // The kept points as arrays.
+    template <class Space>
+    using SharedState = decltype(std::declval<const KeptPoints<Space>&>().save());
+    template <class Space>
+    static void restore_shared(KeptPoints<Space>& kept, const SharedState<Space>& state) {
+        kept.restore(state);
+    }
+    // Columns have joined: they are missing in the points that are there.
+    static void widen(KeptPoints<Columns>& kept, const Columns& space) {
+        kept.set_columns(space.n_dims());
+    }
+    static void widen(KeptPoints<DepthDifferences>&, const DepthDifferences&) {}
+
+    // R12, as in the paper; who enters is young.
+    template <class Tree>
+    static void fill_fringe(Tree& tree, std::uint32_t left, std::uint32_t right,
+                            typename Tree::Context& context) {
+        auto& scratch = context.scratch;
+        const auto enter_and_look = [&](std::uint32_t leaf, std::optional<Cell> cell) {
+            enter(tree, leaf, context.received);
+            scratch.entered.push_back({leaf, cell});
+        };
+        if (!context.settings.bounded()) {
+            enter_and_look(left, scratch.left);
+            enter_and_look(right, scratch.right);
+            return;
+        }
+        for (const std::uint32_t leaf : {left, right}) tree.wait(leaf);
+        bool left_waits = true, right_waits = true;
+        const Budget budget(tree, context.settings.budget);
+        while (tree.active_ < context.settings.fringe_size && !tree.waiting_.empty() &&
+               budget.has_room()) {
+            const std::uint32_t leaf = tree.take_waiting();
+            if (leaf == left) {
+                left_waits = false;
+                enter_and_look(leaf, scratch.left);
+            } else if (leaf == right) {
+                right_waits = false;
+                enter_and_look(leaf, scratch.right);
+            } else {
+                enter_and_look(leaf, std::nullopt);
+            }
+        }
+        if (left_waits) link(tree, scratch.left, context);
+        if (right_waits) link(tree, scratch.right, context);
+    }
+
+    // A block of points is kept, then learned by all trees side by side.
+    template <class Forest>
+    static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
+        const std::uint64_t at_hand = std::min<std::uint64_t>(
+            forest.points_learned() + points.size(), forest.settings().kept_points);
+        // Every level takes an estimation point that is at hand, or four points that arrive.
+        if (forest.settings().beta.size() < forest.deepest() + at_hand + points.size() / 4 + 2)
+            throw std::logic_error("the schedules must reach as deep as the block can");
+        forest.shared().add(points.batch, points.labels, points.weights, forest.points_learned());
+        forest.learn_together(points, workers);
+    }
+
+    template <class Tree>
+    static std::uint32_t attempt_of(const Tree& tree, std::uint32_t leaf) {
+        return tree.record_.leaves[leaf].attempt;
+    }
+
+protected:
+    // A point was learned.
+    template <class Tree>
+    RIPARIAN_HOT static void stay_within_budget(Tree& tree, std::uint64_t t,
+                                                typename Tree::Context& context) {
+        Budget budget(tree, context.settings.budget);
+        if (tree.record_.full) [[unlikely]] {
+            tree.record_.full = false;
+            if (tree.totals_.stopped_at == 0) budget.stop(t);
+        } else if (budget.is_exceeded()) [[unlikely]] {
+            budget.make_room(t);
+        }
+    }
+
+    template <class Tree>
+    static void enter(Tree& tree, std::uint32_t index, std::uint64_t received = 0) {
+        auto& leaf = tree.record_.leaves[index];
+        tree.record_.lists.drop_lost(leaf.structure, received);
+        tree.record_.lists.drop_lost(leaf.estimation, received);
+        leaf.attempt = 0;
+        tree.leaves_[index].next = 1;
+        ++tree.active_;
+    }
+
+    // -- what a leaf lists ----------------------------------------------------------------------------
+
+    // R17: of a point at hand, as this tree has received it.
+    template <class Tree>
+    static Weight weight_of(const Tree& tree, std::uint64_t t,
+                            const typename Tree::Context& context) {
+        const double weight = context.shared.weight(t);
+        return weight == 1.0 ? 1 : tree.round_weight(weight, t, context.settings);
+    }
+
+    // The points that a leaf lists become the cell.
+    template <class Tree>
+    static void read_cell(const Tree& tree, std::uint32_t index, typename Tree::Context& context) {
+        read_structure(tree, index, context);
+        read_estimation(tree, index, context);
+    }
+    template <class Tree>
+    static void read_structure(const Tree& tree, std::uint32_t index,
+                               typename Tree::Context& context) {
+        auto& scratch = context.scratch;
+        start_cells(context);
+        scratch.cell.structure = scratch.structure.add([&](std::vector<std::uint64_t>& ts) {
+            tree.record_.lists.read(tree.record_.leaves[index].structure, context.received, ts,
+                                    Rule::most_listed(context.settings));
+        });
+        describe_structure(tree, context);
+    }
+    // Without their labels: a look must not know them.
+    template <class Tree>
+    static void read_estimation(const Tree& tree, std::uint32_t index,
+                                typename Tree::Context& context) {
+        auto& scratch = context.scratch;
+        scratch.cell.estimation = scratch.estimation.add([&](std::vector<std::uint64_t>& ts) {
+            tree.record_.lists.read(tree.record_.leaves[index].estimation, context.received, ts,
+                                    Rule::most_listed(context.settings));
+        });
+        describe_estimation(tree, context);
+    }
+
+    // Where nobody waits, all cells are done with.
+    template <class Context>
+    static void start_cells(Context& context) {
+        if (!context.scratch.stack.empty()) return;
+        context.scratch.structure.clear();
+        context.scratch.estimation.clear();
+    }
+
+    template <class Tree>
+    static void describe_structure(const Tree& tree, typename Tree::Context& context) {
+        CellPoints& points = context.scratch.structure;
+        const Run run = context.scratch.cell.structure;
+        context.shared.labels(points.ts(run), points.labels(run));
+        weigh(tree, points, run, context);
+    }
+    template <class Tree>
+    static void describe_estimation(const Tree& tree, typename Tree::Context& context) {
+        weigh(tree, context.scratch.estimation, context.scratch.cell.estimation, context);
+    }
+    template <class Tree>
+    static void weigh(const Tree& tree, CellPoints& points, const Run& run,
+                      const typename Tree::Context& context) {
+        if (!context.shared.weighted()) return;
+        points.weigh(run, [&](std::uint64_t t) { return weight_of(tree, t, context); });
+    }
+
+    // Once the cell is to be split.
+    template <class Context>
+    static void label_estimation(Context& context) {
+        CellPoints& points = context.scratch.estimation;
+        const Run run = context.scratch.cell.estimation;
+        context.shared.labels(points.ts(run), points.labels(run));
+    }
+
+    template <class Context, class Cut>
+    static void divide_cell(const Cut& cut, Context& context) {
+        auto& scratch = context.scratch;
+        const auto divide = [&](CellPoints& points, const Run& run, const float* values) {
+            if (!values) {
+                scratch.gathered.resize(run.count);
+                context.shared.values(std::span(&cut.feature, 1), points.ts(run),
+                                      scratch.gathered.data(), run.count);
+                values = scratch.gathered.data();
+            }
+            return points.divide(run, values, cut.threshold);
+        };
+        const auto structure = divide(scratch.structure, scratch.cell.structure,
+                                      scratch.cut_values ? scratch.cut_values->structure : nullptr);
+        const auto estimation =
+            divide(scratch.estimation, scratch.cell.estimation,
+                   scratch.cut_values ? scratch.cut_values->estimation : nullptr);
+        scratch.left = {structure.left, estimation.left};
+        scratch.right = {structure.right, estimation.right};
+    }
+
+    template <class Leaf, class Context>
+    static void set_lists(Leaf& leaf, const Cell& cell, const Context& context) {
+        leaf.structure = PointLists::list_of(context.scratch.structure.ts(cell.structure));
+        leaf.estimation = PointLists::list_of(context.scratch.estimation.ts(cell.estimation));
+    }
+    template <class Tree>
+    static void link(Tree& tree, const Cell& cell, const typename Tree::Context& context) {
+        tree.record_.lists.link(context.scratch.structure.ts(cell.structure));
+        tree.record_.lists.link(context.scratch.estimation.ts(cell.estimation));
+    }
+
+    template <class Tree>
+    static void fill_histogram(Tree& tree, std::uint32_t index, const Cell& cell,
+                               typename Tree::Context& context) {
+        EstimationHistogram& histogram = tree.leaves_[index].estimation;
+        CellPoints& points = context.scratch.estimation;
+        const auto labels = points.labels(cell.estimation);
+        const auto weights = points.weights(cell.estimation);
+        for (std::size_t i = 0; i < labels.size(); ++i)
+            histogram.add(tree.histograms_, labels[i], weights.empty() ? Weight{1} : weights[i]);
+    }
+
+    // -- a young leaf looks (R20) -------------------------------------------------------------------
+
+    // Where a look draws: the node and how often it did so before.
+    struct Place {
+        std::uint32_t node, attempt, depth;
+        bool must;  // the leaf holds β(d)
+    };
+
+    // A look that cannot succeed is passed over: it counts as one that lacked points.
+    static constexpr LookResult passed_over{.any_valid = true, .best = std::nullopt};
+
+    // The cell's structure points: whether a look at them can succeed.
+    template <class Context>
+    static bool can_succeed(const Place& place, Context& context) {
+        auto& scratch = context.scratch;
+        const Run run = scratch.cell.structure;
+        if (run.count < 2) return false;
+        scratch.tally.set(scratch.structure.labels(run), scratch.structure.weights(run));
+        return place.must || look_can_succeed(scratch.tally, context.settings.min_gain);
+    }
+
+    // The best valid split of the cell, whose tally is set. Of estimation points it is handed numbers
+    // and weights, never labels.
+    template <class Tree>
+    static LookResult search(const Tree& tree, const Place& place,
+                             typename Tree::Context& context) {
+        const auto& settings = context.settings;
+        auto& scratch = context.scratch;
+        const auto structure = scratch.structure.ts(scratch.cell.structure);
+        const auto estimation = scratch.estimation.ts(scratch.cell.estimation);
+        const std::uint64_t alpha = settings.alpha[place.depth];
+        const ListedEstimation listed{estimation.size(),
+                                      scratch.estimation.weights(scratch.cell.estimation)};
+        if (listed.weight() / 2 < alpha) return passed_over;
+        Draws draws = Rule::draws_of(tree, place.node, place.attempt, settings);
+        context.space.draw(draws, scratch.drawn);
+        draw_split_points(draws, static_cast<std::uint32_t>(structure.size()),
+                          settings.split_points, scratch.split_points);
+        const auto above = place.must ? std::nullopt : std::optional(settings.min_gain);
+        const ListedValues values(context.shared, structure, estimation);
+        return scratch.look.search(std::span<const typename Tree::Feature>(scratch.drawn),
+                                   std::span<const std::uint32_t>(scratch.split_points),
+                                   scratch.tally, listed, values, alpha, above);
+    }
+
+    template <class Tree>
+    static void look(Tree& tree, const Entered& entered, typename Tree::Context& context) {
+        const auto& settings = context.settings;
+        const std::uint32_t index = entered.leaf;
+        typename Tree::Leaf& leaf = tree.leaves_[index];
+        auto& listed = tree.record_.leaves[index];
+        const std::uint32_t n = Rule::arrivals(tree, index);
+        // Most looks lack estimation points, and that is cheap to see.
+        const bool lacks_points =
+            n < 2 || (!context.shared.weighted() &&
+                      listed.estimation.count / 2 < settings.alpha[leaf.depth]);
+        if (!lacks_points) {
+            const bool must = leaf.estimation.total() >= settings.beta[leaf.depth];
+            const Place place{leaf.node, listed.attempt, leaf.depth, must};
+            const LookResult result = look_at_cell(tree, entered, place, context);
+            if (result.best) {
+                if (!entered.cell) label_estimation(context);
+                if (split_young(tree, index, *result.best, context)) return;
+            }
+            if (!result.any_valid) ++listed.attempt;
+        }
+        leaf.next = std::max(n + 1, static_cast<std::uint32_t>((13 * std::uint64_t{n} + 9) / 10));
+        if (entered.cell) link(tree, *entered.cell, context);
+    }
+
+    // Its list is read as far as it is needed.
+    template <class Tree>
+    static LookResult look_at_cell(const Tree& tree, const Entered& entered, const Place& place,
+                                   typename Tree::Context& context) {
+        if (entered.cell)
+            context.scratch.cell = *entered.cell;
+        else
+            read_structure(tree, entered.leaf, context);
+        if (!can_succeed(place, context)) return passed_over;
+        if (!entered.cell) read_estimation(tree, entered.leaf, context);
+        return search(tree, place, context);
+    }
+
+    // Whether there was room for it.
+    // If not, the tree stops growing once it has learned the point.
+    template <class Tree>
+    static bool has_room_for(Tree& tree, const typename Tree::Feature& feature,
+                             const typename Tree::Context& context) {
+        if (Budget(tree, context.settings.budget).can_split(feature)) return true;
+        tree.record_.full = true;
+        return false;
+    }
+
+    template <class Tree>
+    static bool split_young(Tree& tree, std::uint32_t index, const LookChoice& choice,
+                            typename Tree::Context& context) {
+        if (!has_room_for(tree, context.scratch.drawn[choice.feature], context)) return false;
+        if (choice.gain > context.settings.min_gain)
+            ++tree.totals_.should_splits;
+        else
+            ++tree.totals_.must_splits;
+        context.scratch.cut_values = context.scratch.look.values_of(choice.feature);
+        typename Tree::Leaf left, right;
+        left.born = right.born = Rule::born_of_children(tree, index);
+        tree.split(index, {context.scratch.drawn[choice.feature], choice.threshold, choice.g}, left,
+                   right, context);
+        return true;
+    }
+
+    // In order of node number, each as deep as it goes: what enters on the way looks first. The order
+    // in which they entered will not do: ŝ knows labels, which must not number nodes.
+    template <class Tree>
+    static void let_all_look_that_entered(Tree& tree, typename Tree::Context& context) {
+        auto& entered = context.scratch.entered;
+        auto& stack = context.scratch.stack;
+        while (!stack.empty() || !entered.empty()) {
+            std::sort(entered.begin(), entered.end(), [&](const Entered& a, const Entered& b) {
+                return tree.leaves_[a.leaf].node > tree.leaves_[b.leaf].node;
+            });
+            stack.insert(stack.end(), entered.begin(), entered.end());
+            entered.clear();
+            const Entered next = stack.back();
+            stack.pop_back();
+            look(tree, next, context);
+        }
+    }
+};
+
+}  // namespace riparian
