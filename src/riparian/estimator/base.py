@@ -84,6 +84,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         return self._engine_and_labels[1]
 
     def _learn(self, points: Any, y: NDArray[Any], weights: Weights | None) -> None:
+        rows = len(y)
         if weights is not None:
             points, y, weights = _with_weight(points, y, weights)
         with self._native.learning:
@@ -95,9 +96,15 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
             if weights is not None:
                 points, arrivals, weights = _with_weight(points, arrivals, weights)
                 self._history = self._history.with_weights(weights)
-            for rows, block in self._blocks(points):
-                weight = None if weights is None else weights[rows]
-                self._native.learn(block, arrivals[rows], weight, self._workers())
+            self._feed(points, arrivals, weights, rows)
+
+    def _feed(
+        self, points: Any, arrivals: NDArray[np.uint32], weights: Weights | None, rows: int
+    ) -> None:
+        """Give the engine the points that `rows` rows of the stream have come to."""
+        for some, block in self._blocks(points):
+            weight = None if weights is None else weights[some]
+            self._native.learn(block, arrivals[some], weight, self._workers())
 
     def _checked_parameters(self) -> Parameters | SaffariParameters:
         return self._parameters_class.of(self, seed=self._seed())

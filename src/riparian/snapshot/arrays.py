@@ -172,7 +172,7 @@ def words(dims: Any, most_split_points: int) -> Any:
 
 def measure(arrays: Arrays, header: Header) -> Lengths:
     """How long all arrays are in each tree. Every array is as long as that, or it is an error."""
-    n_trees, most_split_points = header.parameters.n_trees, header.parameters.split_points
+    n_trees, most_split_points = len(header.trees), header.parameters.split_points
     others = OF_TWO_STREAMS if header.one_stream else OF_ONE_STREAM
     lengths = {name: np.zeros(n_trees, dtype=np.int64) for name in others}
     arrays = {name: array for name, array in arrays.items() if name not in others}

@@ -33,7 +33,7 @@ class Received(NamedTuple):
 
 def check_growth(trees: Trees, nodes: Integers, kept: KeptPoints, header: Header) -> None:
     totals, growth = trees.totals, trees.growth
-    received = [received_by(tree, kept, header.parameters) for tree in range(len(nodes))]  # type: ignore[arg-type]
+    received = [received_by(tree, kept, header.parameters) for tree in header.trees]  # type: ignore[arg-type]
     at_hand = Received(*np.array(received, dtype=np.uint64).reshape(-1, len(Received._fields)).T)
     before = header.points - len(kept)  # points that are not at hand any more
     for name, total, mine in (

@@ -96,6 +96,12 @@ class Header:
     class_weights: ClassWeights
     history: History = field(default_factory=History)
     extra: dict[str, Any] | None = None  # what a program wants to keep with it; see extra.py
+    part: range | None = None  # the trees in it, where they are only some of the forest's
+
+    @property
+    def trees(self) -> range:
+        """The numbers of the trees in it."""
+        return range(self.parameters.n_trees) if self.part is None else self.part
 
     @property
     def arrived(self) -> int:
@@ -152,6 +158,8 @@ def write(header: Header) -> str:
         "class_weights": _class_weights(header.class_weights),
         "history": asdict(header.history),
     }
+    if header.part is not None:
+        fields_["part"] = [header.part.start, header.part.stop]
     try:
         text = json.dumps(fields_, allow_nan=False)
     except ValueError as error:
@@ -191,6 +199,7 @@ def read(text: str, max_bytes: int) -> Header:
         class_weights=_read_class_weights(_field(stored, "class_weights", dict), labels),
         history=_read_history(stored),
         extra=_field(stored, "extra", dict) if "extra" in stored else None,
+        part=_read_part(stored, parameters.n_trees) if "part" in stored else None,
     )
 
 
@@ -489,6 +498,15 @@ def _whole(stored: dict[str, Any], name: str, at_least: int, at_most: int) -> in
         f"{name} must be from {at_least} to {at_most}, got {reprlib.repr(value)}",
     )
     return value
+
+
+def _read_part(stored: dict[str, Any], n_trees: int) -> range:
+    ends = _whole_list(stored, "part", at_most=n_trees)
+    good = len(ends) == 2 and ends[0] < ends[1]
+    require(
+        good, "header", f"part must be the first and the last but one of some trees, got {ends}"
+    )
+    return range(*ends)
 
 
 def _whole_list(stored: dict[str, Any], name: str, at_most: int) -> list[int]:

@@ -13,7 +13,7 @@ from riparian.engine import native
 from riparian.estimator.base import ForestClassifier
 from riparian.forest import OnlineForestClassifier
 from riparian.saffari import SaffariForestClassifier
-from riparian.snapshot.errors import SnapshotError
+from riparian.snapshot.errors import SnapshotError, require
 from riparian.snapshot.header import Header, Rows
 from riparian.snapshot.size import default_max_bytes
 from riparian.snapshot.state import decode
@@ -61,6 +61,11 @@ def from_bytes(data: bytes, *, max_bytes: int | None = None) -> Any:
 
 def forest_of(header: Header, engine: native.Engine) -> Any:
     """The estimator around an engine that came back."""
+    require(
+        header.part is None,
+        "header",
+        "this is the checkpoint of one shard, not a forest: use riparian.ray's attach, and save",
+    )
     cls = ESTIMATORS[header.estimator_class]
     unknown = header.estimator.keys() - cls._get_param_names()
     if unknown:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -26,37 +27,43 @@ def to_bytes(
     """The forest as a snapshot; `extra` is what a program keeps with it (see `extra.py`)."""
     check_is_fitted(forest)
     forest._workers()
-    chosen = forest.get_params(deep=False)
-    if not isinstance(forest.random_state, Integral):
-        chosen["random_state"] = None  # the engine has the seed that was drawn
-    engine, labels = forest._engine_and_labels
-    with engine.learning:
-        state = engine.save()
-        header = Header(
-            estimator_class=_class_name(forest),
-            prediction_only=prediction_only or forest._prediction_only,
-            estimator=chosen,
-            parameters=engine.parameters,
-            space=_space(engine, getattr(forest, "feature_names_in_", None)),
-            points=state.points,
-            labels=copy.copy(labels),
-            class_weights=copy.copy(forest._class_weights),
-            history=forest._history,
-            extra=extra,
-        )
+    with forest._native.learning:
+        state = forest._native.save()
+        header = header_of(forest, state.points)
+    header = replace(header, prediction_only=prediction_only or header.prediction_only, extra=extra)
     return encode(header, state)
 
 
-def _class_name(forest: ForestClassifier) -> str:
-    """That of our class, also if it is one that was derived from it."""
+def header_of(forest: ForestClassifier, points: int) -> Header:
+    """What a snapshot says of a forest that has received so many points; no batch may come meanwhile."""
+    cls = _saved_class(forest)
+    names = cls._get_param_names()
+    chosen = {name: value for name, value in forest.get_params(deep=False).items() if name in names}
+    if not isinstance(forest.random_state, Integral):
+        chosen["random_state"] = None  # the engine has the seed that was drawn
+    engine, labels = forest._engine_and_labels
+    return Header(
+        estimator_class=cls.__name__,
+        prediction_only=forest._prediction_only,
+        estimator=chosen,
+        parameters=engine.parameters,
+        space=_space(engine, getattr(forest, "feature_names_in_", None)),
+        points=points,
+        labels=copy.copy(labels),
+        class_weights=copy.copy(forest._class_weights),
+        history=forest._history,
+    )
+
+
+def _saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
+    """Our class that a snapshot names, also for one that was derived from it."""
     for cls in type(forest).__mro__:
         if cls.__name__ in CLASSES and cls.__module__.startswith("riparian."):
-            return cls.__name__
+            return cls
     raise SnapshotError("header", f"a {type(forest).__name__} cannot be saved")
 
 
-def _space(engine: native.Engine, names: Any) -> Rows | DepthImages:
+def _space(engine: Any, names: Any) -> Rows | DepthImages:
     if isinstance(engine, native.DepthEngine):
         return DepthImages(engine.offset_std, engine.far)
-    assert isinstance(engine, native.ColumnEngine)
     return Rows(engine.n_dims, None if names is None else names.tolist(), engine.sparse)

@@ -87,7 +87,7 @@ def core_bytes(trees: Trees, header: Header) -> float:
     moment = each.max(initial=0.0) * max(1, header.arrived)
     histogram = len(trees.histogram) * _width(trees.histogram)
     small = len(trees.child) * NODE + len(trees.leaf_born) * LEAF + histogram
-    roots = header.parameters.n_trees * (TREE + 16.0 * m)
+    roots = len(header.trees) * (TREE + 16.0 * m)
     return float(POOL * (held.sum() + small) + roots + moment)
 
 
@@ -99,7 +99,7 @@ def kept_bytes(kept: Arrays, arrays: Arrays, header: Header) -> float:
     room = n + 2.0 * SEGMENT  # a segment of points is made at once
     points = room * KEPT_POINT + 2.0 * sum(array.nbytes for array in kept.values())
     rows = 0.0 if header.depth or header.sparse or n == 0 else room * 4.0 * header.n_dims
-    links = header.parameters.n_trees * (n + 64.0) * LINK_BYTES
+    links = len(header.trees) * (n + 64.0) * LINK_BYTES
     return points + rows + links + len(arrays["leaf_born"]) * float(LISTED_LEAF)
 
 

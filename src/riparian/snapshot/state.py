@@ -33,7 +33,7 @@ def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.Engine]:
     size.check_budget(about)
     state = State(about.points, arrays.split(whole, lengths), kept.for_core(points, about))
     try:
-        return about, _engine(about, state)
+        return about, engine_of(about, state)
     except MemoryError as error:
         raise SnapshotError("size", f"the forest cannot be held in memory: {error}") from None
 
@@ -44,8 +44,11 @@ def _parted(stored: Arrays) -> tuple[Arrays, Arrays]:
     return {name: array for name, array in stored.items() if name not in points}, points
 
 
-def _engine(about: Header, state: State) -> native.Engine:
-    space = about.space
+def engine_of(about: Header, state: State | None) -> native.Engine:
+    """The engine with these trees; without a state it is empty."""
+    space, trees = about.space, about.trees
     if isinstance(space, DepthImages):
-        return native.DepthEngine(about.parameters, space.offset_std, space.far, state)
-    return native.ColumnEngine(about.parameters, space.n_features, state, sparse=space.sparse)
+        return native.DepthEngine(about.parameters, space.offset_std, space.far, state, trees)
+    return native.ColumnEngine(
+        about.parameters, space.n_features, state, trees, sparse=space.sparse
+    )
