@@ -163,6 +163,10 @@ bench: venv ## measure ours beside the peers: few streams, and short ones
 bench-full: venv ## the same on all streams, one process at a time: two hours (RIPARIAN_DATA names more data)
 	$(BIN)/python -m benchmarks.compare --out benchmarks/record/compare.json
 
+.PHONY: bench-drift
+bench-drift: venv ## measure forests on streams that change, point by point: hours, and it can be stopped
+	$(BIN)/python -m benchmarks.drift --out benchmarks/record/drift.json
+
 .PHONY: bench-engines
 bench-engines: venv ## measure what the engines cost on the workloads (RIPARIAN_DATA names more data)
 	$(BIN)/python -m benchmarks.run --out benchmarks/record/engines.json

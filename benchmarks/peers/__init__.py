@@ -48,6 +48,13 @@ class Model(Protocol):
         """The model as one would keep it on disk; None if the library has no way to."""
 
 
+class Follower(Model, Protocol):
+    """A model that takes points alone: for streams that change."""
+
+    def test_then_train(self, points: Points) -> Labels:
+        """Each point predicted, then learned, before the next one; -1 where there is no answer yet."""
+
+
 @dataclass(frozen=True)
 class Peer:
     name: str
@@ -101,5 +108,22 @@ PEERS = {
             "sklearn-sgd", "scikit-learn SGD", "scikit-learn", "sklearn", "Linear",
             trees=False, batches=True, fast=True,
         ),
+    )
+}  # fmt: skip
+
+# On streams that change: whoever takes points alone.
+FOLLOWERS = {
+    peer.name: peer
+    for peer in (
+        PEERS["riparian-river"],
+        Peer(
+            "riparian-adaptive", "riparian, adaptive", "river", "ours_in_river", "Adaptive",
+            ours=True, fast=True,
+        ),
+        PEERS["river-arf"],
+        Peer("river-srp", "River SRP", "river", "river", "RandomPatches"),
+        Peer("river-bagging", "River leveraging bagging", "river", "river", "LeveragingBagging"),
+        PEERS["capymoa-arf"],
+        PEERS["capymoa-srp"],
     )
 }  # fmt: skip

@@ -47,6 +47,14 @@ class OneByOne:
         # Before the first point there is no answer.
         return np.array([-1 if answer is None else answer for answer in answers], dtype=np.int64)
 
+    def test_then_train(self, points: Instances) -> Labels:
+        predict, train = self.model.predict, self.model.train
+        answers = []
+        for instance in points:
+            answers.append(predict(instance))
+            train(instance)
+        return np.array([-1 if answer is None else answer for answer in answers], dtype=np.int64)
+
     def snapshot(self) -> bytes | None:
         """By Java's own serialization, as MOA saves its models; some of them it cannot."""
         kept = JClass("java.io.ByteArrayOutputStream")()

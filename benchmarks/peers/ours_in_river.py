@@ -10,3 +10,10 @@ from riparian.river import OnlineForestClassifier
 class TwoStreams(OneByOne):
     def __init__(self, task: Task) -> None:
         super().__init__(OnlineForestClassifier(n_estimators=task.trees, seed=task.seed))
+
+
+class Adaptive(OneByOne):
+    def __init__(self, task: Task) -> None:
+        from riparian.river import AdaptiveForestClassifier
+
+        super().__init__(AdaptiveForestClassifier(n_estimators=task.trees, seed=task.seed))

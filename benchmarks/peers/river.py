@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-from river import forest, tree
+from river import ensemble, forest, tree
 from river.base import Classifier
 
 from benchmarks.peers import Labels, Rows, Task
@@ -33,6 +33,14 @@ class OneByOne:
         # Before the first point there is no answer.
         return np.array([-1 if answer is None else answer for answer in answers], dtype=np.int64)
 
+    def test_then_train(self, points: Dicts) -> Labels:
+        predict_one, learn_one = self.model.predict_one, self.model.learn_one
+        answers = []
+        for x, y in points:
+            answers.append(predict_one(x))
+            learn_one(x, y)
+        return np.array([-1 if answer is None else answer for answer in answers], dtype=np.int64)
+
     def snapshot(self) -> bytes:
         return pickle.dumps(self.model)
 
@@ -45,6 +53,19 @@ class AdaptiveForest(OneByOne):
 class MondrianForest(OneByOne):
     def __init__(self, task: Task) -> None:
         super().__init__(forest.AMFClassifier(n_estimators=task.trees, seed=task.seed))
+
+
+class RandomPatches(OneByOne):
+    def __init__(self, task: Task) -> None:
+        super().__init__(ensemble.SRPClassifier(n_models=task.trees, seed=task.seed))
+
+
+class LeveragingBagging(OneByOne):
+    def __init__(self, task: Task) -> None:
+        base = tree.HoeffdingTreeClassifier()
+        super().__init__(
+            ensemble.LeveragingBaggingClassifier(base, n_models=task.trees, seed=task.seed)
+        )
 
 
 class HoeffdingTree(OneByOne):

@@ -1,0 +1,186 @@
+"""Forests on streams that change: one point at a time, each predicted before it is learned.
+
+    python -m benchmarks.drift --out benchmarks/record/drift.json
+
+A cell is an entrant (a model with a number of trees) on a stream with a seed. Every cell is written to
+the record as soon as it is there, and a cell of the record is not run again: what was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import record
+from benchmarks.peers import FEW, FOLLOWERS, MANY, Labels, Peer, Task
+from benchmarks.streams_of_change import ELEC, POINTS, load, there
+
+BIN = 100  # points whose mistakes are counted together, for the curves
+PACKAGES = ("river", "capymoa")
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """Who is measured: a model with so many trees."""
+
+    peer: str
+    trees: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.peer}-{self.trees}"
+
+    @property
+    def title(self) -> str:
+        return f"{FOLLOWERS[self.peer].title}, {self.trees}"
+
+
+ENTRANTS = {
+    entrant.name: entrant
+    for entrant in (
+        Entrant("riparian-adaptive", FEW),
+        Entrant("riparian-adaptive", MANY),
+        Entrant("riparian-river", FEW),
+        Entrant("riparian-river", MANY),
+        Entrant("capymoa-arf", FEW),
+        Entrant("capymoa-srp", FEW),
+        Entrant("river-arf", FEW),
+        Entrant("capymoa-arf", MANY),
+        Entrant("river-srp", FEW),
+        Entrant("river-bagging", FEW),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One measurement."""
+
+    entrant: str
+    stream: str
+    seed: int
+    points: int
+    accuracy: float
+    kappa: float
+    seconds: float  # of the processor: predicting and learning, all threads of the process
+    right: str  # of each hundred points, in order
+    commit: str
+    load: float  # of the machine at the end: how many processes wanted a core
+
+    @property
+    def key(self) -> tuple[str, str, int, int]:
+        return self.entrant, self.stream, self.seed, self.points
+
+
+def measure(entrant: Entrant, stream: str, points: int | None, seed: int) -> Cell:
+    X, y = load(stream, points, seed)
+    task = Task(X.shape[1], np.arange(y.max() + 1), entrant.trees, seed=seed)
+    model: Any = FOLLOWERS[entrant.peer].model(task)
+    given = model.points(X, y)
+    start = time.process_time()
+    answers = model.test_then_train(given)
+    seconds = time.process_time() - start
+    return Cell(
+        entrant=entrant.name,
+        stream=stream,
+        seed=seed,
+        points=len(y),
+        accuracy=round(float((answers == y).mean()), 6),
+        kappa=round(kappa(y, answers), 6),
+        seconds=round(seconds, 3),
+        right=" ".join(map(str, in_bins(answers == y))),
+        commit=record.commit(),
+        load=round(os.getloadavg()[0], 1),
+    )
+
+
+def kappa(y: Labels, answers: Labels) -> float:
+    """Cohen's: what is right beyond chance, of what chance leaves."""
+    labels = np.unique(np.concatenate([y, answers]))
+    by_chance = float(sum((y == label).mean() * (answers == label).mean() for label in labels))
+    return (float((y == answers).mean()) - by_chance) / (1 - by_chance)
+
+
+def in_bins(right: NDArray[np.bool_]) -> list[int]:
+    """How many are right of each hundred; fewer at the end."""
+    return [int(part.sum()) for part in np.split(right, range(BIN, len(right), BIN))]
+
+
+def same_as_last(y: Labels) -> Labels:
+    """The answers of who says what was right last time."""
+    return np.concatenate([[-1], y[:-1]])
+
+
+# -- the record ------------------------------------------------------------------------------------
+
+
+def cells_of(path: Path) -> list[Cell]:
+    if not path.exists():
+        return []
+    return [Cell(**cell) for cell in record.read(path)["figures"]["cells"]]
+
+
+def add(path: Path, cell: Cell) -> None:
+    """One more; the record is read again before, since others may have added to it."""
+    cells = [asdict(known) for known in (*cells_of(path), cell)]
+    partial = path.with_suffix(".partial")
+    record.write(partial, "drift", {"bin": BIN, "cells": cells}, PACKAGES)
+    partial.replace(path)
+
+
+def missing(
+    path: Path, entrants: Iterable[str], streams: Iterable[str], points: int, seeds: Iterable[int]
+) -> Iterator[tuple[Entrant, str, int | None, int]]:
+    """What is not in the record: seed by seed, so that what is done of it can be compared."""
+    streams = list(streams)
+    for seed in seeds:
+        for name in entrants:
+            for stream in streams:
+                asked = None if stream == ELEC else points  # elec is as long as it is
+                known = {cell.key for cell in cells_of(path)}
+                if (name, stream, seed, len(load(stream, asked, seed)[1])) not in known:
+                    yield ENTRANTS[name], stream, asked, seed
+
+
+def can_run(peer: Peer) -> bool:
+    return find_spec(peer.library.replace("-", "_")) is not None
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--entrants", nargs="+", choices=ENTRANTS, default=list(ENTRANTS))
+    parser.add_argument("--streams", nargs="+", metavar="NAME", help="default: all there are")
+    parser.add_argument("--points", type=int, default=POINTS, help="of a stream that is drawn")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    parser.add_argument("--out", type=Path, required=True, help="the record, which is added to")
+    options = parser.parse_args()
+    entrants = [name for name in options.entrants if can_run(FOLLOWERS[ENTRANTS[name].peer])]
+    for name in options.entrants:
+        if name not in entrants:
+            print(f"{name} is left out: its library is not installed")
+    streams = options.streams or there()
+    if ELEC not in streams:
+        print("elec is left out: its data are found by RIPARIAN_DATA")
+    for entrant, stream, points, seed in missing(
+        options.out, entrants, streams, options.points, options.seeds
+    ):
+        cell = measure(entrant, stream, points, seed)
+        add(options.out, cell)
+        print(
+            f"{cell.entrant:22} {stream:16} seed {seed:<3} accuracy {cell.accuracy:.4f}  "
+            f"kappa {cell.kappa:.4f}  {cell.seconds:8.1f} s",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
