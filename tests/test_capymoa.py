@@ -135,6 +135,23 @@ def test_it_runs_in_a_prequential_evaluation_beside_the_learners_of_moa(stream, 
     assert len(ours.predictions()) == len(theirs.predictions()) == 1000
 
 
+def test_late_labels_are_those_of_riparians_own_evaluation(stream, learner_of):
+    from capymoa.evaluation import prequential_ssl_evaluation
+
+    from riparian.evaluation import Prequential
+
+    learner = learner_of(stream.get_schema(), random_seed=7)
+    theirs = prequential_ssl_evaluation(
+        stream, learner, max_instances=300, delay_length=40, label_probability=1.0,
+        store_predictions=True, optimise=False,
+    )  # fmt: skip
+    forest, ours = riparian.OnlineForestClassifier(5, random_state=7), Prequential(delay=40)
+    for i in range(300):
+        ours.test_then_train(forest, X[i : i + 1], Y[i : i + 1], classes=range(5))
+    answers = np.array(theirs.predictions()[40:])  # before the first label, ours is silent
+    assert ours.scores.right == (answers == Y[40:300]).sum()
+
+
 def test_it_runs_beside_others_on_a_stream_that_java_generates(learner_of):
     from capymoa.classifier import NaiveBayes
     from capymoa.evaluation import prequential_evaluation_multiple_learners

@@ -37,6 +37,8 @@ def facts(learner: Learner, model: Path, size: int) -> dict[str, str]:
             f"{score(scores.accuracy)} test-then-train over {scores.rows:,} rows, "
             f"{score(progress.test.window_accuracy)} over the last {progress.test.window:,}"
         )
+        if progress.test.delay:
+            summary["delay"] = f"labels come {progress.test.delay:,} rows late"
         summary["kappa"] = score(scores.kappa)
         summary["log loss"] = score(scores.log_loss)
     return summary
@@ -89,7 +91,11 @@ def write_report(path: Path, learner: Learner, facts: dict[str, str]) -> None:
             facts={
                 "sources": ", ".join(learner.stream.paths),
                 "target": "-" if target is None else target.column,
-                **{name: facts[name] for name in ("learned", "accuracy", "model") if name in facts},
+                **{
+                    name: facts[name]
+                    for name in ("learned", "accuracy", "delay", "model")
+                    if name in facts
+                },
             },
             curve=None if test is None else test.curve,
             scores=None if test is None else test.scores,
