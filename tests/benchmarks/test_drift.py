@@ -57,7 +57,9 @@ def test_bins_count_what_is_right_of_each_hundred_and_of_the_rest():
 
 
 def test_same_as_last_has_no_answer_for_the_first_point():
-    assert drift.same_as_last(np.array([2, 0, 0])).tolist() == [-1, 2, 0]
+    model = FOLLOWERS["same-as-last"].model(Task(1, np.arange(3), trees=1))
+    y = np.array([2, 0, 0])
+    assert model.test_then_train(model.points(np.zeros((3, 1)), y)).tolist() == [-1, 2, 0]
 
 
 def test_a_cell_says_how_much_was_right_and_where():
