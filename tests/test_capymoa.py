@@ -76,11 +76,30 @@ def test_it_equals_the_scikit_learn_estimator_to_the_last_bit(stream, learner_of
     assert [learner.predict(instance) for instance in instances] == twin.predict(X).tolist()
 
 
-def test_its_parameters_and_defaults_are_those_of_the_scikit_learn_estimator(learner_of):
-    from riparian.capymoa import OnlineForestClassifier
+def test_an_adaptive_forest_equals_the_scikit_learn_estimator_to_the_last_bit():
+    from capymoa.stream import NumpyStream
 
-    ours = dict(inspect.signature(OnlineForestClassifier).parameters)
-    theirs = dict(inspect.signature(riparian.OnlineForestClassifier).parameters)
+    from riparian.capymoa import AdaptiveForestClassifier
+
+    turned = np.where(np.arange(len(Y)) < 500, Y, 4 - Y)  # every class becomes another
+    stream = NumpyStream(X, turned)
+    learner = AdaptiveForestClassifier(stream.get_schema(), 7, n_estimators=5, fading=0.9)
+    instances = list(stream)
+    for instance in instances:
+        learner.train(instance)
+    twin = riparian.AdaptiveForestClassifier(5, random_state=7, fading=0.9)
+    twin.partial_fit(X, turned, classes=range(5))
+    answers = np.array([learner.predict_proba(instance) for instance in instances])
+    np.testing.assert_array_equal(answers, twin.predict_proba(X))
+    assert learner.replacements_ == twin.replacements_ != []
+
+
+@pytest.mark.parametrize("name", ["OnlineForestClassifier", "AdaptiveForestClassifier"])
+def test_its_parameters_and_defaults_are_those_of_the_scikit_learn_estimator(name):
+    import riparian.capymoa
+
+    ours = dict(inspect.signature(getattr(riparian.capymoa, name)).parameters)
+    theirs = dict(inspect.signature(getattr(riparian, name)).parameters)
     for name in ("schema", "random_seed"):
         del ours[name]
     for name in ("random_state", "passes", "shuffle", "class_weight", "n_jobs"):

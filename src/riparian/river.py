@@ -14,22 +14,95 @@ from river import base
 
 from riparian.estimator.docstrings import documented
 from riparian.estimator.named_forest import Frame, Key, Label, NamedForest
-from riparian.estimator.parameters import DEFAULT, OF_ESTIMATORS, SEED, Parameters
+from riparian.estimator.parameters import (
+    ADAPTIVE_DEFAULT,
+    DEFAULT,
+    OF_ESTIMATORS,
+    SEED,
+    AdaptiveParameters,
+    Parameters,
+    defaults,
+)
 from riparian.estimator.schedules import Schedule
 from riparian.estimator.weights import as_weights
 
 
-class RiverForest(base.MiniBatchClassifier):
-    """What the forests share: River's interface. Which parameters there are, each says for itself."""
+@documented
+class OnlineForestClassifier(base.MiniBatchClassifier):
+    """A random forest that learns a stream point by point and converges to the best classifier.
 
-    _parameters_class: type[Parameters]
+    The forest of Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013):
+    `riparian.OnlineForestClassifier` with River's interface. Given the same points, both are the same
+    forest, to the last bit.
 
-    def _start(self, seed: int | None, alpha: Schedule | None, n_jobs: int | None) -> None:
-        """Check the parameters, all of which are set. River wants to be told at once."""
+    A feature that appears later becomes a column, and leaves that start looking for a split from
+    then on use it; several that appear at once join in sorted order. A feature that a point does
+    not have, or that is None or NaN, is missing: at a split it goes right. Features that were never
+    learned do not count in a prediction. A new label simply joins.
+
+    Features must be numbers (bools are): put `preprocessing.OneHotEncoder` or the like before the
+    forest where they are not.
+
+    Parameters
+    ----------
+    alpha : Geometric, Polynomial or None
+        α(d): each child of a leaf at depth d must hold this many estimation points. None is the
+        default of `riparian.OnlineForestClassifier`.
+    seed : int or None
+        The same seed and the same stream give the same forest, to the last bit.
+    n_jobs : int or None
+        The number of threads for mini-batches; -1 is one per processor. None: one.
+    As described in `riparian.estimator.parameters.Parameters`.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from riparian.river import OnlineForestClassifier
+    >>> model = OnlineForestClassifier(n_estimators=10, seed=1)
+    >>> model.predict_one({"x": 1.0}) is None  # nothing was learned yet
+    True
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    Accuracy: 91.19%
+    """
+
+    _parameters_class: type[Parameters] = Parameters
+
+    def __init__(
+        self,
+        n_estimators: int = DEFAULT["n_estimators"],
+        *,
+        candidate_dims: float | Literal["sqrt"] = DEFAULT["candidate_dims"],
+        split_points: int = DEFAULT["split_points"],
+        min_gain: float = DEFAULT["min_gain"],
+        alpha: Schedule | None = None,  # River wants defaults that are plain values
+        beta: float | Schedule = DEFAULT["beta"],
+        structure_fraction: float = DEFAULT["structure_fraction"],
+        ignore_fraction: float = DEFAULT["ignore_fraction"],
+        fringe_size: int | None = DEFAULT["fringe_size"],
+        kept_points: int | Literal["auto"] = DEFAULT["kept_points"],
+        max_memory: int | str | None = DEFAULT["max_memory"],
+        voting: Literal["average", "majority"] = DEFAULT["voting"],
+        seed: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.candidate_dims = candidate_dims
+        self.split_points = split_points
+        self.min_gain = min_gain
+        self.alpha = alpha
+        self.beta = beta
+        self.structure_fraction = structure_fraction
+        self.ignore_fraction = ignore_fraction
+        self.fringe_size = fringe_size
+        self.kept_points = kept_points
+        self.max_memory = max_memory
+        self.voting = voting
+        self.seed = seed
+        self.n_jobs = n_jobs
         self._parameters = self._parameters_class.of(
             self,
             seed=secrets.randbits(64) if seed is None else SEED.checked("seed", seed),
-            alpha=DEFAULT["alpha"] if alpha is None else alpha,
+            alpha=defaults(self._parameters_class)["alpha"] if alpha is None else alpha,
         )
         self._workers = int(effective_n_jobs(OF_ESTIMATORS["n_jobs"].checked(n_jobs)))
         self._forest: NamedForest | None = None  # until the first point brings the features
@@ -125,78 +198,90 @@ class RiverForest(base.MiniBatchClassifier):
 
 
 @documented
-class OnlineForestClassifier(RiverForest):
-    """A random forest that learns a stream point by point and converges to the best classifier.
+class AdaptiveForestClassifier(OnlineForestClassifier):
+    """A forest that follows a stream whose classes change their ways.
 
-    The forest of Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013):
-    `riparian.OnlineForestClassifier` with River's interface. Given the same points, both are the same
-    forest, to the last bit.
-
-    A feature that appears later becomes a column, and leaves that start looking for a split from
-    then on use it; several that appear at once join in sorted order. A feature that a point does
-    not have, or that is None or NaN, is missing: at a split it goes right. Features that were never
-    learned do not count in a prediction. A new label simply joins.
-
-    Features must be numbers (bools are): put `preprocessing.OneHotEncoder` or the like before the
-    forest where they are not.
+    `riparian.AdaptiveForestClassifier` with River's interface: leaves remember the last points best,
+    and a tree whose error rises is replaced by an empty one. Given the same points, both are the
+    same forest, to the last bit. Features and labels are as in `OnlineForestClassifier`.
 
     Parameters
     ----------
     alpha : Geometric, Polynomial or None
         α(d): each child of a leaf at depth d must hold this many estimation points. None is the
-        default of `riparian.OnlineForestClassifier`.
+        default of `riparian.AdaptiveForestClassifier`.
     seed : int or None
         The same seed and the same stream give the same forest, to the last bit.
     n_jobs : int or None
         The number of threads for mini-batches; -1 is one per processor. None: one.
-    As described in `riparian.estimator.parameters.Parameters`.
+    As described in `riparian.estimator.parameters.AdaptiveParameters`.
+
+    Attributes
+    ----------
+    replacements_ : list of (int, int)
+        The points, counted from 0, at which a tree was replaced, and the place of the tree.
 
     Examples
     --------
-    >>> from river import datasets, evaluate, metrics
-    >>> from riparian.river import OnlineForestClassifier
-    >>> model = OnlineForestClassifier(n_estimators=10, seed=1)
-    >>> model.predict_one({"x": 1.0}) is None  # nothing was learned yet
-    True
-    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
-    Accuracy: 91.19%
+    >>> from river import evaluate, metrics
+    >>> from river.datasets import synth
+    >>> from riparian.river import AdaptiveForestClassifier
+    >>> before, after = (synth.Agrawal(classification_function=i, seed=1) for i in (0, 2))
+    >>> stream = synth.ConceptDriftStream(before, after, seed=1, position=2000, width=50)
+    >>> model = AdaptiveForestClassifier(n_estimators=10, seed=1)
+    >>> score = evaluate.progressive_val_score(stream.take(4000), model, metrics.Accuracy())
+    >>> score.get() > 0.85, any(point > 2000 for point, tree in model.replacements_)
+    (True, True)
     """
 
-    _parameters_class = Parameters
+    _parameters_class = AdaptiveParameters
 
     def __init__(
         self,
-        n_estimators: int = DEFAULT["n_estimators"],
+        n_estimators: int = ADAPTIVE_DEFAULT["n_estimators"],
         *,
-        candidate_dims: float | Literal["sqrt"] = DEFAULT["candidate_dims"],
-        split_points: int = DEFAULT["split_points"],
-        min_gain: float = DEFAULT["min_gain"],
-        alpha: Schedule | None = None,  # River wants defaults that are plain values
-        beta: float | Schedule = DEFAULT["beta"],
-        structure_fraction: float = DEFAULT["structure_fraction"],
-        ignore_fraction: float = DEFAULT["ignore_fraction"],
-        fringe_size: int | None = DEFAULT["fringe_size"],
-        kept_points: int | Literal["auto"] = DEFAULT["kept_points"],
-        max_memory: int | str | None = DEFAULT["max_memory"],
-        voting: Literal["average", "majority"] = DEFAULT["voting"],
+        candidate_dims: float | Literal["sqrt"] = ADAPTIVE_DEFAULT["candidate_dims"],
+        split_points: int = ADAPTIVE_DEFAULT["split_points"],
+        min_gain: float = ADAPTIVE_DEFAULT["min_gain"],
+        alpha: Schedule | None = None,
+        beta: float | Schedule = ADAPTIVE_DEFAULT["beta"],
+        structure_fraction: float = ADAPTIVE_DEFAULT["structure_fraction"],
+        ignore_fraction: float = ADAPTIVE_DEFAULT["ignore_fraction"],
+        fringe_size: int | None = ADAPTIVE_DEFAULT["fringe_size"],
+        kept_points: int | Literal["auto"] = ADAPTIVE_DEFAULT["kept_points"],
+        max_memory: int | str | None = ADAPTIVE_DEFAULT["max_memory"],
+        drift_confidence: float = ADAPTIVE_DEFAULT["drift_confidence"],
+        leaf_points: int = ADAPTIVE_DEFAULT["leaf_points"],
+        memories: tuple[float, ...] = ADAPTIVE_DEFAULT["memories"],
+        fading: float = ADAPTIVE_DEFAULT["fading"],
+        voting: Literal["average", "majority"] = ADAPTIVE_DEFAULT["voting"],
         seed: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.candidate_dims = candidate_dims
-        self.split_points = split_points
-        self.min_gain = min_gain
-        self.alpha = alpha
-        self.beta = beta
-        self.structure_fraction = structure_fraction
-        self.ignore_fraction = ignore_fraction
-        self.fringe_size = fringe_size
-        self.kept_points = kept_points
-        self.max_memory = max_memory
-        self.voting = voting
-        self.seed = seed
-        self.n_jobs = n_jobs
-        self._start(seed, alpha, n_jobs)
+        self.drift_confidence = drift_confidence
+        self.leaf_points = leaf_points
+        self.memories = memories
+        self.fading = fading
+        super().__init__(
+            n_estimators=n_estimators,
+            candidate_dims=candidate_dims,
+            split_points=split_points,
+            min_gain=min_gain,
+            alpha=alpha,
+            beta=beta,
+            structure_fraction=structure_fraction,
+            ignore_fraction=ignore_fraction,
+            fringe_size=fringe_size,
+            kept_points=kept_points,
+            max_memory=max_memory,
+            voting=voting,
+            seed=seed,
+            n_jobs=n_jobs,
+        )
+
+    @property
+    def replacements_(self) -> list[tuple[int, int]]:
+        return [] if self._forest is None else self._forest.engine.replacements()
 
 
 def _frame(X: IntoDataFrame) -> Frame:

@@ -14,18 +14,12 @@ from benchmarks.peers import FOLLOWERS, Task
 from benchmarks.streams_of_change import load
 from sklearn.metrics import cohen_kappa_score
 
-import riparian.river
-
 needs_java = pytest.mark.skipif(
     shutil.which("java") is None and "JAVA_HOME" not in os.environ,
     reason="CapyMOA runs on Java, and there is none here",
 )
 
-
-needs_adaptive = pytest.mark.skipif(
-    not hasattr(riparian.river, "AdaptiveForestClassifier"), reason="it is not there yet"
-)
-MARKS = {"capymoa-arf": needs_java, "capymoa-srp": needs_java, "riparian-adaptive": needs_adaptive}
+MARKS = {"capymoa-arf": needs_java, "capymoa-srp": needs_java}
 
 
 @pytest.mark.parametrize(
