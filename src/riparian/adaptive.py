@@ -1,8 +1,8 @@
 """`AdaptiveForestClassifier`: a forest for streams that change (R23).
 
-It has the two streams, the kept points and the looks of `riparian.forest`, but it forgets. A leaf splits by
-its last points, and predicts by several memories that fade at different rates, of which the tree trusts
-those that have predicted well of late. A tree whose error rises is replaced by an empty one.
+It has the two streams, the kept points and the looks of `riparian.forest`, but it forgets. A leaf splits
+by its last points, and predicts by several memories that fade at different rates, of which the tree
+trusts those that have predicted well of late. A tree whose error rises is replaced by an empty one.
 """
 
 from __future__ import annotations
