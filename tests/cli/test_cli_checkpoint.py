@@ -27,6 +27,7 @@ WAYS = {
     "late": ["--delay", "75", "--block", "20"],
     "late and shuffled": ["--delay", "500", "--shuffle-window", "130", "--passes", "2"],
     "late and ordinal": ["--delay", "33", "--encode", "ordinal"],
+    "adaptive": ["--adaptive", "--drift-confidence", "0.5"],
     "balanced": ["--class-weight", "balanced", "--limit", "333"],
 }
 
@@ -60,7 +61,8 @@ def metrics(done):
     told = said(done)
     # What the process holds beside the forest depends on how it came to be.
     told["forest"].pop("held_bytes", None)
-    return {name: told[name] for name in ("rows", "classes", "prequential", "forest")}
+    same = ("rows", "classes", "prequential", "forest", "replacements")
+    return {name: told[name] for name in same}
 
 
 @pytest.mark.parametrize("way", WAYS)
