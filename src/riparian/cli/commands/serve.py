@@ -319,7 +319,7 @@ def _check_same(folder: Folder, classes: list[Any] | None, forest: ForestOptions
     if type(asked) is not type(found):
         folder.close()
         raise BadUsage(
-            f"{folder.path} has a {type(found).__name__}, not a {type(asked).__name__}; leave --new "
+            f"{folder.path} holds {type(found).__name__}, not {type(asked).__name__}; leave --new "
             "out to go on with it, or use another folder"
         )
     wanted = asked.get_params()
