@@ -166,6 +166,7 @@ bench-full: venv ## the same on all streams, one process at a time: two hours (R
 .PHONY: bench-drift
 bench-drift: venv ## measure forests on streams that change, point by point: hours, and it can be stopped
 	$(BIN)/python -m benchmarks.drift --out benchmarks/record/drift.json
+	$(BIN)/python -m benchmarks.drift_standings benchmarks/record/drift.json
 
 .PHONY: bench-engines
 bench-engines: venv ## measure what the engines cost on the workloads (RIPARIAN_DATA names more data)

@@ -50,9 +50,10 @@ def running(
     tokens: Tokens | None = None,
     clock: Clock | None = None,
     trees: int = 2,
+    forest: type[OnlineForestClassifier] = OnlineForestClassifier,
 ) -> Iterator[Running]:
     def start() -> Model:
-        return Model.new(OnlineForestClassifier(trees, random_state=0), classes)
+        return Model.new(forest(trees, random_state=0), classes)
 
     options, clock = options or Options(), clock or Clock()
     folder = Folder.open(path, start, "new", options)

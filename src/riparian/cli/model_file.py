@@ -46,7 +46,8 @@ def load_model(path: Path, threads: int | None = None) -> Model:
         forest, extra = from_bytes_with_extra(data)
         if not isinstance(forest, OnlineForestClassifier):
             raise ValueError(
-                f"a {type(forest).__name__}: the command line works with OnlineForestClassifier only"
+                f"a {type(forest).__name__}: the command line works with OnlineForestClassifier and "
+                "AdaptiveForestClassifier"
             )
         columns = _columns(extra, forest)
     except (SnapshotError, ValueError) as error:

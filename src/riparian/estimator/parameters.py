@@ -402,6 +402,10 @@ def constructor_parameters(cls: type[ForestParameters]) -> dict[str, Parameter]:
     return {parameter.name: parameter for parameter in parameters_of(cls).values()} | OF_ESTIMATORS
 
 
-DEFAULT = {
-    name: parameter.default for name, parameter in constructor_parameters(Parameters).items()
-}
+def defaults(cls: type[ForestParameters]) -> dict[str, Any]:
+    """By the names that a constructor has."""
+    return {name: parameter.default for name, parameter in constructor_parameters(cls).items()}
+
+
+DEFAULT = defaults(Parameters)
+ADAPTIVE_DEFAULT = defaults(AdaptiveParameters)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riparian.estimator.budget import budget_in_words
-from riparian.estimator.parameters import DEFAULT
+from riparian.estimator.parameters import defaults
+from riparian.estimator.replacements import replacements_of
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.report import charts
@@ -36,7 +37,7 @@ def overview(
 
 
 def key_figures(forest: OnlineForestClassifier, scores: Scores | None) -> dict[str, str]:
-    stats = forest.stats()
+    stats, replacements = forest.stats(), replacements_of(forest)
     figures = {"points learned": count(stats["points"])}
     if scores is not None:
         figures |= {
@@ -50,6 +51,7 @@ def key_figures(forest: OnlineForestClassifier, scores: Scores | None) -> dict[s
         "trees": count(len(stats["trees"])),
         "leaves": count(stats["leaves"]),
         "memory": size(forest.memory()["total"]),
+        **({} if replacements is None else {"trees replaced": count(len(replacements))}),
     }
 
 
@@ -166,10 +168,11 @@ def memory_by_kind(forest: OnlineForestClassifier) -> str:
 
 
 def parameters(forest: OnlineForestClassifier) -> str:
+    own = defaults(forest._parameters_class)
     rows = []
     for name, value in forest.get_params(deep=False).items():
         shown = str(forest._native.parameters.seed) if name == "random_state" else repr(value)
-        default = repr(DEFAULT[name])
+        default = repr(own[name])
         rows.append((name, shown, "" if shown == default else default))
     caption = "Parameters, and the default where another value was chosen"
     return table(caption, ("parameter", "value", "default"), rows)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.estimator.replacements import replacements_of
 from riparian.forest import OnlineForestClassifier
 from riparian.report import answers, model, stream, what_if
 from riparian.report.page import Section
@@ -37,9 +38,10 @@ def all_sections(forest: OnlineForestClassifier, seen: Seen) -> list[Section]:
     scores, curve = seen.scores, seen.curve
     scored = scores if scores is not None and scores.rows > 0 else None
     drawn = curve if curve is not None and len(curve) > 1 else None  # one point makes no line
+    replacements = replacements_of(forest)
     parts = [
         Section("overview", "Overview", model.overview(forest, seen.facts, scored)),
-        Section("stream", "Stream", stream.along(drawn, scored) if drawn else ""),
+        Section("stream", "Stream", stream.along(drawn, scored, replacements) if drawn else ""),
         Section("answers", "Answers", answers.answers(scored) if scored else ""),
         Section("mistakes", "Surest mistakes", what_if.mistakes(forest, seen.mistakes)),
         Section(

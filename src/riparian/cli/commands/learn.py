@@ -36,8 +36,8 @@ def learn(
     """Learn a stream and save the model.
 
     The stream is read piece by piece, never as a whole. Every row is predicted before it is learned
-    (test-then-train), and the scores are shown at the end; --no-eval skips that. An empty cell is a
-    missing number, which the forest can handle.
+    (test-then-train), and the scores are shown at the end; --no-eval skips that, and --delay says
+    how late the labels come. An empty cell is a missing number, which the forest can handle.
 
     Ctrl-C writes a checkpoint. The same command with --resume then continues, and ends with the same
     model, to the last bit, as a run without the interruption.
@@ -49,6 +49,7 @@ def learn(
     zcat log.csv.gz | riparian learn - --format csv -t failed -m log.riparian
     ```
     """
+    going.check()
     for path, option in ((saving.model, "--model"), (html, "--html")):
         if path is not None:
             check_can_write(path, option)
@@ -69,7 +70,7 @@ def learn(
             raise BadUsage("--passes: standard input can be read only once")
         chosen = choose_columns(stream, columns)
         forest = new_forest(options, going, chosen)
-        progress = Progress(test=None if going.no_eval else Prequential(going.window))
+        progress = Progress(test=None if going.no_eval else Prequential(going.window, going.delay))
         checkpoint = Checkpoint(
             saving.checkpoint_path(), plan(stream, reading, columns, going, options), every
         )

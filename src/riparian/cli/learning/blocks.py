@@ -15,21 +15,24 @@ from riparian.engine.draws import shuffled
 Piece = tuple[Points, NDArray[Any]]  # points and their labels
 
 
-def rechunk(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
-    """The same rows, `rows` at a time; the last block may have fewer.
+def rechunk(pieces: Iterable[Piece], rows: int, first_rows: int = 0) -> Iterator[Piece]:
+    """The same rows, `rows` at a time; the last block may have fewer, the first another number.
 
     >>> pieces = [(np.zeros((3, 1)), np.array([0, 1, 2])), (np.zeros((4, 1)), np.array([3, 4, 5, 6]))]
     >>> [y.tolist() for X, y in rechunk(pieces, 2)]
     [[0, 1], [2, 3], [4, 5], [6]]
+    >>> [y.tolist() for X, y in rechunk(pieces, 2, first_rows=5)]
+    [[0, 1, 2, 3, 4], [5, 6]]
     """
     held: list[Piece] = []
     n = 0
+    wanted = first_rows or rows
     for X, y in pieces:
         first = 0
-        while n + len(y) - first >= rows:
-            last = first + rows - n
+        while n + len(y) - first >= wanted:
+            last = first + wanted - n
             yield _stacked([*held, (X[first:last], y[first:last])])
-            held, n, first = [], 0, last
+            held, n, first, wanted = [], 0, last, rows
         if first < len(y):
             held.append((X[first:], y[first:]))
             n += len(y) - first

@@ -62,6 +62,7 @@ class Learner:
                         self.forest._history = replace(self.forest._history, passes=number + 1)
                     with closing(self._read_ahead()) as ahead:
                         self._pass(self._blocks(ahead), checkpoint, display)
+                    self._learn_late()
                     self._mark()
                     self.progress.row = 0
                 self.progress.number_of_pass = self.course.passes
@@ -75,18 +76,26 @@ class Learner:
 
     def _pass(self, blocks: Iterator[Piece], checkpoint: Checkpoint, display: Display) -> None:
         for X, y in blocks:
+            if self._test is not None and self._test.absent:
+                self._test.wait_again(X, y)
+                continue
+            waited = self._waiting
             self._learn(X, y)
-            self.progress.row += len(y)
-            self.progress.learned += len(y)
-            self.progress.seconds = time.monotonic() - self._began
+            self._count(waited + len(y) - self._waiting)
             if self._test is not None and self._test.due:
                 self._mark()
-            if checkpoint.due(self.progress.learned):
+            if self.progress.learned and checkpoint.due(self.progress.learned):
                 checkpoint.write(self.forest, self.columns, self.progress)
             if display.due():
                 display.show(self.status())
             if self._interrupts.asked:
                 raise Stop
+
+    def _count(self, rows: int) -> None:
+        """So many more are learned."""
+        self.progress.row += rows
+        self.progress.learned += rows
+        self.progress.seconds = time.monotonic() - self._began
 
     def _learn(self, X: Any, y: Any) -> None:
         if self.progress.learned == 0:
@@ -97,6 +106,18 @@ class Learner:
             self._test.test_then_train(self.forest, X, y)
         else:
             self.forest.partial_fit(X, y)
+
+    def _learn_late(self) -> None:
+        """The test is over: the rows whose labels are late are learned, and nothing more is asked."""
+        if self._test is not None:
+            waited = self._waiting
+            self._test.learn_waiting(self.forest)
+            self._count(waited)
+
+    @property
+    def _waiting(self) -> int:
+        """Rows that were tested and not learned yet."""
+        return 0 if self._test is None else self._test.waiting
 
     @property
     def _test(self) -> Prequential | None:
@@ -149,7 +170,8 @@ class Learner:
                 self.progress.number_of_pass,
                 self.progress.row,
             )
-        return rechunk(pieces, self.course.block)
+        # What waited at a checkpoint comes first, as one block that is not tested again.
+        return rechunk(pieces, self.course.block, 0 if self._test is None else self._test.absent)
 
     def _interruptible(self, pieces: Ahead[Piece]) -> Iterator[Piece]:
         while True:

@@ -20,17 +20,13 @@ def new_forest(
 ) -> OnlineForestClassifier:
     """A forest with these options, which a first forest has tried out."""
     assert columns.target is not None
-    parameters = {
-        **options.parameters(columns.target),
-        "passes": going.passes,
-        "shuffle": going.shuffle_window > 0,
-    }
+    of_stream = {"passes": going.passes, "shuffle": going.shuffle_window > 0}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConsistencyWarning)
-        start(OnlineForestClassifier(**parameters), _no_points(columns))
+        start(options.estimator(columns.target, **of_stream), _no_points(columns))
     for warning in caught:
         say(f"note: {warning.message}")
-    return OnlineForestClassifier(**parameters)
+    return options.estimator(columns.target, **of_stream)
 
 
 def _no_points(columns: Columns) -> Points:

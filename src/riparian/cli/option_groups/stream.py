@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from riparian.cli.errors import BadUsage
 from riparian.cli.learning.course import BIG_BLOCK, Course
 
 
@@ -44,6 +45,21 @@ class StreamOptions:
         int,
         _stream(help="Window of the recent accuracy, in rows.", min=1, max=10**7, metavar="ROWS"),
     ] = 1000
+
+    delay: Annotated[
+        int,
+        _stream(help="Labels come late: a row is learned before the row so many after it is "
+                "predicted, as in MOA and CapyMOA. 0 or 1: before the next one.",
+                min=0, max=10**7, metavar="ROWS"),
+    ] = 0  # fmt: skip
+
+    def check(self) -> None:
+        """Options that say nothing together."""
+        if self.delay and self.no_eval:
+            raise BadUsage(
+                f"--delay {self.delay} says when rows that were tested are learned, and --no-eval "
+                "tests none: give one of them"
+            )
 
     def course(self, category_rows: int) -> Course:
         return Course(

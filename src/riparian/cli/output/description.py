@@ -15,6 +15,7 @@ from riparian.cli.features.table import TableColumns
 from riparian.cli.model_file import Model
 from riparian.cli.output.tables import grid, show, two_columns
 from riparian.estimator.budget import budget_in_words
+from riparian.estimator.replacements import replacements_in_words, replacements_of
 from riparian.theory import certificate
 from riparian.tools import text
 
@@ -52,12 +53,19 @@ def describe(model: Model, top: int) -> dict[str, Any]:
         },
         "totals": stats,
         "memory": forest.memory(),
+        "replacements": _replacements(model),
         "importances": _importances(model, top),
         "conditions": conditions,
         "guarantee": proof.schedule.guarantee,
         "certificate": proof.to_dict(),
         "certificate_text": str(proof),
     }
+
+
+def _replacements(model: Model) -> list[dict[str, int]] | None:
+    """None, where the forest does not replace trees."""
+    found = replacements_of(model.forest)
+    return None if found is None else [{"point": point, "tree": tree} for point, tree in found]
 
 
 def _kind(model: Model) -> str:
@@ -103,6 +111,9 @@ def facts(described: dict[str, Any]) -> dict[str, str]:
     budget = budget_in_words(described["totals"])
     if budget is not None:
         words["budget"] = budget
+    if described["replacements"] is not None:
+        replaced = [(each["point"], each["tree"]) for each in described["replacements"]]
+        words["replaced"] = replacements_in_words(replaced, described["points"])
     for name, encoder in described["encoded_columns"].items():
         words[f"column {name}"] = encoder
     return words

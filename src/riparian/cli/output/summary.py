@@ -11,6 +11,7 @@ from riparian.cli.learning.learner import Learner
 from riparian.cli.model_file import named
 from riparian.cli.output.tables import confusion_table, score, show, two_columns
 from riparian.estimator.budget import budget_in_words
+from riparian.estimator.replacements import replacements_in_words, replacements_of
 from riparian.tools import text
 
 
@@ -31,12 +32,17 @@ def facts(learner: Learner, model: Path, size: int) -> dict[str, str]:
     budget = budget_in_words(stats)
     if budget is not None:
         summary["budget"] = budget
+    replaced = replacements_of(learner.forest)
+    if replaced is not None:
+        summary["replaced"] = replacements_in_words(replaced, stats["points"])
     if progress.test is not None and progress.test.scores.rows:
         scores = progress.test.scores
         summary["accuracy"] = (
             f"{score(scores.accuracy)} test-then-train over {scores.rows:,} rows, "
             f"{score(progress.test.window_accuracy)} over the last {progress.test.window:,}"
         )
+        if progress.test.delay:
+            summary["delay"] = f"labels come {progress.test.delay:,} rows late"
         summary["kappa"] = score(scores.kappa)
         summary["log loss"] = score(scores.log_loss)
     return summary
@@ -69,6 +75,7 @@ def to_dict(learner: Learner, model: Path, size: int, html: Path | None) -> dict
         "prequential": None if test is None else test.to_dict(),
         "curve": None if test is None else [_without_nan(asdict(point)) for point in test.curve],
         "forest": {**stats, "memory": learner.forest.memory()},
+        "replacements": replacements_of(learner.forest),
     }
 
 
@@ -89,7 +96,11 @@ def write_report(path: Path, learner: Learner, facts: dict[str, str]) -> None:
             facts={
                 "sources": ", ".join(learner.stream.paths),
                 "target": "-" if target is None else target.column,
-                **{name: facts[name] for name in ("learned", "accuracy", "model") if name in facts},
+                **{
+                    name: facts[name]
+                    for name in ("learned", "accuracy", "delay", "model")
+                    if name in facts
+                },
             },
             curve=None if test is None else test.curve,
             scores=None if test is None else test.scores,

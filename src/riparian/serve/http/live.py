@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,6 +13,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
+from riparian.adaptive import AdaptiveForestClassifier
+from riparian.estimator.replacements import Replacement, replacements_of
 from riparian.report.figure import LONGEST_NAME, text
 from riparian.serve.http.answers import json_answer
 from riparian.serve.http.live_page import live_page
@@ -24,6 +27,7 @@ EVERY = 1.0  # seconds
 SECONDS = 300  # of throughput that are shown
 READERS = 50  # pages that are open at the same time
 IMPORTANCES = 20  # that are shown
+MOST_STEPS = 300  # of the chart of replaced trees
 
 
 class Live:
@@ -47,7 +51,8 @@ class Live:
 
     async def page(self, request: Request) -> Response:
         if self._page is None:
-            self._page = await run_in_threadpool(live_page, self.name)
+            adaptive = isinstance(self.service.model.forest, AdaptiveForestClassifier)
+            self._page = await run_in_threadpool(live_page, self.name, adaptive)
         return HTMLResponse(self._page, headers={"Cache-Control": "no-cache"})
 
     async def status(self, request: Request) -> Response:
@@ -123,6 +128,7 @@ class Live:
             "features": len(service.model.catalogue.columns),
             "classes": len(service.model.catalogue.labels),
             "saved": service.learner.saved,
+            "drifts": len(self._replaced()),
             "trouble": service.backlog.closed or service.learner.save_failure,
         }
 
@@ -136,6 +142,7 @@ class Live:
             "throughput": self._along("predictions", "labels"),
             "latency": self._along("p50", "p99", scale=1000.0),
             "importances": self._importances(),
+            "drifts": drifts(self._replaced(), self.service.model.points),
         }
 
     def _along(self, *names: str, scale: float = 1.0) -> dict[str, Any]:
@@ -143,6 +150,10 @@ class Live:
         x = list(range(1 - len(marks), 1))
         return {"data": [{"x": x, "y": [scaled(mark[name], scale) for mark in marks]}
                          for name in names]}  # fmt: skip
+
+    def _replaced(self) -> list[Replacement]:
+        model = self.service.model
+        return (replacements_of(model.forest) or []) if model.points else []
 
     def _importances(self) -> dict[str, Any]:
         model = self.service.model
@@ -158,6 +169,18 @@ def accuracy(scores: Scores) -> dict[str, Any]:
     marks = list(scores.curve)
     x = [mark[0] for mark in marks]
     return {"data": [{"x": x, "y": [mark[i] for mark in marks]} for i in (1, 2)]}
+
+
+def drifts(replaced: list[Replacement], points: int) -> dict[str, Any]:
+    """How many trees were replaced up to a point: a step for each point at which one was, in a few.
+
+    >>> drifts([(10, 0), (10, 3), (40, 1)], 50)
+    {'data': [{'x': [0, 10, 40, 50], 'y': [0, 2, 3, 3]}]}
+    """
+    at = sorted(point for point, _ in replaced)
+    steps = list(dict.fromkeys(at))
+    x = [0, *steps[:: max(1, -(-len(steps) // MOST_STEPS))], points]
+    return {"data": [{"x": x, "y": [bisect_right(at, point) for point in x]}]}
 
 
 def mix(scores: Scores) -> dict[str, Any]:
