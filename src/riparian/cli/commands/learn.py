@@ -59,6 +59,7 @@ def learn(
     from riparian.cli.learning.new_forest import new_forest
     from riparian.cli.model_file import model_bytes
     from riparian.cli.output import summary
+    from riparian.cli.output.columns import show_decisions
     from riparian.cli.output.display import display
     from riparian.cli.sources.stream import Stream
     from riparian.evaluation import Prequential
@@ -67,9 +68,6 @@ def learn(
     with Stream(sources, reading.reading(strict=True)) as stream:
         if going.passes > 1 and not stream.again:
             raise BadUsage("--passes: standard input can be read only once")
-        chosen = choose_columns(stream, columns)
-        forest = new_forest(options, going, chosen)
-        progress = Progress(test=None if going.no_eval else Prequential(going.window))
         checkpoint = Checkpoint(
             saving.checkpoint_path(), plan(stream, reading, columns, going, options), every
         )
@@ -78,10 +76,14 @@ def learn(
             forest.n_jobs = options.n_jobs
         else:
             checkpoint.check_none()
-        kinds = kinds_of(chosen, columns.ignore or [])
+            found = choose_columns(stream, columns, going.limit)
+            chosen = found.columns
+            forest = new_forest(options, going, chosen, columns.max_categories)
+            progress = Progress(test=None if going.no_eval else Prequential(going.window))
+            show_decisions(found, stream.first.file, quiet=quiet)
+        kinds = kinds_of(chosen)
         stream.check(kinds)
-        course = going.course(columns.category_rows)
-        learner = Learner(forest, chosen, stream, course, progress, kinds)
+        learner = Learner(forest, chosen, stream, going.course(), progress, kinds)
         learner.run(checkpoint, display(quiet))
 
     data = model_bytes(forest, chosen)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from riparian.cli.errors import BadUsage, say
 from riparian.cli.features.columns import Columns, Points
@@ -16,7 +15,7 @@ from riparian.forest import OnlineForestClassifier
 
 
 def new_forest(
-    options: ForestOptions, going: StreamOptions, columns: Columns
+    options: ForestOptions, going: StreamOptions, columns: Columns, max_categories: int | None
 ) -> OnlineForestClassifier:
     """A forest with these options, which a first forest has tried out."""
     assert columns.target is not None
@@ -25,17 +24,16 @@ def new_forest(
         "passes": going.passes,
         "shuffle": going.shuffle_window > 0,
     }
+    if columns.categorical:
+        parameters["categorical_features"] = columns.categorical
+        if max_categories is not None:
+            parameters["max_categories"] = max_categories
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConsistencyWarning)
-        start(OnlineForestClassifier(**parameters), _no_points(columns))
+        start(OnlineForestClassifier(**parameters), columns.no_points())
     for warning in caught:
         say(f"note: {warning.message}")
     return OnlineForestClassifier(**parameters)
-
-
-def _no_points(columns: Columns) -> Points:
-    nothing = np.empty((0, columns.n_features), np.float32)
-    return csr_matrix(nothing) if columns.sparse else nothing
 
 
 def start(forest: OnlineForestClassifier, no_points: Points) -> None:

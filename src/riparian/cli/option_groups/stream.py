@@ -45,11 +45,10 @@ class StreamOptions:
         _stream(help="Window of the recent accuracy, in rows.", min=1, max=10**7, metavar="ROWS"),
     ] = 1000
 
-    def course(self, category_rows: int) -> Course:
+    def course(self) -> Course:
         return Course(
             passes=self.passes,
             shuffle_window=self.shuffle_window,
             limit=self.limit,
             block=BIG_BLOCK if self.no_eval else self.block,
-            category_rows=category_rows,
         )
