@@ -247,7 +247,14 @@ def test_a_person_is_told_what_came_of_it(path, tmp_path):
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL)
     for word in ("300 rows", "test-then-train over 200 rows", "kappa", "log loss", "confusion"):
         assert word in done.stdout
-    assert done.stderr == ""
+    assert done.stderr.splitlines() == [
+        f"columns of {path}:",
+        "  width  number",
+        "  age    number",
+        "  old    number",
+        "  label  the target: text",
+    ]
+    assert call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--quiet").stderr == ""
 
 
 def test_a_budget_that_binds_is_said(path, tmp_path):

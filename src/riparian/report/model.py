@@ -74,6 +74,13 @@ def features(forest: OnlineForestClassifier) -> str:
     )
 
 
+def columns_in_words(found: Mapping[str, str]) -> str:
+    """What each column of the table is to the forest."""
+    if not found:
+        return ""
+    return table("What each column is", ("column", "learned as"), found.items())
+
+
 # -- trees ----------------------------------------------------------------------------------------
 
 

@@ -126,6 +126,7 @@ def evaluate(
     importance = sorted(permuted.results(), key=lambda each: -each.accuracy.mean)
     facts = _facts(scores, loaded.path, stream.paths, time.monotonic() - began)
     if html is not None:
+        from riparian.cli.output.columns import columns_in_words
         from riparian.report import Report
 
         with named(loaded.forest, loaded.feature_names):
@@ -134,6 +135,7 @@ def evaluate(
                 title,
                 loaded.forest,
                 facts,
+                columns=columns_in_words(loaded.columns, loaded.forest),
                 scores=scores,
                 importance=importance,
                 mistakes=mistakes.mistakes,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from riparian.cli.errors import say
 from riparian.cli.features.choosing import Chosen
 from riparian.cli.features.columns import Columns
-from riparian.cli.features.encoders import Category, Number
+from riparian.cli.features.encoders import Number
 from riparian.cli.features.sparse import SparseColumns
 from riparian.cli.features.table import TableColumns
+from riparian.forest import OnlineForestClassifier
+from riparian.inspection.view import category_tables
+from riparian.tools import text
 
 MOST_NUMBERS = 40  # columns of numbers that have a line each
 
@@ -20,7 +21,7 @@ def show_decisions(chosen: Chosen, file: str, *, quiet: bool) -> None:
     """Before anything is learned: what was decided, and what may be a mistake."""
     about = {name: decision.about for name, decision in chosen.decisions.items() if decision.about}
     if chosen.decisions and not quiet:
-        lines = in_words(chosen.columns, about)
+        lines = _in_words(chosen.columns, about)
         width = min(30, max(len(name) for name in lines))
         say(f"columns of {file}:")
         for name, words in lines.items():
@@ -30,7 +31,12 @@ def show_decisions(chosen: Chosen, file: str, *, quiet: bool) -> None:
             say(f"warning: column {name!r} {decision.warning}")
 
 
-def in_words(columns: Columns | None, about: dict[str, str]) -> dict[str, str]:
+def columns_in_words(columns: Columns | None, forest: OnlineForestClassifier) -> dict[str, str]:
+    """What each column is to a forest that has learned."""
+    return _in_words(columns, _categories(columns, forest))
+
+
+def _in_words(columns: Columns | None, about: dict[str, str]) -> dict[str, str]:
     """What each column is; a table of many numbers has one line for those that are left."""
     if isinstance(columns, SparseColumns):
         return {"*": f"LIBSVM: {columns.width:,} numbers, zero where a row leaves them out"}
@@ -50,17 +56,12 @@ def in_words(columns: Columns | None, about: dict[str, str]) -> dict[str, str]:
     return lines | dict.fromkeys(columns.ignored, "left out")
 
 
-def about_categories(columns: Columns | None, forest: Any) -> dict[str, str]:
+def _categories(columns: Columns | None, forest: OnlineForestClassifier) -> dict[str, str]:
     """How many values the forest knows of each categorical column."""
-    if not isinstance(columns, TableColumns):
-        return {}
-    places = dict(zip(columns.feature_names, range(columns.n_features), strict=True))
+    tables = category_tables(forest)
+    names = columns.feature_names if isinstance(columns, TableColumns) else []
     return {
-        name: _counted(len(forest.categories_[places[name]]))
-        for name, encoder in columns.encoders.items()
-        if isinstance(encoder, Category)
+        name: f"{text.count(len(tables[i]))} values" + (", and others" if tables[i].full else "")
+        for i, name in enumerate(names)
+        if i in tables
     }
-
-
-def _counted(values: int) -> str:
-    return f"{values:,} {'value' if values == 1 else 'values'}"
