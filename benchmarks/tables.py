@@ -3,7 +3,7 @@
     python -m benchmarks.tables --out benchmarks/record/tables.json
 
 One pass over the rows to learn, then the rows to test on. Every cell is written to the record as soon as
-it is there, and a cell of the record is not run again. `--page` shows the table of a record.
+it is there, and a cell of the record is not run again. `--page` puts the table of a record into a page.
 """
 
 from __future__ import annotations
@@ -184,6 +184,15 @@ def accuracies(cells: list[Cell]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def write_into(page: Path, cells: list[Cell]) -> None:
+    """Put the table where the page has a place for it."""
+    mark, end = "<!-- tables -->", "<!-- end -->"
+    before, found, after = page.read_text().partition(mark)
+    if not found:
+        raise ValueError(f"{page} has no place for the table: {mark}")
+    page.write_text(f"{before}{mark}\n\n{accuracies(cells)}\n{end}{after.partition(end)[2]}")
+
+
 def _of(cells: list[Cell], table: str, entrant: str) -> list[Cell]:
     return [cell for cell in cells if (cell.table, cell.entrant) == (table, entrant)]
 
@@ -212,12 +221,14 @@ def main() -> None:
     parser.add_argument("--entrants", nargs="+", choices=ENTRANTS, default=list(ENTRANTS))
     parser.add_argument("--seeds", nargs="+", type=int, default=list(SEEDS))
     parser.add_argument("--out", type=Path, required=True, help="the record, which is added to")
-    parser.add_argument("--page", action="store_true", help="only write the tables of the record")
+    parser.add_argument("--page", type=Path, nargs="*", help="only put the table into these pages")
     options = parser.parse_args()
-    if not options.page:
+    if options.page is None:
         for name in REAL.keys() - there().keys():
             print(f"{name} is left out: its data are found by RIPARIAN_DATA")
         run(options.out, options.tables, options.entrants, options.seeds)
+    for page in options.page or []:
+        write_into(page, cells_of(options.out))
     print(accuracies(cells_of(options.out)))
 
 

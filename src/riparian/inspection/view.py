@@ -120,7 +120,7 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
 
 def category_tables(forest: OnlineForestClassifier) -> dict[int, Table]:
     """The categories of each categorical column."""
-    tables = getattr(forest, "_tables", None)
+    tables = forest._native.categories
     return {} if tables is None else tables.tables
 
 

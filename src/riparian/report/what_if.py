@@ -94,7 +94,6 @@ class _Unnamed:
         self.classes_ = forest.classes_
         self.names = names_of_features(forest, None)
         self._native, self._workers = forest._native, forest._workers
-        self._tables = getattr(forest, "_tables", None)
 
     def _checked_points(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
         return X

@@ -111,8 +111,9 @@ def evaluate(
             if permutation:
                 permuted.update(loaded.forest, X, y)
             if html is not None:
-                sample.update(X)
-                mistakes.update(X, y, proba, loaded.forest.classes_)
+                rows = loaded.forest._checked_points(X)  # with codes for categories
+                sample.update(rows)
+                mistakes.update(rows, y, proba, loaded.forest.classes_)
     matched.end()
     if scores.rows == 0:
         raise BadData("there are no rows to test on", file=stream.first.file)
