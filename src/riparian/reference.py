@@ -201,7 +201,7 @@ def split_is_valid(left_points: int, right_points: int, alpha: int) -> bool:
 
 
 class CandidateSplit:
-    """A dimension and a threshold (or a category), with what its two children have counted since (R5)."""
+    """A dimension and a threshold or category, with what its two children have counted since (R5)."""
 
     def __init__(self, feature: Feature, threshold: float, born: int) -> None:
         self.feature = feature
@@ -225,7 +225,7 @@ def goes_right(value: float, threshold: float) -> bool:
 
 def differs(value: float, category: float) -> bool:
     """R22: what equals the category goes left, all else right, missing values included."""
-    return not value == category
+    return value != category
 
 
 class Leaf:

@@ -101,8 +101,9 @@ class TwoStreams(Rule):
         p, budget = self.parameters, self.budget()
         if budget is None or needed <= budget:
             return
+        least = self._with_reserve(self._least(needed))
         raise ValueError(
-            f"max_memory must be at least {self._with_reserve(self._least(needed))} bytes for {p.n_trees} trees "
+            f"max_memory must be at least {least} bytes for {p.n_trees} trees "
             f"of {what}, got {p.max_memory}"
         )
 

@@ -58,7 +58,7 @@ class Coded:
     def numbered(cls, name: Any, values: Sequence[Any], which: NDArray[Any]) -> Coded:
         """A column that some library has numbered: `which` are places in `values`, -1 for missing."""
         there = [i for i, value in enumerate(values) if not is_missing(value)]
-        plain = [_plain(name, values[i]) for i in there]
+        plain = [checked_value(name, values[i]) for i in there]
         if len(there) < len(values):
             place = np.full(len(values) + 1, -1, dtype=np.intp)
             place[there] = np.arange(len(there))
@@ -137,7 +137,7 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = 40
 
 
-def _plain(name: Any, value: Any) -> Value:
+def checked_value(name: Any, value: Any) -> Value:
     """A value as a table holds it: of a plain type, and a whole number as an int."""
     if isinstance(value, np.generic) and value.dtype.kind not in "mM":  # those would become numbers
         value = value.item()
@@ -263,8 +263,13 @@ class CategoryTables:
         """Refuse values that may not join; nothing changes."""
         for column, coded in rows.coded.items():
             self.tables[column].check(coded)
-            if self.most is None:
-                self._check_number(self.tables[column], coded)
+
+    def check_room(self, rows: MixedRows) -> None:
+        """Refuse more categories than there are codes, where no bound puts the last ones together."""
+        if self.most is not None:
+            return
+        for column, coded in rows.coded.items():
+            self._check_number(self.tables[column], coded)
 
     def join(self, rows: MixedRows) -> NDArray[np.float32]:
         """The rows with codes for categories; new ones join, in the order of rows, then of columns.
@@ -272,6 +277,7 @@ class CategoryTables:
         So how a stream is cut into batches changes nothing.
         """
         self.check(rows)
+        self.check_room(rows)
         for _, column, value in sorted(self._arrivals(rows), key=lambda new: new[:2]):
             self._admit(self.tables[column], value)
         return self.codes(rows)
