@@ -221,7 +221,7 @@ def test_reports_show_columns_and_categories(model, tmp_path):
         "What each column is",
         "category, 30 values",
         "If city were another",
-        "&#x27;Oslo",
+        "'Oslo'",
     ):
         assert words in page
 

@@ -36,8 +36,9 @@ def learn(
     """Learn a stream and save the model.
 
     The stream is read piece by piece, never as a whole. Every row is predicted before it is learned
-    (test-then-train), and the scores are shown at the end; --no-eval skips that. An empty cell is a
-    missing number, which the forest can handle.
+    (test-then-train), and the scores are shown at the end; --no-eval skips that. Columns of text are
+    categories, dates become numbers, an empty cell is a missing value: what each column is taken for
+    is shown before learning starts.
 
     Ctrl-C writes a checkpoint. The same command with --resume then continues, and ends with the same
     model, to the last bit, as a run without the interruption.
@@ -45,11 +46,12 @@ def learn(
     Examples:
 
     ```
-    riparian learn trees.csv --target species --model trees.riparian
+    riparian learn trees.csv --target species
     zcat log.csv.gz | riparian learn - --format csv -t failed -m log.riparian
     ```
     """
-    for path, option in ((saving.model, "--model"), (html, "--html")):
+    model = saving.model_path(sources)
+    for path, option in ((model, "--model"), (html, "--html")):
         if path is not None:
             check_can_write(path, option)
 
@@ -69,7 +71,7 @@ def learn(
         if going.passes > 1 and not stream.again:
             raise BadUsage("--passes: standard input can be read only once")
         checkpoint = Checkpoint(
-            saving.checkpoint_path(), plan(stream, reading, columns, going, options), every
+            saving.checkpoint_path(model), plan(stream, reading, columns, going, options), every
         )
         if saving.resume:
             forest, chosen, progress = checkpoint.resume()
@@ -87,12 +89,12 @@ def learn(
         learner.run(checkpoint, display(quiet))
 
     data = model_bytes(forest, chosen)
-    write_file(saving.model, data, "model")
+    write_file(model, data, "model")
     checkpoint.remove()
-    facts = summary.facts(learner, saving.model, len(data))
+    facts = summary.facts(learner, model, len(data))
     if html is not None:
         summary.write_report(html, learner, facts)
     if as_json:
-        print(json.dumps(summary.to_dict(learner, saving.model, len(data), html)))
+        print(json.dumps(summary.to_dict(learner, model, len(data), html)))
     else:
         summary.show_all(learner, facts, html)
