@@ -137,11 +137,10 @@ def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
                 "holds no point yet; learn more points first"
             )
     majority = forest._native.parameters.voting == "majority"
-    arrays = (
-        {**_nodes(spoken, list(categories)), **_shares(spoken, rank, majority)}
-        if spoken
-        else _one_leaf(len(classes))
-    )
+    if spoken:
+        arrays = {**_nodes(spoken, list(categories)), **_shares(spoken, rank, majority)}
+    else:
+        arrays = _one_leaf(len(classes))
     names = getattr(forest, "feature_names_in_", None)
     return Ensemble(
         classes=classes,
