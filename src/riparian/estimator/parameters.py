@@ -404,7 +404,8 @@ def constructor_parameters(cls: type[ForestParameters]) -> dict[str, Parameter]:
 
 def defaults(cls: type[ForestParameters]) -> dict[str, Any]:
     """By the names that a constructor has."""
-    return {name: parameter.default for name, parameter in constructor_parameters(cls).items()}
+    parameters = constructor_parameters(cls) | OF_ROWS
+    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 DEFAULT = defaults(Parameters)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from riparian.inspection.cut import middle
+from riparian.inspection.view import category_tables
 from riparian.tools.checks import whole
 
 if TYPE_CHECKING:
@@ -44,8 +46,9 @@ def partial_dependence(
 ) -> Dependence | None:
     """The mean answer over rows X, with the feature set to one value after the other.
 
-    The values are those that occur, or evenly spaced ones where there are more than `points`. None
-    where the feature is missing in all rows.
+    The values are those that occur, or evenly spaced ones where there are more than `points`; of a
+    categorical feature the codes of its most frequent categories, most frequent first. None where
+    the feature is missing in all rows.
 
     >>> from riparian import OnlineForestClassifier
     >>> X = np.random.default_rng(0).normal(size=(2000, 2))
@@ -56,7 +59,8 @@ def partial_dependence(
     """
     rows = _dense(forest, X)
     feature = whole("feature", feature, at_least=0, at_most=rows.shape[1] - 1)
-    values = grid(rows[:, feature], whole("points", points, at_least=2, at_most=10**4))
+    points = whole("points", points, at_least=2, at_most=10**4)
+    values = grid(rows[:, feature], points, feature in category_tables(forest))
     if len(values) == 0:
         return None
     means = []
@@ -71,7 +75,8 @@ def plane(
 ) -> Plane | None:
     """The answers over the plane of two features, cut through the medians of rows X.
 
-    None where one of the two is missing in all rows.
+    A categorical feature is at its most frequent category instead. None where one of the two is
+    missing in all rows.
     """
     rows = _dense(forest, X)
     across = whole("across", across, at_least=0, at_most=rows.shape[1] - 1)
@@ -79,11 +84,14 @@ def plane(
     if across == up:
         raise ValueError(f"two different features are needed, got {across} twice")
     points = whole("points", points, at_least=2, at_most=10**4)
-    values_across, values_up = (grid(rows[:, feature], points) for feature in (across, up))
+    tables = category_tables(forest)
+    values_across, values_up = (
+        grid(rows[:, feature], points, feature in tables) for feature in (across, up)
+    )
     if len(values_across) == 0 or len(values_up) == 0:
         return None
-    middle = [_median(column) for column in rows.T]
-    asked = np.tile(np.array(middle, dtype=np.float32), (len(values_up) * len(values_across), 1))
+    middles = [middle(column, i in tables) for i, column in enumerate(rows.T)]
+    asked = np.tile(np.array(middles, dtype=np.float32), (len(values_up) * len(values_across), 1))
     asked[:, across] = np.tile(values_across, len(values_up))
     asked[:, up] = np.repeat(values_up, len(values_across))
     answers = forest._native.predict_proba(asked, forest._workers())
@@ -96,19 +104,19 @@ def plane(
     )
 
 
-def grid(column: NDArray[np.float32], points: int) -> NDArray[np.float32]:
-    """Values to try: those that occur, or evenly spaced ones in the middle of them."""
+def grid(
+    column: NDArray[np.float32], points: int, categorical: bool = False
+) -> NDArray[np.float32]:
+    """Values to try: those that occur, or evenly spaced ones in the middle of them; or categories."""
     there = column[~np.isnan(column)]
+    if categorical:
+        codes, counts = np.unique(there, return_counts=True)
+        return codes[np.argsort(-counts, kind="stable")[:points]]
     distinct = np.unique(there)
     if len(distinct) <= points:
         return distinct
     low, high = np.quantile(there.astype(np.float64), SHOWN)
     return np.unique(np.linspace(low, high, points).astype(np.float32))
-
-
-def _median(column: NDArray[np.float32]) -> float:
-    there = column[~np.isnan(column)]
-    return float(np.median(there)) if len(there) else float("nan")
 
 
 def _dense(forest: RowForestClassifier, X: Any) -> NDArray[np.float32]:

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.estimator.categories import Table
 from riparian.forest import OnlineForestClassifier
+from riparian.inspection.cut import NO_TABLES, Tables
+from riparian.inspection.view import category_tables
 from riparian.inspection.words import names_of_features
 from riparian.report import what_if_charts as charts
 from riparian.report.chart import chart
@@ -16,6 +19,7 @@ from riparian.report.tables import columns, heat_key, paragraph, table
 from riparian.tools.text import count, decimal, listed, percent, shortened
 
 if TYPE_CHECKING:
+    from riparian.explain.dependence import Dependence
     from riparian.explain.mistakes import Mistake
     from riparian.explain.permutation import Importance
 
@@ -107,6 +111,9 @@ def dependence(forest: _Unnamed, sample: NDArray[np.float32], feature: int) -> s
         f"The mean probabilities of {count(len(sample))} rows, with this feature set to one value "
         "after the other and everything else as it is."
     )
+    table = category_tables(forest).get(feature)  # type: ignore[arg-type]
+    if table is not None:
+        return categories(name, classes, [table.name(int(v)) for v in found.values], found, note)
     if len(classes) <= 2:
         figure = charts.dependence_line(name, classes[-1], found.values, found.probabilities[:, -1])
         low, high = found.probabilities[:, -1].min(), found.probabilities[:, -1].max()
@@ -129,11 +136,39 @@ def dependence(forest: _Unnamed, sample: NDArray[np.float32], feature: int) -> s
     )
 
 
+def categories(
+    name: str, classes: list[str], values: list[str], found: Dependence, note: str
+) -> str:
+    """What if the row had another category: bars for two classes, a heat map for more."""
+    two = len(classes) <= 2
+    order = np.argsort(-found.probabilities[:, -1], kind="stable") if two else range(len(values))
+    values = [values[i] for i in order]
+    shares = found.probabilities[list(order)]
+    shown = most_probable(shares, MOST_CLASSES)
+    return chart(
+        f"dependence-{found.feature}",
+        f"If {shortened(name, LONGEST_NAME)} were another",
+        f"Partial dependence on {name}: the mean probability of "
+        + (classes[-1] if two else listed(len(shown), len(classes), "classes"))
+        + f" for {count(len(values))} categories.",
+        note.replace("one value", "one category") + " Shown are its most frequent categories.",
+        charts.category_bars(classes[-1], values, shares[:, -1])
+        if two
+        else charts.category_heat(name, [classes[k] for k in shown], values, shares[:, shown].T),
+        key="" if two else heat_key("probability", EVEN_STEPS, "strong-heat"),
+    )
+
+
 def planes(forest: _Unnamed, sample: NDArray[np.float32], pair: tuple[int, int]) -> str:
     from riparian.explain.dependence import plane
 
     found = plane(forest, sample, *pair)  # type: ignore[arg-type]
     across, up = (forest.names[feature] for feature in pair)
+    named = [forest.names[f] for f in pair if f in category_tables(forest)]  # type: ignore[arg-type]
+    if named:
+        return paragraph(
+            f"{across} and {up} have no plane: {named[0]} has categories, not numbers."
+        )
     if found is None or min(len(found.values_across), len(found.values_up)) < 2:
         return paragraph(f"{across} and {up} have no plane: one of them has fewer than two values.")
     classes = [str(label) for label in forest.classes_]
@@ -183,7 +218,7 @@ def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
                 shortened(str(mistake.predicted), LONGEST_NAME),
                 percent(mistake.probability),
                 percent(mistake.of_truth),
-                reasons(names, mistake.x, found.values[0]),
+                reasons(names, mistake.x, found.values[0], category_tables(forest)),
             )
         )
     head = ("row", "truth", "predicted", "probability", "of the truth", "what speaks for it")
@@ -196,15 +231,23 @@ def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
     )
 
 
-def reasons(names: Sequence[str], x: NDArray[np.float32], contributions: NDArray[Any]) -> str:
+def reasons(
+    names: Sequence[str],
+    x: NDArray[np.float32],
+    contributions: NDArray[Any],
+    tables: Tables = NO_TABLES,
+) -> str:
     """The features that add most to the probability, with their values."""
     order = np.argsort(-contributions, kind="stable")[:MOST_REASONS]
     return ", ".join(
-        f"{shortened(names[i], LONGEST_NAME)} = {_value(x[i])} (+{decimal(contributions[i], 2)})"
+        f"{shortened(names[i], LONGEST_NAME)} = {_value(x[i], tables.get(i))} "
+        f"(+{decimal(contributions[i], 2)})"
         for i in order.tolist()
         if contributions[i] > 0
     )
 
 
-def _value(x: np.float32) -> str:
-    return "missing" if np.isnan(x) else f"{float(x):.4g}"
+def _value(x: np.float32, table: Table | None) -> str:
+    if np.isnan(x):
+        return "missing" if table is None else "missing, or never learned"
+    return f"{float(x):.4g}" if table is None else table.name(int(x))

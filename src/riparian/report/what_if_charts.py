@@ -84,6 +84,37 @@ def dependence_heat(
     )
 
 
+def category_bars(label: str, categories: list[str], probabilities: NDArray[np.float64]) -> Any:
+    trace = plotly("graph_objects").Bar(
+        x=probabilities.tolist(),
+        y=list(range(len(categories))),
+        orientation="h",
+        customdata=[[text(category)] for category in categories],
+        hovertemplate="%{customdata[0]}<br>%{x:.1%}<extra></extra>",
+        meta={"marker.color": "accent"},
+    )
+    return named_bars([trace], categories, f"probability of {text(label, 30)}", row=ROW)
+
+
+def category_heat(
+    name: str, classes: list[str], categories: list[str], probabilities: NDArray[np.float64]
+) -> Any:
+    """Classes down, categories across."""
+    heat = _heat(
+        probabilities,
+        x=list(range(len(categories))),
+        y=list(range(len(classes))),
+        customdata=[[[text(c), text(label)] for c in categories] for label in classes],
+        hovertemplate="%{customdata[1]}<br>%{customdata[0]}: %{z:.1%}<extra></extra>",
+    )
+    return figure(
+        [heat],
+        height=150 + ROW * max(4, len(classes)),
+        xaxis=names_axis(categories, text(name, 60), tickangle=-45),
+        yaxis=names_axis(classes, autorange="reversed"),
+    )
+
+
 def plane(across: str, up: str, found: Plane, k: int) -> Any:
     heat = _heat(
         found.probabilities[:, :, k],

@@ -111,8 +111,9 @@ def evaluate(
             if permutation:
                 permuted.update(loaded.forest, X, y)
             if html is not None:
-                sample.update(X)
-                mistakes.update(X, y, proba, loaded.forest.classes_)
+                rows = loaded.forest._checked_points(X)  # with codes for categories
+                sample.update(rows)
+                mistakes.update(rows, y, proba, loaded.forest.classes_)
     matched.end()
     if scores.rows == 0:
         raise BadData("there are no rows to test on", file=stream.first.file)
@@ -126,6 +127,7 @@ def evaluate(
     importance = sorted(permuted.results(), key=lambda each: -each.accuracy.mean)
     facts = _facts(scores, loaded.path, stream.paths, time.monotonic() - began)
     if html is not None:
+        from riparian.cli.output.columns import columns_in_words
         from riparian.report import Report
 
         with named(loaded.forest, loaded.feature_names):
@@ -134,6 +136,7 @@ def evaluate(
                 title,
                 loaded.forest,
                 facts,
+                columns=columns_in_words(loaded.columns, loaded.forest),
                 scores=scores,
                 importance=importance,
                 mistakes=mistakes.mistakes,

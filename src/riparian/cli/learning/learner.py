@@ -11,7 +11,6 @@ from typing import Any
 
 from riparian.cli.errors import BadData, Interrupted
 from riparian.cli.features.columns import Columns
-from riparian.cli.features.table import TableColumns
 from riparian.cli.learning.blocks import Piece, rechunk, shuffled_windows
 from riparian.cli.learning.checkpoint import Checkpoint, Progress
 from riparian.cli.learning.course import Course
@@ -138,26 +137,9 @@ class Learner:
         return Ahead(self._pieces(self.stream.batches(self.kinds, skip, self.course.limit)))
 
     def _pieces(self, batches: Iterator[Batch]) -> Generator[Piece, None, None]:
-        if isinstance(self.columns, TableColumns) and self.columns.unsettled:
-            batches = self._settled(self.columns, batches)
         for batch in batches:
             X = self.columns.points(batch, follow=True)
             yield X, self.columns.labels(batch)
-
-    def _settled(self, columns: TableColumns, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """The same batches; the columns have seen those at the beginning before the first is given."""
-        held: list[Batch] = []
-        rows = 0
-        for batch in batches:
-            held.append(batch)
-            rows += len(batch)
-            if rows >= self.course.category_rows:
-                break
-        over = rows - self.course.category_rows
-        seen = [*held[:-1], held[-1][: len(held[-1]) - over]] if over > 0 else held
-        columns.settle(seen)
-        yield from held
-        yield from batches
 
     def _blocks(self, ahead: Ahead[Piece]) -> Iterator[Piece]:
         pieces = self._interruptible(ahead)

@@ -9,6 +9,7 @@ from typing import Any
 
 from riparian.cli.learning.learner import Learner
 from riparian.cli.model_file import named
+from riparian.cli.output.columns import columns_in_words
 from riparian.cli.output.tables import confusion_table, score, show, two_columns
 from riparian.estimator.budget import budget_in_words
 from riparian.estimator.replacements import replacements_in_words, replacements_of
@@ -72,6 +73,7 @@ def to_dict(learner: Learner, model: Path, size: int, html: Path | None) -> dict
         "seconds": progress.seconds,
         "classes": learner.forest.classes_.tolist(),
         "features": learner.columns.n_features,
+        "columns": columns_in_words(learner.columns, learner.forest),
         "prequential": None if test is None else test.to_dict(),
         "curve": None if test is None else [_without_nan(asdict(point)) for point in test.curve],
         "forest": {**stats, "memory": learner.forest.memory()},
@@ -102,6 +104,7 @@ def write_report(path: Path, learner: Learner, facts: dict[str, str]) -> None:
                     if name in facts
                 },
             },
+            columns=columns_in_words(learner.columns, learner.forest),
             curve=None if test is None else test.curve,
             scores=None if test is None else test.scores,
         ).write(path)

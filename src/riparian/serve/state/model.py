@@ -54,6 +54,14 @@ class Model:
         if hasattr(forest, "feature_names_in_"):
             del forest.feature_names_in_
         columns = {name: column for column, name in enumerate(names)}
+        if forest._native.categories is not None:
+            categorical = ", ".join(
+                repr(names[i]) for i in sorted(forest._native.categories.tables)
+            )
+            raise ValueError(
+                f"a service takes numbers, and these features are categorical: {categorical}; "
+                "learn them with --encode to serve the model"
+            )
         labels = frozenset(forest.classes_.tolist())
         if not all(isinstance(label, bool | int | float | str) for label in labels):
             raise ValueError("labels must be strings, numbers or bools, got bytes: JSON has none")
