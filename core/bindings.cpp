@@ -412,6 +412,33 @@ public:
         return nb::make_tuple(points, arrays, to_python(std::move(shared)));
     }
 
+    // What the trees share, as `save` has it, without the trees.
+    nb::object shared() {
+        typename Forest<Space, Rule>::SharedState shared;
+        const auto copy = [&](std::uint64_t, const auto&, const auto& theirs) {
+            if constexpr (requires { theirs.save(); }) shared = theirs.save();
+        };
+        released([&] { forest_.visit(copy); });
+        return to_python(std::move(shared));
+    }
+
+    // Values of one column among the kept points: that of the point at place word mod n, for each word,
+    // n being their number. Empty if there are none.
+    nb::object kept_values(std::uint32_t column, const Array1<std::uint64_t>& words) {
+        std::vector<float> values;
+        const auto draw = [&](std::uint64_t, const auto&, const auto& kept) {
+            if constexpr (requires { kept.value(column, std::uint64_t{}); }) {
+                const std::uint64_t first = kept.first_at_hand(), n = kept.received() - first;
+                if (n == 0) return;
+                values.reserve(words.size());
+                for (std::size_t i = 0; i < words.size(); ++i)
+                    values.push_back(kept.value(column, first + words.data()[i] % n));
+            }
+        };
+        released([&] { forest_.visit(draw); });
+        return owned(std::move(values));
+    }
+
     nb::dict tree(std::size_t i) {
         std::optional<TreeState<Space>> state;
         const auto copy = [&](std::uint64_t, const auto& trees, const auto&) {
@@ -522,6 +549,8 @@ auto bind_forest(nb::module_& m, const char* name) {
         .def("let_go", &Bound::let_go)
         .def("let_go_in_child", &Bound::let_go_in_child)
         .def("save", &Bound::save)
+        .def("shared", &Bound::shared)
+        .def("kept_values", &Bound::kept_values, "column"_a, "words"_a)
         .def("set_classes", &Bound::set_classes, "rank"_a, "n_classes"_a)
         .def("set_space", &Bound::set_space, "space"_a)
         .def_prop_ro("depth", &Bound::depth)

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
+import riparian
 from riparian import OnlineForestClassifier, SaffariForestClassifier
 from riparian.streams import GaussianMixture
 
@@ -70,6 +72,25 @@ def nothing_learned() -> Asked:
     return asked(forest.partial_fit(np.empty((0, 2)), [], classes=[1, 2, 3]), np.eye(2))
 
 
+def only_predicts() -> Asked:
+    """Back from a snapshot that has nothing but the answers."""
+    forest, X = missing()
+    return Asked(riparian.from_bytes(forest.to_bytes(prediction_only=True)), X)
+
+
+def sparse_rows() -> Asked:
+    rng = np.random.default_rng(9)
+    X = rng.poisson(0.4, size=(800, 12)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > X[:, 2])
+    forest = OnlineForestClassifier(4, random_state=5).partial_fit(csr_matrix(X), y)
+    return asked(forest, X)
+
+
+def without_kept_points() -> Asked:
+    """The paper's forest, on a bounded fringe."""
+    return mixture(trees=4, points=3000, kept_points=0, fringe_size=10)
+
+
 def saffari() -> Asked:
     X, y = GaussianMixture.paper().sample(1500, random_state=3)
     return asked(SaffariForestClassifier(5, random_state=1), X, y)
@@ -95,6 +116,9 @@ KINDS: dict[str, Callable[[], Asked]] = {
     "one class": one_class,
     "some abstain": some_abstain,
     "nothing learned": nothing_learned,
+    "only predicts": only_predicts,
+    "sparse rows": sparse_rows,
+    "without kept points": without_kept_points,
     "Saffari": saffari,
     "names": names_for_columns,
 }

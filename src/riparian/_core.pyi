@@ -97,6 +97,8 @@ class _Forest:
     def save(
         self,
     ) -> tuple[int, list[dict[str, NDArray[Any]]], dict[str, NDArray[Any]] | None]: ...
+    def shared(self) -> dict[str, NDArray[Any]] | None: ...
+    def kept_values(self, column: int, words: NDArray[np.uint64]) -> NDArray[np.float32]: ...
     def set_classes(self, rank: list[int], n_classes: int) -> None: ...
     def set_space(self, space: Any) -> None: ...
     @property
@@ -132,6 +134,7 @@ class PlainTrees:
         root: NDArray[np.int64],
         feature: NDArray[np.int32],
         threshold: NDArray[np.float32],
+        equals: NDArray[np.bool_],
         left: NDArray[np.int32],
         weight: NDArray[np.float64],
         leaf_number: NDArray[np.int64],
@@ -144,5 +147,9 @@ class PlainTrees:
     def answer(self, rows: NDArray[np.float32]) -> NDArray[np.float64]: ...
     def path_dependent(self, rows: NDArray[np.float32], workers: int) -> NDArray[np.float64]: ...
     def interventional(
-        self, rows: NDArray[np.float32], background: NDArray[np.float32], workers: int
+        self,
+        rows: NDArray[np.float32],
+        background: NDArray[np.float32],
+        weights: NDArray[np.float64] | None,
+        workers: int,
     ) -> NDArray[np.float64]: ...

@@ -8,10 +8,13 @@ from math import factorial
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.sparse import csr_matrix
 
+import riparian
 from riparian import OnlineForestClassifier
 from riparian.estimator.ensemble import ensemble_of
 from riparian.explain import Explainer
+from riparian.streams import GaussianMixture
 
 from plain_forests import KINDS, mixture, on_thresholds, probabilities
 from strategies import streams
@@ -232,3 +235,68 @@ def test_a_label_that_is_no_class_is_an_error():
 def test_an_empty_background_is_an_error():
     with pytest.raises(ValueError, match="background must hold at least one row, got none"):
         Explainer(mixture().forest, np.empty((0, 2)))
+
+
+# -- the kept points as background ------------------------------------------------------------------
+
+
+def keeping(kept=60, sparse=False, weighted=False, **more):
+    X, y = GaussianMixture.paper().sample(400, random_state=1)
+    weight = np.random.default_rng(0).choice([0.5, 1.0, 4.0], 400) if weighted else None
+    forest = OnlineForestClassifier(4, kept_points=kept, random_state=2, **more)
+    forest.partial_fit(csr_matrix(X) if sparse else X, y, sample_weight=weight)
+    return forest, X.astype(np.float32), weight
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_kept_points_are_a_background(sparse):
+    forest, X, _ = keeping(sparse=sparse)
+    found = Explainer(forest, "kept").contributions(X[:50])
+    given = Explainer(forest, X[-60:]).contributions(X[:50])
+    assert np.array_equal(found.values, given.values)
+    np.testing.assert_allclose(found.base, given.base, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        found.probabilities, probabilities(forest, X[:50]), rtol=0, atol=1e-9
+    )
+
+
+def test_a_kept_point_counts_as_often_as_it_weighs():
+    forest, X, weight = keeping(weighted=True)
+    found = Explainer(forest, "kept").contributions(X[:50])
+    copies = np.repeat(X[-60:], (2 * weight[-60:]).astype(int), axis=0)
+    given = Explainer(forest, copies).contributions(X[:50])
+    np.testing.assert_allclose(found.values, given.values, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.base, given.base, rtol=0, atol=1e-12)
+    one = Explainer(forest, "kept").contributions(X[:50], label=3)
+    np.testing.assert_allclose(one.probabilities, probabilities(forest, X[:50])[:, 3], atol=1e-9)
+
+
+def test_of_many_kept_points_some_are_taken_evenly():
+    forest, X, _ = keeping()
+    found = Explainer(forest, "kept", background_size=7).contributions(X[:50])
+    some = X[-60:][[0, 8, 17, 25, 34, 42, 51]]
+    assert np.array_equal(found.values, Explainer(forest, some).contributions(X[:50]).values)
+
+
+def test_the_background_stays_as_the_kept_points_were():
+    forest, X, _ = keeping()
+    explains = Explainer(forest, "kept")
+    before = explains.contributions(X[:20]).values
+    forest.partial_fit(X[:200] + 100, np.zeros(200, dtype=int))
+    assert np.array_equal(explains.contributions(X[:20]).values, before)
+
+
+@pytest.mark.parametrize("prediction_only", [False, True])
+def test_without_kept_points_a_background_must_be_given(prediction_only):
+    forest, X, _ = keeping(kept=60 * prediction_only)
+    forest = riparian.from_bytes(forest.to_bytes(prediction_only=prediction_only))
+    with pytest.raises(ValueError, match="keeps points, and this one has none: give rows"):
+        Explainer(forest, "kept")
+    assert Explainer(forest, X[:5]).contributions(X[:2]).values.shape == (2, 2, 5)
+
+
+def test_a_background_of_another_name_is_an_error():
+    with pytest.raises(ValueError, match="must be rows, \"kept\" or None, got 'all'"):
+        Explainer(mixture().forest, "all")
+    with pytest.raises(ValueError, match="background_size must be from 1 to"):
+        Explainer(mixture().forest, "kept", background_size=0)

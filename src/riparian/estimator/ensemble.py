@@ -29,7 +29,8 @@ WHOLE = _core.whole_share  # a share of one, in the units in which shares are ad
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """The trees that speak, end to end. Every test is `x[feature] <= threshold`; true goes left.
+    """The trees that speak, end to end. Every test is `x[feature] <= threshold`, or of a categorical
+    feature `x[feature] == threshold` (R22); true goes left.
 
     A missing value (NaN) goes right. A tree without an estimation point abstains and is not here;
     where all abstain, one leaf gives every class the same probability.
@@ -45,6 +46,7 @@ class Ensemble:
     # Per node, tree by tree, in the order of creation.
     feature: NDArray[np.int32]  # -1 of a leaf
     threshold: NDArray[np.float32]
+    equals: NDArray[np.bool_]  # whether the feature is categorical: it holds codes (R22)
     left: NDArray[np.int32]  # among all nodes; the right child is the next; -1 of a leaf
 
     # Per leaf, in the order of the nodes.
@@ -155,6 +157,7 @@ def _nodes(trees: list[Tree]) -> dict[str, Any]:
         "left": np.concatenate(left),
         "feature": np.concatenate(feature),
         "threshold": np.concatenate([tree.threshold for tree in trees]),
+        "equals": np.zeros(sum(len(tree.child) for tree in trees), dtype=bool),
         "leaf": np.concatenate(leaf),
     }
 
@@ -193,6 +196,7 @@ def _one_leaf(n_classes: int) -> dict[str, Any]:
         "left": np.array([NONE]),
         "feature": np.array([NONE]),
         "threshold": np.zeros(1, dtype=np.float32),
+        "equals": np.zeros(1, dtype=bool),
         "leaf": one,
         "weight": one,
         "n_shares": one + n_classes,

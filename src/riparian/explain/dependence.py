@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
+from riparian.estimator.rows import dense
 from riparian.tools.checks import whole
 
 if TYPE_CHECKING:
@@ -112,5 +112,4 @@ def _median(column: NDArray[np.float32]) -> float:
 
 
 def _dense(forest: RowForestClassifier, X: Any) -> NDArray[np.float32]:
-    rows = forest._checked_points(X)
-    return np.array(rows.toarray() if issparse(rows) else rows, dtype=np.float32)
+    return dense(forest._checked_points(X)).copy()
