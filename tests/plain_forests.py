@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 import riparian
 from riparian import OnlineForestClassifier, SaffariForestClassifier
+from riparian.estimator.ensemble import Ensemble, ensemble_of
 from riparian.streams import GaussianMixture
 
 
@@ -122,6 +124,49 @@ KINDS: dict[str, Callable[[], Asked]] = {
     "Saffari": saffari,
     "names": names_for_columns,
 }
+
+
+class Categorical(NamedTuple):
+    """Trees that ask categories, as they are exported and explained, without a forest behind them."""
+
+    ensemble: Ensemble
+    X: np.ndarray
+
+    @property
+    def answers(self) -> np.ndarray:
+        """By the definition, in plain Python (R4, R11, R22)."""
+        e, sums = self.ensemble, np.zeros((len(self.X), self.ensemble.n_classes))
+        leaves = e.leaf_values()
+        for i, x in enumerate(self.X):
+            for node in e.root.tolist():
+                while e.left[node] >= 0:
+                    value, threshold = x[e.feature[node]], e.threshold[node]
+                    yes = value == threshold if e.equals[node] else value <= threshold
+                    node = int(e.left[node]) + (not yes)
+                sums[i] += leaves[e.leaf_number[node]]
+        return sums / e.n_trees
+
+
+def of_categories(columns=(0, 2), trees=4, points=600, width=4, codes=6) -> Categorical:
+    """A forest over codes, some of whose columns are asked for equality instead.
+
+    Some of its leaves cannot be reached by any row that way: nothing is two categories at once.
+    """
+    rng = np.random.default_rng(11)
+    X = rng.integers(0, codes, size=(points, width)).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = (X[:, 0] == 2).astype(int) + (X[:, 1] > 3) + 2 * (X[:, 2] == X[:, 3])
+    forest = OnlineForestClassifier(trees, random_state=3, beta=4.0).fit(X, y)
+    plain = ensemble_of(forest, "this")
+    names = [f"kind {code}" for code in range(codes)]
+    return Categorical(
+        replace(
+            plain,
+            equals=np.isin(plain.feature, columns),
+            categories={column: names for column in columns},
+        ),
+        np.concatenate([X[:150], np.full((1, width), np.nan), [[99.0] * width]]).astype(np.float32),
+    )
 
 
 def asked(forest, X, y=None) -> Asked:

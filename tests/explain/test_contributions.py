@@ -14,9 +14,10 @@ import riparian
 from riparian import OnlineForestClassifier
 from riparian.estimator.ensemble import ensemble_of
 from riparian.explain import Explainer
+from riparian.explain.contributions import mean_of, plain_trees
 from riparian.streams import GaussianMixture
 
-from plain_forests import KINDS, mixture, on_thresholds, probabilities
+from plain_forests import KINDS, Categorical, mixture, of_categories, on_thresholds, probabilities
 from strategies import streams
 
 pytestmark = pytest.mark.engine
@@ -54,7 +55,8 @@ def shapley(value, n):
 
 
 def goes_left(ensemble, node, x):
-    return x[ensemble.feature[node]] <= ensemble.threshold[node]
+    value, threshold = x[ensemble.feature[node]], ensemble.threshold[node]
+    return value == threshold if ensemble.equals[node] else value <= threshold
 
 
 def expected(ensemble, x, known, node):
@@ -107,6 +109,47 @@ def test_interventional_contributions_are_shapley_values(four_features):
     for x, values in zip(X, found.values, strict=True):
         exact = shapley(lambda known, x=x: by_background(forest, background, x, known), 4)
         np.testing.assert_allclose(values, exact, rtol=0, atol=1e-12)
+
+
+# -- categories (R22) -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [(0,), (0, 2), (0, 1, 2, 3)])
+def test_contributions_of_categories_are_shapley_values(columns):
+    ensemble, X = of_categories(columns, trees=2, points=300)
+    X = X[-12:]
+    values = plain_trees(ensemble, None).path_dependent(X, 1)
+    for x, found in zip(X, values, strict=True):
+        exact = shapley(lambda known, x=x: by_paths(ensemble, x, known), 4)
+        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [(0,), (0, 2), (0, 1, 2, 3)])
+def test_contributions_of_categories_against_a_background_are_shapley_values(columns):
+    ensemble, X = of_categories(columns, trees=2, points=300)
+    X, background = X[-6:], X[:9]
+    values = plain_trees(ensemble, None).interventional(X, background, None, 1)
+
+    def mean_answer(x, known):
+        mixed = background.copy()
+        mixed[:, list(known)] = x[list(known)]
+        return Categorical(ensemble, mixed).answers.mean(axis=0)
+
+    for x, found in zip(X, values, strict=True):
+        exact = shapley(lambda known, x=x: mean_answer(x, known), 4)
+        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12)
+
+
+def test_contributions_of_categories_add_up():
+    asked = of_categories(trees=5, points=1500, codes=12)
+    trees = plain_trees(asked.ensemble, None)
+    np.testing.assert_allclose(trees.answer(asked.X), asked.answers, rtol=0, atol=1e-12)
+    base = mean_of(asked.ensemble, None)
+    total = base + trees.path_dependent(asked.X, 1).sum(axis=1)
+    np.testing.assert_allclose(total, asked.answers, rtol=0, atol=1e-9)
+    base = trees.answer(asked.X[:9]).mean(axis=0)
+    total = base + trees.interventional(asked.X, asked.X[:9], None, 2).sum(axis=1)
+    np.testing.assert_allclose(total, asked.answers, rtol=0, atol=1e-9)
 
 
 # -- they add up ----------------------------------------------------------------------------------
@@ -163,6 +206,7 @@ def chain(n):
         root=np.array([0]),
         feature=feature,
         threshold=np.full(2 * n + 1, 0.5, dtype=np.float32),
+        equals=np.zeros(2 * n + 1, dtype=bool),
         left=left,
         leaf=leaves,
         weight=1 + np.arange(len(leaves)) % 5,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import re
 import subprocess
 import threading
@@ -16,9 +17,10 @@ from hypothesis import strategies as st
 
 from riparian import OnlineForestClassifier
 from riparian.depth import DepthForestClassifier
-from riparian.export import to_c, to_onnx, to_treelite
+from riparian.export import c_header, onnx, to_c, to_onnx, to_treelite
+from riparian.export import treelite as builder
 
-from plain_forests import KINDS, asked, labels, mixture, probabilities
+from plain_forests import KINDS, asked, labels, mixture, of_categories, probabilities
 from strategies import streams
 
 few = settings(
@@ -163,6 +165,37 @@ def test_c_allocates_nothing_and_needs_nothing_but_integers():
     header = to_c(mixture().forest)
     assert re.findall(r"#include (\S+)", header) == ["<stdint.h>"]
     assert not re.search(r"\b(malloc|calloc|alloca|new)\b", header)
+
+
+# -- categories (R22) -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=[(0,), (0, 2), (0, 1, 2, 3)])
+def categorical(request):
+    return of_categories(request.param)
+
+
+def test_onnx_asks_categories_by_their_codes(categorical):
+    model = onnx.model(categorical.ensemble)
+    label, proba = run_onnx(model, categorical.X)
+    np.testing.assert_allclose(proba, categorical.answers, rtol=0, atol=1e-6)
+    assert label.tolist() == categorical.answers.argmax(axis=1).tolist()
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    named = json.loads(session.get_modelmeta().custom_metadata_map["categories"])
+    assert named["0"] == [f"kind {code}" for code in range(6)]
+
+
+def test_treelite_asks_categories_by_their_codes(categorical):
+    proba = run_treelite(builder.model(categorical.ensemble), categorical.X)
+    np.testing.assert_allclose(proba, categorical.answers, rtol=0, atol=1e-12)
+
+
+def test_c_asks_categories_by_their_codes_and_names_them(categorical, tmp_path):
+    header = c_header.header(categorical.ensemble, "forest")
+    best, proba = run_c(compiled(header, tmp_path), categorical.X, categorical.ensemble.n_classes)
+    assert np.array_equal(proba, categorical.answers)
+    assert np.array_equal(best, categorical.answers.argmax(axis=1))
+    assert 'forest_categories_0[] = {\n"kind 0","kind 1",' in header
 
 
 # -- by suffix ------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ This is what is exported and explained. A forest goes on learning; its ensemble 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from riparian import _core
 from riparian.engine.pieces import begins, numbers, sums
 from riparian.engine.trees import Tree
+from riparian.estimator.categories import Value
 
 if TYPE_CHECKING:
     from riparian.estimator.row_forest import RowForestClassifier
@@ -39,6 +41,7 @@ class Ensemble:
     classes: NDArray[Any]  # in the public order
     n_features: int
     feature_names: list[str] | None
+    categories: Mapping[int, Sequence[Value]]  # per categorical feature: what its codes stand for
 
     # Per tree.
     root: Integers  # the number of its root among all nodes
@@ -140,6 +143,7 @@ def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
         classes=classes,
         n_features=n_features,
         feature_names=None if names is None else [str(name) for name in names],
+        categories={},
         **arrays,
     )
 

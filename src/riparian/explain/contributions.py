@@ -103,9 +103,9 @@ class Explainer:
         rows = self._checked(X)
         ensemble, workers = self._ensemble, self._forest._workers()
         chosen = None if label is None else self._number_of(label)
-        trees = _plain_trees(ensemble, chosen)
+        trees = plain_trees(ensemble, chosen)
         if self._background is None:
-            values, base = trees.path_dependent(rows, workers), _mean(ensemble, chosen)
+            values, base = trees.path_dependent(rows, workers), mean_of(ensemble, chosen)
         else:
             values = trees.interventional(rows, self._background, self._weights, workers)
             base = np.average(trees.answer(self._background), axis=0, weights=self._weights)
@@ -142,7 +142,7 @@ def _kept(
     return dense(kept.X[some]), kept.sample_weight[some]
 
 
-def _plain_trees(ensemble: Ensemble, chosen: int | None) -> _core.PlainTrees:
+def plain_trees(ensemble: Ensemble, chosen: int | None) -> _core.PlainTrees:
     """The trees for the core, with the values of all classes or of one."""
     values, classes = _values(ensemble), ensemble.share_class
     leaf = np.repeat(np.arange(len(ensemble.leaf)), ensemble.n_shares)
@@ -171,7 +171,7 @@ def _values(ensemble: Ensemble) -> Floats:
     return ensemble.share / (WHOLE * ensemble.n_trees)
 
 
-def _mean(ensemble: Ensemble, chosen: int | None) -> Floats:
+def mean_of(ensemble: Ensemble, chosen: int | None) -> Floats:
     """The answer over the estimation points of each tree."""
     if ensemble.abstains:
         mean = np.full(ensemble.n_classes, 1 / ensemble.n_classes)

@@ -2,11 +2,14 @@
 
 Shares are multiples of 2^-40, and so are exact as float64. The node adds them up as they are, so that
 ties stay ties and the label is ours; the division by the number of trees follows. The input is float32,
-as our features and thresholds are. The outputs have the names that scikit-learn's converter gives.
+as our features and thresholds are; a categorical feature is its code (R22), and the property
+`categories` of the model says which category is which. The outputs have the names that scikit-learn's
+converter gives.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -71,8 +74,7 @@ def model(ensemble: Ensemble) -> bytes:
             helper.make_opsetid(ML_DOMAIN, ML_VERSION),
         ],
     )
-    if ensemble.feature_names is not None:
-        helper.set_model_props(whole, {"feature_names": "\n".join(ensemble.feature_names)})
+    helper.set_model_props(whole, properties(ensemble))
     if whole.ByteSize() > MOST_BYTES:
         raise ValueError(
             f"an ONNX file holds at most {MOST_BYTES:,} bytes, and this forest of "
@@ -80,6 +82,16 @@ def model(ensemble: Ensemble) -> bytes:
         )
     onnx.checker.check_model(whole)
     return bytes(whole.SerializeToString())
+
+
+def properties(ensemble: Ensemble) -> dict[str, str]:
+    """What the input is: the names of the features, and of categories, whose codes are given."""
+    props = {}
+    if ensemble.feature_names is not None:
+        props["feature_names"] = "\n".join(ensemble.feature_names)
+    if ensemble.categories:
+        props["categories"] = json.dumps({str(k): [*v] for k, v in ensemble.categories.items()})
+    return props
 
 
 def class_labels(classes: NDArray[Any]) -> dict[str, list[Any]]:
@@ -112,6 +124,7 @@ class _Nodes:
         tree = np.repeat(np.arange(ensemble.n_trees), sizes)
         first = np.repeat(ensemble.root, sizes)
         inner = ~ensemble.is_leaf
+        tests = np.where(ensemble.equals, "BRANCH_EQ", "BRANCH_LEQ")
         left = np.where(inner, ensemble.left - first, 0)
         node = np.repeat(ensemble.leaf, ensemble.n_shares)
         self.weights = ensemble.share.astype(np.float64) / WHOLE
@@ -120,7 +133,7 @@ class _Nodes:
             "nodes_treeids": tree.tolist(),
             "nodes_nodeids": (np.arange(len(tree)) - first).tolist(),
             "nodes_featureids": np.where(inner, ensemble.feature, 0).tolist(),
-            "nodes_modes": np.where(inner, "BRANCH_LEQ", "LEAF").tolist(),
+            "nodes_modes": np.where(inner, tests, "LEAF").tolist(),
             "nodes_truenodeids": left.tolist(),
             "nodes_falsenodeids": np.where(inner, left + 1, 0).tolist(),
             "nodes_missing_value_tracks_true": [0] * len(tree),  # NaN goes right (R4)
