@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -231,6 +231,9 @@ class CurvePoint:
     seconds: float  # since the stream began
 
 
+Watch = Callable[[Any, ArrayLike, NDArray[np.float64], NDArray[Any]], None]
+
+
 class Prequential:
     """Test-then-train: the scores of a stream whose rows are predicted before they are learned.
 
@@ -267,14 +270,19 @@ class Prequential:
         X: Any,
         y: ArrayLike,
         classes: ArrayLike | None = None,
+        watch: Watch | None = None,
     ) -> float:
         """Score the forest on a block, then let it learn the block.
 
         A forest that does not know any class yet is not scored. `classes` is for `partial_fit`.
-        Returns the seconds that learning took, without the test.
+        `watch(X, y, proba, classes)` is shown what is scored. Returns the seconds that learning
+        took, without the test.
         """
         if len(getattr(forest, "classes_", ())):
-            self.update(y, forest.predict_proba(X), forest.classes_)
+            proba, known = forest.predict_proba(X), forest.classes_
+            self.update(y, proba, known)
+            if watch is not None:
+                watch(X, y, proba, known)
         start = time.perf_counter()
         forest.partial_fit(X, y, classes)
         return time.perf_counter() - start

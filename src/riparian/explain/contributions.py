@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from riparian import _core
 from riparian.estimator.ensemble import WHOLE, Ensemble, ensemble_of
 from riparian.estimator.rows import dense
+from riparian.explain.sample import kept_sample
 from riparian.tools.checks import whole
 
 if TYPE_CHECKING:
@@ -131,15 +132,13 @@ def _kept(
 ) -> tuple[NDArray[np.float32], Floats]:
     if background != "kept":
         raise ValueError(f'background must be rows, "kept" or None, got {background!r}')
-    kept = forest.kept_points_
-    n = len(kept.y)
-    if n == 0:
+    rows, weights = kept_sample(forest, size)
+    if len(rows) == 0:
         raise ValueError(
             'background="kept" needs a forest that keeps points, and this one has none: '
             "give rows as the background"
         )
-    some = np.arange(min(n, size)) * n // min(n, size)
-    return dense(kept.X[some]), kept.sample_weight[some]
+    return rows, weights
 
 
 def plain_trees(ensemble: Ensemble, chosen: int | None) -> _core.PlainTrees:

@@ -11,6 +11,7 @@ from typing import Any
 
 from riparian.cli.errors import BadData, Interrupted
 from riparian.cli.features.columns import Columns
+from riparian.cli.features.pair import numbers_of
 from riparian.cli.features.table import TableColumns
 from riparian.cli.learning.blocks import Piece, rechunk, shuffled_windows
 from riparian.cli.learning.checkpoint import Checkpoint, Progress
@@ -38,6 +39,7 @@ class Learner:
         course: Course,
         progress: Progress,
         kinds: Callable[[Source], dict[str, Kind]],
+        pair: tuple[str, str] | None = None,
     ) -> None:
         self.forest = forest
         self.columns = columns
@@ -45,6 +47,7 @@ class Learner:
         self.course = course
         self.progress = progress
         self.kinds = kinds  # what to read of a file
+        self.pair = pair  # two features for the report
         self._interrupts = Interrupts()
         self._began = time.monotonic() - progress.seconds
         self._learned_before = progress.learned
@@ -89,14 +92,25 @@ class Learner:
                 raise Stop
 
     def _learn(self, X: Any, y: Any) -> None:
+        if self.pair is not None and self.progress.learned == self._learned_before:
+            numbers_of(self.pair, self.columns)  # by the first rows all names are known
         if self.progress.learned == 0:
             with warnings.catch_warnings():  # `new_forest` has shown them
                 warnings.simplefilter("ignore", ConsistencyWarning)
                 start(self.forest, X[:0])
-        if self._test is not None:
-            self._test.test_then_train(self.forest, X, y)
-        else:
+        if not self._keeps:
+            self.progress.sample.update(X)
+        if self._test is None:
             self.forest.partial_fit(X, y)
+            return
+        mistakes, tested = self.progress.mistakes, self._test.scores.rows
+        self._test.test_then_train(self.forest, X, y, watch=mistakes.update)
+        mistakes.pass_over(len(y) - (self._test.scores.rows - tested))
+
+    @property
+    def _keeps(self) -> bool:
+        """Whether the forest keeps points, from which the report can take some (R19)."""
+        return bool(self.forest._native.parameters.kept_points)
 
     @property
     def _test(self) -> Prequential | None:
