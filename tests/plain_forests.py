@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 import riparian
-from riparian import OnlineForestClassifier, SaffariForestClassifier
+from riparian import AdaptiveForestClassifier, OnlineForestClassifier, SaffariForestClassifier
 from riparian.estimator.ensemble import Ensemble, ensemble_of
 from riparian.streams import GaussianMixture
 
@@ -93,6 +93,18 @@ def without_kept_points() -> Asked:
     return mixture(trees=4, points=3000, kept_points=0, fringe_size=10)
 
 
+def adaptive(voting="average", kept_points=500) -> Asked:
+    """Trees with memories, some of which were replaced when the classes changed places (R23)."""
+    X, y = GaussianMixture.paper().sample(2400, random_state=8)
+    y[1200:] = (y[1200:] + 2) % 5
+    forest = AdaptiveForestClassifier(
+        5, voting=voting, kept_points=kept_points, drift_confidence=0.3, random_state=1
+    )
+    forest.partial_fit(X, y)
+    assert forest.replacements_
+    return asked(forest, X)
+
+
 def saffari() -> Asked:
     X, y = GaussianMixture.paper().sample(1500, random_state=3)
     return asked(SaffariForestClassifier(5, random_state=1), X, y)
@@ -121,6 +133,8 @@ KINDS: dict[str, Callable[[], Asked]] = {
     "only predicts": only_predicts,
     "sparse rows": sparse_rows,
     "without kept points": without_kept_points,
+    "adaptive": adaptive,
+    "adaptive by vote": lambda: adaptive("majority"),
     "Saffari": saffari,
     "names": names_for_columns,
 }

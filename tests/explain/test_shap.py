@@ -14,7 +14,10 @@ from riparian.explain.shap import described
 
 from plain_forests import KINDS, of_categories, probabilities
 
-SHAP_KINDS = ["mixture", "mixture by vote", "missing", "late classes", "two classes", "Saffari"]
+SHAP_KINDS = [
+    *("mixture", "mixture by vote", "missing", "late classes", "two classes", "sparse rows"),
+    *("only predicts", "adaptive", "adaptive by vote", "Saffari"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from riparian import _core
-from riparian.engine.pieces import begins, numbers, sums
+from riparian.engine.pieces import begins
 from riparian.engine.trees import Tree
 from riparian.estimator.categories import Value
 
@@ -124,20 +124,26 @@ def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
         engine, labels = forest._native, forest._labels
         classes, rank = labels.classes, labels.rank()
         trees = [engine.tree(i) for i in range(len(engine.trees))]
+        answers = [
+            Answers(*engine.core.leaf_answers(i, tree.leaf_node, len(rank)))
+            for i, tree in enumerate(trees)
+        ]
         n_features = engine.n_dims
     if len(classes) == 0:
         raise ValueError(f"{what} needs a class, but none is known yet: learn a point first")
-    spoken = [tree for tree in trees if tree.histogram.any()]  # the others abstain
-    for tree in spoken:
-        if not tree.leaf_points.all():
-            raise ValueError(
-                f"{what} is not possible while a tree abstains for some points only: a leaf of it "
-                "holds no point yet; learn more points first"
-            )
+    spoken = [i for i, mine in enumerate(answers) if mine.points.any()]  # the others abstain
+    if any(not answers[i].points.all() for i in spoken):
+        raise ValueError(
+            f"{what} is not possible while a tree abstains for some points only: a leaf of it "
+            "holds no point yet; learn more points first"
+        )
     majority = forest._native.parameters.voting == "majority"
-    arrays = (
-        {**_nodes(spoken), **_shares(spoken, rank, majority)} if spoken else _one_leaf(len(classes))
-    )
+    arrays = _one_leaf(len(classes))
+    if spoken:
+        arrays = {
+            **_nodes([trees[i] for i in spoken]),
+            **_shares([answers[i] for i in spoken], rank, majority),
+        }
     names = getattr(forest, "feature_names_in_", None)
     return Ensemble(
         classes=classes,
@@ -166,29 +172,32 @@ def _nodes(trees: list[Tree]) -> dict[str, Any]:
     }
 
 
-def _shares(trees: list[Tree], rank: NDArray[np.intp], majority: bool) -> dict[str, Any]:
-    """R11: what each leaf answers. A tree numbers classes by arrival (R17)."""
-    lengths = np.concatenate([tree.leaf_classes.astype(np.int64) for tree in trees])
-    counts = np.concatenate([tree.histogram for tree in trees])
-    weight = sums(counts, lengths)
-    leaf = np.repeat(np.arange(len(lengths)), lengths)
-    public = rank[numbers(lengths)]
+class Answers(NamedTuple):
+    """What the leaves of a tree answer, as the core has it: classes are numbered by arrival (R17)."""
+
+    points: NDArray[np.uint64]  # per leaf: N^e
+    n_shares: NDArray[np.uint32]  # per leaf: classes with a share above 0
+    share_class: NDArray[np.uint32]  # per share
+    share: Integers
+
+
+def _shares(answers: list[Answers], rank: NDArray[np.intp], majority: bool) -> dict[str, Any]:
+    """R11: what each leaf answers, with classes in the public order."""
+    each = Answers(*(np.concatenate(parts) for parts in zip(*answers, strict=True)))
+    n_leaves, n_shares = len(each.points), each.n_shares.astype(np.int64)
+    leaf = np.repeat(np.arange(n_leaves), n_shares)
+    public, share = rank[each.share_class], each.share
     if majority:
-        # By leaf, then the largest count, then the smallest class: the first of each leaf wins.
-        order = np.lexsort((public, np.uint64(2**64 - 1) - counts, leaf))
-        chosen = order[begins(lengths)]
-        share = np.full(len(lengths), WHOLE, dtype=np.int64)
+        # By leaf, then the largest share, then the smallest class: the first of each leaf wins.
+        chosen = np.lexsort((public, -share, leaf))[begins(n_shares)]
+        share = np.full_like(share, WHOLE)
     else:
-        exact = counts.astype(np.float64) / weight[leaf].astype(np.float64)
-        shares = np.rint(exact * np.float64(WHOLE)).astype(np.int64)
-        chosen = np.flatnonzero(counts)
-        chosen = chosen[np.lexsort((public[chosen], leaf[chosen]))]
-        share = shares[chosen]
+        chosen = np.lexsort((public, leaf))
     return {
-        "weight": weight.astype(np.int64),
-        "n_shares": np.bincount(leaf[chosen], minlength=len(lengths)).astype(np.int64),
+        "weight": each.points.astype(np.int64),
+        "n_shares": np.bincount(leaf[chosen], minlength=n_leaves).astype(np.int64),
         "share_class": public[chosen].astype(np.int32),
-        "share": share,
+        "share": share[chosen],
     }
 
 
