@@ -23,8 +23,11 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
     """A forest that follows a stream whose classes change their ways.
 
     Use it where what was true last month need not be true today. Where nothing changes,
-    `OnlineForestClassifier` is a little better, and converges to the best classifier; this forest has
-    that promise only between changes, in trees that are not replaced.
+    `OnlineForestClassifier` is a little better, and provably converges to the best classifier. Here,
+    too, the points that predict never choose a split, but a forest that forgets cannot converge.
+
+    A tree is replaced when an ADWIN finds that its error has risen. Where the error has one mean, each
+    test of its window raises a false alarm with probability `drift_confidence` at the most.
 
     Parameters
     ----------

@@ -156,7 +156,8 @@ class Engine(ABC):
         """R23: the points at which a tree was replaced, each with the place of the tree."""
         if not isinstance(self.parameters, AdaptiveParameters):
             return []
-        of_trees = zip(self.trees, self.core.replacements(), strict=True)
+        core: Any = self.core
+        of_trees = zip(self.trees, core.replacements(), strict=True)
         return sorted((point, tree) for tree, points in of_trees for point in points)
 
     def _tell(self, points: int) -> None:
