@@ -93,6 +93,32 @@ def without_kept_points() -> Asked:
     return mixture(trees=4, points=3000, kept_points=0, fringe_size=10)
 
 
+def categories(voting="average") -> Asked:
+    """Two columns of categories among four; 0 to 5 arrive in that order, so they are their codes."""
+    rng = np.random.default_rng(12)
+    X = rng.integers(0, 6, size=(900, 4)).astype(np.float32)
+    X[:6, :] = np.arange(6)[:, None]
+    y = (X[:, 0] == 2).astype(int) + (X[:, 1] > 3) + 2 * np.isin(X[:, 2], [1, 4])
+    X[6:][rng.random((894, 4)) < 0.1] = np.nan
+    forest = OnlineForestClassifier(
+        4, voting=voting, categorical_features=[0, 2], random_state=3, beta=4.0
+    )
+    forest.partial_fit(X, y)
+    assert forest.categories_ == {0: [*range(6)], 2: [*range(6)]}
+    return Asked(forest, np.concatenate([asked(forest, X).X, np.full((1, 4), 99.0, np.float32)]))
+
+
+def other_categories() -> Asked:
+    """More categories than there is room for: from the fourth on they are one, whose code is 3."""
+    X = np.random.default_rng(13).integers(0, 8, size=(600, 2)).astype(np.float32)
+    X[:8, 0] = np.arange(8)
+    y = (X[:, 0] == 1).astype(int) + 2 * (X[:, 0] > 4)
+    forest = OnlineForestClassifier(3, categorical_features=[0], max_categories=3, random_state=0)
+    forest.partial_fit(X, y)
+    X[:, 0] = np.minimum(X[:, 0], 3)
+    return Asked(forest, X[:200])
+
+
 def adaptive(voting="average", kept_points=500) -> Asked:
     """Trees with memories, some of which were replaced when the classes changed places (R23)."""
     X, y = GaussianMixture.paper().sample(2400, random_state=8)
@@ -133,6 +159,9 @@ KINDS: dict[str, Callable[[], Asked]] = {
     "only predicts": only_predicts,
     "sparse rows": sparse_rows,
     "without kept points": without_kept_points,
+    "categories": categories,
+    "categories by vote": lambda: categories("majority"),
+    "other categories": other_categories,
     "adaptive": adaptive,
     "adaptive by vote": lambda: adaptive("majority"),
     "Saffari": saffari,

@@ -16,7 +16,7 @@ from plain_forests import KINDS, of_categories, probabilities
 
 SHAP_KINDS = [
     *("mixture", "mixture by vote", "missing", "late classes", "two classes", "sparse rows"),
-    *("only predicts", "adaptive", "adaptive by vote", "Saffari"),
+    *("only predicts", "adaptive", "adaptive by vote", "Saffari", "categories", "other categories"),
 ]
 
 

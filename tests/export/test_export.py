@@ -10,6 +10,7 @@ import threading
 
 import numpy as np
 import onnxruntime
+import pandas as pd
 import pytest
 import treelite
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from riparian import OnlineForestClassifier
 from riparian.depth import DepthForestClassifier
+from riparian.explain import Explainer, PermutationImportance
 from riparian.export import c_header, onnx, to_c, to_onnx, to_treelite
 from riparian.export import treelite as builder
 
@@ -168,6 +170,31 @@ def test_c_allocates_nothing_and_needs_nothing_but_integers():
 
 
 # -- categories (R22) -----------------------------------------------------------------------------
+
+
+def test_a_frame_is_exported_with_the_names_of_its_categories(tmp_path):
+    """From the frame to each format and back: the user writes codes by `categories_`."""
+    rng = np.random.default_rng(2)
+    kinds = np.array(["elm", "oak", "yew", 'pale "ash"'])
+    frame = pd.DataFrame({"height": rng.normal(size=800), "kind": kinds[rng.integers(4, size=800)]})
+    y = np.where(frame["kind"] == "yew", "rare", np.where(frame["height"] > 0, "tall", "small"))
+    forest = OnlineForestClassifier(5, random_state=0).partial_fit(frame, y)
+    codes = {name: code for code, name in enumerate(forest.categories_["kind"])}
+    asked = pd.concat([frame[:100], pd.DataFrame({"height": [0.0, np.nan], "kind": ["fir", None]})])
+    X = np.stack([asked["height"], asked["kind"].map(codes)], axis=1).astype(np.float32)
+    expected = forest.predict_proba(asked)
+    label, proba = run_onnx(to_onnx(forest), X)
+    np.testing.assert_allclose(proba, expected, rtol=0, atol=1e-6)
+    assert label.tolist() == forest.predict(asked).tolist()
+    np.testing.assert_allclose(run_treelite(to_treelite(forest), X), expected, rtol=0, atol=1e-12)
+    header = to_c(forest)
+    assert np.array_equal(run_c(compiled(header, tmp_path), X, 3)[1], expected)
+    assert all(f"{c_header.text(name)}," in header for name in codes)
+    found = Explainer(forest, "kept").contributions(asked)
+    np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-9)
+    importance = PermutationImportance()
+    importance.update(forest, asked, [*y[:100], "tall", "small"])
+    assert importance.results()[1].accuracy.mean > 0.1
 
 
 @pytest.fixture(scope="module", params=[(0,), (0, 2), (0, 1, 2, 3)])

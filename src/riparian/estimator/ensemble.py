@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from riparian import _core
 from riparian.engine.pieces import begins
 from riparian.engine.trees import Tree
-from riparian.estimator.categories import Value
+from riparian.estimator.categories import OTHER, Value
 
 if TYPE_CHECKING:
     from riparian.estimator.row_forest import RowForestClassifier
@@ -129,6 +129,11 @@ def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
             for i, tree in enumerate(trees)
         ]
         n_features = engine.n_dims
+        tables = {} if engine.categories is None else engine.categories.tables
+        categories = {
+            column: [*table.values, *([OTHER] if table.full else [])]
+            for column, table in sorted(tables.items())
+        }
     if len(classes) == 0:
         raise ValueError(f"{what} needs a class, but none is known yet: learn a point first")
     spoken = [i for i, mine in enumerate(answers) if mine.points.any()]  # the others abstain
@@ -141,7 +146,7 @@ def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
     arrays = _one_leaf(len(classes))
     if spoken:
         arrays = {
-            **_nodes([trees[i] for i in spoken]),
+            **_nodes([trees[i] for i in spoken], list(categories)),
             **_shares([answers[i] for i in spoken], rank, majority),
         }
     names = getattr(forest, "feature_names_in_", None)
@@ -149,12 +154,12 @@ def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
         classes=classes,
         n_features=n_features,
         feature_names=None if names is None else [str(name) for name in names],
-        categories={},
+        categories=categories,
         **arrays,
     )
 
 
-def _nodes(trees: list[Tree]) -> dict[str, Any]:
+def _nodes(trees: list[Tree], categorical: list[int]) -> dict[str, Any]:
     root = begins(np.array([len(tree.child) for tree in trees], dtype=np.int64))
     left, feature, leaf = [], [], []
     for first, tree in zip(root.tolist(), trees, strict=True):
@@ -167,7 +172,7 @@ def _nodes(trees: list[Tree]) -> dict[str, Any]:
         "left": np.concatenate(left),
         "feature": np.concatenate(feature),
         "threshold": np.concatenate([tree.threshold for tree in trees]),
-        "equals": np.zeros(sum(len(tree.child) for tree in trees), dtype=bool),
+        "equals": np.isin(np.concatenate(feature), categorical),
         "leaf": np.concatenate(leaf),
     }
 

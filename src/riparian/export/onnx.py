@@ -124,8 +124,11 @@ class _Nodes:
         tree = np.repeat(np.arange(ensemble.n_trees), sizes)
         first = np.repeat(ensemble.root, sizes)
         inner = ~ensemble.is_leaf
-        tests = np.where(ensemble.equals, "BRANCH_EQ", "BRANCH_LEQ")
         left = np.where(inner, ensemble.left - first, 0)
+        right = np.where(inner, left + 1, 0)
+        # onnxruntime puts tests for equality that follow one another together, and then some rows end
+        # in a wrong leaf: we ask for the opposite, which a missing value passes.
+        tests = np.where(ensemble.equals, "BRANCH_NEQ", "BRANCH_LEQ")
         node = np.repeat(ensemble.leaf, ensemble.n_shares)
         self.weights = ensemble.share.astype(np.float64) / WHOLE
         self.thresholds = np.where(inner, ensemble.threshold, 0).astype(np.float64)
@@ -134,8 +137,8 @@ class _Nodes:
             "nodes_nodeids": (np.arange(len(tree)) - first).tolist(),
             "nodes_featureids": np.where(inner, ensemble.feature, 0).tolist(),
             "nodes_modes": np.where(inner, tests, "LEAF").tolist(),
-            "nodes_truenodeids": left.tolist(),
-            "nodes_falsenodeids": np.where(inner, left + 1, 0).tolist(),
+            "nodes_truenodeids": np.where(ensemble.equals, right, left).tolist(),
+            "nodes_falsenodeids": np.where(ensemble.equals, left, right).tolist(),
             "nodes_missing_value_tracks_true": [0] * len(tree),  # NaN goes right (R4)
             "class_treeids": tree[node].tolist(),
             "class_nodeids": (node - first[node]).tolist(),
