@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 import riparian
 from riparian import AdaptiveForestClassifier, OnlineForestClassifier, SaffariForestClassifier
 from riparian.estimator.ensemble import Ensemble, ensemble_of
 from riparian.streams import GaussianMixture
+
+from strategies import streams
 
 
 class Asked(NamedTuple):
@@ -220,6 +223,19 @@ def asked(forest, X, y=None) -> Asked:
     rows = [X[:200], np.full((1, width), np.nan, np.float32), np.zeros((1, width), np.float32)]
     rows.append(on_thresholds(forest, width))
     return Asked(forest, np.ascontiguousarray(np.concatenate(rows)))
+
+
+@st.composite
+def grown(draw) -> Asked:
+    """Any forest over any stream that has a point; some of its columns may be categorical."""
+    X, y = draw(streams().filter(lambda stream: len(stream[1]) > 0))
+    columns = draw(st.lists(st.integers(0, X.shape[1] - 1), unique=True))
+    more = {"categorical_features": columns} if columns else {}
+    voting = draw(st.sampled_from(["average", "majority"]))
+    made = OnlineForestClassifier(3, voting=voting, random_state=0, beta=4.0, **more)
+    made.partial_fit(X, y)
+    codes = made._checked_points(X[:50])
+    return Asked(made, np.concatenate([codes, on_thresholds(made, X.shape[1])]))
 
 
 def on_thresholds(forest, width: int) -> np.ndarray:

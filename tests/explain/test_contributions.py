@@ -17,8 +17,7 @@ from riparian.explain import Explainer
 from riparian.explain.contributions import mean_of, plain_trees
 from riparian.streams import GaussianMixture
 
-from plain_forests import KINDS, Categorical, mixture, of_categories, on_thresholds, probabilities
-from strategies import streams
+from plain_forests import KINDS, Categorical, grown, mixture, of_categories, probabilities
 
 pytestmark = pytest.mark.engine
 
@@ -164,14 +163,16 @@ def test_contributions_add_up_to_the_probabilities(kind, method):
 
 
 @settings(max_examples=25, deadline=None)
-@given(streams().filter(lambda stream: len(stream[1]) > 0))
-def test_contributions_of_any_forest_add_up(stream):
-    X, y = stream
-    forest = OnlineForestClassifier(2, random_state=0, beta=4.0).fit(X, y)
-    X = np.concatenate([X[:20], on_thresholds(forest, X.shape[1])[:20]])
-    for explains in (Explainer(forest), Explainer(forest, X[:7])):
-        found = explains.contributions(X)
-        np.testing.assert_allclose(found.probabilities, probabilities(forest, X), rtol=0, atol=1e-9)
+@given(grown())
+def test_contributions_of_any_forest_add_up(asked):
+    forest, X = asked
+    kept, trees = forest.kept_points_.X[:7], plain_trees(ensemble_of(forest, "this"), None)
+    for base, values in (
+        (mean_of(ensemble_of(forest, "this"), None), trees.path_dependent(X, 1)),
+        (trees.answer(kept).mean(axis=0), trees.interventional(X, kept, None, 1)),
+    ):
+        total = base + values.sum(axis=1)
+        np.testing.assert_allclose(total, probabilities(forest, X), rtol=0, atol=1e-9)
 
 
 def test_long_paths_over_many_features_add_up():

@@ -128,3 +128,18 @@ def test_kept_points_are_sampled_evenly(asked):
     np.testing.assert_array_equal(rows, forest.kept_points_.X[::250])
     assert weights.tolist() == [1.0] * 8
     assert len(kept_sample(forest, 10**6)[0]) == 2000
+
+
+def test_of_many_categories_the_commonest_are_tried():
+    """Codes between categories mean nothing, and a median of codes does not either."""
+    rng = np.random.default_rng(4)
+    X = np.stack([rng.geometric(0.2, size=900), rng.normal(size=900)], axis=1)
+    forest = OnlineForestClassifier(5, categorical_features=[0], random_state=0)
+    forest.partial_fit(X, X[:, 0] == 3)
+    found = partial_dependence(forest, X, 0, points=4)
+    codes = [forest.categories_[0].index(value) for value in (1, 2, 3, 4)]
+    assert found.values.tolist() == sorted(codes)
+    highest = forest.categories_[0][int(found.values[found.probabilities[:, 1].argmax()])]
+    assert highest == 3
+    flat = plane(forest, X, 1, 0, points=4)
+    assert flat.values_up.tolist() == sorted(codes)

@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 import treelite
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from riparian import OnlineForestClassifier
 from riparian.depth import DepthForestClassifier
@@ -22,8 +21,7 @@ from riparian.explain import Explainer, PermutationImportance
 from riparian.export import c_header, onnx, to_c, to_onnx, to_treelite
 from riparian.export import treelite as builder
 
-from plain_forests import KINDS, asked, labels, mixture, of_categories, probabilities
-from strategies import streams
+from plain_forests import KINDS, grown, labels, mixture, of_categories, probabilities
 
 few = settings(
     max_examples=15,
@@ -35,14 +33,6 @@ few = settings(
 @pytest.fixture(params=KINDS)
 def forest_and_rows(request):
     return KINDS[request.param]()
-
-
-@st.composite
-def grown(draw):
-    """Any forest over any stream that has a point."""
-    X, y = draw(streams().filter(lambda stream: len(stream[1]) > 0))
-    voting = draw(st.sampled_from(["average", "majority"]))
-    return asked(OnlineForestClassifier(3, voting=voting, random_state=0), X, y)
 
 
 def run_onnx(model: bytes, X):
