@@ -389,20 +389,20 @@ ARRAY_LIES = [
     (hand_made, {"nodes": [0]}, "odd number"),
     (hand_made, {"nodes": [2**63 + 1]}, "odd number"),
     (hand_made, {"nodes": [5]}, "feature must hold 5 numbers, one per node; it holds 3"),
-    (hand_made, {"leaf_classes": [2, 2**32 - 1]}, "histogram must hold"),
+    (hand_made, {"leaf_classes": [2, 2**31 - 1]}, "histogram must hold"),
     (hand_made, {"leaf_active": [1, 2]}, "leaf_active must be 0 or 1"),
     (hand_made, {"leaf_active": [1, 0]}, "key_over must hold 1"),
-    (hand_made, {"dims": [2, 2**32 - 1]}, "one per active leaf times dims"),
-    (hand_made, {"split_points": [2**32 - 1, 1]}, "one per active leaf times split_points"),
+    (hand_made, {"dims": [2, 2**31 - 1]}, "one per active leaf times dims"),
+    (hand_made, {"split_points": [2**31 - 1, 1]}, "one per active leaf times split_points"),
     (hand_made, {"structure_counted": [0, 2]}, "structure_counted must be 0 or 1"),
-    (hand_made, {"structure_length": [2**32 - 1, 2]}, "structure_label must hold"),
-    (hand_made, {"structure_length": [2**32 - 1, 2], "dims": [2**32 - 1, 1]}, "beyond all bounds"),
-    (hand_made, {"estimation_length": [2, 2**32 - 1]}, "estimation_count must hold"),
+    (hand_made, {"structure_length": [2**31 - 1, 2]}, "structure_label must hold"),
+    (hand_made, {"structure_length": [2**31 - 1, 2], "dims": [2**32 - 1, 1]}, "beyond all bounds"),
+    (hand_made, {"estimation_length": [2, 2**31 - 1]}, "estimation_count must hold"),
     (hand_made, {"importance": [0]}, "one per column"),
     # nodes
     (hand_made, {"child": [2, 0, 0]}, "child must be odd"),
     (hand_made, {"child": [3, 0, 0]}, "child must be a node of its tree"),
-    (hand_made, {"child": [2**32 - 1, 0, 0]}, "child must be a node of its tree"),
+    (hand_made, {"child": [2**31 - 1, 0, 0]}, "child must be a node of its tree"),
     (hand_made, {"child": [0, 0, 0], "importance": []}, "every node but the root a parent"),
     (hand_made, {"child": [0, 1, 0], "importance": [0]}, "child must come after its parent"),
     (of_three_splits, {"child": [1, 3, 3, 0, 0, 0, 0]}, "child must not be that of two parents"),
@@ -604,7 +604,7 @@ KEPT_LIES = [
       for weight in (0.0, -1.0, NAN, np.inf, 2.0**20 + 1)),
     (LATER, put("next_look", young, 0), "next_look must be set where dims is 0"),
     (LATER, put("next_look", settled, 1), "next_look must be set where dims is 0"),
-    (LATER, put("next_look", young, 2**32 - 1), "next_look must be at most 117"),
+    (LATER, put("next_look", young, 2**31 - 1), "next_look must be at most 117"),
     (LATER, put("had_lost", young, 2), "had_lost must be 0 or 1"),
     (LATER, put("had_lost", settled, 1), "0 in a leaf that has settled"),
     (ALL, put("had_lost", young, 1), "had_lost must be 0 while all points are at hand"),
@@ -630,14 +630,14 @@ KEPT_LIES = [
     (DEPTH, cut_off("kept_shapes"), "kept_shapes must hold height and width"),
     (DEPTH, cut_off("kept_depths"), "kept_depths must hold 325 numbers"),
     (DEPTH, put("kept_shapes", 0, 0), "kept_shapes must be from 1 to 2^20"),
-    (DEPTH, put("kept_shapes", 0, 2**32 - 1), "kept_shapes must be from 1 to 2^20"),
+    (DEPTH, put("kept_shapes", 0, 2**31 - 1), "kept_shapes must be from 1 to 2^20"),
     (DEPTH, put("kept_shapes", 0, 7), "kept_depths must hold 330 numbers"),
     *((DEPTH, put("kept_depths", 9, depth), "kept_depths must be positive and finite")
       for depth in (0.0, -1.0, NAN, np.inf)),
     (DEPTH, put("kept_pixels", 0, 10), "kept_pixels must be in an image that is there"),
     (DEPTH, put("kept_pixels", 0, 1), "in the order of their first pixels"),
     (DEPTH, put("kept_pixels", 1, 6), "kept_pixels must be in a row of their image"),
-    (DEPTH, put("kept_pixels", 2, 2**32 - 1), "kept_pixels must be in a column of their image"),
+    (DEPTH, put("kept_pixels", 2, 2**31 - 1), "kept_pixels must be in a column of their image"),
     (DEPTH, put("feature", 0, NAN), "feature must be finite"),
     (DEPTH, cut_off("feature"), "feature must hold four numbers per feature"),
     ("depth", put("candidate_dims", 0, np.inf), "candidate_dims must be finite"),
@@ -806,7 +806,7 @@ def test_a_deep_tree_is_checked_in_time():
 
 def test_a_small_file_that_asks_for_a_lot_is_refused():
     header, arrays = opened(snapshot("no points"))
-    header["n_features"] = 2**32 - 1
+    header["n_features"] = 2**31 - 1
     header["engine"]["split_points"] = 2**16
     arrays["dims"][:] = 50_000 % 256
     drawn = np.arange(arrays["dims"].sum(dtype=int), dtype=np.uint32)
@@ -819,10 +819,10 @@ def test_a_small_file_that_asks_for_a_lot_is_refused():
 def test_parameters_that_ask_for_a_lot_cost_nothing_to_load():
     # A million draws for every root, and as many columns: none of them is made.
     header, arrays = opened(snapshot("no points"))
-    header["n_features"] = 2**32 - 1
+    header["n_features"] = 2**31 - 1
     header["engine"]["candidate_dims"] = 1e6
     forest = riparian.from_bytes(sealed(header, arrays), max_bytes=10**7)
-    assert forest.n_features_in_ == 2**32 - 1
+    assert forest.n_features_in_ == 2**31 - 1
 
 
 def test_a_budget_that_not_even_a_root_would_fit_in_is_refused():

@@ -89,7 +89,7 @@ class MixedRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.numbers.shape  # type: ignore[return-value]
+        return self.numbers.shape
 
     def __len__(self) -> int:
         return len(self.numbers)

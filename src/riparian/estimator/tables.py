@@ -1,7 +1,7 @@
 """Tables at the door: which columns are categorical (R22), and rows as numbers and categories.
 
-Frames of pandas, polars and pyarrow say of what type each column is. In an array, categorical columns are
-those that the user names.
+Frames of pandas, polars and pyarrow say of what type each column is. In an array, categorical columns
+are those that the user names.
 """
 
 from __future__ import annotations

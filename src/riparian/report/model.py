@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import signature
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riparian.estimator.budget import budget_in_words
-from riparian.estimator.parameters import DEFAULT
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.report import charts
@@ -166,10 +166,10 @@ def memory_by_kind(forest: OnlineForestClassifier) -> str:
 
 
 def parameters(forest: OnlineForestClassifier) -> str:
-    rows = []
+    rows, defaults = [], signature(type(forest)).parameters
     for name, value in forest.get_params(deep=False).items():
         shown = str(forest._native.parameters.seed) if name == "random_state" else repr(value)
-        default = repr(DEFAULT[name])
+        default = repr(defaults[name].default)
         rows.append((name, shown, "" if shown == default else default))
     caption = "Parameters, and the default where another value was chosen"
     return table(caption, ("parameter", "value", "default"), rows)

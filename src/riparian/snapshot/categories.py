@@ -1,8 +1,8 @@
-"""The tables of categories in a snapshot (R22), and whether codes are those of categories that are there.
+"""The tables of categories in a snapshot (R22), and whether all codes are those of a category there.
 
-The header says which columns are categorical and how many categories each has. The categories themselves,
-column by column in the order of their codes, are one JSON list in an array of bytes: a header has no room
-for many.
+The header says which columns are categorical and how many categories each has. The categories
+themselves, column by column in the order of their codes, are one JSON list in an array of bytes: a
+header has no room for many.
 """
 
 from __future__ import annotations

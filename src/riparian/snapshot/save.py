@@ -44,10 +44,7 @@ def header_of(forest: ForestClassifier, points: int) -> Header:
     chosen = {name: value for name, value in forest.get_params(deep=False).items() if name in names}
     if not isinstance(forest.random_state, Integral):
         chosen["random_state"] = None  # the engine has the seed that was drawn
-    for name, parameter in OF_ROWS.items():  # forests of numbers do not know them, nor their files
-        if name in chosen and isinstance(chosen[name], type(parameter.default)):
-            if chosen[name] == parameter.default:
-                del chosen[name]
+    chosen = {name: value for name, value in chosen.items() if not _is_left_out(name, value)}
     engine, labels = forest._engine_and_labels
     return Header(
         estimator_class=cls.__name__,
@@ -60,6 +57,12 @@ def header_of(forest: ForestClassifier, points: int) -> Header:
         class_weights=copy.copy(forest._class_weights),
         history=forest._history,
     )
+
+
+def _is_left_out(name: str, value: Any) -> bool:
+    """What joined after the format (R22) is written only where it is not the default."""
+    default = OF_ROWS[name].default if name in OF_ROWS else None
+    return default is not None and isinstance(value, type(default)) and bool(value == default)
 
 
 def _saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
