@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from riparian.engine.draws import words
-from riparian.estimator.rows import dense
+from riparian.estimator.rows import Rows, dense
 from riparian.tools.checks import whole
 from riparian.tools.packed import packed, unpacked
 
@@ -28,6 +29,11 @@ def kept_sample(
     n = len(kept.y)
     some = np.arange(min(n, size)) * n // max(1, min(n, size))
     return dense(kept.X[some]), kept.sample_weight[some]
+
+
+def coded_rows(forest: RowForestClassifier, X: Any) -> Rows:
+    """Rows of numbers, as the forest has them: categories become codes (R22)."""
+    return X if isinstance(X, np.ndarray) or issparse(X) else forest._checked_points(X)
 
 
 class RowSample:
@@ -58,7 +64,7 @@ class RowSample:
         numbers = np.arange(self._received, self._received + X.shape[0])
         drawn = words(self.seed, (SAMPLE_DRAW,), numbers)
         self._received += len(numbers)
-        X = X if hasattr(X, "toarray") else np.asarray(X)
+        X = X if issparse(X) else np.asarray(X)
         few = np.sort(np.argsort(drawn, kind="stable")[: self.size])
         rows = dense(X[few])
         all_words = np.concatenate([self._words, drawn[few]])

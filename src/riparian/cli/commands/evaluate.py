@@ -89,6 +89,7 @@ def evaluate(
     from riparian.cli.sources.stream import Stream
     from riparian.evaluation import Scores
     from riparian.explain import PermutationImportance, RowSample, SurestMistakes
+    from riparian.explain.sample import coded_rows
 
     loaded = load_model(model, matching.threads)
     planes = None if pair is None else numbers_of(pair, loaded)
@@ -107,8 +108,9 @@ def evaluate(
             if permutation:
                 permuted.update(loaded.forest, X, y)
             if html is not None:
-                sample.update(X)
-                mistakes.update(X, y, proba, loaded.forest.classes_)
+                rows = coded_rows(loaded.forest, X)
+                sample.update(rows)
+                mistakes.update(rows, y, proba, loaded.forest.classes_)
     matched.end()
     if scores.rows == 0:
         raise BadData("there are no rows to test on", file=stream.first.file)

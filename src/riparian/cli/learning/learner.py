@@ -25,6 +25,7 @@ from riparian.cli.sources.stream import Stream
 from riparian.estimator.budget import budget_in_words
 from riparian.estimator.schedules import ConsistencyWarning
 from riparian.evaluation import Prequential
+from riparian.explain.sample import coded_rows
 from riparian.forest import OnlineForestClassifier
 
 
@@ -98,14 +99,17 @@ class Learner:
             with warnings.catch_warnings():  # `new_forest` has shown them
                 warnings.simplefilter("ignore", ConsistencyWarning)
                 start(self.forest, X[:0])
-        if not self._keeps:
-            self.progress.sample.update(X)
         if self._test is None:
             self.forest.partial_fit(X, y)
-            return
-        mistakes, tested = self.progress.mistakes, self._test.scores.rows
-        self._test.test_then_train(self.forest, X, y, watch=mistakes.update)
-        mistakes.pass_over(len(y) - (self._test.scores.rows - tested))
+        else:
+            tested = self._test.scores.rows
+            self._test.test_then_train(self.forest, X, y, watch=self._watch)
+            self.progress.mistakes.pass_over(len(y) - (self._test.scores.rows - tested))
+        if not self._keeps:
+            self.progress.sample.update(coded_rows(self.forest, X))
+
+    def _watch(self, X: Any, y: Any, proba: Any, classes: Any) -> None:
+        self.progress.mistakes.update(coded_rows(self.forest, X), y, proba, classes)
 
     @property
     def _keeps(self) -> bool:
