@@ -271,3 +271,8 @@ def test_a_depth_forest_refuses_and_says_why(tmp_path):
         forest.export(tmp_path / "forest.onnx")
     with pytest.raises(TypeError, match="compare the depths at two places"):
         forest.to_shap()
+    for ask in (to_onnx, to_treelite, to_c, Explainer):
+        with pytest.raises(
+            TypeError, match=r"an ex.* of a DepthForestClassifier is not possible.*two"
+        ):
+            ask(forest)

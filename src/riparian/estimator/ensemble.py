@@ -119,6 +119,10 @@ class Ensemble:
 
 def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
     """The forest as it is now. `what` is wanted of it, for the errors."""
+    if forest._why_not_plain is not None:
+        raise TypeError(
+            f"{what} of a {type(forest).__name__} is not possible: {forest._why_not_plain}"
+        )
     check_is_fitted(forest)
     with forest._native.learning:  # so that no batch comes between two trees
         engine, labels = forest._native, forest._labels
