@@ -274,8 +274,7 @@ void Looking<Rule>::list_points(Tree& tree, std::uint64_t first, typename Tree::
         std::uint32_t node = 0;
         while (tree.nodes_[node].inner()) {
             const auto& at = tree.nodes_[node];
-            const float value = context.shared.value(at.feature, t);
-            node = at.child + !tree.goes_left(at, value);
+            node = at.child + !tree.goes_left(at, context.shared.value(at.feature, t));
         }
         auto& leaf = tree.record_.leaves[tree.nodes_[node].leaf];
         tree.record_.lists.push(stream == Stream::structure ? leaf.structure : leaf.estimation, t);

@@ -36,6 +36,10 @@ class Model:
     columns: Columns | None  # None if it was saved from Python
     learning: dict[str, Any] | None  # what only a checkpoint has
 
+    @property
+    def n_features(self) -> int:
+        return int(self.forest.n_features_in_)
+
 
 def load_model(path: Path, threads: int | None = None) -> Model:
     """The model in a file. A damaged one is bad data."""

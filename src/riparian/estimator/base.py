@@ -47,6 +47,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
     _parameters_class: type[Parameters] | type[SaffariParameters]  # they name the rule
     _history = History()  # not known, unless it started here
+    _why_not_plain: str | None = None  # why its trees cannot be plain ones (estimator/ensemble.py)
     _prediction_only = False  # came back from a snapshot without what learning needs
 
     @abstractmethod

@@ -21,6 +21,7 @@ from riparian.estimator.base import (
     unchanged_if_refused,
 )
 from riparian.estimator.categories import BUDGET_SHARE, CategoryTables, MixedRows, Value
+from riparian.estimator.kept import KeptPoints, kept_points
 from riparian.estimator.parameters import OF_ROWS
 from riparian.estimator.progress import Callback, CallbackSupportMixin, with_callbacks
 from riparian.estimator.rows import Rows, as_rows, blocks, with_names
@@ -179,6 +180,17 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         importances[: len(gains)] = np.maximum(gains, 0)  # R14 may leave a few units below zero
         total = importances.sum()
         return importances / total if total > 0 else importances
+
+    @property
+    def kept_points_(self) -> KeptPoints:
+        """A copy of the points that the forest keeps (R19), by time: `X`, `y` and `sample_weight`.
+
+        None are there if `kept_points` is 0 or the forest only predicts. `X` is sparse if the first
+        batch was; a column that joined later is NaN in older rows. A category is its code, which is
+        its place in `categories_` (R22).
+        """
+        check_is_fitted(self)
+        return kept_points(self)
 
     def decision_path(self, X: ArrayLike) -> tuple[Any, NDArray[np.int64]]:
         """The nodes that each point passes, in all trees: see `riparian.inspection`."""

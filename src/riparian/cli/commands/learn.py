@@ -7,11 +7,12 @@ import json
 import typer
 
 from riparian.cli.errors import BadUsage, reported
+from riparian.cli.features.pair import check_pair
 from riparian.cli.option_groups.columns import ColumnOptions
 from riparian.cli.option_groups.forest import ForestOptions
 from riparian.cli.option_groups.reading import ReadingOptions
 from riparian.cli.option_groups.saving import SavingOptions
-from riparian.cli.option_groups.shared import AsJson, Html, Quiet, Sources
+from riparian.cli.option_groups.shared import AsJson, Html, Pair, Quiet, Sources
 from riparian.cli.option_groups.spread import spread
 from riparian.cli.option_groups.stream import StreamOptions
 from riparian.cli.output.files import check_can_write, write_file
@@ -30,6 +31,7 @@ def learn(
     reading: ReadingOptions,
     options: ForestOptions,
     html: Html = None,
+    pair: Pair = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -55,6 +57,7 @@ def learn(
     for path, option in ((model, "--model"), (html, "--html")):
         if path is not None:
             check_can_write(path, option)
+    check_pair(pair, html)
 
     from riparian.cli.features.choosing import choose_columns, kinds_of
     from riparian.cli.learning.checkpoint import Checkpoint, Every, Progress, plan
@@ -87,7 +90,7 @@ def learn(
             show_decisions(found, stream.first.file, quiet=quiet)
         kinds = kinds_of(chosen)
         stream.check(kinds)
-        learner = Learner(forest, chosen, stream, going.course(), progress, kinds)
+        learner = Learner(forest, chosen, stream, going.course(), progress, kinds, pair)
         learner.run(checkpoint, display(quiet))
 
     data = model_bytes(forest, chosen)

@@ -11,6 +11,7 @@ from typing import Any
 
 from riparian.cli.errors import BadData, Interrupted
 from riparian.cli.features.columns import Columns
+from riparian.cli.features.pair import numbers_of
 from riparian.cli.learning.blocks import Piece, rechunk, shuffled_windows
 from riparian.cli.learning.checkpoint import Checkpoint, Progress
 from riparian.cli.learning.course import Course
@@ -23,6 +24,7 @@ from riparian.cli.sources.stream import Stream
 from riparian.estimator.budget import budget_in_words
 from riparian.estimator.schedules import ConsistencyWarning
 from riparian.evaluation import Prequential
+from riparian.explain.sample import coded_rows
 from riparian.forest import OnlineForestClassifier
 
 
@@ -37,6 +39,7 @@ class Learner:
         course: Course,
         progress: Progress,
         kinds: Callable[[Source], dict[str, Kind]],
+        pair: tuple[str, str] | None = None,
     ) -> None:
         self.forest = forest
         self.columns = columns
@@ -44,6 +47,7 @@ class Learner:
         self.course = course
         self.progress = progress
         self.kinds = kinds  # what to read of a file
+        self.pair = pair  # two features for the report
         self._interrupts = Interrupts()
         self._began = time.monotonic() - progress.seconds
         self._learned_before = progress.learned
@@ -97,14 +101,28 @@ class Learner:
         self.progress.seconds = time.monotonic() - self._began
 
     def _learn(self, X: Any, y: Any) -> None:
+        if self.pair is not None and self.progress.learned == self._learned_before:
+            numbers_of(self.pair, self.columns)  # by the first rows all names are known
         if self.progress.learned == 0:
             with warnings.catch_warnings():  # `new_forest` has shown them
                 warnings.simplefilter("ignore", ConsistencyWarning)
                 start(self.forest, X[:0])
-        if self._test is not None:
-            self._test.test_then_train(self.forest, X, y)
-        else:
+        if self._test is None:
             self.forest.partial_fit(X, y)
+        else:
+            tested = self._test.scores.rows
+            self._test.test_then_train(self.forest, X, y, watch=self._watch)
+            self.progress.mistakes.pass_over(len(y) - (self._test.scores.rows - tested))
+        if not self._keeps:
+            self.progress.sample.update(coded_rows(self.forest, X))
+
+    def _watch(self, X: Any, y: Any, proba: Any, classes: Any) -> None:
+        self.progress.mistakes.update(coded_rows(self.forest, X), y, proba, classes)
+
+    @property
+    def _keeps(self) -> bool:
+        """Whether the forest keeps points, from which the report can take some (R19)."""
+        return bool(self.forest._native.parameters.kept_points)
 
     def _learn_late(self) -> None:
         """The test is over: the rows whose labels are late are learned, and nothing more is asked."""
