@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import secrets
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from riparian.serve.door import AskRow, TeachRow, TellRow
 from riparian.serve.items import Ask, Bad, Features, Forecast, Item, Teach, Tell
@@ -25,7 +26,9 @@ INLINE = 32  # rows that are predicted at once, before others get their turn
 
 # A thread that holds the interpreter gives it up after this long (Python's default is 5 ms): a
 # prediction should not wait for rows being prepared for learning.
-SWITCH = 0.0005
+SWITCH = 0.0001
+
+Result = TypeVar("Result")
 
 
 class Service:
@@ -57,6 +60,7 @@ class Service:
     def start(self) -> None:
         """Begin to write and learn. To be called where the requests come in."""
         sys.setswitchinterval(SWITCH)
+        gc.freeze()  # what is there now stays: looking through it again would stop everybody
         self._loop = asyncio.get_running_loop()
         self.learner.start()
         self.writer.start()
@@ -68,6 +72,7 @@ class Service:
         if not self.options.keep_log:
             self._trim()
         self.folder.close()
+        gc.unfreeze()
 
     def _trim(self) -> None:
         with self.folder.log.transaction():
@@ -123,6 +128,12 @@ class Service:
             return await asyncio.wrap_future(self.learner.snapshot())
         except OSError as error:
             raise Refused(503, f"the snapshot could not be written: {error}") from None
+
+    async def look(self, look: Callable[[], Result]) -> Result:
+        """Whatever takes long to learn about the forest."""
+        if self.backlog.closed is not None:  # nobody learns any more
+            return look()
+        return await asyncio.wrap_future(self.learner.between(look))
 
     async def settled(self) -> None:
         """Wait until all that was accepted is learned."""

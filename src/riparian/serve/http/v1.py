@@ -73,7 +73,7 @@ class V1:
     # -- the model --------------------------------------------------------------------------------
 
     async def model(self, request: Request) -> Response:
-        return json_answer(await run_in_threadpool(described, self.service))
+        return json_answer(await self.service.look(lambda: described(self.service)))
 
     async def take_snapshot(self, request: Request) -> Response:
         position = await self.service.snapshot()

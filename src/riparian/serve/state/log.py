@@ -64,6 +64,7 @@ class Log:
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
+        self._db.execute("PRAGMA wal_autocheckpoint = 0")  # see checkpoints.py
         self._db.execute("PRAGMA cache_size = -65536")  # kB
         if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
             with self.transaction():
