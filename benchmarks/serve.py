@@ -6,8 +6,8 @@
 Ours has 100 trees and is durable, theirs have 10 and keep nothing. One client and 64 predict as fast as
 they can; one and 64 send labels in lists of 20, until they are learned; eight clients predict, twenty
 times per second each, while labels come in lists of 20 at a given rate: once while the forest is young
-(R21: its trees are still grown anew), and once at the end. With `--minutes`, ours alone does the last for
-so long, and each id lives its whole life: asked in a list, told in a list.
+(R21: its trees are still grown anew), and once at the end. With `--minutes`, ours alone does the last
+for so long, and each id lives its whole life: asked in a list, told in a list.
 
 A machine that is busy with other things makes every time longer. So each figure has beside it how long
 the service waited for a core, and how late the measuring process was itself.

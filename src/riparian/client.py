@@ -1,8 +1,8 @@
 """A client for `riparian serve` that may try again without learning twice.
 
-It needs nothing but Python. Every request that changes something carries a key of its own, and keeps
-it when it is sent again: whether the first attempt or only its answer was lost, the service learns
-once.
+It needs nothing but Python. Every request that teaches carries a key of its own, and keeps it when it is
+sent again: whether the first attempt or only its answer was lost, the service learns once. A prediction
+carries none: sent again without an id, it is another one, and the first waits for a label in vain.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 Answer = dict[str, Any]
 AGAIN = {429, 502, 503, 504}  # nothing was done, or nobody knows
+TEACHING = {"/v1/label", "/v1/learn"}
 LONGEST_PAUSE = 10.0  # seconds
 
 
@@ -127,7 +128,7 @@ class Client:
     def _send(self, method: str, path: str, value: Any = None) -> bytes:
         """Send until there is an answer; the key stays the same."""
         body = None if value is None else json.dumps(value, allow_nan=False).encode()
-        headers = self._headers()
+        headers = self._headers(path)
         give_up = time.monotonic() + self._patience
         pause = 0.05
         while True:
@@ -146,9 +147,13 @@ class Client:
             time.sleep(max(pause, retry_after))
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "Idempotency-Key": secrets.token_hex(16)}
-        return headers | ({} if self._token is None else {"Authorization": f"Bearer {self._token}"})
+    def _headers(self, path: str) -> dict[str, str]:
+        headers = {"Content-Type": "application/json"}
+        if path in TEACHING:
+            headers["Idempotency-Key"] = secrets.token_hex(16)
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        return headers
 
     def _attempt(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]

@@ -54,13 +54,17 @@ def test_numbers_change_while_somebody_looks_and_survive_a_crash(tmp_path):
             assert page.evaluate(FAINT) == []
             assert page.evaluate(OVERFLOWING) == []
             assert messages == []
-            recent = page.evaluate(NOW, "recent")
+            port = first.address.rpartition(":")[2]
             first.kill()
             until(page, "document.getElementById('state').textContent !== 'Live.'")
+        with Process(tmp_path, "--new", "--trees", "3", "--port", port) as second:
+            until(page, "document.getElementById('state').textContent === 'Live.'")
+            send(second, 100, seed=1)  # the open page goes on by itself
+            until(page, "document.getElementById('now-points').textContent === '700'")
+            recent = page.evaluate(NOW, "recent")
             page.close()
-        with Process(tmp_path, "--new", "--trees", "3") as second:
             page, _ = opened(browser, second.address, "dark")
-            until(page, "document.getElementById('now-points').textContent === '600'")
+            until(page, "document.getElementById('now-points').textContent === '700'")
             assert page.evaluate(NOW, "recent") == recent
             assert page.evaluate(FAINT) == []
             page.close()

@@ -12,6 +12,7 @@ def served(tmp_path_factory):
     with running(tmp_path_factory.mktemp("state")) as service:
         rows = [{"features": {"a": i, "b": -i}, "label": i % 2} for i in range(20)]
         assert service.web.post("/v2/models/model/infer", json={}).status_code == 400
+        assert service.web.get("/v2/models/model/ready").status_code == 400
         service.post("/v1/learn", rows)
         service.settle()
         yield service

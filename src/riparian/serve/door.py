@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -157,8 +156,8 @@ def checked_label(value: Any, limits: Limits) -> Label:
             raise Refused(422, f"must fit 64 bits, got {value}", "label")
         return value
     if isinstance(value, float):
-        if not math.isfinite(value):
-            raise Refused(422, f"must be finite, got {value}", "label")
+        if not value.is_integer():
+            raise Refused(422, f"must be a class, so no fraction, got {value}", "label")
         return value + 0.0  # -0.0 is 0.0
     if isinstance(value, str):
         return text(value, "label", limits)

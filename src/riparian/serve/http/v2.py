@@ -65,8 +65,10 @@ class V2:
         })  # fmt: skip
 
     async def model_ready(self, request: Request) -> Response:
+        """A status of 4xx is what the protocol calls not ready."""
         self._check_name(request)
-        return json_answer({"name": self.name, "ready": self.service.model.points > 0})
+        ready = self.service.model.points > 0
+        return json_answer({"name": self.name, "ready": ready}, 200 if ready else 400)
 
     async def infer(self, request: Request) -> Response:
         self._check_name(request)

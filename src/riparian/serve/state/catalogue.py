@@ -39,6 +39,15 @@ class Catalogue:
                 422, f"there may be at most {self.limits.features} features", f"features.{new[0]}"
             )
 
+    def canonical(self, label: Label) -> Label:
+        """In the type of the labels: JSON, as some write it, has one kind of numbers."""
+        known = type(next(iter(self.labels), label))
+        if known is float and type(label) is int:
+            return float(label)
+        if known is int and type(label) is float and label.is_integer():
+            return int(label)
+        return label
+
     def check_label(self, label: Label) -> None:
         known = next(iter(self.labels), label)  # all are of one type; True is 1 to a set
         if type(label) is not type(known):
