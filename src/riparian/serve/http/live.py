@@ -158,7 +158,7 @@ class Live:
         model = self.service.model
         if model.points == 0:
             return named([], [])
-        names = list(model.catalogue.columns)
+        names = model.feature_names
         shares = model.forest.feature_importances_.tolist()
         pairs = sorted(zip(shares, names, strict=False), key=lambda p: (-p[0], p[1]))[:IMPORTANCES]
         return named([name for _, name in pairs], [[share for share, _ in pairs]])

@@ -18,8 +18,9 @@ LABEL = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 200},
 FEATURES = {
     "type": "object", "minProperties": 1,
     "propertyNames": {"minLength": 1, "maxLength": 200},
-    "additionalProperties": {"type": ["number", "boolean", "null"]},
-    "description": "Numbers by name. Null, and a feature that is not there, is a missing value.",
+    "additionalProperties": {"type": ["number", "boolean", "string", "null"], "maxLength": 1000},
+    "description": "Numbers by name, and texts where the model has text columns. Null, and a feature "
+    "that is not there, is a missing value.",
 }  # fmt: skip
 WEIGHT = {"type": "number", "exclusiveMinimum": 0, "maximum": 2**20, "default": 1}
 

@@ -114,6 +114,7 @@ def described(service: Service) -> dict[str, Any]:
         "classes": sorted(catalogue.labels),
         "new_classes": catalogue.open_labels,
         "features": list(catalogue.columns),
+        "text_features": [name for name in catalogue.columns if name in catalogue.texts],
         "new_features": catalogue.open_features,
         "accuracy": service.scores.accuracy(),
         "recent_accuracy": service.scores.recent_accuracy(),

@@ -23,8 +23,15 @@ class Catalogue:
     open_features: bool  # a feature never seen before joins
     open_labels: bool  # so does a label
     limits: Limits
+    texts: frozenset[str] = frozenset()  # features whose values are texts
 
-    def check_features(self, features: Iterable[str]) -> None:
+    def check_features(self, features: Features) -> None:
+        for name, value in features.items():
+            if isinstance(value, str) != (name in self.texts) and value is not None:
+                wanted = "a text" if name in self.texts else "a number"
+                raise Refused(
+                    422, f"must be {wanted} or null, got {shown(value)}", f"features.{name}"
+                )
         new = [name for name in features if name not in self.columns]
         if not new:
             return

@@ -14,9 +14,11 @@ from riparian.forest import OnlineForestClassifier
 from riparian.serve.items import Features, Forecast, Label, Lesson
 from riparian.serve.options import Limits
 from riparian.serve.state.catalogue import Catalogue
+from riparian.serve.state.encoding import Encoding, put_numbers
 from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
-EXTRA = "serve"  # what the extra part of a snapshot holds for a service
+EXTRA = "serve"  # what the extra part of a snapshot holds for a service,
+COLUMNS = "columns"  # and for the command line
 NOTHING = Forecast(None, (), (), 0)  # before anything is learned
 
 
@@ -28,8 +30,12 @@ class Model:
         forest: OnlineForestClassifier,
         catalogue: Catalogue,
         points: int,
+        encoding: Encoding | None = None,
+        about: dict[str, Any] | None = None,
     ) -> None:
         self.forest = forest  # without names: it is fed arrays
+        self.encoding = encoding  # where columns are not features as they are
+        self._about = about or {}  # what else its file said, for whoever reads the snapshot
         self.catalogue = catalogue  # of what was learned
         self.points = points
         self._changing = (
@@ -48,17 +54,36 @@ class Model:
         return cls(forest, Catalogue({}, labels, True, classes is None, limits or Limits()), 0)
 
     @classmethod
-    def of(cls, forest: OnlineForestClassifier, limits: Limits | None = None) -> Model:
-        """A forest that comes from elsewhere: its features are fixed, by name or by position."""
+    def of(
+        cls,
+        forest: OnlineForestClassifier,
+        limits: Limits | None = None,
+        extra: dict[str, Any] | None = None,
+    ) -> Model:
+        """A forest that comes from elsewhere: its features are fixed, by name or by position.
+
+        `extra` is what its file says beside it: `riparian learn` tells how it encodes texts.
+        """
+        encoding = encoding_of(extra, forest)
         names = names_of(forest)
         if hasattr(forest, "feature_names_in_"):
             del forest.feature_names_in_
         columns = {name: column for column, name in enumerate(names)}
+        if encoding is not None:
+            columns = dict(encoding.first)
         labels = frozenset(forest.classes_.tolist())
         if not all(isinstance(label, bool | int | float | str) for label in labels):
             raise ValueError("labels must be strings, numbers or bools, got bytes: JSON has none")
-        catalogue = Catalogue(columns, labels, False, not forest._labels.closed, limits or Limits())
-        return cls(forest, catalogue, int(forest.stats()["points"]))
+        catalogue = Catalogue(
+            columns,
+            labels,
+            False,
+            not forest._labels.closed,
+            limits or Limits(),
+            texts_of(encoding),
+        )
+        about = {COLUMNS: extra[COLUMNS]} if extra and COLUMNS in extra else {}
+        return cls(forest, catalogue, int(forest.stats()["points"]), encoding, about)
 
     # -- predicting -------------------------------------------------------------------------------
 
@@ -68,10 +93,11 @@ class Model:
             return [NOTHING] * len(points)
         learned = self.points  # or more, by the time that the forest is asked
         with self._changing:
-            proba = self.forest.predict_proba(rows_of(points, self.catalogue.columns))
+            rows = self._rows(points)
+            proba = self.forest.predict_proba(rows)
             classes = self.forest.classes_
             while len(classes) != proba.shape[1]:  # a class has joined in between
-                proba = self.forest.predict_proba(rows_of(points, self.catalogue.columns))
+                proba = self.forest.predict_proba(rows)
                 classes = self.forest.classes_
         labels = tuple(classes.tolist())
         best = proba.argmax(axis=1).tolist()
@@ -79,6 +105,18 @@ class Model:
             Forecast(labels[b], labels, tuple(shares), learned)
             for b, shares in zip(best, proba.tolist(), strict=True)
         ]
+
+    def _rows(self, points: Sequence[Features]) -> NDArray[np.float32]:
+        if self.encoding is not None:
+            return self.encoding.rows(points)
+        return rows_of(points, self.catalogue.columns)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Of the columns of the forest: a text may have several."""
+        if self.encoding is not None:
+            return self.encoding.table.feature_names
+        return list(self.catalogue.columns)
 
     # -- learning ---------------------------------------------------------------------------------
 
@@ -97,7 +135,10 @@ class Model:
             self.catalogue = part[-1][0]
 
     def _learn(self, lessons: list[Lesson]) -> None:
-        rows = rows_of([lesson.features for lesson in lessons], self.catalogue.columns)
+        points = [lesson.features for lesson in lessons]
+        if self.encoding is not None:
+            self.encoding.follow(points)
+        rows = self._rows(points)
         labels = np.array([lesson.label for lesson in lessons])
         weights = [lesson.weight for lesson in lessons]
         weighted = any(weight != 1.0 for weight in weights)
@@ -126,7 +167,10 @@ class Model:
             "classes": None if self.catalogue.open_labels else sorted(self.catalogue.labels),
             **extra,
         }
-        return to_bytes_with_extra(self._to_save(), {EXTRA: own})
+        about = dict(self._about)
+        if self.encoding is not None:
+            about[COLUMNS] = self.encoding.table.state()
+        return to_bytes_with_extra(self._to_save(), {**about, EXTRA: own})
 
     def _to_save(self) -> OnlineForestClassifier:
         """The same forest under another name: with names of features, which learning does without."""
@@ -137,7 +181,7 @@ class Model:
             return forest
         shell = object.__new__(OnlineForestClassifier)
         shell.__dict__ = {**self.forest.__dict__, "n_jobs": None}
-        shell.feature_names_in_ = np.array(list(self.catalogue.columns), dtype=object)
+        shell.feature_names_in_ = np.array(self.feature_names, dtype=object)
         return shell
 
     @classmethod
@@ -150,13 +194,16 @@ class Model:
         if not own["columns"]:
             fresh = OnlineForestClassifier(**forest.get_params())
             return cls.new(fresh, own["classes"], limits), own
-        model = cls.of(forest, limits)
+        model = cls.of(forest, limits, extra)
         model.catalogue = Catalogue(
-            {name: column for column, name in enumerate(own["columns"])},
+            model.catalogue.columns
+            if model.encoding is not None
+            else {name: column for column, name in enumerate(own["columns"])},
             frozenset(model.catalogue.labels),
             bool(own["open_features"]),
             own["classes"] is None,
             limits or Limits(),
+            model.catalogue.texts,
         )
         return model, own
 
@@ -172,12 +219,28 @@ def names_of(forest: OnlineForestClassifier) -> list[str]:
 def rows_of(points: Sequence[Features], columns: Any) -> NDArray[np.float32]:
     """The points as rows: a feature without a column is left out, one that is not there is NaN."""
     rows = np.full((len(points), max(1, len(columns))), np.nan, dtype=np.float32)
-    cells: Any = rows.data
-    for number, point in enumerate(points):
-        for name, value in point.items():
-            if value is not None and name in columns:
-                cells[number, columns[name]] = value
+    put_numbers(rows, points, columns)
     return rows
+
+
+def encoding_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Encoding | None:
+    """None where every column is a feature as it is."""
+    if extra is None or COLUMNS not in extra:
+        return None
+    from riparian.cli.features.saved import columns_from_state
+    from riparian.cli.features.table import TableColumns
+
+    columns = columns_from_state(extra[COLUMNS])
+    if columns.n_features != forest.n_features_in_:
+        raise ValueError(
+            f"the columns give {columns.n_features} features, the forest has {forest.n_features_in_}"
+        )
+    encoding = Encoding(columns) if isinstance(columns, TableColumns) else None
+    return encoding if encoding is not None and encoding.texts else None
+
+
+def texts_of(encoding: Encoding | None) -> frozenset[str]:
+    return frozenset() if encoding is None else frozenset(encoding.texts)
 
 
 def label_type(catalogue: Catalogue) -> Any:
