@@ -596,7 +596,8 @@ NB_MODULE(_core, m) {
     m.def("one_and_poisson", [](const Rate& rate) { return HowMany(rate); }, "rate"_a);
     m.def("exactly", [](std::uint64_t n) { return HowMany(n); }, "n"_a);
     nb::class_<Columns>(m, "Columns")
-        .def(nb::init<std::uint32_t, const HowMany&>(), "n_dims"_a, "candidates"_a);
+        .def(nb::init<std::uint32_t, const HowMany&, const std::vector<std::uint32_t>&>(),
+             "n_dims"_a, "candidates"_a, "categorical"_a);
     nb::class_<DepthDifferences>(m, "DepthDifferences")
         .def(nb::init<double, const HowMany&>(), "offset_std"_a, "candidates"_a);
     nb::class_<PixelArrays>(m, "Pixels")

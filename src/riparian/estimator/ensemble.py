@@ -5,6 +5,7 @@ This is what is exported and explained. A forest goes on learning; its ensemble 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from riparian import _core
 from riparian.engine.pieces import begins, numbers, sums
 from riparian.engine.trees import Tree
+from riparian.estimator.categories import Value
 
 if TYPE_CHECKING:
     from riparian.estimator.row_forest import RowForestClassifier
@@ -29,7 +31,8 @@ WHOLE = _core.whole_share  # a share of one, in the units in which shares are ad
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """The trees that speak, end to end. Every test is `x[feature] <= threshold`; true goes left.
+    """The trees that speak, end to end. Every test is `x[feature] <= threshold`, or of a categorical
+    feature `x[feature] == threshold` (R22); true goes left.
 
     A missing value (NaN) goes right. A tree without an estimation point abstains and is not here;
     where all abstain, one leaf gives every class the same probability.
@@ -38,6 +41,7 @@ class Ensemble:
     classes: NDArray[Any]  # in the public order
     n_features: int
     feature_names: list[str] | None
+    categories: Mapping[int, Sequence[Value]]  # per categorical feature: what its codes stand for
 
     # Per tree.
     root: Integers  # the number of its root among all nodes
@@ -45,6 +49,7 @@ class Ensemble:
     # Per node, tree by tree, in the order of creation.
     feature: NDArray[np.int32]  # -1 of a leaf
     threshold: NDArray[np.float32]
+    equals: NDArray[np.bool_]  # whether the feature is categorical: it holds codes (R22)
     left: NDArray[np.int32]  # among all nodes; the right child is the next; -1 of a leaf
 
     # Per leaf, in the order of the nodes.
@@ -120,6 +125,8 @@ def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
         classes, rank = labels.classes, labels.rank()
         trees = [engine.tree(i) for i in range(len(engine.trees))]
         n_features = engine.n_dims
+        tables = {} if engine.categories is None else engine.categories.tables
+        categories = {column: list(table.values) for column, table in tables.items()}
     if len(classes) == 0:
         raise ValueError(f"{what} needs a class, but none is known yet: learn a point first")
     spoken = [tree for tree in trees if tree.histogram.any()]  # the others abstain
@@ -131,18 +138,21 @@ def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
             )
     majority = forest._native.parameters.voting == "majority"
     arrays = (
-        {**_nodes(spoken), **_shares(spoken, rank, majority)} if spoken else _one_leaf(len(classes))
+        {**_nodes(spoken, list(categories)), **_shares(spoken, rank, majority)}
+        if spoken
+        else _one_leaf(len(classes))
     )
     names = getattr(forest, "feature_names_in_", None)
     return Ensemble(
         classes=classes,
         n_features=n_features,
         feature_names=None if names is None else [str(name) for name in names],
+        categories=categories,
         **arrays,
     )
 
 
-def _nodes(trees: list[Tree]) -> dict[str, Any]:
+def _nodes(trees: list[Tree], categorical: list[int]) -> dict[str, Any]:
     root = begins(np.array([len(tree.child) for tree in trees], dtype=np.int64))
     left, feature, leaf = [], [], []
     for first, tree in zip(root.tolist(), trees, strict=True):
@@ -155,6 +165,7 @@ def _nodes(trees: list[Tree]) -> dict[str, Any]:
         "left": np.concatenate(left),
         "feature": np.concatenate(feature),
         "threshold": np.concatenate([tree.threshold for tree in trees]),
+        "equals": np.isin(np.concatenate(feature), categorical),
         "leaf": np.concatenate(leaf),
     }
 
@@ -193,6 +204,7 @@ def _one_leaf(n_classes: int) -> dict[str, Any]:
         "left": np.array([NONE]),
         "feature": np.array([NONE]),
         "threshold": np.zeros(1, dtype=np.float32),
+        "equals": np.zeros(1, dtype=bool),
         "leaf": one,
         "weight": one,
         "n_shares": one + n_classes,

@@ -13,9 +13,11 @@ import math
 from dataclasses import MISSING, dataclass, field, replace
 from typing import Any, Literal, Self
 
+from riparian.estimator.categories import MOST_CATEGORIES
 from riparian.estimator.kinds import (
     Between,
     Bytes,
+    ColumnChoice,
     Flag,
     Kind,
     MultipleOrOfDepth,
@@ -306,6 +308,28 @@ OF_ESTIMATORS = {
             default=None,
             help="The number of threads; -1 is one per processor.",
             option="--threads",
+        ),
+    )
+}
+
+# What a forest over rows needs beside (R22).
+OF_ROWS = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter(
+            "categorical_features",
+            kind=ColumnChoice(),
+            default="from_dtype",
+            help="Which columns are categorical: their splits ask whether a value equals a category. "
+            '"from_dtype" takes the columns of text, of bools and of a categorical type that a frame of '
+            "pandas, polars or pyarrow has. Otherwise a mask, indices or names. None: no column is.",
+        ),
+        Parameter(
+            "max_categories",
+            kind=OrNone(Whole(1, MOST_CATEGORIES), "no bound but 2^24, beyond which is an error"),
+            default=100_000,
+            help="How many categories of a column are told apart. Those that come later count as one. "
+            "All categories together take an eighth of `max_memory` at most.",
         ),
     )
 }

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from riparian.engine import native
+from riparian.estimator.parameters import OF_ROWS
+from riparian.snapshot import categories
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import CLASSES, DepthImages, Header, Rows
 from riparian.snapshot.state import encode
@@ -30,8 +32,9 @@ def to_bytes(
     with forest._native.learning:
         state = forest._native.save()
         header = header_of(forest, state.points)
+        tables = copy.copy(getattr(forest._native, "categories", None))
     header = replace(header, prediction_only=prediction_only or header.prediction_only, extra=extra)
-    return encode(header, state)
+    return encode(header, state, tables)
 
 
 def header_of(forest: ForestClassifier, points: int) -> Header:
@@ -41,6 +44,10 @@ def header_of(forest: ForestClassifier, points: int) -> Header:
     chosen = {name: value for name, value in forest.get_params(deep=False).items() if name in names}
     if not isinstance(forest.random_state, Integral):
         chosen["random_state"] = None  # the engine has the seed that was drawn
+    for name, parameter in OF_ROWS.items():  # forests of numbers do not know them, nor their files
+        if name in chosen and isinstance(chosen[name], type(parameter.default)):
+            if chosen[name] == parameter.default:
+                del chosen[name]
     engine, labels = forest._engine_and_labels
     return Header(
         estimator_class=cls.__name__,
@@ -66,4 +73,9 @@ def _saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
 def _space(engine: Any, names: Any) -> Rows | DepthImages:
     if isinstance(engine, native.DepthEngine):
         return DepthImages(engine.offset_std, engine.far)
-    return Rows(engine.n_dims, None if names is None else names.tolist(), engine.sparse)
+    return Rows(
+        engine.n_dims,
+        None if names is None else names.tolist(),
+        engine.sparse,
+        categories.header_of(getattr(engine, "categories", None)),
+    )
