@@ -49,7 +49,8 @@ class Sender(threading.Thread):
 
     def send(self, client: Client) -> None:
         marks = [self.random.randrange(2**23) + 0.5 for _ in range(self.random.choice([1, 5]))]
-        points = [{"mark": mark, "x": self.random.random(), f"f{self.random.randrange(4)}": 1.0}
+        points = [{"mark": mark, "x": self.random.random(), f"f{self.random.randrange(4)}": 1.0,
+                   "city": self.random.choice(["Oslo", "Rome", None, f"city {mark}"])}
                   for mark in marks]  # fmt: skip
         labels = [self.random.choice("abc") for _ in marks]
         if self.random.random() < 0.5:

@@ -25,9 +25,13 @@ class Catalogue:
     limits: Limits
     texts: frozenset[str] = frozenset()  # features whose values are texts
 
+    def of_kind(self, name: str, value: float | str | None) -> bool:
+        """Whether a feature that is there takes a value."""
+        return value is None or isinstance(value, str) == (name in self.texts)
+
     def check_features(self, features: Features) -> None:
         for name, value in features.items():
-            if isinstance(value, str) != (name in self.texts) and value is not None:
+            if name in self.columns and not self.of_kind(name, value):
                 wanted = "a text" if name in self.texts else "a number"
                 raise Refused(
                     422, f"must be {wanted} or null, got {shown(value)}", f"features.{name}"
@@ -74,12 +78,19 @@ class Catalogue:
             raise Refused(422, f"there may be at most {self.limits.classes} classes", "label")
 
     def with_lesson(self, features: Features, label: Label) -> Catalogue:
-        """The catalogue after this lesson. Features that join at once join in sorted order."""
+        """The catalogue after this lesson. Features that join at once join in sorted order.
+
+        A feature joins with its first value, which says whether it holds numbers or texts. If there is
+        no feature at all yet, and no value either, those without one join as numbers.
+        """
         joined = self
         new = sorted(name for name in features if name not in self.columns)
+        if new and (self.columns or any(value is not None for value in features.values())):
+            new = [name for name in new if features[name] is not None]
         if new:
             columns = {**self.columns, **{n: len(self.columns) + i for i, n in enumerate(new)}}
-            joined = replace(joined, columns=columns)
+            texts = self.texts.union(name for name in new if isinstance(features[name], str))
+            joined = replace(joined, columns=columns, texts=texts)
         if label not in self.labels:
             joined = replace(joined, labels=self.labels | {label})
         return joined

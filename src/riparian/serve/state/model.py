@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.estimator.categories import BUDGET_SHARE, CategoryTables, Coded, MixedRows, Table
 from riparian.forest import OnlineForestClassifier
 from riparian.serve.items import Features, Forecast, Label, Lesson
 from riparian.serve.options import Limits
@@ -69,8 +70,9 @@ class Model:
         if hasattr(forest, "feature_names_in_"):
             del forest.feature_names_in_
         columns = {name: column for column, name in enumerate(names)}
+        texts = {names[c] for c, table in categories_of(forest).items() if table.kind != "numbers"}
         if encoding is not None:
-            columns = dict(encoding.first)
+            columns, texts = dict(encoding.first), {*encoding.texts}
         labels = frozenset(forest.classes_.tolist())
         if not all(isinstance(label, bool | int | float | str) for label in labels):
             raise ValueError("labels must be strings, numbers or bools, got bytes: JSON has none")
@@ -80,7 +82,7 @@ class Model:
             False,
             not forest._labels.closed,
             limits or Limits(),
-            texts_of(encoding),
+            frozenset(texts),
         )
         about = {COLUMNS: extra[COLUMNS]} if extra and COLUMNS in extra else {}
         return cls(forest, catalogue, int(forest.stats()["points"]), encoding, about)
@@ -106,10 +108,21 @@ class Model:
             for b, shares in zip(best, proba.tolist(), strict=True)
         ]
 
-    def _rows(self, points: Sequence[Features]) -> NDArray[np.float32]:
+    def _rows(self, points: Sequence[Features]) -> Any:
         if self.encoding is not None:
             return self.encoding.rows(points)
-        return rows_of(points, self.catalogue.columns)
+        rows = rows_of(points, self.catalogue.columns)
+        categorical = categories_of(self.forest)
+        if not categorical:
+            return rows
+        rows[:, list(categorical)] = np.nan
+        names = list(self.catalogue.columns)
+        return MixedRows(rows, {c: self._category(points, names[c]) for c in categorical})
+
+    def _category(self, points: Sequence[Features], name: str) -> Coded:
+        """A column of categories. What is not of its kind is left out: whoever learns has checked."""
+        values = [point.get(name) for point in points]
+        return Coded.of(name, [v if self.catalogue.of_kind(name, v) else None for v in values])
 
     @property
     def feature_names(self) -> list[str]:
@@ -153,8 +166,8 @@ class Model:
                 closed = not catalogue.open_labels
                 classes = sorted(catalogue.labels) if closed else None
                 self.forest.partial_fit(empty, np.empty(0, label_type(catalogue)), classes=classes)
-            else:
-                self.forest._add_features(width - len(self.catalogue.columns))
+            new = catalogue.texts - self.catalogue.texts
+            add_columns(self.forest, width, sorted(catalogue.columns[name] for name in new))
             self.catalogue = catalogue
 
     # -- as a file --------------------------------------------------------------------------------
@@ -235,12 +248,36 @@ def encoding_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) ->
         raise ValueError(
             f"the columns give {columns.n_features} features, the forest has {forest.n_features_in_}"
         )
-    encoding = Encoding(columns) if isinstance(columns, TableColumns) else None
-    return encoding if encoding is not None and encoding.texts else None
+    if not isinstance(columns, TableColumns) or categories_of(forest):
+        return None
+    encoding = Encoding(columns)
+    return encoding if encoding.texts else None
 
 
-def texts_of(encoding: Encoding | None) -> frozenset[str]:
-    return frozenset() if encoding is None else frozenset(encoding.texts)
+def categories_of(forest: OnlineForestClassifier) -> dict[int, Table]:
+    """By column (R22)."""
+    tables = forest._native.categories
+    return {} if tables is None else tables.tables
+
+
+def add_columns(forest: OnlineForestClassifier, width: int, categorical: list[int]) -> None:
+    """Columns join at the right, up to a width; nobody may predict meanwhile.
+
+    Those that are categorical have had no value yet: they are new, or the forest is.
+    """
+    engine = forest._native
+    with engine.learning:
+        if categorical and engine.categories is None:
+            memory = engine.parameters.max_memory
+            most_bytes = None if memory is None else memory // BUDGET_SHARE
+            engine.categories = CategoryTables.empty([], forest.max_categories, most_bytes)
+        if width > forest.n_features_in_:
+            if categorical:
+                engine.categories.add(categorical)
+            engine.set_dims(width)
+            forest.n_features_in_ = width
+        elif categorical:
+            engine.become_categorical(categorical)
 
 
 def label_type(catalogue: Catalogue) -> Any:
