@@ -1,13 +1,13 @@
 """`riparian serve` beside River's ARF and AMF behind the plainest FastAPI app: time per request.
 
-    python -m benchmarks.serve --out benchmarks/record/serve.json
-    python -m benchmarks.serve --minutes 10 --out benchmarks/record/serve-sustained.json
+    python -m benchmarks.serve --minutes 10 --out benchmarks/record/serve.json
+    python -m benchmarks.serve_table benchmarks/record/serve.json
 
 Ours has 100 trees and is durable, theirs have 10 and keep nothing. One client and 64 predict as fast as
 they can; one and 64 send labels in lists of 20, until they are learned; eight clients predict, twenty
 times per second each, while labels come in lists of 20 at a given rate: once while the forest is young
-(R21: its trees are still grown anew), and once at the end. With `--minutes`, ours alone does the last
-for so long, and each id lives its whole life: asked in a list, told in a list.
+(R21: its trees are still grown anew), and once at the end. With `--minutes`, ours alone then does the
+last for so long, and each id lives its whole life: asked in a list, told in a list.
 
 A machine that is busy with other things makes every time longer. So each figure has beside it how long
 the service waited for a core, and how late the measuring process was itself.
@@ -56,8 +56,8 @@ def commands(state: str) -> dict[str, list[str]]:
     return {
         "riparian, 100 trees": [*ours, f"{state}/durable"],
         "riparian, 100 trees, lazy": [*ours, f"{state}/lazy", "--predictions", "lazy"],
-        "River ARF, 10 trees": [*plain, "arf", "8731"],
-        "River AMF, 10 trees": [*plain, "amf", "8732"],
+        "River ARF, 10 trees": [*plain, "arf"],
+        "River AMF, 10 trees": [*plain, "amf"],
     }
 
 
@@ -174,45 +174,44 @@ def compared(given: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as state:
         for name, command in commands(state).items():
             if given.only is None or given.only in name:
-                contender = Contender(command)
-                try:
+                with Contender(command) as contender:
                     bench = Bench(contender, name, given.rate)
                     found[name] = asyncio.run(bench.run(given.seconds))
-                finally:
-                    contender.stop()
-    return {"seconds": given.seconds, "services": found}
+    return found
 
 
 def sustained(given: argparse.Namespace) -> dict[str, Any]:
     found = {}
     with tempfile.TemporaryDirectory() as state:
-        for name, command in list(commands(state).items())[:2]:
-            if given.only is None or given.only in name:
-                contender = Contender(command)
-                try:
+        for name, command in commands(state).items():
+            ours = name.startswith("riparian")
+            if ours and (given.only is None or given.only in name):
+                with Contender(command) as contender:
                     bench = Bench(contender, name, given.rate)
-                    log = Path(command[command.index("--state") + 1])
-                    found[name] = asyncio.run(bench.sustained(60 * given.minutes, log))
-                finally:
-                    contender.stop()
-    return {"minutes": given.minutes, "services": found}
+                    folder = Path(command[command.index("--state") + 1])
+                    found[name] = asyncio.run(bench.sustained(60 * given.minutes, folder))
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, default=10.0, help="of each phase")
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="of each phase; 0: none of them"
+    )
+    parser.add_argument("--minutes", type=float, default=0.0, help="of the long run of ours")
     parser.add_argument("--rate", type=float, default=2000.0, help="labels per second")
-    parser.add_argument("--minutes", type=float, help="ours alone, for so long")
     parser.add_argument("--only", help="contenders whose name contains this")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     gc.disable()  # a pause here would look like one of the service
+    figures: dict[str, Any] = {"seconds": given.seconds, "minutes": given.minutes}
+    figures["services"] = compared(given) if given.seconds else {}
+    if given.out:  # a long run that fails does not take this with it
+        record.write(given.out, "serve", figures, PACKAGES)
     if given.minutes:
-        figures, kind = sustained(given), "serve-sustained"
-    else:
-        figures, kind = compared(given), "serve"
-    if given.out:
-        record.write(given.out, kind, figures, PACKAGES)
+        figures["sustained"] = sustained(given)
+        if given.out:
+            record.write(given.out, "serve", figures, PACKAGES)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,10 @@ class Contender:
         """Seconds that its threads ran, and seconds that they waited for a core."""
         return scheduled(self.process.pid)
 
-    def stop(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(STOP)
@@ -234,8 +237,8 @@ async def learned(address: str, points: int) -> None:
     """Ours acknowledges what is on disk, and learns it soon after: wait for that."""
     async with Connection(address) as connection:
         async with asyncio.timeout(ANSWER):
-            while (await connection.get("/v1/model"))["points"] < points:
-                await asyncio.sleep(0.02)
+            while (await connection.get("/v1/status"))["figures"]["points"] < points:
+                await asyncio.sleep(0.05)
 
 
 async def watch_own_lag(load: Load) -> None:

@@ -1,10 +1,11 @@
-"""River's forests behind the plainest FastAPI app: `python -m benchmarks.peers.river_app arf PORT`.
+"""River's forests behind the plainest FastAPI app: `python -m benchmarks.peers.river_app arf`.
 
 It keeps nothing on disk, checks nothing, and learns while others wait. Labels come in lists.
 """
 
 from __future__ import annotations
 
+import socket
 import sys
 import uuid
 from typing import Any
@@ -47,9 +48,11 @@ def app(kind: str) -> FastAPI:
 
 
 def main() -> None:
-    config = uvicorn.Config(app(sys.argv[1]), port=int(sys.argv[2]), log_level="error")
-    print(f"serving at http://127.0.0.1:{sys.argv[2]}", file=sys.stderr, flush=True)
-    uvicorn.Server(config).run()
+    config = uvicorn.Config(app(sys.argv[1]), log_level="error")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        print(f"serving at {address}", file=sys.stderr, flush=True)
+        uvicorn.Server(config).run([taken])
 
 
 if __name__ == "__main__":

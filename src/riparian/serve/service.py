@@ -21,8 +21,9 @@ from riparian.serve.state.learner import Learner
 from riparian.serve.state.model import Model
 from riparian.serve.state.scores import Scores
 from riparian.serve.state.writer import Job, Key, Writer
+from riparian.serve.together import Together
 
-INLINE = 32  # rows that are predicted at once, before others get their turn
+INLINE = 32  # rows of one request that are predicted before others get their turn
 
 # A thread that holds the interpreter gives it up after this long (Python's default is 5 ms): a
 # prediction should not wait for rows being prepared for learning.
@@ -47,6 +48,7 @@ class Service:
             folder.log, folder.model.catalogue, options, self.backlog,
             self.learner.put, self._tell_all, clock,
         )  # fmt: skip
+        self._together = Together(lambda points: folder.model.forecasts(points))
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -149,12 +151,9 @@ class Service:
         return f"{int(self.clock() * 1000):012x}{secrets.token_hex(10)}", False
 
     async def _forecasts(self, points: list[Features]) -> Any:
-        if len(points) <= INLINE:
-            return iter(self.model.forecasts(points))
         made: list[Forecast] = []
         for first in range(0, len(points), INLINE):
-            made += self.model.forecasts(points[first : first + INLINE])
-            await asyncio.sleep(0)
+            made += await self._together.forecasts(points[first : first + INLINE])
         return iter(made)
 
     def _answer_first(self, items: list[Item]) -> list[Answer]:
