@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+from riparian.serve.options import Options
+
 from report_browser import FAINT, OVERFLOWING, chromium, running_browser
 from serve_process import Process
 from serve_running import running
@@ -17,6 +19,13 @@ def test_the_page_needs_no_network_and_may_only_ask_the_service(tmp_path):
         assert "connect-src 'self'" in page.text
         assert "script-src 'unsafe-inline'" in page.text
         assert served.web.get("/docs").status_code == 200
+
+
+def test_the_page_says_what_a_crash_may_forget(tmp_path):
+    with running(tmp_path, options=Options(lazy=True)) as served:
+        assert "A crash may forget" in served.web.get("/").text
+    with running(tmp_path) as served:
+        assert "A crash may forget" not in served.web.get("/").text
 
 
 def test_names_from_outside_reach_the_page_as_text(tmp_path):

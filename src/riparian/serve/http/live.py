@@ -49,7 +49,8 @@ class Live:
 
     async def page(self, request: Request) -> Response:
         if self._page is None:
-            self._page = await run_in_threadpool(live_page, self.name)
+            lazy = self.service.options.lazy
+            self._page = await run_in_threadpool(live_page, self.name, lazy)
         return HTMLResponse(self._page, headers={"Cache-Control": "no-cache"})
 
     async def status(self, request: Request) -> Response:

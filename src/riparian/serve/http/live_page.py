@@ -37,18 +37,23 @@ FIGURES = {  # the name in the numbers, and in words
 DELAY_NAMES = ["1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "more"]
 
 
-def live_page(name: str) -> str:
+def live_page(name: str, lazy: bool = False) -> str:
     script = files("riparian.serve.http").joinpath("live.js").read_text(encoding="utf-8")
     sections = [
         Section("now", "Now", STATE + numbers()),
         Section("answers", "Answers", answers()),
-        Section("service", "The service", service()),
+        Section("service", "The service", (LAZY if lazy else "") + service()),
         Section("forest", "The forest", forest()),
     ]
     return page(f"{name}, live", sections, more_script=script, connect="'self'")
 
 
 STATE = '<p id="state" role="status">Connecting.</p>'
+LAZY = (
+    "<p>Predictions are lazy: they are answered before they are on disk. A crash may forget the last of "
+    "them, and their labels then find no id (404). Labels and lessons are on disk before they are "
+    "answered.</p>"
+)
 
 
 def numbers() -> str:
