@@ -1,0 +1,14 @@
+"""One small cluster for all of these tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from ray_clusters import cluster_of
+
+
+@pytest.fixture(scope="session")
+def two_cpus() -> Iterator[None]:
+    with cluster_of(2):
+        yield
