@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -19,15 +20,19 @@ NAMESPACE = "riparian"  # of the names of shards; Ray's default is another one f
 
 
 def join() -> None:
-    """Join the cluster that runs here, if the program has not joined one itself."""
+    """Join the cluster that RAY_ADDRESS names, if the program has not joined one itself."""
     if ray.is_initialized():
         return
-    try:
-        ray.init(address="auto", log_to_driver=False)
-    except ConnectionError:
+    if not os.environ.get("RAY_ADDRESS"):
         raise ClusterError(
-            "there is no Ray cluster: call ray.init() to start one on this machine, or "
+            "there is no Ray cluster: call ray.init() first to start one on this machine, or "
             "ray.init(address=...) to join another"
+        )
+    try:
+        ray.init(log_to_driver=False)
+    except ConnectionError as error:
+        raise ClusterError(
+            f"RAY_ADDRESS names no Ray cluster, got {os.environ['RAY_ADDRESS']!r}: {error}"
         ) from None
 
 
@@ -41,7 +46,7 @@ def check_joined() -> None:
 
 
 def alive() -> list[dict[str, Any]]:
-    return [node for node in ray.nodes() if node["Alive"]]
+    return [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
 
 
 def cpus() -> int:

@@ -60,10 +60,20 @@ class Folder(ABC):
         parts = [NAME.fullmatch(name) for name in self.names()]
         return next((int(found[2]) for found in parts if found is not None), None)
 
+    def remove_older(self, checkpoint: str) -> None:
+        """Those of the same shard before this one, and what a writer that was killed has left.
+
+        Later ones stay: somebody else has taken over from this process.
+        """
+        mine = checkpoint.partition("-row-")[0]
+        for name in self.names():
+            if name.startswith(f".{mine}") or (name.startswith(mine) and name < checkpoint):
+                self.remove(name)
+
     def clear(self) -> None:
         """Remove all checkpoints."""
-        for names in self.checkpoints().values():
-            for name in names:
+        for name in self.names():
+            if name.lstrip(".").startswith("shard-"):
                 self.remove(name)
 
 
@@ -91,6 +101,11 @@ class Directory(Folder):
 
     def remove(self, name: str) -> None:
         (self.path / name).unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        super().clear()
+        if self.path.is_dir() and not self.names():
+            self.path.rmdir()
 
 
 class Store(Folder):

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.rows import Rows
 from riparian.estimator.weights import Weights
 
 
@@ -24,7 +23,7 @@ class Batch:
     start: int  # the number of its first row
     stop: int  # and of the first row after it
     first_point: int  # the number of its first point, t in R13
-    points: Rows
+    points: Any  # rows of float32, dense or sparse
     arrivals: NDArray[np.uint32]  # the labels, numbered in order of arrival
     weights: Weights | None
     classes: tuple[list[int], int]  # what the core is told of them

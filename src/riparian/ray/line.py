@@ -111,14 +111,17 @@ class Line:
         deadline = time.monotonic() + RESTART_SECONDS
         while True:
             try:
-                self.hello, ack = ray.get([self.actor.hello.remote(), self.actor.position.remote()])
-                return ack
+                calls = [self.actor.hello.remote(), self.actor.position.remote()]
+                answers: tuple[Hello, Ack] = tuple(ray.get(calls))
             except RayActorError as error:
                 if isinstance(error, ActorDiedError) or time.monotonic() > deadline:
                     raise ShardLost(f"{self} does not come back. {said(error)}") from None
                 time.sleep(PATIENCE)
             except RayTaskError as error:
                 raise self.failure(error) from None
+            else:
+                self.hello = answers[0]
+                return answers[1]
 
     def failure(self, error: RayTaskError) -> RayForestError:
         """What an error inside the shard means for the forest."""

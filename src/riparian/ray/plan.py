@@ -44,7 +44,8 @@ class Plan:
         n_shards = whole("n_shards", given, at_least=1, at_most=MOST_SHARDS)
         whole("checkpoint_every", options.checkpoint_every, at_least=1, at_most=2**62)
         whole("in_flight", options.in_flight, at_least=1, at_most=MOST_IN_FLIGHT)
-        name = checked_name(options.name or f"forest-{secrets.token_hex(8)}")
+        unnamed = f"forest-{secrets.token_hex(8)}"
+        name = checked_name(unnamed if options.name is None else options.name)
         plan = cls(name, min(n_shards, n_trees), options)
         plan.folder  # noqa: B018, a path that cannot be one is an error now
         return plan

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from riparian.engine.native import Engine, State
-from riparian.estimator.rows import blocks
 from riparian.ray.folder import Folder, file_name
 from riparian.ray.journal import Batch
 from riparian.ray.plan import Plan
@@ -90,7 +89,7 @@ class Shard:
         """`probe` is a file that should be among the checkpoints; it puts another beside it."""
         import ray
 
-        node = str(ray.util.get_node_ip_address())
+        node = str(ray.util.get_node_ip_address())  # type: ignore[no-untyped-call]
         seen, trouble = True, None
         if self._version_is_right() and probe is not None:
             folder = self._order.folder
@@ -124,14 +123,14 @@ class Shard:
         return self.position()
 
     def _learn(self, batch: Batch, skip: int) -> None:
-        workers = effective_n_jobs(batch.n_jobs)
+        workers = _threads(batch.n_jobs)
         if batch.classes != self._engine.classes:
             rank, n_classes = batch.classes
             self._engine.set_classes(np.array(rank, dtype=np.intp), n_classes)
         points, arrivals = batch.points[skip:], batch.arrivals[skip:]
         weights = None if batch.weights is None else batch.weights[skip:]
         try:
-            for some, block in blocks(points):
+            for some, block in _blocks(points):
                 weight = None if weights is None else weights[some]
                 self._engine.learn(block, arrivals[some], weight, workers)
         except BaseException as error:  # some trees may have learned it, and others not
@@ -165,9 +164,7 @@ class Shard:
         try:
             folder.write(mine, self._snapshot())
             self._saved = self._rows
-            for name in folder.checkpoints()[order.number]:
-                if name < mine:  # a later one is of whoever has taken over from this process
-                    folder.remove(name)
+            folder.remove_older(mine)
         except Exception as error:  # a filesystem may raise anything
             self._trouble = f"{type(error).__name__}: {error}"
         return self.position()
@@ -211,7 +208,7 @@ class Shard:
         return rows, getattr(self, f"_answer_{what}")(*args)
 
     def _answer_sums(self, points: Any, n_jobs: int) -> Any:
-        return self._engine.predict_sums(points, effective_n_jobs(n_jobs))
+        return self._engine.predict_sums(points, _threads(n_jobs))
 
     def _answer_predict_trees(self, points: Any) -> Any:
         return self._engine.predict_trees(points)
@@ -235,3 +232,22 @@ class Shard:
         state = self._engine.save()
         # The points at hand are the same in every shard.
         return state if self._order.number == 0 else state._replace(kept=None)
+
+
+# Shards start sooner without scikit-learn, SciPy and joblib: these are imported where they are needed.
+
+
+def _threads(n_jobs: int) -> int:
+    if n_jobs > 0:
+        return n_jobs
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))
+
+
+def _blocks(points: Any) -> Iterator[tuple[slice, Any]]:
+    if isinstance(points, np.ndarray):
+        return iter([(slice(0, len(points)), np.ascontiguousarray(points))])
+    from riparian.estimator.rows import blocks
+
+    return blocks(points)

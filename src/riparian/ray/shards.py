@@ -250,7 +250,8 @@ class Shards:
         voters = sum(voters.astype(np.int64) for _, voters in answers)[:, np.newaxis]
         with np.errstate(invalid="ignore"):
             shares = sums.astype(np.float64) / (voters * _core.whole_share).astype(np.float64)
-        return np.where(voters > 0, shares, 1.0 / max(1, sums.shape[1]))
+        proba: NDArray[np.float64] = np.where(voters > 0, shares, 1.0 / max(1, sums.shape[1]))
+        return proba
 
     def predict_trees(self, points: Any) -> NDArray[np.int64]:
         return np.concatenate(self._ask("predict_trees", ray.put(points)), axis=1)
