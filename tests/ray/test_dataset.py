@@ -13,7 +13,11 @@ from riparian.ray import RayForestClassifier
 
 from ray_clusters import stream
 
-pytestmark = pytest.mark.engine
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # Ray warns of what it does itself
+    pytest.mark.filterwarnings("ignore:::ray"),
+]
 
 
 @pytest.fixture
