@@ -132,9 +132,7 @@ def cells_of(path: Path) -> list[Cell]:
 def add(path: Path, cell: Cell) -> None:
     """One more; the record is read again before, since others may have added to it."""
     cells = [asdict(known) for known in (*cells_of(path), cell)]
-    partial = path.with_suffix(".partial")
-    record.write(partial, "drift", {"bin": BIN, "cells": cells}, PACKAGES)
-    partial.replace(path)
+    record.write(path, "drift", {"bin": BIN, "cells": cells}, PACKAGES, quiet=True)
 
 
 def missing(

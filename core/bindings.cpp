@@ -15,7 +15,10 @@
 #include <vector>
 
 #include "explain/bindings.hpp"
+#include "drift/adwin.hpp"
+#include "drift/log_exp.hpp"
 #include "forest.hpp"
+#include "rules/adaptive.hpp"
 #include "rules/keeping.hpp"
 #include "rules/one_stream.hpp"
 #include "rules/two_streams.hpp"
@@ -145,6 +148,7 @@ const char* type_name(const std::vector<T>&) {
     if constexpr (std::is_same_v<T, Long>) return "uint64";
     if constexpr (std::is_same_v<T, std::int64_t>) return "int64";
     if constexpr (std::is_same_v<T, float>) return "float32";
+    if constexpr (std::is_same_v<T, double>) return "float64";
     return "feature";  // uint32, or four float32
 }
 
@@ -257,6 +261,25 @@ decltype(auto) released(Work&& work) {
 Keeping::Settings keeping(const TwoStreams::Settings& two_streams, std::uint32_t kept_points,
                           bool sparse, bool regrows) {
     return {{two_streams, kept_points, sparse}, regrows};
+}
+
+Adaptive::Settings adaptive(const TwoStreams::Settings& two_streams, std::uint32_t kept_points,
+                            bool sparse, std::uint64_t n_trees, std::uint32_t leaf_points,
+                            std::vector<float> memories, double fading, double drift_confidence) {
+    return {{two_streams, kept_points, sparse}, n_trees, leaf_points,
+            std::move(memories),                fading,  drift_confidence};
+}
+
+// 1 if the window was cut and its mean has risen, -1 if it has fallen, 0 if there was no cut.
+int add_to(Adwin& detector, double x) {
+    switch (detector.add(x)) {
+        case Adwin::Change::risen:
+            return 1;
+        case Adwin::Change::fallen:
+            return -1;
+        default:
+            return 0;
+    }
 }
 
 TwoStreams::Settings two_streams(std::uint64_t seed, std::uint32_t split_points, double min_gain,
@@ -421,6 +444,16 @@ public:
         return to_dict(std::move(*state));
     }
 
+    // Of each tree: the points at which one in its place gave way to it or to another before it.
+    std::vector<Words> replacements() {
+        std::vector<Words> all;
+        const auto copy = [&](std::uint64_t, const auto& trees, const auto&) {
+            for (const auto& tree : trees) all.push_back(tree->record().replaced);
+        };
+        released([&] { forest_.visit(copy); });
+        return all;
+    }
+
     void set_classes(std::vector<std::uint32_t> rank, std::size_t n_classes) {
         released([&] { forest_.set_classes(std::move(rank), n_classes); });
     }
@@ -530,9 +563,9 @@ auto bind_forest(nb::module_& m, const char* name) {
 
 // The paper's forest, with kept points or without, has schedules and a budget, too.
 template <class Space, class Rule>
-void bind_two_streams(nb::module_& m, const char* name) {
+auto bind_two_streams(nb::module_& m, const char* name) {
     using Bound = BoundForest<Space, Rule>;
-    bind_forest<Space, Rule>(m, name)
+    return bind_forest<Space, Rule>(m, name)
         .def("set_schedules", &Bound::set_schedules, "alpha"_a, "beta"_a)
         .def("set_budget", &Bound::set_budget, "budget"_a);
 }
@@ -577,7 +610,18 @@ NB_MODULE(_core, m) {
     m.attr("tree_growth") =
         nb::cast(std::vector<std::string>(growth_names.begin(), growth_names.end()));
     m.attr("tree_bag") = nb::cast(std::vector<std::string>(bag_names.begin(), bag_names.end()));
+    m.attr("tree_window") =
+        nb::cast(std::vector<std::string>(window_names.begin(), window_names.end()));
+    m.attr("most_memories") = most_memories;
     m.def("entropy_term", &entropy_term_exact, "n"_a);
+    m.def("ln", &ln, "x"_a);
+    m.def("exp_of_negative", &exp_of_negative, "x"_a);
+    nb::class_<Adwin>(m, "Adwin")
+        .def(nb::init<double>(), "delta"_a)
+        .def("add", &add_to, "x"_a)
+        .def_prop_ro("width", &Adwin::width)
+        .def_prop_ro("total", &Adwin::total)
+        .def_prop_ro("variance", &Adwin::variance);
     m.def("kernel_names", &kernel_names);
     m.def("use_kernels", &use_kernels, "name"_a);
 
@@ -587,6 +631,9 @@ NB_MODULE(_core, m) {
     nb::class_<OneStream::Settings>(m, "OneStreamSettings");
     nb::class_<Keeping::Settings>(m, "KeepingSettings");
     m.def("keeping", &keeping, "two_streams"_a, "kept_points"_a, "sparse"_a, "regrows"_a);
+    nb::class_<Adaptive::Settings>(m, "AdaptiveSettings");
+    m.def("adaptive", &adaptive, "two_streams"_a, "kept_points"_a, "sparse"_a, "n_trees"_a,
+          "leaf_points"_a, "memories"_a, "fading"_a, "drift_confidence"_a);
     m.def("two_streams", &two_streams, "seed"_a, "split_points"_a, "min_gain"_a, "structure_cut"_a,
           "ignore_cut"_a, "fringe_size"_a.none(), "budget"_a.none());
     m.def("one_stream", &one_stream, "seed"_a, "split_points"_a, "min_gain"_a, "min_samples"_a,
@@ -611,6 +658,8 @@ NB_MODULE(_core, m) {
     bind_two_streams<DepthDifferences, TwoStreams>(m, "DepthForest");
     bind_two_streams<Columns, Keeping>(m, "ColumnKeeping");
     bind_two_streams<DepthDifferences, Keeping>(m, "DepthKeeping");
+    bind_two_streams<Columns, Adaptive>(m, "ColumnAdaptive")
+        .def("replacements", &BoundForest<Columns, Adaptive>::replacements);
     bind_forest<Columns, OneStream>(m, "ColumnSaffari");
     bind_forest<DepthDifferences, OneStream>(m, "DepthSaffari");
     explain::bind(m);

@@ -81,6 +81,7 @@ public:
         if (tree_.histograms_.held() > tree_.histograms_.live() + waste) {
             Pool fresh;
             for (Leaf& leaf : tree_.leaves_) leaf.estimation.move_to(fresh);
+            if constexpr (requires { tree_.record_.move_to(fresh); }) tree_.record_.move_to(fresh);
             tree_.histograms_.swap(fresh);
         }
         if (tree_.pool_.held() > tree_.pool_.live() + waste) {
@@ -106,9 +107,14 @@ private:
     // A young leaf holds nothing, so it would take more if it had to wait: it is charged for that.
     std::uint64_t charge_of_leaves(std::size_t leaves, std::size_t settled) const {
         return Array<typename Tree::Node>::bytes(2 * leaves - 1) + Array<Leaf>::bytes(leaves) +
-               leaves * Pool::block_size(4 * std::size_t{tree_.n_classes()}) +
+               leaves * charge_of_histogram() +
                WaitingLeaves::bytes(leaves - settled) + tree_.importance_.bytes() +
                tree_.record_.bytes(leaves);
+    }
+
+    std::uint64_t charge_of_histogram() const {
+        return Pool::block_size(4 * std::size_t{tree_.n_classes()}) +
+               tree_.record_.beside_histogram(tree_.n_classes());
     }
 
     std::vector<std::uint32_t> settled_by_s_hat() const {

@@ -138,9 +138,9 @@ public:
     void predict_trees(const Batch& batch, std::int64_t* out) {
         const auto lock = lock_->read();
         for_each_leaf(batch, [&](std::size_t point, std::size_t tree, std::uint32_t node) {
-            const auto& histogram = trees_[tree]->histogram_at(node);
+            const auto& answer = trees_[tree]->answer_at(node);
             out[point * trees_.size() + tree] =
-                histogram.total() ? std::int64_t{rank_[histogram.argmax(rank_)]} : -1;
+                answer.total() ? std::int64_t{rank_[answer.argmax(rank_)]} : -1;
         });
     }
 
@@ -267,17 +267,17 @@ private:
             for (std::size_t first = 0; first < count; first += at.size()) {
                 const std::size_t n = std::min(at.size(), count - first);
                 tree->route(batch, first, n, at);
-                for (std::size_t i = 0; i < n; ++i) prefetch(&tree->histogram_at(at[i]));
-                for (std::size_t i = 0; i < n; ++i) tree->histogram_at(at[i]).prefetch();
+                for (std::size_t i = 0; i < n; ++i) tree->prefetch_leaf(at[i]);
+                for (std::size_t i = 0; i < n; ++i) tree->answer_at(at[i]).prefetch();
                 for (std::size_t i = 0; i < n; ++i) {
-                    const auto& histogram = tree->histogram_at(at[i]);
-                    if (histogram.total() == 0) continue;
+                    const auto& answer = tree->answer_at(at[i]);
+                    if (answer.total() == 0) continue;
                     ++voters[first + i];
                     std::int64_t* row = sums.data() + (first + i) * n_arrived;
                     if (voting == Voting::average)
-                        histogram.add_shares(row);
+                        answer.add_shares(row);
                     else
-                        row[histogram.argmax(rank_)] += whole_share;
+                        row[answer.argmax(rank_)] += whole_share;
                 }
             }
         }

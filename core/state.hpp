@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "rules/adaptive.hpp"
 #include "rules/keeping.hpp"
 #include "rules/one_stream.hpp"
 #include "rules/two_streams.hpp"
@@ -256,6 +257,30 @@ void TwoStreams::restore(Tree& tree, const typename Tree::State& in, typename Tr
             tree.waiting_.push({{over.one(), under.one()}, tree.leaves_[i].node, i}, tree.moved());
 }
 
+// From point `first` on. listed(stream, weight) of each.
+template <class Rule>
+template <class Tree, class Listed>
+void Looking<Rule>::list_points(Tree& tree, std::uint64_t first, typename Tree::Context& context,
+                                Listed&& listed) {
+    using Stream = TwoStreams::Stream;
+    const std::uint64_t stream_key = key(context.settings.seed, tree.number_, stream_draw);
+    const std::uint64_t received = context.shared.received();
+    for (std::uint64_t t = first; t < received; ++t) {
+        const Weight n = weight_of(tree, t, context);
+        const Stream stream = TwoStreams::stream_of(fold(stream_key, t), context.settings);
+        if (n == 0 || stream == Stream::ignored) continue;
+        std::uint32_t node = 0;
+        while (tree.nodes_[node].inner()) {
+            const auto& at = tree.nodes_[node];
+            node = at.child + !(context.shared.value(at.feature, t) <= at.threshold);
+        }
+        auto& leaf = tree.record_.leaves[tree.nodes_[node].leaf];
+        tree.record_.lists.push(stream == Stream::structure ? leaf.structure : leaf.estimation, t);
+        listed(stream, n);
+    }
+    tree.received_ = received;
+}
+
 template <class Tree>
 void Keeping::save(const Tree& tree, typename Tree::State& out) {
     TwoStreams::save(tree, out);
@@ -290,22 +315,78 @@ template <class Tree>
 void Keeping::list_again(Tree& tree, typename Tree::Context& context) {
     Record& record = tree.record_;
     record.lost_estimation = tree.totals_.estimation_points;
-    const std::uint64_t stream_key = key(context.settings.seed, tree.number_, stream_draw);
-    const std::uint64_t received = context.shared.received();
-    for (std::uint64_t t = context.shared.first_at_hand(); t < received; ++t) {
-        const Weight n = weight_of(tree, t, context);
-        const Stream stream = TwoStreams::stream_of(fold(stream_key, t), context.settings);
-        if (n == 0 || stream == Stream::ignored) continue;
-        std::uint32_t node = 0;
-        while (tree.nodes_[node].inner()) {
-            const auto& at = tree.nodes_[node];
-            node = at.child + !(context.shared.value(at.feature, t) <= at.threshold);
-        }
-        ListedLeaf& leaf = record.leaves[tree.nodes_[node].leaf];
-        record.lists.push(stream == Stream::structure ? leaf.structure : leaf.estimation, t);
+    const auto listed = [&](Stream stream, Weight n) {
         if (stream == Stream::estimation) record.lost_estimation -= n;
+    };
+    list_points(tree, context.shared.first_at_hand(), context, listed);
+}
+
+inline constexpr std::array window_names{"received", "buckets", "replacements"};
+
+template <class Tree>
+void Adaptive::save(const Tree& tree, typename Tree::State& out) {
+    TwoStreams::save(tree, out);
+    const Record& record = tree.record_;
+    std::uint64_t buckets = 0;
+    record.detector.for_each_bucket([&](std::size_t row, const Adwin::Bucket& bucket) {
+        array<"bucket_row">(out).push_back(static_cast<Byte>(row));
+        array<"bucket_total">(out).push_back(bucket.total);
+        array<"bucket_variance">(out).push_back(bucket.variance);
+        ++buckets;
+    });
+    array<"window">(out) = {record.detector.received(), buckets, record.replaced.size()};
+    array<"window_sums">(out) = {record.detector.total(), record.detector.variance()};
+    append(array<"evidence">(out), record.trust.evidence().data(), record.trust.memories());
+    array<"replaced">(out) = record.replaced;
+    for (const auto& node : tree.nodes_) {
+        if (node.inner()) continue;
+        const ListedLeaf& leaf = record.leaves[node.leaf];
+        array<"structure_arrivals">(out).push_back(leaf.structure.count);
+        array<"estimation_arrivals">(out).push_back(leaf.estimation.count);
+        append(array<"memory">(out), leaf.memories.values(),
+               leaf.memories.classes() * record.trust.memories());
     }
-    tree.received_ = received;
+}
+
+template <class Tree>
+void Adaptive::restore(Tree& tree, const typename Tree::State& in,
+                       typename Tree::Context& context) {
+    TwoStreams::restore(tree, in, context);
+    Record& record = tree.record_;
+    record.replaced = array<"replaced">(in);
+    if (!record.replaced.empty()) {
+        tree.number_ += record.replaced.size() * context.settings.n_trees;
+        tree.planted_ = record.replaced.back();
+    }
+    record.trust.restore(array<"evidence">(in).data());
+    const auto& sums = array<"window_sums">(in);
+    record.detector.restore(array<"window">(in)[0], sums[0], sums[1]);
+    Reader row(array<"bucket_row">(in));
+    Reader total(array<"bucket_total">(in)), variance(array<"bucket_variance">(in));
+    for (Long i = 0; i < array<"window">(in)[1]; ++i)
+        record.detector.restore_bucket(row.one(), {total.one(), variance.one()});
+
+    record.leaves.resize(tree.leaves_.size());
+    list_again(tree, context);
+    const std::size_t width = record.trust.memories();
+    Reader memory(array<"memory">(in));
+    Reader next(array<"next_look">(in)), attempt(array<"attempt">(in));
+    for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i) {
+        ListedLeaf& leaf = record.leaves[i];
+        leaf.structure.count = array<"structure_arrivals">(in)[i];
+        leaf.estimation.count = array<"estimation_arrivals">(in)[i];
+        const auto classes = static_cast<Class>(tree.leaves_[i].estimation.size());
+        leaf.memories.restore(tree.histograms_, width, memory.many(classes * width), classes);
+        if (!array<"leaf_active">(in)[i]) continue;
+        tree.leaves_[i].next = next.one();
+        leaf.attempt = attempt.one();
+    }
+}
+
+template <class Tree>
+void Adaptive::list_again(Tree& tree, typename Tree::Context& context) {
+    const std::uint64_t first = std::max(context.shared.first_at_hand(), tree.planted_);
+    list_points(tree, first, context, [](Stream, Weight) {});
 }
 
 inline constexpr std::array bag_names{"number", "planted", "left_out", "errors"};

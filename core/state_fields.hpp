@@ -39,6 +39,13 @@ using TreeFields = std::tuple<
     Field<"totals", Long, "tree">,                // see tree_totals.hpp
     Field<"bag", Long, "tree">,                   // of Saffari's (R18): see `bag_names`
     Field<"growth", Long, "tree">,                // with kept points (R21): see `growth_names`
+    // Of streams that change (R23): see `window_names`; the detector's sums; L_j of the memories; the
+    // buckets of the detector, the oldest first; the points at which trees gave way.
+    Field<"window", Long, "tree">, Field<"window_sums", double, "tree">,
+    Field<"evidence", double, "tree times memories">, Field<"bucket_row", Byte, "tree times buckets">,
+    Field<"bucket_total", double, "tree times buckets">,
+    Field<"bucket_variance", double, "tree times buckets">,
+    Field<"replaced", Long, "tree times replacements">,
     Field<"importance", std::int64_t, "column">,  // Σ G over its splits (R14)
     // Nodes, in order of creation.
     Field<"feature", Feature, "node">, Field<"threshold", float, "node">,
@@ -48,6 +55,9 @@ using TreeFields = std::tuple<
     Field<"leaf_born", Long, "leaf">, Field<"leaf_active", Byte, "leaf">,
     Field<"leaf_classes", Word, "leaf">,  // the length of its histogram
     Field<"histogram", Long, "leaf times leaf_classes">,
+    Field<"memory", float, "leaf times leaf_classes times memories">,      // F_j (R23)
+    Field<"structure_arrivals", Long, "leaf">,   // likewise: points that have arrived in its cell
+    Field<"estimation_arrivals", Long, "leaf">,  // or were inherited
     Field<"key_over", Long, "inactive leaf">,   // its key among those that wait (R12),
     Field<"key_under", Long, "inactive leaf">,  // a ratio that is at least ŝ
     // Candidates.

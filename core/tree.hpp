@@ -90,10 +90,15 @@ public:
         for (; i < count; ++i) route_together<1>(batch, first + i, at.data() + i);
     }
 
-    // All that predicting may see of a leaf.
-    const EstimationHistogram& histogram_at(std::uint32_t node) const {
-        return leaves_[nodes_[node].leaf].estimation;
+    // All that predicting may see of a leaf: its histogram, unless the rule has something else.
+    decltype(auto) answer_at(std::uint32_t node) const {
+        const std::uint32_t leaf = nodes_[node].leaf;
+        if constexpr (requires { Rule::answer(*this, leaf); })
+            return Rule::answer(*this, leaf);
+        else
+            return (leaves_[leaf].estimation);
     }
+    void prefetch_leaf(std::uint32_t node) const { prefetch(&leaves_[nodes_[node].leaf]); }
 
     // The tree as arrays (see state.hpp).
     State save() const;
@@ -163,7 +168,8 @@ private:
         Lanes at;
         route(batch, first, count, at);
         const std::uint64_t felled = felled_;
-        const std::uint64_t stream_key = key(context.settings.seed, number_, stream_draw);
+        std::uint64_t number = number_;
+        std::uint64_t stream_key = key(context.settings.seed, number, stream_draw);
         for (std::size_t i = 0; i < count; ++i) prefetch(&leaves_[nodes_[at[i]].leaf]);
         for (std::size_t i = 0; i < count; ++i) {
             const Leaf& leaf = leaves_[nodes_[at[i]].leaf];
@@ -171,6 +177,10 @@ private:
             if (leaf.settled()) leaf.candidates->prefetch();
         }
         for (std::size_t i = 0; i < count; ++i) {
+            if (number != number_) [[unlikely]] {  // another tree has taken its place
+                number = number_;
+                stream_key = key(context.settings.seed, number, stream_draw);
+            }
             context.received = t + i + 1;
             Rule::arrive(*this, t + i, stream_key, context);
             // Counted before anything else, so that batches and weights do not matter.

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from riparian import reference
 from riparian.engine import native
 from riparian.estimator.labels import Labels
-from riparian.estimator.parameters import Parameters, SaffariParameters
+from riparian.estimator.parameters import AdaptiveParameters, Parameters, SaffariParameters
 from riparian.reference import Leaf, Split
+from riparian.reference_adaptive import AdaptiveForest, AdaptiveTree
 from riparian.reference_kept import KeepingForest, KeepingTree
 
 
@@ -30,6 +31,8 @@ def learn_reference(
 
 
 def reference_forest(parameters: Parameters, space: reference.FeatureSpace) -> reference.Forest:
+    if isinstance(parameters, AdaptiveParameters):
+        return AdaptiveForest(parameters, space)
     if parameters.kept_points:
         return KeepingForest(parameters, space)
     return reference.Forest(parameters, space)
@@ -87,6 +90,26 @@ class Native:
                 node: {"next": next_look, "has_lost": bool(had_lost)}
                 for node, next_look, had_lost in looks
                 if next_look
+            },
+        }
+
+    def adaptation(self, i: int) -> dict[str, Any]:
+        """What `reference_adaptation` tells."""
+        arrays, labels = self.forest.core.tree(i), self.labels.arrived
+        memory, width = Reader(arrays["memory"]), len(arrays["evidence"])
+        nodes = arrays["leaf_node"].tolist()
+        active = arrays["leaf_node"][arrays["leaf_active"] == 1].tolist()
+        return {
+            "evidence": arrays["evidence"].tolist(),
+            "window": arrays["window_sums"].tolist(),
+            "arrivals": dict(zip(nodes, arrays["structure_arrivals"].tolist(), strict=True)),
+            "next": dict(zip(active, arrays["next_look"].tolist(), strict=True)),
+            "memories": {
+                node: [
+                    remembered(dict(zip(labels, mine, strict=False)))
+                    for mine in memory.take(n * width).reshape(n, width).T
+                ]
+                for node, n in zip(nodes, arrays["leaf_classes"].tolist(), strict=True)
             },
         }
 
@@ -148,6 +171,24 @@ def reference_memory(tree: KeepingTree) -> dict[str, Any]:
             for number, points in tree.next_look.items()
         },
     }
+
+
+def reference_adaptation(tree: AdaptiveTree) -> dict[str, Any]:
+    """What R23 adds to `reference_tree`."""
+    return {
+        "evidence": tree.trust.evidence,
+        "window": [tree.detector.total, tree.detector.variance],
+        "arrivals": tree.arrivals,
+        "next": tree.next_look,
+        "memories": {
+            number: [remembered(memory.values) for memory in memories]
+            for number, memories in tree.memories.items()
+        },
+    }
+
+
+def remembered(values: Any) -> dict[Any, int]:
+    return {label: bits(value) for label, value in sorted(values.items()) if value}
 
 
 def reference_lists(tree: KeepingTree, leaf: int) -> dict[str, list[int]]:
@@ -269,7 +310,9 @@ def assert_same(forest: reference.Forest, engine: Native, X: Any) -> None:
     """Same nodes, thresholds, histograms, fringe, counters and predictions, to the last bit."""
     for i, (tree, stats) in enumerate(zip(forest.trees, engine.stats(), strict=True)):
         assert engine.tree(i) == reference_tree(tree)
-        if isinstance(tree, KeepingTree):
+        if isinstance(tree, AdaptiveTree):
+            assert engine.adaptation(i) == reference_adaptation(tree)
+        elif isinstance(tree, KeepingTree):
             memory = reference_memory(tree)
             del memory["lists"]
             assert engine.memory(i) == memory
@@ -279,6 +322,8 @@ def assert_same(forest: reference.Forest, engine: Native, X: Any) -> None:
                      "should_splits", "must_splits"):  # fmt: skip
             assert stats[name] == getattr(tree, name), name
         assert stats["active"] == len(tree.fringe)
+    if isinstance(forest, AdaptiveForest):
+        assert engine.forest.replacements() == forest.replacements
     if forest.classes and len(X):
         assert_same_answers(forest, engine, X, X)
 

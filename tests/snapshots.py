@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian import (
+    AdaptiveForestClassifier,
     ConsistencyWarning,
     Geometric,
     OnlineForestClassifier,
@@ -72,14 +73,26 @@ def learned_pixels(n=10, cls=DepthForestClassifier, **changes):
 
 
 def learned(
-    n=400, names=None, late=None, weights=None, fit=False, cls=OnlineForestClassifier, **changes
+    n=400,
+    names=None,
+    late=None,
+    flips=None,
+    weights=None,
+    fit=False,
+    cls=OnlineForestClassifier,
+    **changes,
 ):
-    """A forest that has seen `n` points, after the first `late` of them with one class more."""
+    """A forest that has seen `n` points, after the first `late` of them with one class more.
+
+    After every `flips` of them, the classes change places.
+    """
     if cls in (DepthForestClassifier, DepthSaffariClassifier):
         return learned_pixels(n, cls, **changes)
     X, y = mixture(n)
     if late is not None:
         y = np.where(np.arange(n) < late, y % 2, y)
+    if flips is not None:
+        y = (y + np.arange(n) // flips) % 3
     y = y if names is None else np.array(names)[y]
     if cls is not SaffariForestClassifier:
         changes = {"kept_points": 0, "max_memory": None} | changes
@@ -123,6 +136,16 @@ KINDS = {
     "points kept, drawn again": {"kept_points": 60, "beta": 2, "alpha": Polynomial(4, 1.5),
                                  "candidate_dims": 0.0, "min_gain": 9.0},
     "sparse points kept": {"cls": SparseForest, "kept_points": 130},
+    "adaptive": {"cls": AdaptiveForestClassifier, "kept_points": 1000, "late": 200},
+    "adaptive, trees replaced": {"cls": AdaptiveForestClassifier, "kept_points": 300, "n": 700,
+                                 "drift_confidence": 0.999, "flips": 150},
+    "adaptive, no points": {"cls": AdaptiveForestClassifier, "kept_points": 10, "n": 0},
+    "adaptive, one point": {"cls": AdaptiveForestClassifier, "kept_points": 10, "n": 1},
+    "adaptive, weights and a fringe": {"cls": AdaptiveForestClassifier, "kept_points": 60,
+                                       "fringe_size": 3, "weights": np.linspace(0, 3, 400),
+                                       "flips": 100, "memories": (0.5, 1.0), "leaf_points": 9},
+    "adaptive, memory budget": {"cls": AdaptiveForestClassifier, "kept_points": 200, "n": 1500,
+                                "max_memory": 60_000, "flips": 500},
     "Saffari": {"cls": SaffariForestClassifier},
     "Saffari, ranges": {"cls": SaffariForestClassifier, "thresholds": "range", "min_samples": 20},
     "Saffari, trees replaced": {"cls": SaffariForestClassifier, "replacement_rate": 0.005},

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import pairwise
 
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from riparian.estimator.parameters import Parameters
+from riparian.estimator.parameters import AdaptiveParameters, Parameters
 from riparian.estimator.schedules import Geometric, Polynomial
 
 thorough = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -40,6 +41,29 @@ def parameters(draw, max_trees=3, kept_points=(0,)):
         voting=draw(st.sampled_from(["average", "majority"])),
         kept_points=draw(st.sampled_from(kept_points)),
     )
+
+
+@st.composite
+def adaptive_parameters(draw, max_trees=3, kept_points=(1, 7, 100, 1000)):
+    """R23: also with a δ at which trees are replaced all the time."""
+    plain = draw(parameters(max_trees, kept_points))
+    return AdaptiveParameters(
+        **{field.name: getattr(plain, field.name) for field in fields(plain)},
+        drift_confidence=draw(st.sampled_from([0.01, 0.3, 0.99])),
+        leaf_points=draw(st.sampled_from([2, 5, 24, 1000])),
+        memories=draw(st.sampled_from([(1 / 3, 0.8, 0.95, 1.0), (0.5,), (0.0, 0.9), (1.0,) * 8])),
+        fading=draw(st.sampled_from([0.0, 0.5, 0.98, 1.0])),
+    )
+
+
+@st.composite
+def changing_streams(draw):
+    """A stream whose labels mean something else from some point on, now and then."""
+    X, y = draw(streams())
+    y = y.copy()
+    for place in draw(st.lists(st.integers(0, len(y)), max_size=3)):
+        y[place:] = y[place:].max(initial=0) - y[place:]
+    return X, y
 
 
 @st.composite

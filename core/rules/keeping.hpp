@@ -52,6 +52,7 @@ struct Keeping : Looking<Keeping> {
         static std::size_t bytes(std::size_t n_leaves) {
             return Array<ListedLeaf>::bytes(n_leaves);
         }
+        static std::size_t beside_histogram(std::size_t) { return 0; }
     };
 
     template <class Tree>
@@ -203,7 +204,14 @@ private:
     }
     static std::uint64_t most_listed(const Settings&) { return unbounded; }
     template <class Tree>
-    static std::uint64_t born_of_children(const Tree& tree, std::uint32_t) {
+    static void drop_lost(Tree& tree, std::uint32_t index, std::uint64_t received) {
+        ListedLeaf& listed = tree.record_.leaves[index];
+        tree.record_.lists.drop_lost(listed.structure, received);
+        tree.record_.lists.drop_lost(listed.estimation, received);
+    }
+    template <class Tree>
+    static std::uint64_t born_of_children(const Tree& tree, std::uint32_t,
+                                          const typename Tree::Context&) {
         return tree.record_.lost_estimation;
     }
 
@@ -214,9 +222,7 @@ private:
     static void settle(Tree& tree, std::uint32_t index, std::uint32_t attempt,
                        typename Tree::Context& context) {
         auto& scratch = context.scratch;
-        ListedLeaf& listed = tree.record_.leaves[index];
-        tree.record_.lists.drop_lost(listed.structure, context.received);
-        tree.record_.lists.drop_lost(listed.estimation, context.received);
+        drop_lost(tree, index, context.received);
         tree.leaves_[index].next = 0;
         read_cell(tree, index, context);
         label_estimation(context);

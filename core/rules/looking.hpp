@@ -32,8 +32,8 @@ struct KeptSettings : TwoStreams::Settings {
 };
 
 // A rule that is made of this says where a look draws (`draws_of`), how many structure points have arrived in
-// a leaf (`arrivals`), how many of each stream it lists at the most (`most_listed`), and when the lifetime of
-// its children began (`born_of_children`). Its record has `lists`, the lists of each leaf in `leaves`, and
+// a leaf (`arrivals`), how many of each stream it lists at the most (`most_listed`), what it drops of its lists
+// as it enters the fringe (`drop_lost`), and when the lifetime of its children began (`born_of_children`). Its record has `lists`, the lists of each leaf in `leaves`, and
 // `full`.
 template <class Rule>
 struct Looking {
@@ -148,10 +148,8 @@ protected:
 
     template <class Tree>
     static void enter(Tree& tree, std::uint32_t index, std::uint64_t received = 0) {
-        auto& leaf = tree.record_.leaves[index];
-        tree.record_.lists.drop_lost(leaf.structure, received);
-        tree.record_.lists.drop_lost(leaf.estimation, received);
-        leaf.attempt = 0;
+        Rule::drop_lost(tree, index, received);
+        tree.record_.leaves[index].attempt = 0;
         tree.leaves_[index].next = 1;
         ++tree.active_;
     }
@@ -260,6 +258,11 @@ protected:
         tree.record_.lists.link(context.scratch.structure.ts(cell.structure));
         tree.record_.lists.link(context.scratch.estimation.ts(cell.estimation));
     }
+
+    // The points at hand go their way once more (see state.hpp).
+    template <class Tree, class Listed>
+    static void list_points(Tree& tree, std::uint64_t first, typename Tree::Context& context,
+                            Listed&& listed);
 
     template <class Tree>
     static void fill_histogram(Tree& tree, std::uint32_t index, const Cell& cell,
@@ -375,7 +378,7 @@ protected:
             ++tree.totals_.must_splits;
         context.scratch.cut_values = context.scratch.look.values_of(choice.feature);
         typename Tree::Leaf left, right;
-        left.born = right.born = Rule::born_of_children(tree, index);
+        left.born = right.born = Rule::born_of_children(tree, index, context);
         tree.split(index, {context.scratch.drawn[choice.feature], choice.threshold, choice.g}, left,
                    right, context);
         return true;

@@ -28,6 +28,7 @@ struct OneStream {
     struct Record {
         explicit Record(const Settings&) {}
         static std::size_t bytes(std::size_t) { return 0; }  // of so many leaves
+        static std::size_t beside_histogram(std::size_t) { return 0; }  // of so many classes
 
         std::uint64_t left_out = 0;  // points that it was not given
         std::uint64_t errors = 0;    // those that it would have got wrong

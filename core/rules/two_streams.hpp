@@ -31,6 +31,7 @@ struct TwoStreams {
     struct Record {
         explicit Record(const Settings&) {}
         static std::size_t bytes(std::size_t) { return 0; }  // of so many leaves
+        static std::size_t beside_histogram(std::size_t) { return 0; }  // of so many classes
     };
     template <class Space>
     using Shared = Nothing;

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 # everything here needs it (`riparian --help`, `riparian.Geometric`).
 _HOMES = {
     "OnlineForestClassifier": "riparian.forest",
+    "AdaptiveForestClassifier": "riparian.adaptive",
     "SaffariForestClassifier": "riparian.saffari",
     "Geometric": "riparian.schedule",
     "Polynomial": "riparian.schedule",
@@ -21,6 +22,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from riparian.adaptive import AdaptiveForestClassifier
     from riparian.forest import OnlineForestClassifier
     from riparian.saffari import SaffariForestClassifier
     from riparian.schedule import ConsistencyWarning, Geometric, Polynomial
@@ -50,6 +52,7 @@ else:
 
 __all__ = [
     "OnlineForestClassifier",
+    "AdaptiveForestClassifier",
     "SaffariForestClassifier",
     "Geometric",
     "Polynomial",

@@ -431,6 +431,14 @@ class Tree:
             node = node.children[self.side(node, x)]
         return node
 
+    def answer(self, x: Point, classes: Sequence[Label]) -> list[int] | None:
+        """R11, in units of 2^-40, for the classes in the public order; None: the tree abstains."""
+        estimation = self.leaf_of(x).estimation
+        if estimation.total() == 0:
+            return None
+        counts = [estimation[k] for k in classes]
+        return vote(counts) if self.parameters.voting == "majority" else shares(counts)
+
     def replace(self, leaf: Leaf, split: Split) -> None:
         if self.root is leaf:
             self.root = split
@@ -503,20 +511,21 @@ class Forest:
     def learn_one(self, x: Point, y: Label, weight: float = 1.0) -> None:
         if y not in self.classes:
             self.classes = sorted([*self.classes, y])
-        for tree in self.trees:
-            tree.receive(self.points, x, y, weight)
+        for tree in list(self.trees):
+            self.receive(tree, x, y, weight)
         self.points += 1
+
+    def receive(self, tree: Tree, x: Point, y: Label, weight: float) -> None:
+        tree.receive(self.points, x, y, weight)
 
     def predict_proba(self, x: Point) -> dict[Label, float]:
         total = [0 for _ in self.classes]
         voters = 0
         for tree in self.trees:
-            estimation = tree.leaf_of(x).estimation
-            if estimation.total() == 0:  # it abstains
+            answer = tree.answer(x, self.classes)
+            if answer is None:
                 continue
             voters += 1
-            counts = [estimation[k] for k in self.classes]
-            answer = vote(counts) if self.parameters.voting == "majority" else shares(counts)
             total = [a + b for a, b in zip(total, answer, strict=True)]
         if voters == 0:
             return {k: 1.0 / len(self.classes) for k in self.classes}

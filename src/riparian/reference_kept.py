@@ -199,8 +199,7 @@ class KeepingTree(Tree):
 
     def look(self, leaf: Leaf) -> None:
         """Whether a young leaf can split, and should or must, is asked of candidates from its list."""
-        lists = self.lists[leaf.number]
-        n = len(lists.structure)
+        n = self.n_arrivals(leaf)
         if self.look_can_succeed(leaf):
             self.select_candidates(leaf)
             if self.can_split(leaf):
@@ -210,6 +209,10 @@ class KeepingTree(Tree):
             leaf.select_dims(())  # of no use until it looks again
         if self.is_young(leaf):  # it has not split
             self.next_look[leaf.number] = max(n + 1, (13 * n + 9) // 10)
+
+    def n_arrivals(self, leaf: Leaf) -> int:
+        """Structure points that have arrived in a young leaf, inherited ones included."""
+        return len(self.lists[leaf.number].structure)
 
     def look_can_succeed(self, leaf: Leaf) -> bool:
         """Whether there are points enough, and a split that told all classes apart would be taken."""
@@ -246,12 +249,16 @@ class KeepingTree(Tree):
         for i in range(min(self.parameters.split_points, len(points))):
             j = i + draws.below(len(points) - i)
             points[i], points[j] = points[j], points[i]
-            self.create_candidate_splits(leaf, points[i].x, born=self.lost_estimation_points)
+            self.create_candidate_splits(leaf, points[i].x, born=self.born_of_children(leaf))
         for split in leaf.candidates:
             for point in lists.structure:
                 split.structure[self.side(split, point.x)][point.y] += point.copies
             for point in lists.estimation:
                 split.estimation[self.side(split, point.x)][point.y] += point.copies
+
+    def born_of_children(self, leaf: Leaf) -> int:
+        """E0 of what counts all points at hand."""
+        return self.lost_estimation_points
 
     def draws(self, leaf: Leaf) -> Draws:
         if self.growth == 0:

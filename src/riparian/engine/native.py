@@ -6,6 +6,7 @@ tells it what it cannot know by itself: the classes, the schedules, λ.
 
 from __future__ import annotations
 
+import logging
 import threading
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -18,7 +19,14 @@ from riparian import _core
 from riparian.engine.forks import survive_forks
 from riparian.engine.rules import rule_of
 from riparian.engine.trees import Arrays, Tree
-from riparian.estimator.parameters import LINK_BYTES, Parameters, SaffariParameters
+from riparian.estimator.parameters import (
+    LINK_BYTES,
+    AdaptiveParameters,
+    Parameters,
+    SaffariParameters,
+)
+
+LOG = logging.getLogger("riparian")
 
 
 class State(NamedTuple):
@@ -121,6 +129,7 @@ class Engine(ABC):
                 None if weights is None else weights[block],
                 workers,
             )
+            self._tell(most)
 
     def predict_proba(self, points: Any, workers: int) -> NDArray[np.float64]:
         return self.core.predict_proba(self._core_points(points), self._majority(), workers)
@@ -142,6 +151,25 @@ class Engine(ABC):
 
     def apply(self, points: Any) -> NDArray[np.int64]:
         return self.core.apply(self._core_points(points))
+
+    def replacements(self) -> list[tuple[int, int]]:
+        """R23: the points at which a tree was replaced, each with the place of the tree."""
+        if not isinstance(self.parameters, AdaptiveParameters):
+            return []
+        core: Any = self.core
+        of_trees = zip(self.trees, core.replacements(), strict=True)
+        return sorted((point, tree) for tree, points in of_trees for point in points)
+
+    def _tell(self, points: int) -> None:
+        """Log the trees that were replaced at the last so many points."""
+        if not isinstance(self.parameters, AdaptiveParameters) or not LOG.isEnabledFor(
+            logging.INFO
+        ):
+            return
+        first = self.core.points - points
+        for point, tree in self.replacements():
+            if point >= first:
+                LOG.info("point %d: tree %d is replaced, since its error has risen", point, tree)
 
     def kept_bytes(self) -> int:
         """Of the kept points that are there, as the budget counts them (R19)."""
@@ -217,6 +245,7 @@ class ColumnEngine(Engine):
         self._label[0] = y
         weights = None if weight == 1.0 else np.array([weight])
         self.core.learn(row, self._label, weights, 1)
+        self._tell(1)
 
     def _core_class(self) -> type[_core._Forest]:
         return self.rule.columns

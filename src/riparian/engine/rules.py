@@ -1,6 +1,7 @@
 """The rules of splitting as the core is told them.
 
-The paper's two streams, without kept points or with them, and Saffari's one stream.
+The paper's two streams, without kept points, with them, and for streams that change; and Saffari's one
+stream.
 """
 
 from __future__ import annotations
@@ -10,7 +11,12 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from riparian import _core
-from riparian.estimator.parameters import LINK_BYTES, Parameters, SaffariParameters
+from riparian.estimator.parameters import (
+    LINK_BYTES,
+    AdaptiveParameters,
+    Parameters,
+    SaffariParameters,
+)
 
 # What a tree is before it holds anything: the object, and what the system adds to its few blocks. It
 # is part of what a budget means, so it stays what it is though the object has become smaller.
@@ -164,6 +170,26 @@ class Keeping(TwoStreams):
         return super()._least(needed) + self.kept_points * each
 
 
+class Adaptive(Keeping):
+    """For streams that change (R23): with kept points, and it forgets."""
+
+    columns = _core.ColumnAdaptive  # type: ignore[assignment]
+    parameters: AdaptiveParameters
+
+    def settings(self) -> _core.AdaptiveSettings:  # type: ignore[override]
+        p = self.parameters
+        return _core.adaptive(
+            two_streams=TwoStreams.settings(self),
+            kept_points=self.kept_points,
+            sparse=self.sparse,
+            n_trees=p.n_trees,
+            leaf_points=p.leaf_points,
+            memories=list(p.memories),
+            fading=p.fading,
+            drift_confidence=p.drift_confidence,
+        )
+
+
 class OneStream(Rule):
     """Saffari's (R18)."""
 
@@ -202,6 +228,8 @@ def rule_of(
     """`point_bytes`, `sparse`: how large a kept point is, and whether only its non-zeros are kept."""
     if isinstance(parameters, SaffariParameters):
         return OneStream(parameters)
+    if isinstance(parameters, AdaptiveParameters):
+        return Adaptive(parameters, point_bytes, sparse)
     if parameters.kept_points == 0:
         return TwoStreams(parameters)
     return Keeping(parameters, point_bytes, sparse)

@@ -22,6 +22,7 @@ Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint32]
 Longs = NDArray[np.uint64]
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 
 N = TypeVar("N")  # a number of one tree, or an array with one number per tree
 
@@ -69,6 +70,14 @@ class Growth(NamedTuple, Generic[N]):
     bound: N  # structure arrivals at which it is grown anew; 0 before its first split
 
 
+class Window(NamedTuple, Generic[N]):
+    """What a tree of a stream that changes knows beside (R23), in the order of `_core.tree_window`."""
+
+    received: N  # errors that its detector has been given
+    buckets: N  # in which these lie
+    replacements: N  # of trees in its place
+
+
 @dataclass(frozen=True, eq=False)
 class StreamCounts:
     """What the candidates of the active leaves have counted in one stream."""
@@ -86,6 +95,16 @@ class TreeArrays(Generic[N]):
 
     totals: Totals[N]
     growth: Growth[N]
+    window: Window[N]
+
+    # Of streams that change (R23), per tree; empty in other forests.
+    window_sums: Doubles  # total and variance of the errors in the window
+    evidence: Doubles  # per memory: L_j
+    bucket_row: Bytes  # per bucket, from the oldest on: it holds 2^row errors
+    bucket_total: Doubles
+    bucket_variance: Doubles
+    replaced: Longs  # the points at which trees gave way
+
     importance: NDArray[np.int64]  # per column: Σ G over its splits (R14)
 
     # Per node, in the order of creation.
@@ -98,6 +117,11 @@ class TreeArrays(Generic[N]):
     leaf_active: Bytes
     leaf_classes: Words  # the length of its histogram
     histogram: Longs  # per leaf and class: Y^e
+
+    # Per leaf of streams that change (R23); empty in other forests.
+    memory: Floats  # per leaf, class and memory: F_j
+    structure_arrivals: Longs  # points that have arrived or were inherited, by stream
+    estimation_arrivals: Longs
 
     # Per inactive leaf: its key among those that wait, a ratio that is at least ŝ (R12).
     key_over: Longs
@@ -124,7 +148,10 @@ class TreeArrays(Generic[N]):
         """Those of all trees of a forest."""
         totals = Totals(*arrays["totals"].reshape(-1, len(Totals._fields)).T)
         growth = Growth(*arrays["growth"].reshape(-1, len(Growth._fields)).T)
-        return TreeArrays(totals=totals, growth=growth, **_arrays(TreeArrays, arrays))
+        window = Window(*arrays["window"].reshape(-1, len(Window._fields)).T)
+        return TreeArrays(
+            totals=totals, growth=growth, window=window, **_arrays(TreeArrays, arrays)
+        )
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
@@ -156,6 +183,7 @@ class Tree(TreeArrays[int]):
         return cls(
             totals=Totals(*arrays["totals"].tolist()),
             growth=Growth(*arrays["growth"].tolist()),
+            window=Window(*(arrays["window"].tolist() or [0, 0, 0])),
             bag=Bag(*bag) if bag else None,
             **_arrays(cls, arrays),
         )
@@ -165,6 +193,7 @@ def _arrays(view: type[TreeArrays[Any]], arrays: Arrays) -> dict[str, Any]:
     names = {field.name for field in fields(view)} - {
         "totals",
         "growth",
+        "window",
         "bag",
         "structure",
         "estimation",

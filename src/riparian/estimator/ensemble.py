@@ -162,19 +162,22 @@ def _nodes(trees: list[Tree]) -> dict[str, Any]:
 def _shares(trees: list[Tree], rank: NDArray[np.intp], majority: bool) -> dict[str, Any]:
     """R11: what each leaf answers. A tree numbers classes by arrival (R17)."""
     lengths = np.concatenate([tree.leaf_classes.astype(np.int64) for tree in trees])
-    counts = np.concatenate([tree.histogram for tree in trees])
-    weight = sums(counts, lengths)
+    weight = sums(np.concatenate([tree.histogram for tree in trees]), lengths)
     leaf = np.repeat(np.arange(len(lengths)), lengths)
     public = rank[numbers(lengths)]
     if majority:
-        # By leaf, then the largest count, then the smallest class: the first of each leaf wins.
-        order = np.lexsort((public, np.uint64(2**64 - 1) - counts, leaf))
+        votes = np.concatenate(
+            [tree.histogram if _counts(tree) else _mixed(tree) for tree in trees]
+        )
+        # By leaf, then the most votes, then the smallest class: the first of each leaf wins.
+        order = np.lexsort((public, np.uint64(2**64 - 1) - votes.astype(np.uint64), leaf))
         chosen = order[begins(lengths)]
         share = np.full(len(lengths), WHOLE, dtype=np.int64)
     else:
-        exact = counts.astype(np.float64) / weight[leaf].astype(np.float64)
-        shares = np.rint(exact * np.float64(WHOLE)).astype(np.int64)
-        chosen = np.flatnonzero(counts)
+        shares = np.concatenate(
+            [_counted(tree) if _counts(tree) else _mixed(tree) for tree in trees]
+        )
+        chosen = np.flatnonzero(shares)
         chosen = chosen[np.lexsort((public[chosen], leaf[chosen]))]
         share = shares[chosen]
     return {
@@ -183,6 +186,39 @@ def _shares(trees: list[Tree], rank: NDArray[np.intp], majority: bool) -> dict[s
         "share_class": public[chosen].astype(np.int32),
         "share": share,
     }
+
+
+def _counts(tree: Tree) -> bool:
+    """Whether it answers by its histograms; if not, by its memories (R23)."""
+    return len(tree.evidence) == 0
+
+
+def _counted(tree: Tree) -> Integers:
+    """Per leaf and class: the share of its estimation points."""
+    lengths = tree.leaf_classes.astype(np.int64)
+    total = np.repeat(sums(tree.histogram, lengths), lengths)
+    exact = tree.histogram.astype(np.float64) / total.astype(np.float64)
+    return np.rint(exact * np.float64(WHOLE)).astype(np.int64)
+
+
+def _mixed(tree: Tree) -> Integers:
+    """Per leaf and class: the share that its memories give it, each as far as it is trusted (R23)."""
+    lengths = tree.leaf_classes.astype(np.int64)
+    memory = tree.memory.reshape(-1, len(tree.evidence)).astype(np.float64)
+    total = np.zeros((len(lengths), len(tree.evidence)))
+    for k in range(int(lengths.max(initial=0))):  # class by class: the order of a sum is its bits
+        has = lengths > k
+        total[has] += memory[begins(lengths)[has] + k]
+    most = max(tree.evidence.tolist())
+    weights = [_core.exp_of_negative(mine - most) for mine in tree.evidence.tolist()]
+    whole = 0.0
+    for weight in weights:
+        whole += weight  # not `sum`, which rounds in another way
+    scale = np.array([weight / whole for weight in weights]) / total
+    q = np.zeros(len(memory))
+    for j in range(len(weights)):
+        q += np.repeat(scale[:, j], lengths) * memory[:, j]
+    return np.rint(q * np.float64(WHOLE)).astype(np.int64)
 
 
 def _one_leaf(n_classes: int) -> dict[str, Any]:

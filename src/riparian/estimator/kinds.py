@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,6 +151,25 @@ class Bytes(Kind):
                 f"{name} must be a number of bytes or like '500MB' or '2GiB', got {text!r}"
             )
         return int(float(parts[1]) * unit)
+
+
+@dataclass(frozen=True)
+class Numbers(Kind):
+    """A few numbers, in order."""
+
+    at_least: float
+    at_most: float
+    most: int  # of them
+
+    words = "tuple of float"
+
+    def checked(self, name: str, value: Any) -> tuple[float, ...]:
+        if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+            raise TypeError(f"{name} must be a few numbers, got {value!r}")
+        numbers = tuple(value)
+        if not 1 <= len(numbers) <= self.most:
+            raise ValueError(f"{name} must hold 1 to {self.most} numbers, got {len(numbers)}")
+        return tuple(number(name, each, self.at_least, self.at_most) for each in numbers)
 
 
 class OfDepth(Kind):

@@ -20,6 +20,7 @@ from riparian.estimator.kinds import (
     Kind,
     MultipleOrOfDepth,
     Number,
+    Numbers,
     OfDepth,
     OneOf,
     OrNone,
@@ -226,6 +227,47 @@ def _check_streams(structure: float, ignore: float) -> None:
             "structure_fraction + ignore_fraction must be < 1, or no point is left to predict "
             f"with, got {structure!r} + {ignore!r}"
         )
+
+
+MOST_MEMORIES = 8  # of a leaf; see core/drift/memories.hpp
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveParameters(Parameters):
+    """The parameters of the forest for streams that change (R23)."""
+
+    kept_points: int | Literal["auto"] = described(
+        symbol="W",
+        kind=OrWord(Whole(1, 2**31), "auto"),
+        default="auto",
+        help="how many recent points the forest keeps, to choose the splits of a leaf from. "
+        '"auto" is 20,000, or what fits an eighth of `max_memory`.',
+    )
+    drift_confidence: float = described(
+        symbol="δ",
+        kind=Between(0, 1),
+        default=0.01,
+        help="a tree is replaced when its error has risen, by an ADWIN of this confidence. The smaller, "
+        "the fewer false alarms, and the later the true ones.",
+    )
+    leaf_points: int = described(
+        kind=Whole(2, 2**20),
+        default=24,
+        help="A leaf chooses its split among its last structure points, and starts its children with "
+        "its last estimation points: this many of each.",
+    )
+    memories: tuple[float, ...] = described(
+        kind=Numbers(0, 1, MOST_MEMORIES),
+        default=(1 / 3, 0.8, 0.95, 1.0),
+        help="A leaf predicts by several histograms. Each fades by its factor with every point, so "
+        "that 1 remembers all of them and 0.8 about five.",
+    )
+    fading: float = described(
+        kind=Number(0, 1),
+        default=0.98,
+        help="A tree weights these histograms by how well each has predicted its structure points. "
+        "What is known of that fades by this factor with every point.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@
     arrays.py       the arrays of the trees end to end, and their lengths
     kept.py         the points that it keeps, and whether it can have kept them
     check.py        whether the arrays are those of a forest
+    adaptation.py   whether its trees remember what a stream that changes can leave in them
     growth.py       whether its trees have received the points that it keeps
     fringe.py       whether its active leaves are such that learning could have led to them
     size.py         how much memory it will take

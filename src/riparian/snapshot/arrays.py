@@ -24,6 +24,7 @@ from riparian.engine.trees import (
     Totals,
     Tree,
     TreeArrays,
+    Window,
 )
 from riparian.snapshot.errors import SnapshotError, require
 from riparian.snapshot.header import Header
@@ -45,19 +46,32 @@ DTYPES = {
 # What there is one element for, and what that is multiplied by where pieces lie end to end.
 PER = {name: f.per.split(" times ") for name, f in SAVED.items()}
 
-SEVERAL = {"totals": len(Totals._fields), "growth": len(Growth._fields), "bag": len(Bag._fields)}
+SEVERAL = {
+    "totals": len(Totals._fields),
+    "growth": len(Growth._fields),
+    "window": len(Window._fields),
+    "window_sums": 2,
+    "bag": len(Bag._fields),
+}
 OFFSETS = 4  # numbers of a feature of depth images
 
 # Only one of the rules has it; the core has nothing there for the others.
 OF_ONE_STREAM = {"bag"}
 OF_TWO_STREAMS = {"key_over", "key_under"} | {n for n in SAVED if n.startswith("estimation_")}
 OF_KEPT_POINTS = {"growth", "next_look", "had_lost"}  # for the others, the core has zeros
+OF_REGROWTH = {"growth", "had_lost"}  # and for streams that change, of these two
+ARRIVALS = {"structure_arrivals", "estimation_arrivals"}
+OF_CHANGE = ARRIVALS | {
+    *("window", "window_sums", "evidence", "bucket_row", "bucket_total", "bucket_variance"),
+    *("replaced", "memory"),
+}
 
 # What is left of a tree that only predicts; all its leaves are inactive.
 PREDICTING = {
     name
     for name, (owner, *_) in PER.items()
-    if owner not in ("active leaf", "inactive leaf") and name not in ("leaf_active", "growth")
+    if owner not in ("active leaf", "inactive leaf")
+    and name not in ("leaf_active", "growth", *ARRIVALS)
 }
 
 MOST_ELEMENTS = 2.0**53  # of an array; whole numbers up to here are exact as floats
@@ -65,12 +79,20 @@ MOST_ELEMENTS = 2.0**53  # of an array; whole numbers up to here are exact as fl
 
 def names(header: Header) -> list[str]:
     """The arrays of its trees, in their order."""
-    left_out = OF_TWO_STREAMS if header.one_stream else OF_ONE_STREAM
+    left_out = _of_others(header)
     if not header.kept_points:
         left_out = left_out | OF_KEPT_POINTS
+    if header.adaptive:
+        left_out = left_out | OF_REGROWTH
     if header.prediction_only:
         left_out = left_out | (SAVED.keys() - PREDICTING)
     return [name for name in SAVED if name not in left_out]
+
+
+def _of_others(header: Header) -> set[str]:
+    """What only forests of another kind have."""
+    others = OF_TWO_STREAMS if header.one_stream else OF_ONE_STREAM
+    return others if header.adaptive else others | OF_CHANGE
 
 
 def join(trees: list[Arrays], header: Header) -> Arrays:
@@ -130,6 +152,8 @@ def _left_out(arrays: Arrays, header: Header) -> Arrays:
         young: Arrays = {name: np.zeros(active, DTYPES[name]) for name in ("next_look", "had_lost")}
         return {**empty, "growth": growth, **young}
     leaves = len(arrays["leaf_born"])
+    if header.adaptive:
+        empty |= {name: np.zeros(leaves, dtype=np.uint64) for name in ARRIVALS}
     waiting = {
         "key_over": np.zeros(leaves, dtype=np.uint64),
         "key_under": np.ones(leaves, dtype=np.uint64),
@@ -172,8 +196,8 @@ def words(dims: Any, most_split_points: int) -> Any:
 
 def measure(arrays: Arrays, header: Header) -> Lengths:
     """How long all arrays are in each tree. Every array is as long as that, or it is an error."""
-    n_trees, most_split_points = len(header.trees), header.parameters.split_points
-    others = OF_TWO_STREAMS if header.one_stream else OF_ONE_STREAM
+    n_trees = len(header.trees)
+    others = _of_others(header)
     lengths = {name: np.zeros(n_trees, dtype=np.int64) for name in others}
     arrays = {name: array for name, array in arrays.items() if name not in others}
     every_array = arrays | {name: np.zeros(0, dtype=DTYPES[name]) for name in others}
@@ -183,7 +207,7 @@ def measure(arrays: Arrays, header: Header) -> Lengths:
     nodes = arrays[NODES.name]
     good = (nodes % 2 == 1) & (nodes < 2**31)
     require(good.all(), "arrays", "nodes must be an odd number of nodes for each tree")
-    owners = {"node": nodes.astype(np.int64), "leaf": (nodes.astype(np.int64) + 1) // 2}
+    owners |= {"node": nodes.astype(np.int64), "leaf": (nodes.astype(np.int64) + 1) // 2}
     lengths |= _check(arrays, owners)
 
     trees = TreeArrays.end_to_end(every_array)
@@ -200,7 +224,7 @@ def measure(arrays: Arrays, header: Header) -> Lengths:
         counted = getattr(trees, stream).counted
         require((counted <= 1).all(), "arrays", f"{stream}_counted must be 0 or 1")
     products = {
-        name: _product(name, owner, factors, owners, trees, most_split_points)
+        name: _product(name, owner, factors, owners, trees, header)
         for name, (owner, *factors) in PER.items()
         if factors and name in arrays
     }
@@ -245,16 +269,18 @@ def _product(
     factors: list[str],
     owners: dict[str, Integers],
     trees: Trees,
-    most_split_points: int,
+    header: Header,
 ) -> Integers:
     """The length of an array in each tree, in which each owner has a piece of varying length."""
     # As floats: the products of numbers that nobody has checked may be anything.
-    lengths = [_factor(factor, name, trees, most_split_points) for factor in factors]
-    return piece_sums(np.prod(lengths, axis=0), owners[owner])
+    lengths = [_factor(factor, name, trees, header) for factor in factors]
+    each = np.prod(np.broadcast_arrays(np.ones(int(owners[owner].sum())), *lengths), axis=0)
+    return piece_sums(each, owners[owner])
 
 
-def _factor(factor: str, name: str, trees: Trees, most_split_points: int) -> NDArray[np.float64]:
+def _factor(factor: str, name: str, trees: Trees, header: Header) -> NDArray[np.float64]:
     """What the length of an array is a multiple of, leaf by leaf, as the core's list names it."""
+    most_split_points = header.parameters.split_points
     dims = trees.dims.astype(np.float64)
     match factor:
         case "points":
@@ -267,6 +293,10 @@ def _factor(factor: str, name: str, trees: Trees, most_split_points: int) -> NDA
             return np.asarray(words(dims, most_split_points))
         case "(dims + 1)":
             return dims + 1
+        case "memories":
+            return np.asarray(float(header.memories))
+        case "buckets" | "replacements":
+            return np.asarray(getattr(trees.window, factor), dtype=np.float64)
         case _:
             return np.asarray(getattr(trees, factor), dtype=np.float64)
 

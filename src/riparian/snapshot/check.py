@@ -13,10 +13,11 @@ from riparian.engine.pieces import begins, numbers, sums
 from riparian.engine.trees import Arrays, Bag, Longs, TreeArrays
 from riparian.estimator.parameters import Parameters, SaffariParameters
 from riparian.estimator.weights import MAX_WEIGHT
+from riparian.snapshot.adaptation import check_adaptation, planted
 from riparian.snapshot.arrays import Integers, Lengths, Trees
 from riparian.snapshot.errors import check_sum, every
 from riparian.snapshot.fringe import Leaves, check_features, fringe_of
-from riparian.snapshot.growth import check_growth
+from riparian.snapshot.growth import check_growth, check_received
 from riparian.snapshot.header import MOST_POINTS, Header
 from riparian.snapshot.kept import KeptPoints
 
@@ -32,7 +33,11 @@ def check(arrays: Arrays, lengths: Lengths, kept: KeptPoints | None, header: Hea
     leaves = check_leaves(trees, lengths, leaf_depth, header)
     if header.one_stream:
         check_bags(arrays["bag"], trees, header)
-    if kept is not None:
+    if header.adaptive:
+        check_adaptation(trees, lengths, header)
+        if kept is not None:
+            check_received(trees, planted(trees, lengths), lengths.arrays["replaced"], kept, header)
+    elif kept is not None:
         check_growth(trees, lengths.nodes, kept, header)
     if not header.prediction_only:
         check_activity(trees, lengths, leaf_depth, header)

@@ -6,7 +6,7 @@ of the points at hand is known. The rest came before them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,26 +33,20 @@ class Received(NamedTuple):
 
 def check_growth(trees: Trees, nodes: Integers, kept: KeptPoints, header: Header) -> None:
     totals, growth = trees.totals, trees.growth
-    received = [received_by(tree, kept, header.parameters) for tree in header.trees]  # type: ignore[arg-type]
-    at_hand = Received(*np.array(received, dtype=np.uint64).reshape(-1, len(Received._fields)).T)
+    at_hand = _at_hand([received_by(tree, kept, header.parameters) for tree in header.trees])  # type: ignore[arg-type]
     before = header.points - len(kept)  # points that are not at hand any more
-    for name, total, mine in (
-        ("totals: structure_points", totals.structure_points, at_hand.structure),
-        ("totals: estimation_points", totals.estimation_points, at_hand.estimation),
-        ("totals: ignored_points", totals.ignored_points, at_hand.ignored),
-        ("growth: structure_arrivals", growth.structure_arrivals, at_hand.structure_arrivals),
-    ):
-        every(total >= mine, f"{name} must include the kept points")
-        every(
-            (total == mine) | (before > 0),
-            f"{name} must be those of the kept points, which are all",
-        )
+    _check_totals(trees, at_hand, before > 0)
+    _check_includes(
+        "growth: structure_arrivals",
+        growth.structure_arrivals,
+        at_hand.structure_arrivals,
+        before > 0,
+    )
+    _check_classes(trees, kept)
 
     arrivals = growth.structure_arrivals
     every(arrivals <= totals.structure_points, "growth: more structure arrivals than points")
     every(arrivals <= header.points, "growth: more structure arrivals than were received")
-    most = int(kept.label.max(initial=0)) + 1 if len(kept) else 0
-    every(totals.classes >= most, "totals: classes must include those of the kept points")
 
     # A tree that was grown anew may have had no room for its first split.
     once_split = (nodes > 1) | (growth.growth > 0)
@@ -62,11 +56,48 @@ def check_growth(trees: Trees, nodes: Integers, kept: KeptPoints, header: Header
     every(2 * growth.growth <= growth.bound, "growth: bound must be at least twice the growth")
 
 
-def received_by(tree: int, kept: KeptPoints, parameters: Parameters) -> Received:
-    """R1 and R17 over the points at hand."""
-    p, number = parameters, np.uint64(kept.first) + np.arange(len(kept), dtype=np.uint64)
-    weight = kept.weight.astype(np.uint64)
-    fraction = kept.weight - weight
+def check_received(
+    trees: Trees, planted: Integers, replacements: Integers, kept: KeptPoints, header: Header
+) -> None:
+    """R23: a tree that has replaced another has a number of its own, and received what came since."""
+    n_trees = header.parameters.n_trees
+    number = np.array(header.trees) + n_trees * replacements
+    received = [
+        received_by(int(mine), kept, header.parameters, int(since))  # type: ignore[arg-type]
+        for mine, since in zip(number, planted, strict=True)
+    ]
+    _check_totals(trees, _at_hand(received), planted < kept.first)
+    _check_classes(trees, kept)
+
+
+def _at_hand(received: list[Received]) -> Received:
+    return Received(*np.array(received, dtype=np.uint64).reshape(-1, len(Received._fields)).T)
+
+
+def _check_totals(trees: Trees, at_hand: Received, lost: Any) -> None:
+    """`lost`: of each tree, whether it has received points that are not at hand any more."""
+    for name in ("structure", "estimation", "ignored"):
+        total, mine = getattr(trees.totals, f"{name}_points"), getattr(at_hand, name)
+        _check_includes(f"totals: {name}_points", total, mine, lost)
+
+
+def _check_includes(name: str, total: Words, mine: Any, lost: Any) -> None:
+    every(total >= mine, f"{name} must include the kept points")
+    every((total == mine) | lost, f"{name} must be those of the kept points, which are all")
+
+
+def _check_classes(trees: Trees, kept: KeptPoints) -> None:
+    most = int(kept.label.max(initial=0)) + 1 if len(kept) else 0
+    every(trees.totals.classes >= most, "totals: classes must include those of the kept points")
+
+
+def received_by(tree: int, kept: KeptPoints, parameters: Parameters, since: int = 0) -> Received:
+    """R1 and R17 over the points at hand, from this one on."""
+    p, first = parameters, max(0, since - kept.first)
+    number = np.uint64(kept.first) + np.arange(first, len(kept), dtype=np.uint64)
+    weights = kept.weight[first:]
+    weight = weights.astype(np.uint64)
+    fraction = weights - weight
     weight = weight + (uniforms(key(p.seed, tree, WEIGHT_DRAW), number) * 2.0**-53 < fraction)
     u = uniforms(key(p.seed, tree, STREAM_DRAW), number)
     structure = u < np.uint64(cut(p.structure_fraction))

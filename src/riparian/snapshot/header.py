@@ -25,6 +25,7 @@ from riparian.estimator.history import History
 from riparian.estimator.labels import FAMILIES, Labels, family
 from riparian.estimator.parameters import (
     OF_DEPTH,
+    AdaptiveParameters,
     Parameters,
     SaffariParameters,
     parameters_of,
@@ -49,6 +50,7 @@ class Kind:
 # Every class that can be saved, by the name that a snapshot has for it.
 CLASSES = {
     "OnlineForestClassifier": Kind(Parameters),
+    "AdaptiveForestClassifier": Kind(AdaptiveParameters),
     "SaffariForestClassifier": Kind(SaffariParameters),
     "DepthForestClassifier": Kind(Parameters, depth=True),
     "DepthSaffariClassifier": Kind(SaffariParameters, depth=True),
@@ -112,6 +114,16 @@ class Header:
     def one_stream(self) -> bool:
         """Saffari's forest (R18)."""
         return isinstance(self.parameters, SaffariParameters)
+
+    @property
+    def adaptive(self) -> bool:
+        """For streams that change (R23)."""
+        return isinstance(self.parameters, AdaptiveParameters)
+
+    @property
+    def memories(self) -> int:
+        """How many memories a leaf has (R23)."""
+        return len(getattr(self.parameters, "memories", ()))
 
     @property
     def depth(self) -> bool:
@@ -243,6 +255,8 @@ def _value(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         pairs = [[_label(name, k), _value(name, weight)] for k, weight in value.items()]
         return {"kind": "dict", "pairs": pairs}
+    if isinstance(value, tuple | list):
+        return {"kind": "numbers", "values": [_value(name, each) for each in value]}
     raise SnapshotError("header", f"{name}={reprlib.repr(value)} cannot be saved")
 
 
@@ -253,11 +267,19 @@ def _read_value(name: str, value: Any) -> Any:
     kind = _field(value, "kind", str)
     if kind == "dict":
         return _read_mapping(name, _field(value, "pairs", list))
+    if kind == "numbers":
+        return _read_numbers(name, _field(value, "values", list))
     require(kind in SCHEDULES, "header", f"{name} is of an unknown kind: {reprlib.repr(kind)}")
     try:
         return SCHEDULES[kind](**{k: v for k, v in value.items() if k != "kind"})
     except (TypeError, ValueError, OverflowError) as error:
         raise _bad(f"{name}: {error}") from None
+
+
+def _read_numbers(name: str, values: list[Any]) -> tuple[float, ...]:
+    good = all(isinstance(value, int | float) for value in values)
+    require(good, "header", f"{name} must hold numbers, got {reprlib.repr(values)}")
+    return tuple(values)
 
 
 def _read_mapping(name: str, pairs: list[Any]) -> dict[Any, Any]:

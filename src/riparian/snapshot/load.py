@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from riparian.adaptive import AdaptiveForestClassifier
 from riparian.depth.forest import DepthForestClassifier
 from riparian.depth.saffari import DepthSaffariClassifier
 from riparian.estimator.base import ForestClassifier
@@ -22,6 +23,7 @@ ESTIMATORS: dict[str, type[ForestClassifier]] = {
     cls.__name__: cls
     for cls in (
         OnlineForestClassifier,
+        AdaptiveForestClassifier,
         SaffariForestClassifier,
         DepthForestClassifier,
         DepthSaffariClassifier,

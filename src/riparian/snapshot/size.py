@@ -26,6 +26,9 @@ TREE, NODE, LEAF, CANDIDATES = 8192, 16, 160, 256
 # And of kept points; see core/kept/ and core/rules/keeping.hpp.
 SEGMENT, KEPT_POINT, LISTED_LEAF = 1024, 128, 128
 
+# And of the window of a detector, per sum of it; see core/drift/adwin.hpp.
+DETECTOR = 4096
+
 WIDTHS = {name: dtype.itemsize for name, dtype in DTYPES.items()}
 WIDTHS |= {field.name: np.dtype(field.dtype).itemsize for field in FIELDS}
 
@@ -87,6 +90,7 @@ def core_bytes(trees: Trees, header: Header) -> float:
     moment = each.max(initial=0.0) * max(1, header.arrived)
     histogram = len(trees.histogram) * _width(trees.histogram)
     small = len(trees.child) * NODE + len(trees.leaf_born) * LEAF + histogram
+    small += trees.memory.nbytes + len(trees.window_sums) * DETECTOR
     roots = len(header.trees) * (TREE + 16.0 * m)
     return float(POOL * (held.sum() + small) + roots + moment)
 

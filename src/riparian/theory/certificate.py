@@ -81,6 +81,7 @@ class Certificate:
     assumptions: tuple[Assumption, ...]
     departures: tuple[Departure, ...]
     verdict: str  # what follows, in a sentence
+    replacements: tuple[tuple[int, int], ...] = ()  # R23: point and tree, of trees replaced
 
     def rows(self) -> list[Row]:
         """Section, quantity, value and note of every line."""
@@ -137,6 +138,7 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
         assumptions=ASSUMPTIONS,
         departures=departures,
         verdict=_verdict(check, departures, bounded),
+        replacements=tuple(engine.replacements()),
     )
 
 

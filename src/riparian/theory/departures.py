@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from riparian.engine.trees import Totals
+from riparian.estimator.parameters import AdaptiveParameters
 from riparian.forest import OnlineForestClassifier
 
 BUDGET = "a budget of memory"
@@ -61,9 +62,10 @@ def departures_of(
             breaks=True,
             note=f"{evictions} for want of memory; an active leaf must stay until it splits",
         ),
+        *_forgetting(forest),
         Departure(
             "kept points",
-            p.kept_points > 0,
+            p.kept_points > 0 and not isinstance(p, AdaptiveParameters),
             breaks=False,
             note=f"covered: after the first W = {p.kept_points:,}, a tree is a finite partition that "
             "estimation labels did not choose; from there the paper's proof goes on",
@@ -85,6 +87,30 @@ def departures_of(
             p.ignore_fraction > 0,
             breaks=False,
             note="the paper's third stream: allowed, and slower",
+        ),
+    )
+
+
+def _forgetting(forest: OnlineForestClassifier) -> tuple[Departure, ...]:
+    """R23"""
+    p = forest._native.parameters
+    if not isinstance(p, AdaptiveParameters):
+        return ()
+    replacements = forest._native.replacements()
+    trees = {tree for _, tree in replacements}
+    return (
+        Departure(
+            "leaves that forget",
+            True,
+            breaks=True,
+            note="partition and prediction stay independent, and one memory keeps all points; but a "
+            f"leaf splits by its last {p.leaf_points} points only, and other memories speak too",
+        ),
+        Departure(
+            "trees replaced",
+            len(trees) > 0,
+            breaks=True,
+            note=f"{len(trees)} of {p.n_trees}; each knows the points since then, and no others",
         ),
     )
 

@@ -22,6 +22,7 @@ def rows_of(certificate: Certificate) -> list[Row]:
         "departures": [
             (d.name, _yes(d.found), _note(d.found, d.note)) for d in certificate.departures
         ],
+        "replacements": list(_replacements(certificate)),
     }
     return [(section, *row) for section, rows in sections.items() for row in rows]
 
@@ -88,6 +89,14 @@ def _fringe(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
             f"estimation points (E - E0); ŝ = {oldest.s_hat:.2g}, "
             f"node {oldest.node} of tree {oldest.tree}",
         )
+
+
+def _replacements(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
+    """Of each tree that was replaced (R23), at which points."""
+    for tree in sorted({tree for _, tree in certificate.replacements}):
+        points = [point for point, mine in certificate.replacements if mine == tree]
+        at = ", ".join(f"{point:,}" for point in points)
+        yield f"tree {tree}", f"{len(points):,}", f"at point {at}"
 
 
 def _rank(quantile: float) -> str:

@@ -131,11 +131,11 @@ class Model:
     def _to_save(self) -> OnlineForestClassifier:
         """The same forest under another name: with names of features, which learning does without."""
         if not self.catalogue.columns:  # a forest cannot be saved without a column
-            forest = OnlineForestClassifier(**self.forest.get_params())
+            forest = type(self.forest)(**self.forest.get_params())
             forest.partial_fit(np.empty((0, 1), np.float32), np.empty(0, np.int64))
             forest.n_jobs = None
             return forest
-        shell = object.__new__(OnlineForestClassifier)
+        shell = object.__new__(type(self.forest))
         shell.__dict__ = {**self.forest.__dict__, "n_jobs": None}
         shell.feature_names_in_ = np.array(list(self.catalogue.columns), dtype=object)
         return shell
@@ -148,7 +148,7 @@ class Model:
             raise ValueError("this snapshot was not written by a service")
         own = extra[EXTRA]
         if not own["columns"]:
-            fresh = OnlineForestClassifier(**forest.get_params())
+            fresh = type(forest)(**forest.get_params())
             return cls.new(fresh, own["classes"], limits), own
         model = cls.of(forest, limits)
         model.catalogue = Catalogue(

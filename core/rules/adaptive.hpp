@@ -1,0 +1,253 @@
+// Trees for streams that change (R23): those of kept points, but they forget. A leaf lists its last points
+// only and never settles, it remembers what it predicts by at several rates, and a tree whose error rises
+// is replaced by an empty one. Trees do not look at each other.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "budget.hpp"
+#include "counts/labels.hpp"
+#include "draws.hpp"
+#include "drift/adwin.hpp"
+#include "drift/memories.hpp"
+#include "kept/lists.hpp"
+#include "memory/array.hpp"
+#include "rules/looking.hpp"
+#include "rules/two_streams.hpp"
+
+namespace riparian {
+
+struct Adaptive : Looking<Adaptive> {
+    struct Settings : KeptSettings {
+        std::uint64_t n_trees = 0;     // of the whole forest, of which some may be elsewhere
+        std::uint32_t leaf_points = 0;  // of each stream that a leaf lists
+        std::vector<float> memories;    // the factors by which they fade
+        double fading = 0;              // of what is known of the memories
+        double drift_confidence = 0;    // δ
+    };
+    using Evidence = TwoStreamsEvidence;
+    using Stream = TwoStreams::Stream;
+
+    // What a leaf has beside its histogram.
+    struct ListedLeaf {
+        PointList structure, estimation;  // `count`: all arrivals, those that are not listed included
+        std::uint32_t attempt = 0;        // times it drew in vain
+        Memories memories;
+    };
+
+    struct Record {
+        explicit Record(const Settings& settings)
+            : lists(settings.kept_points),
+              trust(settings.memories.size()),
+              detector(settings.drift_confidence) {}
+
+        Array<ListedLeaf> leaves;  // side by side with the leaves of the tree
+        PointLists lists;
+        Trust trust;
+        Adwin detector;                       // of the tree's errors
+        std::vector<std::uint64_t> replaced;  // the points at which a tree in this place gave way
+        bool full = false;                    // a split was refused for want of memory
+
+        std::size_t bytes(std::size_t n_leaves) const {
+            return Array<ListedLeaf>::bytes(n_leaves) + detector.bytes() +
+                   replaced.size() * sizeof replaced[0];
+        }
+        std::size_t beside_histogram(std::size_t n_classes) const {
+            return Pool::block_size(Memories::bytes(trust.memories(), n_classes));
+        }
+        void move_to(Pool& pool) {
+            for (ListedLeaf& leaf : leaves) leaf.memories.move_to(pool, trust.memories());
+        }
+    };
+
+    template <class Tree>
+    static void plant(Tree& tree, typename Tree::Context&) {
+        tree.record_.leaves.push_back({});
+        enter(tree, 0);
+    }
+
+    template <class Tree>
+    RIPARIAN_HOT static void arrive(Tree&, std::uint64_t, std::uint64_t, typename Tree::Context&) {}
+
+    // Before the tree learns the point, it is tested.
+    template <class Tree>
+    RIPARIAN_HOT static void receive(Tree& tree, std::uint32_t leaf, std::uint64_t t,
+                                     std::uint64_t draw, typename Tree::Point, Class y, Weight n,
+                                     typename Tree::Context& context) {
+        const Record& record = tree.record_;
+        PerMemory sums = record.leaves[leaf].memories.sums(record.trust.memories());
+        const double q =
+            record.trust.probability(record.leaves[leaf].memories, sums, y, tree.n_classes());
+        if (tree.record_.detector.add(1.0 - q) == Adwin::Change::risen) [[unlikely]] {
+            replace(tree, t, context);
+            leaf = 0;
+            sums = {};
+            draw = fold(key(context.settings.seed, tree.number_, stream_draw), t);
+            n = weight_of(tree, t, context);
+            if (n == 0) return;
+        }
+        switch (TwoStreams::stream_of(draw, context.settings)) {
+            case Stream::structure:
+                learn_structure(tree, leaf, t, sums, y, n, context);
+                break;
+            case Stream::estimation:
+                learn_estimation(tree, leaf, t, y, n, context);
+                break;
+            case Stream::ignored:
+                tree.totals_.ignored_points += n;
+        }
+        stay_within_budget(tree, t, context);
+    }
+
+    // The list of a leaf is divided between its children, in order, which start with the histogram and
+    // the memories of what they list. A child's points are linked once it has looked or waits.
+    template <class Tree>
+    static void inherit(Tree& tree, std::uint32_t left, std::uint32_t right,
+                        const typename Tree::Cut& cut, bool, typename Tree::Context& context) {
+        auto& scratch = context.scratch;
+        Record& record = tree.record_;
+        record.leaves.push_back({});
+        divide_cell(cut, context);
+        record.leaves[left].memories.release(tree.histograms_, record.trust.memories());
+        record.leaves[left] = {};
+        for (const auto& [leaf, cell] : {std::pair(left, scratch.left), {right, scratch.right}}) {
+            set_lists(record.leaves[leaf], cell, context);
+            fill_histogram(tree, leaf, cell, context);
+            remember_list(tree, leaf, cell, context);
+        }
+    }
+
+    template <class Tree>
+    static void settled(Tree&, std::uint32_t, typename Tree::Context&) {}
+    template <class Tree>
+    static void tidy(Tree& tree, const Settings& settings) {
+        TwoStreams::tidy(tree, settings);
+    }
+
+    // All that predicting may see of a leaf.
+    template <class Tree>
+    static MemoryAnswer answer(const Tree& tree, std::uint32_t leaf) {
+        return {tree.record_.leaves[leaf].memories, tree.record_.trust,
+                tree.leaves_[leaf].estimation.total()};
+    }
+
+    // Memories, arrivals, the detector and the replacements. The lists follow from the points at hand.
+    template <class Tree>
+    static void save(const Tree& tree, typename Tree::State& out);
+    template <class Tree>
+    static void restore(Tree& tree, const typename Tree::State& in,
+                        typename Tree::Context& context);
+    template <class Tree>
+    static bool has_lost(const Tree&, std::uint32_t) {
+        return false;  // it would not matter
+    }
+
+private:
+    friend Looking<Adaptive>;
+
+    // -- receiving a point --------------------------------------------------------------------------
+
+    template <class Tree>
+    RIPARIAN_HOT static void learn_estimation(Tree& tree, std::uint32_t index, std::uint64_t t,
+                                              Class y, Weight n, typename Tree::Context& context) {
+        tree.totals_.estimation_points += n;
+        typename Tree::Leaf& leaf = tree.leaves_[index];
+        ListedLeaf& listed = tree.record_.leaves[index];
+        const std::uint64_t errors = leaf.estimation.errors();
+        leaf.estimation.add(tree.histograms_, y, n);
+        listed.memories.add(tree.histograms_, context.settings.memories, y, n);
+        tree.record_.lists.push(listed.estimation, t);
+        if (!leaf.young() && leaf.estimation.errors() > errors)
+            tree.waiting_.raise(leaf.place, tree.s_hat(index), tree.moved());
+    }
+
+    template <class Tree>
+    static void learn_structure(Tree& tree, std::uint32_t index, std::uint64_t t,
+                                const PerMemory& sums, Class y, Weight n,
+                                typename Tree::Context& context) {
+        Record& record = tree.record_;
+        tree.totals_.structure_points += n;
+        record.trust.judge(record.leaves[index].memories, sums, y, tree.n_classes(),
+                           context.settings.fading);
+        record.lists.push(record.leaves[index].structure, t);
+        const typename Tree::Leaf& leaf = tree.leaves_[index];
+        if (!leaf.young() || arrivals(tree, index) < leaf.next) return;
+        look(tree, {index, std::nullopt}, context);
+        let_all_look_that_entered(tree, context);
+    }
+
+    // An empty tree takes the place. It draws as no tree has drawn before.
+    template <class Tree>
+    static void replace(Tree& tree, std::uint64_t t, typename Tree::Context& context) {
+        Record& record = tree.record_;
+        for (ListedLeaf& leaf : record.leaves)
+            leaf.memories.release(tree.histograms_, record.trust.memories());
+        record.leaves.clear();
+        tree.fell();
+        tree.number_ += context.settings.n_trees;
+        tree.planted_ = t;
+        tree.totals_ = {.classes = tree.totals_.classes};
+        record.trust = Trust(context.settings.memories.size());
+        record.detector = Adwin(context.settings.drift_confidence);
+        record.replaced.push_back(t);
+        tree.plant_root();
+        plant(tree, context);
+    }
+
+    // Estimation points in order, as if they had arrived there.
+    template <class Tree>
+    static void remember_list(Tree& tree, std::uint32_t index, const Cell& cell,
+                              typename Tree::Context& context) {
+        CellPoints& points = context.scratch.estimation;
+        const auto labels = points.labels(cell.estimation);
+        const auto weights = points.weights(cell.estimation);
+        for (std::size_t i = 0; i < labels.size(); ++i)
+            tree.record_.leaves[index].memories.add(tree.histograms_, context.settings.memories,
+                                                    labels[i],
+                                                    weights.empty() ? Weight{1} : weights[i]);
+    }
+
+    // The points at hand go their way once more.
+    template <class Tree>
+    static void list_again(Tree& tree, typename Tree::Context& context);
+
+    // -- a look -----------------------------------------------------------------------------------
+
+    template <class Tree>
+    static Draws draws_of(const Tree& tree, std::uint32_t node, std::uint32_t attempt,
+                          const Settings& settings) {
+        return Draws(key(settings.seed, tree.number_, leaf_draw, node, attempt));
+    }
+    // A leaf of 2^31 arrivals does not look any more.
+    template <class Tree>
+    static std::uint32_t arrivals(const Tree& tree, std::uint32_t leaf) {
+        return static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(tree.record_.leaves[leaf].structure.count, 1u << 31));
+    }
+    static std::uint64_t most_listed(const Settings& settings) { return settings.leaf_points; }
+    // A list ends by itself.
+    template <class Tree>
+    static void drop_lost(Tree&, std::uint32_t, std::uint64_t) {}
+
+    // When the leaf received the oldest point that it lists, if its points came evenly. That needs no
+    // number per point.
+    template <class Tree>
+    static std::uint64_t born_of_children(const Tree& tree, std::uint32_t index,
+                                          const typename Tree::Context& context) {
+        const auto& scratch = context.scratch;
+        const Run run = scratch.cell.estimation;
+        const std::uint64_t listed =
+            ListedEstimation{run.count, scratch.estimation.weights(run)}.weight();
+        const typename Tree::Leaf& leaf = tree.leaves_[index];
+        const std::uint64_t lifetime = tree.totals_.estimation_points - leaf.born;
+        const double share =
+            static_cast<double>(listed) / static_cast<double>(leaf.estimation.total());
+        const auto part = static_cast<std::uint64_t>(static_cast<double>(lifetime) * share);
+        return tree.totals_.estimation_points - std::min(lifetime, std::max(listed, part));
+    }
+};
+
+}  // namespace riparian

@@ -1,0 +1,89 @@
+"""Streams that change (R23): the native engine equals the reference to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from riparian.estimator.parameters import AdaptiveParameters
+from riparian.estimator.schedules import Geometric
+
+from equivalence import Native, assert_same, learn_reference
+from strategies import adaptive_parameters, changing_streams, cuts
+
+pytestmark = pytest.mark.engine
+
+quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@quick
+@given(adaptive_parameters(), changing_streams(), st.data())
+def test_engines_agree_whatever_the_batches_threads_and_rebirths(parameters, stream, data):
+    X, y = stream
+    forest = learn_reference(parameters, X, y)
+    engine = Native(parameters, X.shape[1])
+    for first, last in data.draw(cuts(len(X))):
+        engine.learn(X[first:last], y[first:last], workers=data.draw(st.integers(1, 4)))
+        if data.draw(st.booleans()):
+            bytes_before = engine.bytes()
+            engine = engine.reborn()
+            assert engine.bytes() == bytes_before
+    assert_same(forest, engine, X[:20])
+
+
+@quick
+@given(adaptive_parameters(max_trees=2), changing_streams(), st.data())
+def test_engines_agree_on_weights(parameters, stream, data):
+    X, y = stream
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    weights = rng.random(len(X)) * data.draw(st.sampled_from([1.0, 3.0, 300.0]))
+    weights[rng.random(len(X)) < 0.1] = 0.0
+    forest = learn_reference(parameters, X, y, weights)
+    engine = Native(parameters, X.shape[1])
+    for first, last in data.draw(cuts(len(X))):
+        engine.learn(X[first:last], y[first:last], weights[first:last])
+        engine = engine.reborn()
+    assert_same(forest, engine, X[:20])
+
+
+CHANGING = AdaptiveParameters(
+    n_trees=4, seed=5, candidate_dims="sqrt", split_points=10, min_gain=0.3,
+    alpha=Geometric(0.5, 1.1), beta=Geometric(10, 1.1), structure_fraction=0.5,
+    ignore_fraction=0.1, fringe_size=None, voting="average", kept_points=700,
+    drift_confidence=0.01, leaf_points=24, memories=(1 / 3, 0.8, 0.95, 1.0), fading=0.98,
+)  # fmt: skip
+
+
+def flipping(n=1600, every=400):
+    """Labels that are turned round every so many points, and a late class."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4)).astype(np.float32)
+    y = (X[:, 0] + X[:, 1] > 0).astype(int) ^ (np.arange(n) // every % 2)
+    y[n // 2 :][X[n // 2 :, 2] > 1] = 7
+    return X, y
+
+
+def test_trees_are_replaced_when_labels_are_turned_round_and_no_other_time():
+    X, y = flipping()
+    forest = learn_reference(CHANGING, X, y)
+    engine = Native(CHANGING, 4)
+    engine.learn(X, y, workers=2)
+    assert_same(forest, engine, X[:50])
+    for change in (400, 800, 1200):
+        assert any(change <= t < change + 160 for t, _ in forest.replacements)
+    assert {tree for _, tree in forest.replacements} == set(range(4))
+    assert all(t > 400 and t % 400 < 250 for t, _ in forest.replacements)
+
+
+def test_a_shard_numbers_its_new_trees_as_the_whole_forest_does():
+    X, y = flipping(1000)
+    whole, shard = Native(CHANGING, 4), Native(CHANGING, 4, trees=range(1, 3))
+    whole.learn(X, y)
+    shard.learn(X[:900], y[:900])
+    shard = shard.reborn()
+    shard.learn(X[900:], y[900:])
+    assert [shard.tree(i) for i in (0, 1)] == [whole.tree(i) for i in (1, 2)]
+    mine = [pair for pair in whole.forest.replacements() if pair[1] in (1, 2)]
+    assert shard.forest.replacements() == mine != []
