@@ -10,8 +10,8 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 import riparian
-from riparian import OnlineForestClassifier
-from riparian.ray import RayForestClassifier
+from riparian import AdaptiveForestClassifier, OnlineForestClassifier
+from riparian.ray import RayAdaptiveForestClassifier, RayForestClassifier
 
 from ray_clusters import FULL, cuts, stream
 
@@ -118,6 +118,25 @@ def test_a_forest_is_spread_out_saved_and_counted_anew(tmp_path):
     again.shutdown()
     assert other.partial_fit(X[1500:], y[1500:]).to_bytes() == whole.to_bytes()
     other.shutdown()
+
+
+@pytest.mark.parametrize("n_shards", [1, 2, 3, 7] if FULL else [3])
+def test_the_forest_for_streams_that_change_is_spread_in_the_same_way(n_shards):
+    X, y = stream(4000)
+    y[2000:] = 4 - y[2000:]
+    parameters = {"random_state": 0, "kept_points": 500, "drift_confidence": 0.05}
+    alone = AdaptiveForestClassifier(7, **parameters).partial_fit(X, y)
+    half = AdaptiveForestClassifier(7, **parameters).partial_fit(X[:1500], y[:1500])
+    spread = RayForestClassifier.from_forest(half, n_shards=n_shards)
+    assert type(spread) is RayAdaptiveForestClassifier
+    spread.partial_fit(X[1500:2700], y[1500:2700]).partial_fit(X[2700:], y[2700:])
+    assert spread.to_bytes() == alone.to_bytes()
+    assert spread.replacements_ == alone.replacements_ != []
+    np.testing.assert_array_equal(spread.predict_proba(X[:50]), alone.predict_proba(X[:50]))
+    gathered = spread.gather()
+    spread.shutdown()
+    assert type(gathered) is AdaptiveForestClassifier
+    assert gathered.to_bytes() == alone.to_bytes()
 
 
 def test_sparse_rows_and_given_classes():

@@ -12,7 +12,9 @@ from riparian.tools.optional import optional_module
 optional_module("ray", needed_by="riparian.ray", extra="ray")
 
 # A shard starts, and starts again, in half the time without scikit-learn, which it does not need.
-_HOMES = {"RayForestClassifier": "riparian.ray.classifier"} | dict.fromkeys(
+_HOMES = dict.fromkeys(
+    ("RayForestClassifier", "RayAdaptiveForestClassifier"), "riparian.ray.classifier"
+) | dict.fromkeys(
     (
         "RayForestError",
         "ClusterError",
@@ -25,7 +27,7 @@ _HOMES = {"RayForestClassifier": "riparian.ray.classifier"} | dict.fromkeys(
 )
 
 if TYPE_CHECKING:
-    from riparian.ray.classifier import RayForestClassifier
+    from riparian.ray.classifier import RayAdaptiveForestClassifier, RayForestClassifier
     from riparian.ray.errors import (
         CheckpointError,
         ClusterError,
@@ -48,6 +50,7 @@ else:
 
 __all__ = [
     "RayForestClassifier",
+    "RayAdaptiveForestClassifier",
     "RayForestError",
     "ClusterError",
     "VersionsDiffer",

@@ -1,7 +1,8 @@
-"""`RayForestClassifier`: `riparian.OnlineForestClassifier` with its trees in shards."""
+"""The forests of `riparian` with their trees in shards."""
 
 from __future__ import annotations
 
+from riparian.adaptive import AdaptiveForestClassifier
 from riparian.estimator.docstrings import documented
 from riparian.forest import OnlineForestClassifier
 from riparian.ray.spread import Spread, spreads
@@ -46,4 +47,27 @@ class RayForestClassifier(Spread, OnlineForestClassifier):
         The number of features.
     feature_names_in_ : ndarray of str
         Their names, where X came with names.
+    """
+
+
+@documented
+@spreads(AdaptiveForestClassifier)
+class RayAdaptiveForestClassifier(Spread, AdaptiveForestClassifier):
+    """`riparian.AdaptiveForestClassifier`, the forest for streams that change, in the same way.
+
+    Parameters
+    ----------
+    n_shards : int
+        Into how many parts the trees are divided; this and the next as of `RayForestClassifier`.
+    name : str
+        With it, the shards outlive this program.
+    checkpoint_dir : path, URI, or (filesystem, path)
+        A place that all nodes see.
+    checkpoint_every : int
+        Rows from one checkpoint to the next.
+    in_flight : int
+        Batches that may be under way.
+    n_jobs : int
+        Threads of each shard.
+    As described in `riparian.estimator.parameters.AdaptiveParameters`.
     """

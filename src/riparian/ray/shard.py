@@ -222,6 +222,9 @@ class Shard:
     def _answer_importance(self) -> Any:
         return self._engine.core.importance()
 
+    def _answer_replacements(self) -> list[tuple[int, int]]:
+        return self._engine.replacements()
+
     def _answer_tree(self, i: int) -> Any:
         return self._engine.core.tree(i)
 

@@ -269,6 +269,9 @@ class Shards:
             total[: len(gains)] += gains
         return total
 
+    def replacements(self) -> list[tuple[int, int]]:
+        return sorted(found for shard in self._ask("replacements") for found in shard)
+
     def tree(self, i: int) -> Tree:
         line = next(line for line in self._lines if i in line.trees)
         return Tree.of(self._ask("tree", i - line.trees.start, only=line)[0])

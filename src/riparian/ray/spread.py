@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from riparian.estimator.labels import Labels
 from riparian.estimator.parameters import OF_ESTIMATORS
@@ -65,6 +66,7 @@ class Spread(RowForestClassifier):
         `options` are `name`, `checkpoint_dir`, `checkpoint_every` and `in_flight`. Rows are numbered
         on from the points that it has learned.
         """
+        check_is_fitted(forest)
         with forest._native.learning:
             state = forest._native.save()
             header = header_of(forest, state.points)
@@ -76,6 +78,14 @@ class Spread(RowForestClassifier):
         rows = forest.points_ if isinstance(forest, Spread) else state.points
         shards.adopt(header, state, rows)
         return forest_of(header, shards, Kind, **vars(plan.options))
+
+    def gather(self) -> Any:
+        """The same forest on this machine alone, of the class that was spread."""
+        check_is_fitted(self)
+        with self._native.learning:
+            state = self._native.save()
+            header = header_of(self, state.points)
+        return forest_of(header, engine_of(header, state))
 
     @classmethod
     def attach(cls, name: str) -> Any:

@@ -13,6 +13,7 @@ from riparian.cli.option_groups.reading import ReadingOptions
 from riparian.cli.option_groups.saving import SavingOptions
 from riparian.cli.option_groups.shared import AsJson, Html, Quiet, Sources
 from riparian.cli.option_groups.spread import spread
+from riparian.cli.option_groups.spreading import SpreadingOptions
 from riparian.cli.option_groups.stream import StreamOptions
 from riparian.cli.output.files import check_can_write, write_file
 
@@ -29,6 +30,7 @@ def learn(
     going: StreamOptions,
     reading: ReadingOptions,
     options: ForestOptions,
+    spreading: SpreadingOptions,
     html: Html = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -46,6 +48,7 @@ def learn(
 
     ```
     riparian learn trees.csv --target species --model trees.riparian
+    riparian learn 'big/*.parquet' -t kind -m big.riparian --ray auto --shards 16
     zcat log.csv.gz | riparian learn - --format csv -t failed -m log.riparian
     ```
     """
@@ -57,6 +60,7 @@ def learn(
     from riparian.cli.learning.checkpoint import Checkpoint, Every, Progress, plan
     from riparian.cli.learning.learner import Learner
     from riparian.cli.learning.new_forest import new_forest
+    from riparian.cli.learning.on_ray import gathered, place_of
     from riparian.cli.model_file import model_bytes
     from riparian.cli.output import summary
     from riparian.cli.output.display import display
@@ -81,8 +85,10 @@ def learn(
         kinds = kinds_of(chosen, columns.ignore or [])
         stream.check(kinds)
         course = going.course(columns.category_rows)
-        learner = Learner(forest, chosen, stream, course, progress, kinds)
-        learner.run(checkpoint, display(quiet))
+        with place_of(spreading, checkpoint) as place:
+            learner = Learner(place(forest), chosen, stream, course, progress, kinds)
+            learner.run(checkpoint, display(quiet))
+            forest = learner.forest = gathered(learner.forest)
 
     data = model_bytes(forest, chosen)
     write_file(saving.model, data, "model")
