@@ -10,7 +10,6 @@ import numpy as np
 from riparian.adaptive import AdaptiveForestClassifier
 from riparian.depth.forest import DepthForestClassifier
 from riparian.depth.saffari import DepthSaffariClassifier
-from riparian.engine import native
 from riparian.estimator.base import ForestClassifier
 from riparian.forest import OnlineForestClassifier
 from riparian.saffari import SaffariForestClassifier
@@ -61,18 +60,20 @@ def from_bytes(data: bytes, *, max_bytes: int | None = None) -> Any:
     return forest_of(*decode(bytes(data), max_bytes))
 
 
-def forest_of(header: Header, engine: native.Engine) -> Any:
-    """The estimator around an engine that came back."""
+def forest_of(
+    header: Header, engine: Any, cls: type[ForestClassifier] | None = None, **more: Any
+) -> Any:
+    """The estimator around an engine that came back: of the saved class, or of one derived from it."""
     require(
         header.part is None,
         "header",
         "this is the checkpoint of one shard, not a forest: use riparian.ray's attach, and save",
     )
-    cls = ESTIMATORS[header.estimator_class]
+    cls = ESTIMATORS[header.estimator_class] if cls is None else cls
     unknown = header.estimator.keys() - cls._get_param_names()
     if unknown:
         raise SnapshotError("header", f"{cls.__name__} has no parameters {sorted(unknown)}")
-    forest = cls(**header.estimator)
+    forest = cls(**header.estimator, **more)
     try:
         forest._workers()
     except (TypeError, ValueError) as error:

@@ -14,6 +14,7 @@ from riparian.cli.option_groups.reading import ReadingOptions
 from riparian.cli.option_groups.saving import SavingOptions
 from riparian.cli.option_groups.shared import AsJson, Html, Pair, Quiet, Sources
 from riparian.cli.option_groups.spread import spread
+from riparian.cli.option_groups.spreading import SpreadingOptions
 from riparian.cli.option_groups.stream import StreamOptions
 from riparian.cli.output.files import check_can_write, write_file
 
@@ -30,6 +31,7 @@ def learn(
     going: StreamOptions,
     reading: ReadingOptions,
     options: ForestOptions,
+    spreading: SpreadingOptions,
     html: Html = None,
     pair: Pair = None,
     quiet: Quiet = False,
@@ -49,6 +51,7 @@ def learn(
 
     ```
     riparian learn trees.csv --target species
+    riparian learn 'big/*.parquet' -t kind -m big.riparian --ray auto --shards 16
     zcat log.csv.gz | riparian learn - --format csv -t failed -m log.riparian
     ```
     """
@@ -63,6 +66,7 @@ def learn(
     from riparian.cli.learning.checkpoint import Checkpoint, Every, Progress, plan
     from riparian.cli.learning.learner import Learner
     from riparian.cli.learning.new_forest import new_forest
+    from riparian.cli.learning.on_ray import gathered, place_of
     from riparian.cli.model_file import model_bytes
     from riparian.cli.output import summary
     from riparian.cli.output.columns import show_decisions
@@ -90,8 +94,10 @@ def learn(
             show_decisions(found, stream.first.file, quiet=quiet)
         kinds = kinds_of(chosen)
         stream.check(kinds)
-        learner = Learner(forest, chosen, stream, going.course(), progress, kinds, pair)
-        learner.run(checkpoint, display(quiet))
+        with place_of(spreading, checkpoint) as place:
+            learner = Learner(place(forest), chosen, stream, going.course(), progress, kinds, pair)
+            learner.run(checkpoint, display(quiet))
+            forest = learner.forest = gathered(learner.forest)
 
     data = model_bytes(forest, chosen)
     write_file(model, data, "model")

@@ -107,11 +107,12 @@ class Checkpoint:
         try:
             write_file(self.path, model_bytes(forest, columns, learning), "checkpoint")
         except CommandError as error:
-            raise CommandError(f"{error}\n{self._what_remains()}") from None
+            raise CommandError(f"{error}\n{self.what_remains()}") from None
         self.saved_row = self._last_row = progress.learned
         self._last_time = time.monotonic()
 
-    def _what_remains(self) -> str:
+    def what_remains(self) -> str:
+        """Of the work, if this run ends now."""
         if self.saved_row is None:
             return "There is no earlier checkpoint: the work of this run is lost."
         return (

@@ -17,6 +17,7 @@ from riparian.cli.learning.checkpoint import Checkpoint, Progress
 from riparian.cli.learning.course import Course
 from riparian.cli.learning.interrupt import Interrupts, Stop
 from riparian.cli.learning.new_forest import start
+from riparian.cli.learning.on_ray import progress_of_shards
 from riparian.cli.learning.read_ahead import Ahead
 from riparian.cli.output.display import Display, Status
 from riparian.cli.sources.source import Batch, Kind, Source
@@ -185,6 +186,7 @@ class Learner:
 
     def status(self) -> Status:
         test = self.progress.test
+        shards = progress_of_shards(self.forest)  # before anybody waits for them
         stats = self.forest.stats()
         seconds = self.progress.seconds - self._seconds_before
         return Status(
@@ -197,6 +199,7 @@ class Learner:
             active=stats["active"],
             memory=self.forest.memory()["total"],
             budget=budget_in_words(stats),
+            shards=shards,
         )
 
     def _fraction(self) -> float | None:
