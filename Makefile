@@ -108,8 +108,9 @@ fuzz-serve: venv ## kill a service under load 200 times, and compare it with its
 	$(BIN)/python fuzz/serve_crashes.py --kills 200
 
 .PHONY: bench-serve
-bench-serve: venv ## measure the service under load, beside River behind FastAPI (needs the extra bench)
-	$(BIN)/python -m benchmarks.serve --out benchmarks/record/serve.json
+bench-serve: venv ## measure the service under load, beside River behind FastAPI: half an hour (needs the extra bench)
+	$(BIN)/python -m benchmarks.serve --minutes 10 --out benchmarks/record/serve.json
+	$(BIN)/python -m benchmarks.serve_table benchmarks/record/serve.json --page docs/how-to/serve.md
 
 .PHONY: docs
 docs: venv ## build the pages into build/site, with warnings as errors

@@ -6,7 +6,7 @@
 Each measurement is a process of its own (measure.py), held to as many cores as it may have threads.
 Everything is at its defaults but trees, threads and seed. A repeat draws the streams, or orders them,
 anew. What takes too long is stopped, and says how far it got. The record holds every measurement;
-standings.py makes the table and the figure of it.
+standings.py makes the table and the figure of it. A run that was stopped goes on with `--resume`.
 """
 
 from __future__ import annotations
@@ -46,12 +46,17 @@ class Plan:
     test_points: int
     repeats: int
     seconds: float  # for one model to learn in
-    deep: tuple[str, ...]  # workloads with many trees for slow peers too, and with threads
-    deep_points: int  # of them, for slow peers
+    deep: tuple[str, ...]  # workloads with threads
+    sizes: tuple[int, ...]  # of forests: trees
+    many_points: int | None  # for slow peers with many trees, on deep workloads; None: all, on all
     starts: int  # of a process, for the time to the first prediction
 
     def length(self, workload: str) -> int:
         return self.points.get(workload, self.points[""])
+
+    def patience(self, run: Run) -> float:
+        """Seconds for it to learn in: ten times as many for many trees of a slow peer."""
+        return self.seconds * (10 if is_large(PEERS[run.peer], run.trees) else 1)
 
 
 FULL = Plan(
@@ -61,7 +66,8 @@ FULL = Plan(
     repeats=3,
     seconds=60,
     deep=("mixture", "letter"),
-    deep_points=300,
+    sizes=(1, FEW, MANY),
+    many_points=None,
     starts=3,
 )
 QUICK = replace(
@@ -72,7 +78,8 @@ QUICK = replace(
     repeats=2,
     seconds=4,
     deep=("mixture",),
-    deep_points=100,
+    sizes=(FEW, MANY),
+    many_points=100,
     starts=1,
 )
 
@@ -89,30 +96,49 @@ class Run:
     points: int
     alone: bool
 
+    @property
+    def key(self) -> tuple[str, str, int, int, int, int]:
+        return self.peer, self.workload, self.trees, self.threads, self.repeat, self.points
+
 
 def runs(plan: Plan, workloads: Iterable[str], peers: Iterable[str]) -> Iterator[Run]:
+    """Small forests first: what is there when a run is stopped can be compared."""
     for repeat in range(plan.repeats):
-        for workload in workloads:
-            points = plan.length(workload)
-            for peer in (PEERS[name] for name in peers):
-                for trees, threads in settings(peer, workload in plan.deep):
-                    alone = threads == 1 and (trees == FEW or peer.fast or not peer.trees)
-                    few = trees == MANY and not peer.fast
-                    at_most = min(points, plan.deep_points) if few else points
-                    yield Run(peer.name, workload, trees, threads, repeat, at_most, alone)
+        for large in (False, True):
+            for workload in workloads:
+                for peer in (PEERS[name] for name in peers):
+                    for trees, threads in settings(peer, plan, workload):
+                        if is_large(peer, trees) == large:
+                            yield one_run(plan, peer, workload, trees, threads, repeat)
 
 
-def settings(peer: Peer, deep: bool) -> Iterator[tuple[int, int]]:
+def is_large(peer: Peer, trees: int) -> bool:
+    """Whether learning takes minutes."""
+    return trees == MANY and not peer.fast
+
+
+def one_run(plan: Plan, peer: Peer, workload: str, trees: int, threads: int, repeat: int) -> Run:
+    large = is_large(peer, trees)
+    alone = threads == 1 and not large and (trees != 1 or not peer.trees)
+    points = plan.length(workload)
+    if large and plan.many_points is not None:
+        points = min(points, plan.many_points)
+    return Run(peer.name, workload, trees, threads, repeat, points, alone)
+
+
+def settings(peer: Peer, plan: Plan, workload: str) -> Iterator[tuple[int, int]]:
     """Trees and threads."""
     if not peer.trees:
         yield 1, 1
         return
-    yield FEW, 1
-    if peer.fast or deep:
-        yield MANY, 1
+    deep = workload in plan.deep
+    for trees in plan.sizes:
+        if deep or plan.many_points is None or not is_large(peer, trees):
+            yield trees, 1
     if peer.threads and deep:
         yield FEW, 2
-        yield MANY, 2
+        if peer.fast or plan.many_points is not None:
+            yield MANY, 2
 
 
 class Streams:
@@ -177,21 +203,21 @@ class Machine:
             threads=run.threads,
             seed=run.repeat,
             points=run.points,
-            seconds=self.plan.seconds,
+            seconds=self.plan.patience(run),
             cores=cores,
             alone=run.alone,
         )
         told = self.streams.folder / f"job-{cores[0]}.json"
         told.write_text(json.dumps(asdict(job)))
         try:
-            limit = 10 * self.plan.seconds + 120
+            limit = 10 * job.seconds + 120
             answer = python("benchmarks.measure", str(told), threads=run.threads, limit=limit)
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             print(f"{run} failed: {error}", file=sys.stderr, flush=True)
             return {**asdict(run), "failed": str(error).splitlines()[-1]}
         measured = json.loads(answer.splitlines()[-1])
         self.say(run, measured)
-        return {**asdict(run), **measured}
+        return {**asdict(run), **measured, "commit": record.commit()}
 
     def say(self, run: Run, measured: dict[str, Any]) -> None:
         learn = measured["learn"]
@@ -250,7 +276,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time, each on a core")
     parser.add_argument("--data", type=Path, help="directory of the real sets (or RIPARIAN_DATA)")
     parser.add_argument("--out", type=Path, help="where the record goes; default: none is kept")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep what the record has, but for rows of ours from another commit",
+    )
     options = parser.parse_args()
+    if options.resume and not options.out:
+        parser.error("--resume needs --out: it goes on with that record")
     if OURS not in options.peers:
         parser.error(f"--peers must name {OURS}: everything is given in proportion to it")
     plan = QUICK if options.quick else FULL
@@ -266,20 +299,38 @@ def main() -> None:
             for workload in workloads:
                 streams.write(workload, repeat)
         machine = Machine(streams, plan, options.jobs)
+        known = rows_to_keep(options.out) if options.resume else []
         figures: dict[str, Any] = {
             "plan": {**asdict(plan), "workloads": list(workloads), "jobs": machine.jobs},
             "start_up": start_ups(peers, plan.starts),
-            "rows": [],
+            "rows": known,
         }
-        for repeat in range(plan.repeats):
-            wanted = [run for run in runs(plan, workloads, peers) if run.repeat == repeat]
-            figures["rows"] += machine.measure(wanted)
-            figures["plan"]["repeats"] = repeat + 1
+        there_already = {key_of(row) for row in known}
+        wanted = [run for run in runs(plan, workloads, peers) if run.key not in there_already]
+        for row in machine.measure(wanted):
+            figures["rows"].append(row)
             if options.out:  # after each: it may be the last
-                record.write(options.out, "compare", figures, PACKAGES)
+                record.write(options.out, "compare", figures, PACKAGES, quiet=True)
     print(standings.Standings.of(figures).text())
     if options.out:
         standings.publish(options.out)
+
+
+def rows_to_keep(path: Path) -> list[dict[str, Any]]:
+    """Of a record: what was measured, and would be measured again as it was."""
+    if not path.exists():
+        return []
+    commit = record.commit()
+    rows = record.read(path)["figures"]["rows"]
+    return [
+        row
+        for row in rows
+        if "failed" not in row and (not PEERS[row["peer"]].ours or row.get("commit") == commit)
+    ]
+
+
+def key_of(row: dict[str, Any]) -> tuple[Any, ...]:
+    return Run(**{name: row[name] for name in Run.__dataclass_fields__}).key
 
 
 def installed(names: Iterable[str]) -> list[str]:

@@ -131,9 +131,7 @@ def add(path: Path, cell: Cell) -> None:
     """One more, in place of what was measured before; others may have added to the record, too."""
     others = [known for known in cells_of(path) if known.key != cell.key]
     cells = [asdict(known) for known in (*others, cell)]
-    partial = path.with_suffix(".partial")
-    record.write(partial, "drift", {"bin": BIN, "cells": cells}, PACKAGES)
-    partial.replace(path)
+    record.write(path, "drift", {"bin": BIN, "cells": cells}, PACKAGES, quiet=True)
 
 
 def missing(

@@ -22,7 +22,7 @@ from docs.make_figures import COLOURS, DARK, LIGHT, in_powers, plain
 from matplotlib.figure import Figure
 
 from benchmarks import record
-from benchmarks.peers import FEW, MANY, OURS, OURS_ALONE, PEERS
+from benchmarks.peers import FEW, MANY, OURS, OURS_ALONE, PEERS, Peer
 
 Row = dict[str, Any]
 Who = tuple[str, int, int]  # peer, trees, threads
@@ -30,8 +30,12 @@ Who = tuple[str, int, int]  # peer, trees, threads
 DRIFT = "drift"  # the workload
 STOPPED = "†"  # before it had learned all of a stream
 
-# Against whom accuracy is counted, each as its users have it.
-RIVALS = ("river-arf", "capymoa-arf", "capymoa-srp")
+# Against whom accuracy is counted, each with few trees.
+RIVALS = ("river-arf", "river-amf", "capymoa-arf", "capymoa-srp")
+# Who stands beside them with many trees, too.
+WITH_MANY = ("river-amf", "capymoa-arf")
+OFFLINE = "sklearn-forest"
+ONE_POINT = 0.01  # of accuracy
 
 TITLES = {
     "mixture": "mixture", "waveform": "Waveform", "rbf": "RandomRBF", "led": "LED", "sea": "SEA",
@@ -66,6 +70,7 @@ class Standings:
     workloads: list[str]
     repeats: int
     start_up: dict[str, dict[str, float]]
+    many_everywhere: bool = False  # slow peers have many trees on all streams
 
     @classmethod
     def of(cls, figures: dict[str, Any]) -> Self:
@@ -75,7 +80,8 @@ class Standings:
                 who = (row["peer"], row["trees"], row["threads"])
                 rows.setdefault(who, {})[row["workload"], row["repeat"]] = row
         plan = figures["plan"]
-        return cls(rows, plan["workloads"], plan["repeats"], figures["start_up"])
+        many = plan.get("many_points", 0) is None
+        return cls(rows, plan["workloads"], plan["repeats"], figures["start_up"], many)
 
     # -- figures ----------------------------------------------------------------------------------
 
@@ -153,7 +159,26 @@ class Standings:
             )
         ]
 
+    def near_offline(self) -> list[str]:
+        """The streams on which many trees of ours are within a point of the offline forest."""
+        ours, offline = (OURS, MANY, 1), (OFFLINE, MANY, 1)
+        return [
+            name
+            for name in self.workloads
+            if self.accuracy(ours, name) >= self.accuracy(offline, name) - ONE_POINT
+        ]
+
     # -- tables -----------------------------------------------------------------------------------
+
+    def shown(self, who: Who) -> bool:
+        """In the table of all streams: who was measured on all of them, alone and not in two ways."""
+        peer, trees, threads = who
+        if threads > 1 or (trees == 1 and PEERS[peer].trees):
+            return False
+        return trees != MANY or PEERS[peer].fast or self.many_everywhere
+
+    def columns(self) -> list[Who]:
+        return [who for who in sorted(self.rows, key=place) if self.shown(who) and usual(who)]
 
     def table(self) -> str:
         head = [
@@ -199,13 +224,13 @@ class Standings:
         return self.part(head, (0, 1, 4, 7, 10, 11, 12))
 
     def part(self, head: list[str], columns: Iterable[int]) -> str:
-        lines = [self.line(who) for who in sorted(self.rows, key=place) if shown(who)]
+        lines = [self.line(who) for who in sorted(self.rows, key=place) if self.shown(who)]
         chosen = list(columns)
         return markdown(head, [[line[column] for column in chosen] for line in lines])
 
     def accuracy_table(self) -> str:
         """Of each stream, everybody as they are used: ours with many trees, the others with few."""
-        columns = [who for who in sorted(self.rows, key=place) if shown(who) and usual(who)]
+        columns = self.columns()
         head = [
             "",
             *(
@@ -228,7 +253,7 @@ class Standings:
 
     def drift_table(self) -> str:
         """Along a stream that changes, and at its end."""
-        columns = [who for who in sorted(self.rows, key=place) if shown(who) and usual(who)]
+        columns = self.columns()
         body = [
             [
                 PEERS[who[0]].title,
@@ -281,7 +306,7 @@ class Standings:
             for who, places in self.rows.items()
         }
         kept = {who: places for who, places in rows.items() if places}
-        return type(self)(kept, [workload], self.repeats, self.start_up)
+        return type(self)(kept, [workload], self.repeats, self.start_up, self.many_everywhere)
 
     def claims(self) -> str:
         """The figures one would quote."""
@@ -303,8 +328,14 @@ class Standings:
             above = self.at_or_above()
             lines.append(
                 f"held-out accuracy, {MANY} trees against {FEW} of "
-                f"{', '.join(PEERS[peer].title for peer in RIVALS)}: at or above all three on "
+                f"{', '.join(PEERS[peer].title for peer in RIVALS)}: at or above all of them on "
                 f"{len(above)} of {len(self.workloads)} streams ({', '.join(above)})"
+            )
+        if (OFFLINE, MANY, 1) in self.rows:
+            near = self.near_offline()
+            lines.append(
+                f"held-out accuracy, {MANY} trees: within one point of scikit-learn's offline forest on "
+                f"{len(near)} of {len(self.workloads)} streams ({', '.join(near)})"
             )
         return "\n".join(f"- {line}" for line in lines)
 
@@ -339,18 +370,14 @@ def grown(row: Row) -> int:
     return int(row["resident_peak"] - row["resident_before"])
 
 
-def shown(who: Who) -> bool:
-    """In the table of all streams; slow peers have many trees on a few streams only."""
-    peer, trees, threads = who
-    return threads == 1 and (trees != MANY or PEERS[peer].fast)
-
-
 def usual(who: Who) -> bool:
     """With as many trees as it is used with."""
     peer, trees, _ = who
     if peer == OURS_ALONE:
         return False  # the same forest as ours
-    return trees == MANY or not PEERS[peer].fast or not PEERS[peer].trees
+    if not PEERS[peer].trees:
+        return True
+    return trees == MANY if PEERS[peer].fast else trees == FEW or peer in WITH_MANY
 
 
 def place(who: Who) -> tuple[int, int, int]:
@@ -395,36 +422,53 @@ def markdown(head: list[str], body: list[list[str]]) -> str:
 
 # -- the figure ------------------------------------------------------------------------------------
 
-LABELLED_LEFT = ("capymoa-arf", "capymoa-srp", "river-tree")  # for want of room on the right
+LABELLED_LEFT = ("capymoa-arf", "capymoa-srp", "capymoa-boosting", "river-tree")  # for want of room
 
 
 def figure(standings: Standings, colours: dict[str, str]) -> Figure:
-    """Accuracy against points learned per second: one dot per engine."""
-    drawn = Figure(figsize=(8.4, 4.4), layout="constrained")
+    """Accuracy against points learned per second: a dot per engine and number of trees."""
+    drawn = Figure(figsize=(8.4, 5.2), layout="constrained")
     axes = drawn.subplots()
-    for who in sorted(standings.rows, key=place):
-        peer, trees, _ = who
-        speed, accuracy = standings.rate(who, "learn"), standings.mean_accuracy(who)
-        if not shown(who) or peer == OURS_ALONE or speed is None or math.isnan(accuracy):
+    for peer in PEERS.values():
+        if peer.name == OURS_ALONE:
+            continue
+        path = [
+            at for who in sorted(standings.rows, key=place) if (at := dot(standings, who, peer))
+        ]
+        if not path:
             continue
         theirs, ours = COLOURS[:2]
-        colour = ours if PEERS[peer].ours else theirs
         axes.plot(
-            speed.middle, accuracy, "s" if PEERS[peer].offline else "o", color=colour, markersize=7
+            *zip(*path, strict=True),
+            marker="s" if peer.offline else "o",
+            color=ours if peer.ours else theirs,
+            linewidth=1,
+            markersize=6,
         )
-        name = PEERS[peer].title + (f", {trees} trees" if PEERS[peer].trees else "")
-        to_the_left = peer in LABELLED_LEFT
+        to_the_left = peer.name in LABELLED_LEFT
         axes.annotate(
-            name, (speed.middle, accuracy), (-6 if to_the_left else 6, 5),
+            peer.title, path[-1], (-6 if to_the_left else 6, 5),
             textcoords="offset points", ha="right" if to_the_left else "left",
             color=colours["text"], fontsize=8,
         )  # fmt: skip
     in_powers(axes.set_xscale, axes.xaxis)
     axes.margins(x=0.22, y=0.12)
-    axes.set_xlabel("points learned per second, one thread", color=colours["text"], fontsize=9)
+    axes.set_xlabel(
+        "points learned per second, one thread; a forest with 1, 10 and 100 trees",
+        color=colours["text"],
+        fontsize=9,
+    )
     axes.set_ylabel("held-out accuracy", color=colours["text"], fontsize=9)
     plain(axes, colours)
     return drawn
+
+
+def dot(standings: Standings, who: Who, peer: Peer) -> tuple[float, float] | None:
+    """Speed and accuracy over all streams; None if one of them is missing."""
+    if who[0] != peer.name or who[2] > 1:
+        return None
+    speed, accuracy = standings.rate(who, "learn"), standings.mean_accuracy(who)
+    return None if speed is None or math.isnan(accuracy) else (speed.middle, accuracy)
 
 
 def where_measured(kept: dict[str, Any]) -> str:

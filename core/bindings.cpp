@@ -435,6 +435,61 @@ public:
         return nb::make_tuple(points, arrays, to_python(std::move(shared)));
     }
 
+    // What the trees share, as `save` has it, without the trees.
+    nb::object shared() {
+        typename Forest<Space, Rule>::SharedState shared;
+        const auto copy = [&](std::uint64_t, const auto&, const auto& theirs) {
+            if constexpr (requires { theirs.save(); }) shared = theirs.save();
+        };
+        released([&] { forest_.visit(copy); });
+        return to_python(std::move(shared));
+    }
+
+    // Values of one column among the kept points: that of the point at place word mod n, for each word,
+    // n being their number. Empty if there are none.
+    nb::object kept_values(std::uint32_t column, const Array1<std::uint64_t>& words) {
+        std::vector<float> values;
+        const auto draw = [&](std::uint64_t, const auto&, const auto& kept) {
+            if constexpr (requires { kept.value(column, std::uint64_t{}); }) {
+                const std::uint64_t first = kept.first_at_hand(), n = kept.received() - first;
+                if (n == 0) return;
+                values.reserve(words.size());
+                for (std::size_t i = 0; i < words.size(); ++i)
+                    values.push_back(kept.value(column, first + words.data()[i] % n));
+            }
+        };
+        released([&] { forest_.visit(draw); });
+        return owned(std::move(values));
+    }
+
+    // What some leaves of tree i answer (R11): their points, how many classes have a share above 0, and
+    // these classes, by arrival, with their shares. `nodes` are the leaves; so many classes have arrived.
+    nb::tuple leaf_answers(std::size_t i, const Array1<std::uint32_t>& nodes,
+                           std::size_t n_classes) {
+        std::vector<std::uint64_t> points;
+        std::vector<std::uint32_t> n_shares, classes;
+        std::vector<std::int64_t> shares;
+        const auto read = [&](std::uint64_t, const auto& trees, const auto&) {
+            std::vector<std::int64_t> row(n_classes);
+            for (std::size_t leaf = 0; leaf < nodes.size(); ++leaf) {
+                const auto& answer = trees.at(i)->answer_at(nodes.data()[leaf]);
+                std::fill(row.begin(), row.end(), 0);
+                if (answer.total()) answer.add_shares(row.data());
+                points.push_back(answer.total());
+                n_shares.push_back(0);
+                for (std::size_t k = 0; k < row.size(); ++k) {
+                    if (row[k] == 0) continue;
+                    ++n_shares.back();
+                    classes.push_back(static_cast<std::uint32_t>(k));
+                    shares.push_back(row[k]);
+                }
+            }
+        };
+        released([&] { forest_.visit(read); });
+        return nb::make_tuple(owned(std::move(points)), owned(std::move(n_shares)),
+                              owned(std::move(classes)), owned(std::move(shares)));
+    }
+
     nb::dict tree(std::size_t i) {
         std::optional<TreeState<Space>> state;
         const auto copy = [&](std::uint64_t, const auto& trees, const auto&) {
@@ -551,10 +606,13 @@ auto bind_forest(nb::module_& m, const char* name) {
         .def("shared_bytes", &Bound::shared_bytes)
         .def("importance", &Bound::importance)
         .def("tree", &Bound::tree, "i"_a)
+        .def("leaf_answers", &Bound::leaf_answers, "i"_a, "nodes"_a, "n_classes"_a)
         .def("hold", &Bound::hold)
         .def("let_go", &Bound::let_go)
         .def("let_go_in_child", &Bound::let_go_in_child)
         .def("save", &Bound::save)
+        .def("shared", &Bound::shared)
+        .def("kept_values", &Bound::kept_values, "column"_a, "words"_a)
         .def("set_classes", &Bound::set_classes, "rank"_a, "n_classes"_a)
         .def("set_space", &Bound::set_space, "space"_a)
         .def_prop_ro("depth", &Bound::depth)
@@ -643,7 +701,8 @@ NB_MODULE(_core, m) {
     m.def("one_and_poisson", [](const Rate& rate) { return HowMany(rate); }, "rate"_a);
     m.def("exactly", [](std::uint64_t n) { return HowMany(n); }, "n"_a);
     nb::class_<Columns>(m, "Columns")
-        .def(nb::init<std::uint32_t, const HowMany&>(), "n_dims"_a, "candidates"_a);
+        .def(nb::init<std::uint32_t, const HowMany&, const std::vector<std::uint32_t>&>(),
+             "n_dims"_a, "candidates"_a, "categorical"_a);
     nb::class_<DepthDifferences>(m, "DepthDifferences")
         .def(nb::init<double, const HowMany&>(), "offset_std"_a, "candidates"_a);
     nb::class_<PixelArrays>(m, "Pixels")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -51,8 +51,11 @@ def running(
     clock: Clock | None = None,
     trees: int = 2,
     forest: type[OnlineForestClassifier] = OnlineForestClassifier,
+    model: Callable[[], Model] | None = None,
 ) -> Iterator[Running]:
     def start() -> Model:
+        if model is not None:
+            return model()
         return Model.new(forest(trees, random_state=0), classes)
 
     options, clock = options or Options(), clock or Clock()

@@ -87,6 +87,10 @@ PEERS = {
             ours=True, fast=True,
         ),
         Peer(
+            "riparian-paper", "riparian, kept_points=0", "riparian", "ours", "Paper",
+            ours=True, threads=True, batches=True, fast=True,
+        ),
+        Peer(
             "saffari", "riparian, Saffari's", "riparian", "ours", "Saffari",
             ours=True, threads=True, batches=True, fast=True,
         ),
@@ -96,6 +100,8 @@ PEERS = {
         Peer("capymoa-arf", "CapyMOA ARF", "capymoa", "capymoa", "AdaptiveForest", threads=True),
         # SRP has threads too, but for batches only: then it is another algorithm.
         Peer("capymoa-srp", "CapyMOA SRP", "capymoa", "capymoa", "RandomPatches"),
+        Peer("capymoa-bagging", "CapyMOA leveraging bagging", "capymoa", "capymoa", "Bagging"),
+        Peer("capymoa-boosting", "CapyMOA SGBT", "capymoa", "capymoa", "Boosting"),
         Peer(
             "capymoa-tree", "CapyMOA Hoeffding tree", "capymoa", "capymoa", "HoeffdingTree",
             trees=False,
@@ -103,6 +109,10 @@ PEERS = {
         Peer(
             "sklearn-forest", "scikit-learn forest (offline)", "scikit-learn", "sklearn", "Forest",
             threads=True, batches=True, offline=True, fast=True,
+        ),
+        Peer(
+            "sklearn-boosting", "scikit-learn boosting (offline)", "scikit-learn", "sklearn",
+            "Boosting", batches=True, offline=True, fast=True,
         ),
         Peer(
             "sklearn-sgd", "scikit-learn SGD", "scikit-learn", "sklearn", "Linear",

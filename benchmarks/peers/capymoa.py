@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from capymoa.classifier import (
     AdaptiveRandomForestClassifier,
+    LeveragingBagging,
+    StreamingGradientBoostedTrees,
     StreamingRandomPatches,
 )
 from capymoa.classifier import HoeffdingTree as MoaHoeffdingTree
@@ -80,6 +82,20 @@ class AdaptiveForest(OneByOne):
 class RandomPatches(OneByOne):
     def start(self, task: Task) -> StreamingRandomPatches:
         return StreamingRandomPatches(self.schema, random_seed=task.seed, ensemble_size=task.trees)
+
+
+class Bagging(OneByOne):
+    def start(self, task: Task) -> LeveragingBagging:
+        return LeveragingBagging(self.schema, random_seed=task.seed, ensemble_size=task.trees)
+
+
+class Boosting(OneByOne):
+    """Its trees are one after the other, and one for each class."""
+
+    def start(self, task: Task) -> StreamingGradientBoostedTrees:
+        return StreamingGradientBoostedTrees(
+            self.schema, random_seed=task.seed, boosting_iterations=task.trees
+        )
 
 
 class HoeffdingTree(OneByOne):

@@ -1,4 +1,4 @@
-"""Riparian's two forests, as a user calls them: numpy arrays, with all the checks at the door."""
+"""Riparian's forests, as a user calls them: numpy arrays, with all the checks at the door."""
 
 from __future__ import annotations
 
@@ -29,6 +29,14 @@ class TwoStreams:
 
     def snapshot(self) -> bytes:
         return self.forest.to_bytes()
+
+
+class Paper(TwoStreams):
+    """The paper's forest, which forgets every point at once."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.forest.set_params(kept_points=0)
 
 
 class Saffari(TwoStreams):

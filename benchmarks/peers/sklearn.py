@@ -1,11 +1,13 @@
-"""Scikit-learn's: its forest, which sees all points at once and is what one can hope for, and SGD."""
+"""Scikit-learn's: its forest and its boosting, which see all points at once and are what one can hope
+for, and SGD.
+"""
 
 from __future__ import annotations
 
 import pickle
 from typing import Any
 
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import SGDClassifier
 
 from benchmarks.peers import Labels, Rows, Task
@@ -27,14 +29,23 @@ class Batched:
         return pickle.dumps(self.model)
 
 
-class Forest(Batched):
+class Offline(Batched):
+    def learn(self, points: Arrays) -> None:
+        self.model.fit(*points)
+
+
+class Forest(Offline):
     def __init__(self, task: Task) -> None:
         super().__init__(
             RandomForestClassifier(task.trees, random_state=task.seed, n_jobs=task.threads)
         )
 
-    def learn(self, points: Arrays) -> None:
-        self.model.fit(*points)
+
+class Boosting(Offline):
+    def __init__(self, task: Task) -> None:
+        super().__init__(
+            HistGradientBoostingClassifier(max_iter=task.trees, random_state=task.seed)
+        )
 
 
 class Linear(Batched):

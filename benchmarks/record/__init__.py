@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import riparian
+from riparian.tools.files import write_whole
 
 HERE = Path(__file__).parent
 PACKAGES = ("riparian", "numpy", "scikit-learn")  # always told
@@ -25,8 +26,14 @@ def path(name: str) -> Path:
     return HERE / f"{name}.json"
 
 
-def write(target: Path, kind: str, figures: dict[str, Any], packages: tuple[str, ...] = ()) -> None:
-    """Write the figures, and all that one must know to read them."""
+def write(
+    target: Path,
+    kind: str,
+    figures: dict[str, Any],
+    packages: tuple[str, ...] = (),
+    quiet: bool = False,
+) -> None:
+    """Write the figures, and all that one must know to read them. Whoever adds to it is quiet."""
     content = {
         "kind": kind,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -35,8 +42,9 @@ def write(target: Path, kind: str, figures: dict[str, Any], packages: tuple[str,
         "versions": versions(packages),
         "figures": figures,
     }
-    target.write_text(pretty(content) + "\n")
-    print(f"wrote {target.name}")
+    write_whole(target, (pretty(content) + "\n").encode())
+    if not quiet:
+        print(f"wrote {target.name}")
 
 
 def pretty(value: Any, indent: str = "") -> str:
@@ -86,7 +94,7 @@ def versions(packages: tuple[str, ...]) -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit of the measured package, with a "+" where the tree has changes.
+    """The commit of the measured package, with a "+" where the tree has changes, records left aside.
 
     The tree tells, if the package is used in place (an editable install). Otherwise it may be of any
     age, and RIPARIAN_COMMIT must say what it was built from.
@@ -97,7 +105,8 @@ def commit() -> str:
     git = ["git", "-C", str(root)]
     try:
         head = subprocess.check_output([*git, "rev-parse", "--short", "HEAD"], text=True).strip()
-        changes = subprocess.check_output([*git, "status", "--porcelain"], text=True).strip()
+        status = [*git, "status", "--porcelain", "--", ":/", ":(exclude,top)benchmarks/record"]
+        changes = subprocess.check_output(status, text=True).strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     if root not in Path(riparian.__file__).resolve().parents:

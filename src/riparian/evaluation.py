@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -233,6 +233,9 @@ class CurvePoint:
     seconds: float  # since the stream began
 
 
+Watch = Callable[[Any, ArrayLike, NDArray[np.float64], NDArray[Any]], None]
+
+
 class Prequential:
     """Test-then-train: the scores of a stream whose rows are predicted before they are learned.
 
@@ -283,17 +286,21 @@ class Prequential:
         X: Any,
         y: ArrayLike,
         classes: ArrayLike | None = None,
+        watch: Watch | None = None,
     ) -> float:
         """Score the forest on a block, then let it learn the rows whose labels are there.
 
         Without a delay, that is the block. A forest that does not know any class yet is not scored.
-        `classes` is for `partial_fit`. Returns the seconds that learning took, without the test.
+        `classes` is for `partial_fit`. `watch(X, y, proba, classes)` is shown what is scored. Returns
+        the seconds that learning took, without the test.
         """
-        known = len(getattr(forest, "classes_", ())) > 0
-        proba = forest.predict_proba(X) if known else None
+        known = forest.classes_ if len(getattr(forest, "classes_", ())) else None
+        proba = None if known is None else forest.predict_proba(X)
         self._late.add(X, y, classes)
-        if proba is not None:
-            self.update(y, proba, forest.classes_)
+        if proba is not None and known is not None:
+            self.update(y, proba, known)
+            if watch is not None:
+                watch(X, y, proba, known)
         start = time.perf_counter()
         self._late.learn_due(forest)
         return time.perf_counter() - start

@@ -121,12 +121,38 @@ def test_of_several_passes_the_middle_one_counts():
 # -- the plan --------------------------------------------------------------------------------------
 
 
-def test_slow_peers_have_many_trees_only_on_few_streams_and_few_points():
+def test_in_short_slow_peers_have_many_trees_only_on_few_streams_and_few_points():
+    planned = [run for run in runs(QUICK, ["mixture", "led"], PEERS) if run.peer == "river-arf"]
+    assert {(run.workload, run.trees) for run in planned} == {
+        ("mixture", FEW), ("mixture", MANY), ("led", FEW)
+    }  # fmt: skip
+    assert {run.points for run in planned if run.trees == MANY} == {QUICK.many_points}
+
+
+def test_in_full_everybody_has_one_few_and_many_trees_on_all_streams():
     planned = [run for run in runs(FULL, ["mixture", "sea"], PEERS) if run.peer == "river-arf"]
     assert {(run.workload, run.trees) for run in planned} == {
-        ("mixture", FEW), ("mixture", MANY), ("sea", FEW)
-    }  # fmt: skip
-    assert {run.points for run in planned if run.trees == MANY} == {FULL.deep_points}
+        (workload, trees) for workload in ("mixture", "sea") for trees in (1, FEW, MANY)
+    }
+    assert {run.points for run in planned} == {FULL.length("sea")}
+    assert planned[-1].trees == MANY  # what takes longest comes last
+
+
+def test_a_run_goes_on_with_what_others_have_and_with_ours_of_this_commit(tmp_path):
+    path = tmp_path / "compare.json"
+    assert compare.rows_to_keep(path) == []
+    place = {"alone": True}
+    rows = [
+        row("river-arf", 1.0, commit="of old", **place),
+        row("riparian", 1.0, commit="of old", **place),
+        row("riparian", 1.0, commit=record.commit(), trees=MANY, **place),
+        {**row("river-amf", 1.0, **place), "failed": "out of memory"},
+    ]
+    record.write(path, "compare", {"rows": rows})
+    kept = compare.rows_to_keep(path)
+    assert [(r["peer"], r["trees"]) for r in kept] == [("river-arf", FEW), ("riparian", MANY)]
+    (arf, _) = map(compare.key_of, kept)
+    assert arf == ("river-arf", "a", FEW, 1, 0, 1000)
 
 
 def test_every_repeat_measures_ours_with_as_many_trees_and_threads_as_anybody():
@@ -183,6 +209,7 @@ def row(peer, seconds, workload="a", repeat=0, trees=FEW, accuracy=0.5, points=1
     nothing = {"points": 0, "seconds": 0.0}
     return {
         "peer": peer, "workload": workload, "trees": trees, "threads": 1, "repeat": repeat,
+        "points": points,
         "learn": timed, "learn_one": nothing, "predict": timed, "predict_one": nothing,
         "finished": True, "marks": [[points, seconds]], "held_out": accuracy, "prequential": None,
         "resident_before": 1000, "resident_peak": 3_001_000, "snapshot": 10**6, **changes,
@@ -241,6 +268,22 @@ def test_we_are_at_or_above_only_where_no_rival_is_better():
         rows.append(row("river-arf", 1.0, workload, accuracy=0.5))
         rows.append(row("capymoa-srp", 1.0, workload, accuracy=theirs))
     assert standing(*rows, workloads="abc").at_or_above() == ["a", "b"]
+
+
+def test_we_are_near_the_offline_forest_within_a_point_of_it():
+    rows = []
+    for workload, theirs in (("a", 0.8), ("b", 0.905), ("c", 0.95)):
+        rows.append(row("riparian", 1.0, workload, trees=MANY, accuracy=0.9))
+        rows.append(row("sklearn-forest", 1.0, workload, trees=MANY, accuracy=theirs))
+    assert standing(*rows, workloads="abc").near_offline() == ["a", "b"]
+
+
+def test_many_trees_of_a_slow_peer_are_shown_where_all_streams_have_them():
+    rows = [row("riparian", 1.0, trees=MANY), row("river-amf", 9.0, trees=MANY)]
+    plan = {"workloads": ["a"], "repeats": 1}
+    told = {"rows": rows, "start_up": {}}
+    assert "AMF" not in Standings.of({**told, "plan": plan}).accuracy_table()
+    assert "AMF" in Standings.of({**told, "plan": {**plan, "many_points": None}}).accuracy_table()
 
 
 def test_nothing_is_claimed_of_who_was_not_measured():

@@ -164,7 +164,9 @@ TARGET = Target("label", "str")
 
 
 def test_every_parameter_of_the_estimator_is_an_option():
-    options = {*vars(ForestOptions())} | {"passes", "shuffle"}
+    # Which columns are categories is decided by the table, and by --categorical.
+    elsewhere = {"passes", "shuffle", "categorical_features", "max_categories"}
+    options = {*vars(ForestOptions())} | elsewhere
     assert options == {*PARAMETERS}
 
 
@@ -246,6 +248,17 @@ def test_an_option_that_cannot_be_meant_is_bad_usage(args, reason, path, tmp_pat
     assert done.stdout == "" and not (tmp_path / "m").exists()
 
 
+def test_a_model_that_nobody_names_is_named_like_its_source(found, tmp_path):
+    write(found, tmp_path / "trees.csv.gz")
+    args = ("learn", "trees.csv.gz", "-t", "label", *SMALL)
+    assert said(call(*args, "--json", cwd=tmp_path))["model"] == "trees.riparian"
+    assert riparian.load(tmp_path / "trees.riparian").classes_.tolist() == ["ash", "elm", "oak"]
+    again = call(*args, cwd=tmp_path)
+    assert again.exit_code == 2 and "trees.riparian is there already" in again.stderr
+    piped = call("learn", "-", "--format", "csv", "-t", "label", input="x,label\n1,a\n")
+    assert piped.exit_code == 2 and "--model must name the file to write" in piped.stderr
+
+
 def test_the_target_must_be_named(path, tmp_path):
     done = call("learn", path, "-m", tmp_path / "m")
     assert done.exit_code == 2 and "--target must name the column to predict" in done.stderr
@@ -272,7 +285,14 @@ def test_a_person_is_told_what_came_of_it(path, tmp_path):
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL)
     for word in ("300 rows", "test-then-train over 200 rows", "kappa", "log loss", "confusion"):
         assert word in done.stdout
-    assert done.stderr == ""
+    assert done.stderr.splitlines() == [
+        f"columns of {path}:",
+        "  width  number",
+        "  age    number",
+        "  old    number",
+        "  label  the target: text",
+    ]
+    assert call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--quiet").stderr == ""
 
 
 def test_a_budget_that_binds_is_said(path, tmp_path):

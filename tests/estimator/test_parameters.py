@@ -16,6 +16,7 @@ import pytest
 
 from riparian.estimator.parameters import (
     OF_DEPTH,
+    OF_ROWS,
     AdaptiveParameters,
     Parameters,
     SaffariParameters,
@@ -156,7 +157,7 @@ def constructor(path):
 
 
 def descriptions(described):
-    return constructor_parameters(described) | OF_DEPTH
+    return constructor_parameters(described) | OF_ROWS | OF_DEPTH
 
 
 @constructors

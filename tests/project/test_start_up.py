@@ -10,7 +10,7 @@ import pytest
 import riparian
 
 HEAVY = {"sklearn", "scipy", "pandas", "pyarrow", "plotly", "matplotlib"} | {
-    "onnx", "onnxruntime", "treelite", "shap", "skops", "mlflow", "starlette", "uvicorn",
+    "onnx", "onnxruntime", "treelite", "shap", "skops", "mlflow", "ray", "starlette", "uvicorn",
 }  # fmt: skip
 
 
@@ -48,6 +48,11 @@ assert forest.predict(np.eye(2)).shape == (2,)
 """)
     # scikit-learn itself imports pandas, and pandas pyarrow, where they are installed.
     assert heavy <= {"sklearn", "scipy", "pandas", "pyarrow"}
+
+
+def test_a_shard_starts_without_scikit_learn():
+    """It is started often, and again after every crash."""
+    assert imported_by("import riparian.ray.shard") == {"ray"}
 
 
 def test_every_public_name_is_there_and_listed():

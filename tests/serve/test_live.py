@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from riparian import AdaptiveForestClassifier
+from riparian.serve.options import Options
 
 from report_browser import FAINT, OVERFLOWING, chromium, running_browser
 from serve_process import Process
@@ -19,6 +20,13 @@ def test_the_page_needs_no_network_and_may_only_ask_the_service(tmp_path):
         assert "connect-src 'self'" in page.text
         assert "script-src 'unsafe-inline'" in page.text
         assert served.web.get("/docs").status_code == 200
+
+
+def test_the_page_says_what_a_crash_may_forget(tmp_path):
+    with running(tmp_path, options=Options(lazy=True)) as served:
+        assert "A crash may forget" in served.web.get("/").text
+    with running(tmp_path) as served:
+        assert "A crash may forget" not in served.web.get("/").text
 
 
 def test_names_from_outside_reach_the_page_as_text(tmp_path):
@@ -91,13 +99,17 @@ def test_numbers_change_while_somebody_looks_and_survive_a_crash(tmp_path):
             assert page.evaluate(FAINT) == []
             assert page.evaluate(OVERFLOWING) == []
             assert messages == []
-            recent = page.evaluate(NOW, "recent")
+            port = first.address.rpartition(":")[2]
             first.kill()
             until(page, "document.getElementById('state').textContent !== 'Live.'")
+        with Process(tmp_path, "--new", "--trees", "3", "--port", port) as second:
+            until(page, "document.getElementById('state').textContent === 'Live.'")
+            send(second, 100, seed=1)  # the open page goes on by itself
+            until(page, "document.getElementById('now-points').textContent === '700'")
+            recent = page.evaluate(NOW, "recent")
             page.close()
-        with Process(tmp_path, "--new", "--trees", "3") as second:
             page, _ = opened(browser, second.address, "dark")
-            until(page, "document.getElementById('now-points').textContent === '600'")
+            until(page, "document.getElementById('now-points').textContent === '700'")
             assert page.evaluate(NOW, "recent") == recent
             assert page.evaluate(FAINT) == []
             page.close()

@@ -148,7 +148,9 @@ HEADER_LIES = [
     (at("engine", "voting"), ["loud", None]),
     (at("engine", "max_memory"), [0, -5, "much", 2**70]),
     (at("engine", "kept_points"), [-1, 1.5, "auto", "all", None, 2**31 + 1]),
-    (at("n_features"), [MISSING, 0, -1, 2**32, 4.0]),
+    (at("n_features"), [MISSING, 0, -1, 2**31, 4.0]),
+    (at("estimator", "categorical_features"), [[0], {"kind": "list"},
+                                               {"kind": "list", "values": [[0]]}]),
     (at("feature_names"), [MISSING, [], ["a"], [1, 2, 3, 4], "abcd"]),
     (at("points"), [MISSING, -1, 2**61, 400.0]),
     (at("labels"), [MISSING, [], None]),
@@ -289,7 +291,7 @@ def of_three_splits():
 def adaptive():
     """One tree that has replaced another at point 12, with two memories and a window of nine errors."""
     header, _ = opened(snapshot("adaptive, no points"))
-    memories = {"kind": "numbers", "values": [0.5, 1.0]}
+    memories = {"kind": "tuple", "values": [0.5, 1.0]}
     header["engine"].update(n_trees=1, kept_points=4, memories=memories)
     header["labels"].update(kind="int", dtype="<i8", classes=[0, 1], arrived=[0, 1])
     header.update(n_features=2, points=40)
@@ -806,7 +808,7 @@ def test_a_deep_tree_is_checked_in_time():
 
 def test_a_small_file_that_asks_for_a_lot_is_refused():
     header, arrays = opened(snapshot("no points"))
-    header["n_features"] = 2**32 - 1
+    header["n_features"] = 2**31 - 1
     header["engine"]["split_points"] = 2**16
     arrays["dims"][:] = 50_000 % 256
     drawn = np.arange(arrays["dims"].sum(dtype=int), dtype=np.uint32)
@@ -819,10 +821,10 @@ def test_a_small_file_that_asks_for_a_lot_is_refused():
 def test_parameters_that_ask_for_a_lot_cost_nothing_to_load():
     # A million draws for every root, and as many columns: none of them is made.
     header, arrays = opened(snapshot("no points"))
-    header["n_features"] = 2**32 - 1
+    header["n_features"] = 2**31 - 1
     header["engine"]["candidate_dims"] = 1e6
     forest = riparian.from_bytes(sealed(header, arrays), max_bytes=10**7)
-    assert forest.n_features_in_ == 2**32 - 1
+    assert forest.n_features_in_ == 2**31 - 1
 
 
 def test_a_budget_that_not_even_a_root_would_fit_in_is_refused():

@@ -18,6 +18,7 @@ from riparian.cli.errors import BadData, BadUsage
 from riparian.cli.features.columns import Columns
 from riparian.cli.features.saved import columns_from_state
 from riparian.forest import OnlineForestClassifier
+from riparian.inspection.view import category_tables
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
@@ -34,6 +35,10 @@ class Model:
     feature_names: list[str] | None
     columns: Columns | None  # None if it was saved from Python
     learning: dict[str, Any] | None  # what only a checkpoint has
+
+    @property
+    def n_features(self) -> int:
+        return int(self.forest.n_features_in_)
 
 
 def load_model(path: Path, threads: int | None = None) -> Model:
@@ -74,6 +79,11 @@ def _columns(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Co
     if columns.n_features != forest.n_features_in_:
         raise ValueError(
             f"the columns give {columns.n_features} features, the forest has {forest.n_features_in_}"
+        )
+    known = sorted(category_tables(forest))
+    if columns.categorical != known:
+        raise ValueError(
+            f"features {columns.categorical} of the columns are categories, {known} of the forest"
         )
     return columns
 

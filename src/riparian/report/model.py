@@ -76,6 +76,13 @@ def features(forest: OnlineForestClassifier) -> str:
     )
 
 
+def columns_in_words(found: Mapping[str, str]) -> str:
+    """What each column of the table is to the forest."""
+    if not found:
+        return ""
+    return table("What each column is", ("column", "learned as"), found.items())
+
+
 # -- trees ----------------------------------------------------------------------------------------
 
 
@@ -157,11 +164,12 @@ def memory_by_kind(forest: OnlineForestClassifier) -> str:
         "fringe": "the fringe",
         "kept": "kept points",
         "lists": "lists of kept points",
+        "categories": "categories",
     }
     rows = [
         (name, size(held[kind]), percent(held[kind] / held["total"]))
         for kind, name in names.items()
-        if held[kind]
+        if held.get(kind)
     ]
     rows.append(("in all", size(held["total"]), percent(1.0)))
     return table("Memory by kind", ("kind", "memory", "share"), rows, numbers=(1, 2))

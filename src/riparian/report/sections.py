@@ -26,6 +26,7 @@ class Seen:
     """What is known beside the forest."""
 
     facts: Mapping[str, str]
+    columns: Mapping[str, str]
     curve: Sequence[CurvePoint] | None
     scores: Scores | None
     importance: Sequence[Importance]
@@ -47,7 +48,8 @@ def all_sections(forest: OnlineForestClassifier, seen: Seen) -> list[Section]:
         Section(
             "features",
             "Features",
-            what_if.side_by_side(model.features(forest), what_if.permuted(forest, seen.importance)),
+            what_if.side_by_side(model.features(forest), what_if.permuted(forest, seen.importance))
+            + model.columns_in_words(seen.columns),
         ),
         Section(
             "what-if",

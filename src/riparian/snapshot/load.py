@@ -10,7 +10,6 @@ import numpy as np
 from riparian.adaptive import AdaptiveForestClassifier
 from riparian.depth.forest import DepthForestClassifier
 from riparian.depth.saffari import DepthSaffariClassifier
-from riparian.engine import native
 from riparian.estimator.base import ForestClassifier
 from riparian.forest import OnlineForestClassifier
 from riparian.saffari import SaffariForestClassifier
@@ -61,24 +60,27 @@ def from_bytes(data: bytes, *, max_bytes: int | None = None) -> Any:
     return forest_of(*decode(bytes(data), max_bytes))
 
 
-def forest_of(header: Header, engine: native.Engine) -> Any:
-    """The estimator around an engine that came back."""
+def forest_of(
+    header: Header, engine: Any, cls: type[ForestClassifier] | None = None, **more: Any
+) -> Any:
+    """The estimator around an engine that came back: of the saved class, or of one derived from it."""
     require(
         header.part is None,
         "header",
         "this is the checkpoint of one shard, not a forest: use riparian.ray's attach, and save",
     )
-    cls = ESTIMATORS[header.estimator_class]
+    cls = ESTIMATORS[header.estimator_class] if cls is None else cls
     unknown = header.estimator.keys() - cls._get_param_names()
     if unknown:
         raise SnapshotError("header", f"{cls.__name__} has no parameters {sorted(unknown)}")
-    forest = cls(**header.estimator)
+    forest = cls(**header.estimator, **more)
     try:
         forest._workers()
     except (TypeError, ValueError) as error:
         raise SnapshotError("header", str(error)) from None
     if isinstance(header.space, Rows):
         forest.n_features_in_ = header.space.n_features
+        forest._categorical = [] if header.categories is None else header.categories.columns
         if header.space.feature_names is not None:
             forest.feature_names_in_ = np.array(header.space.feature_names, dtype=object)
     forest._class_weights = header.class_weights

@@ -290,16 +290,21 @@ def _check_unused(forest: ForestOptions) -> None:
 def _beginning(
     data: bytes | None, classes: list[Any] | None, forest: ForestOptions, options: Options
 ) -> Any:
-    import riparian
+    from riparian.forest import OnlineForestClassifier
     from riparian.serve.state.model import Model
+    from riparian.snapshot.extra import from_bytes_with_extra
 
     if data is None:
         return Model.new(_new_forest(forest), classes, options.limits)
     try:
-        loaded = riparian.from_bytes(data)
+        loaded, extra = from_bytes_with_extra(data)
+        if not isinstance(loaded, OnlineForestClassifier):
+            raise ValueError(
+                f"a {type(loaded).__name__}: a service works with OnlineForestClassifier only"
+            )
         if loaded._prediction_only:
             raise ValueError("the model was saved to predict only, so it cannot learn")
-        return Model.of(loaded, options.limits)
+        return Model.of(loaded, options.limits, extra)
     except ValueError as error:
         raise BadUsage(f"MODEL: {error}") from None
 

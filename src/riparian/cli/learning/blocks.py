@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 
 from riparian.cli.features.columns import Points
 from riparian.engine.draws import shuffled
+from riparian.estimator.categories import Coded, MixedRows, Value
 
 Piece = tuple[Points, NDArray[Any]]  # points and their labels
 
@@ -61,5 +62,22 @@ def _stacked(pieces: list[Piece]) -> Piece:
     if len(pieces) == 1:
         return pieces[0]
     all_X, all_y = zip(*pieces, strict=True)
+    return _stacked_points(all_X), np.concatenate(all_y)
+
+
+def _stacked_points(all_X: Sequence[Points]) -> Points:
+    if isinstance(all_X[0], MixedRows):
+        coded = {column: _joined([X.coded[column] for X in all_X]) for column in all_X[0].coded}
+        return MixedRows(np.concatenate([X.numbers for X in all_X]), coded)
     stack = sparse.vstack if sparse.issparse(all_X[0]) else np.concatenate
-    return stack(all_X), np.concatenate(all_y)
+    return stack(all_X)
+
+
+def _joined(pieces: Sequence[Coded]) -> Coded:
+    """Columns one below the other: each value has one place."""
+    place: dict[Value, int] = {}
+    which = []
+    for piece in pieces:
+        own = [place.setdefault(value, len(place)) for value in piece.values]
+        which.append(np.array([*own, -1], dtype=np.intp)[piece.which])
+    return Coded(pieces[0].name, [*place], np.concatenate(which))

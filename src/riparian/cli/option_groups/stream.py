@@ -61,11 +61,10 @@ class StreamOptions:
                 "tests none: give one of them"
             )
 
-    def course(self, category_rows: int) -> Course:
+    def course(self) -> Course:
         return Course(
             passes=self.passes,
             shuffle_window=self.shuffle_window,
             limit=self.limit,
             block=BIG_BLOCK if self.no_eval else self.block,
-            category_rows=category_rows,
         )

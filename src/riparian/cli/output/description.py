@@ -13,6 +13,7 @@ from riparian.cli.features.encoders import Number
 from riparian.cli.features.sparse import SparseColumns
 from riparian.cli.features.table import TableColumns
 from riparian.cli.model_file import Model
+from riparian.cli.output.columns import columns_in_words
 from riparian.cli.output.tables import grid, show, two_columns
 from riparian.estimator.budget import budget_in_words
 from riparian.estimator.replacements import replacements_in_words, replacements_of
@@ -42,6 +43,7 @@ def describe(model: Model, top: int) -> dict[str, Any]:
         "n_features": forest.n_features_in_,
         "feature_names": model.feature_names,
         "encoded_columns": dict(_encoded(model)),
+        "columns": columns_in_words(model.columns, forest),
         "parameters": {name: str(value) for name, value in forest.get_params().items()},
         "trees": {
             name: {
@@ -114,14 +116,14 @@ def facts(described: dict[str, Any]) -> dict[str, str]:
     if described["replacements"] is not None:
         replaced = [(each["point"], each["tree"]) for each in described["replacements"]]
         words["replaced"] = replacements_in_words(replaced, described["points"])
-    for name, encoder in described["encoded_columns"].items():
-        words[f"column {name}"] = encoder
     return words
 
 
 def show_all(model: Model, described: dict[str, Any]) -> None:
     """For a person."""
     show(two_columns(facts(described)))
+    if described["columns"]:
+        show(two_columns(described["columns"], title="columns"))
     show(two_columns(described["parameters"], title="parameters"))
     show(
         grid(

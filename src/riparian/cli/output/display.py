@@ -28,6 +28,7 @@ class Status:
     active: int
     memory: int
     budget: str | None = None  # what the budget of memory has done, once it binds
+    shards: str | None = None  # how far each is, where there are some
 
     def line(self) -> str:
         speed = [f"{self.rows:,} rows", f"{self.rows_per_second:,.0f} rows/s"]
@@ -38,6 +39,8 @@ class Status:
         forest = [f"{self.leaves:,} leaves", f"{self.active:,} active", text.size(self.memory)]
         if self.budget is not None:
             forest.append(self.budget)
+        if self.shards is not None:
+            forest.append(self.shards)
         if self.accuracy is None or self.window_accuracy is None:
             return forest
         accuracy = f"accuracy {score(self.accuracy)} (recent {score(self.window_accuracy)})"

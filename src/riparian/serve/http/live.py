@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from bisect import bisect_right
 from collections import deque
 from collections.abc import AsyncIterator
@@ -37,6 +38,7 @@ class Live:
         self.rates: deque[dict[str, float | None]] = deque(maxlen=SECONDS)
         self._before = dict(service.writer.totals)
         self._page: str | None = None
+        self._last_event = (-EVERY, b"")
         self._stopped = asyncio.Event()
         self._tick: asyncio.Task[None] | None = None
 
@@ -52,7 +54,8 @@ class Live:
     async def page(self, request: Request) -> Response:
         if self._page is None:
             adaptive = isinstance(self.service.model.forest, AdaptiveForestClassifier)
-            self._page = await run_in_threadpool(live_page, self.name, adaptive)
+            lazy = self.service.options.lazy
+            self._page = await run_in_threadpool(live_page, self.name, adaptive, lazy)
         return HTMLResponse(self._page, headers={"Cache-Control": "no-cache"})
 
     async def status(self, request: Request) -> Response:
@@ -70,11 +73,19 @@ class Live:
         try:
             yield b"retry: 1000\n\n"
             while not self._stopped.is_set():
-                numbers = await run_in_threadpool(self.numbers)
-                yield b"data: " + orjson.dumps(numbers) + b"\n\n"
+                yield await self._event()
                 await self._pause()
         finally:
             self.readers -= 1
+
+    async def _event(self) -> bytes:
+        """The same for all pages that ask within half a second."""
+        made, event = self._last_event
+        if time.monotonic() - made > EVERY / 2:
+            numbers = await run_in_threadpool(self.numbers)
+            event = b"data: " + orjson.dumps(numbers) + b"\n\n"
+            self._last_event = time.monotonic(), event
+        return event
 
     async def _pause(self) -> None:
         try:
@@ -159,7 +170,7 @@ class Live:
         model = self.service.model
         if model.points == 0:
             return named([], [])
-        names = list(model.catalogue.columns)
+        names = model.feature_names
         shares = model.forest.feature_importances_.tolist()
         pairs = sorted(zip(shares, names, strict=False), key=lambda p: (-p[0], p[1]))[:IMPORTANCES]
         return named([name for _, name in pairs], [[share for share, _ in pairs]])

@@ -38,19 +38,24 @@ ADAPTIVE_FIGURES = {"drifts": "trees replaced"}
 DELAY_NAMES = ["1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "more"]
 
 
-def live_page(name: str, adaptive: bool = False) -> str:
+def live_page(name: str, adaptive: bool = False, lazy: bool = False) -> str:
     """`adaptive`: whether the forest replaces trees, which has a chart then (R23)."""
     script = files("riparian.serve.http").joinpath("live.js").read_text(encoding="utf-8")
     sections = [
         Section("now", "Now", STATE + numbers(FIGURES | (ADAPTIVE_FIGURES if adaptive else {}))),
         Section("answers", "Answers", answers()),
-        Section("service", "The service", service()),
+        Section("service", "The service", (LAZY if lazy else "") + service()),
         Section("forest", "The forest", (drifts() if adaptive else "") + forest()),
     ]
     return page(f"{name}, live", sections, more_script=script, connect="'self'")
 
 
 STATE = '<p id="state" role="status">Connecting.</p>'
+LAZY = (
+    "<p>Predictions are lazy: they are answered before they are on disk. A crash may forget the last of "
+    "them, and their labels then find no id (404). Labels and lessons are on disk before they are "
+    "answered.</p>"
+)
 
 
 def numbers(figures: dict[str, str]) -> str:

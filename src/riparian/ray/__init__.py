@@ -1,0 +1,60 @@
+"""A forest whose trees live on many machines, by Ray: the same forest to the last bit.
+
+>>> from riparian.ray import RayForestClassifier
+>>> RayForestClassifier(n_estimators=1000, n_shards=16).get_params()["n_shards"]
+16
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from riparian.tools.optional import optional_module
+
+optional_module("ray", needed_by="riparian.ray", extra="ray")
+
+# A shard starts, and starts again, in half the time without scikit-learn, which it does not need.
+_HOMES = dict.fromkeys(
+    ("RayForestClassifier", "RayAdaptiveForestClassifier"), "riparian.ray.classifier"
+) | dict.fromkeys(
+    (
+        "RayForestError",
+        "ClusterError",
+        "VersionsDiffer",
+        "MemoryShort",
+        "ShardLost",
+        "CheckpointError",
+    ),
+    "riparian.ray.errors",
+)
+
+if TYPE_CHECKING:
+    from riparian.ray.classifier import RayAdaptiveForestClassifier, RayForestClassifier
+    from riparian.ray.errors import (
+        CheckpointError,
+        ClusterError,
+        MemoryShort,
+        RayForestError,
+        ShardLost,
+        VersionsDiffer,
+    )
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+
+
+__all__ = [
+    "RayForestClassifier",
+    "RayAdaptiveForestClassifier",
+    "RayForestError",
+    "ClusterError",
+    "VersionsDiffer",
+    "MemoryShort",
+    "ShardLost",
+    "CheckpointError",
+]

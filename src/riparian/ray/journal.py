@@ -1,0 +1,75 @@
+"""Batches on their way, and the journal of those that may be needed again."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian.estimator.weights import Weights
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of the stream, checked at the door, as every shard gets them.
+
+    A row of weight 0 is no point (R13), so rows and points are numbered apart.
+    """
+
+    start: int  # the number of its first row
+    stop: int  # and of the first row after it
+    first_point: int  # the number of its first point, t in R13
+    points: Any  # rows of float32, dense or sparse
+    arrivals: NDArray[np.uint32]  # the labels, numbered in order of arrival
+    weights: Weights | None
+    classes: tuple[list[int], int]  # what the core is told of them
+    door: bytes  # what a snapshot says of the forest after these rows: a pickled header
+    n_jobs: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A batch in the object store."""
+
+    start: int
+    stop: int
+    batch: Any  # Ray's reference to it
+
+
+@dataclass
+class Journal:
+    """The batches that some shard may ask for again, in their order.
+
+    >>> journal = Journal(stop=100)
+    >>> for start in (100, 150, 200):
+    ...     journal.add(Entry(start, start + 50, None))
+    >>> journal.forget(before=199)
+    >>> journal.start, journal.stop, [entry.start for entry in journal.since(200)]
+    (150, 250, [200])
+    """
+
+    stop: int = 0  # the number of the next row of the stream
+    entries: deque[Entry] = field(default_factory=deque)
+
+    @property
+    def start(self) -> int:
+        """The number of the first row that it holds, or would hold."""
+        return self.entries[0].start if self.entries else self.stop
+
+    def add(self, entry: Entry) -> None:
+        assert entry.start == self.stop
+        self.entries.append(entry)
+        self.stop = entry.stop
+
+    def since(self, row: int) -> Iterator[Entry]:
+        """Those with rows from `row` on."""
+        return (entry for entry in self.entries if entry.stop > row)
+
+    def forget(self, before: int) -> None:
+        """Every shard has the rows before this one for good."""
+        while self.entries and self.entries[0].stop <= before:
+            self.entries.popleft()

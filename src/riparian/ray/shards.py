@@ -1,0 +1,350 @@
+"""An engine whose trees live in shards: what `riparian.engine.native` is on one machine."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import ray
+from numpy.typing import NDArray
+from ray.exceptions import RayActorError, RayTaskError
+
+from riparian import _core
+from riparian.engine.native import Engine, State
+from riparian.engine.trees import Tree
+from riparian.estimator.parameters import LINK_BYTES
+from riparian.estimator.weights import Weights
+from riparian.ray.cluster import alive, check_joined, check_memory, node_of_each, trees_of_each
+from riparian.ray.errors import (
+    CheckpointError,
+    ClusterError,
+    MemoryShort,
+    RayForestError,
+    ShardLost,
+)
+from riparian.ray.journal import Batch, Entry, Journal
+from riparian.ray.line import Line
+from riparian.ray.plan import Plan
+from riparian.ray.shard import Ack, Order
+from riparian.ray.starting import Started, first_answers, patiently, start
+from riparian.snapshot.header import Header
+
+
+class Shards:
+    """The trees of a forest, spread over actors; in what it is asked, like an `Engine`.
+
+    Batches are sent to all shards in the same order, and questions come between two batches: every
+    answer is that of all trees after the same row.
+    """
+
+    def __init__(self, pattern: Engine, plan: Plan) -> None:
+        """`pattern` is an engine such as the shards will have."""
+        self.pattern = pattern
+        self.plan = plan
+        self.folder = plan.folder
+        self.learning = threading.Lock()  # for who feeds it: one batch after the other
+        self.classes: tuple[list[int], int] = ([], 0)
+        self.points = 0  # of positive weight, that were sent
+        self.trees = range(pattern.parameters.n_trees)
+        self._order = threading.RLock()  # what is sent meanwhile is sent to every shard
+        self._lines: list[Line] = []
+        self._journal = Journal()
+        self._over: RayForestError | None = None  # why nothing can be asked any more
+
+    # -- what it is made of -----------------------------------------------------------------------
+
+    @property
+    def parameters(self) -> Any:
+        return self.pattern.parameters
+
+    @property
+    def rule(self) -> Any:
+        return self.pattern.rule
+
+    @property
+    def n_dims(self) -> int:
+        n_dims: int = self.pattern.n_dims  # type: ignore[attr-defined]
+        return n_dims
+
+    @property
+    def sparse(self) -> bool:
+        return self.pattern.sparse
+
+    @property
+    def core(self) -> Shards:
+        """What an engine asks its core, the shards answer together."""
+        return self
+
+    # -- starting and ending ----------------------------------------------------------------------
+
+    def start(self, header: Header, *, restored: bool = False) -> None:
+        """Make the shards. They are empty, or have their checkpoints if they are `restored`."""
+        if self.folder is not None and not restored and self.folder.checkpoints():
+            raise CheckpointError(
+                f"{self.folder} holds checkpoints of an earlier forest: go on with it by "
+                "RayForestClassifier.from_checkpoints, or remove them, or choose another name"
+            )
+        trees = trees_of_each(len(self.trees), self.plan.n_shards)
+        nodes = node_of_each(self.plan.n_shards, alive())
+        check_memory(self.pattern, trees, nodes)
+        orders = [Order(i, mine, header, self.plan, restored) for i, mine in enumerate(trees)]
+        self.connect(start(orders, nodes))
+
+    def connect(self, started: list[Started]) -> None:
+        """Take shards that are there."""
+        trees = trees_of_each(len(self.trees), self.plan.n_shards)
+        self._lines = [
+            Line(shard.actor, i, trees[i], self.folder is not None, shard.hello)
+            for i, shard in enumerate(started)
+        ]
+
+    def adopt(self, header: Header, state: State, rows: int) -> None:
+        """Give the shards trees that were learned elsewhere, after so many rows."""
+        calls = []
+        for line in self._lines:
+            mine = state._replace(trees=state.trees[line.trees.start : line.trees.stop])
+            calls.append(line.actor.adopt.remote(header, mine, rows))
+        self._go_on(first_answers(calls))
+        self.check_checkpoints()
+
+    def go_on(self) -> Header:
+        """Go on where the shards are, after the least row that any has; what the door was then.
+
+        Each of them writes a checkpoint first: what came before that row will not be sent again.
+        """
+        actors = [line.actor for line in self._lines]
+        acks = patiently(lambda: [actor.checkpoint.remote() for actor in actors])
+        self._go_on(acks)
+        self.check_checkpoints()
+        abouts = patiently(lambda: [actor.about.remote() for actor in actors])
+        # Those that have more learn nothing until the others have caught up.
+        ack, _, door = min(abouts, key=lambda about: about[0].rows)
+        self._journal, self.points = Journal(stop=ack.rows), ack.points
+        header: Header = pickle.loads(door)
+        return header
+
+    def _go_on(self, acks: list[Ack]) -> None:
+        for line, ack in zip(self._lines, acks, strict=True):
+            line.heard(ack)
+        least = min(acks, key=lambda ack: ack.rows)
+        self._journal, self.points = Journal(stop=least.rows), least.points
+
+    def shutdown(self, *, keep_checkpoints: bool) -> None:
+        """End the shards."""
+        with self._order:
+            self._over = self._over or ClusterError("this forest was shut down")
+            if ray.is_initialized():
+                for line in self._lines:
+                    ray.kill(line.actor)
+            self._lines = []
+            if self.folder is not None and not keep_checkpoints:
+                self.folder.clear()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else sends or asks. What cannot be mended is raised again whenever it is asked."""
+        with self._order:
+            if self._over is not None:
+                raise self._over
+            check_joined()
+            try:
+                yield
+            except (ShardLost, MemoryShort) as error:
+                self._over = error
+                raise
+
+    # -- learning ---------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> int:
+        """The number of the next row of the stream."""
+        return self._journal.stop
+
+    def set_classes(self, rank: NDArray[np.intp], n_classes: int) -> None:
+        self.classes = (rank.tolist(), n_classes)
+
+    def send(
+        self,
+        points: Any,
+        arrivals: NDArray[np.uint32],
+        weights: Weights | None,
+        rows: int,
+        door: Header,
+        n_jobs: int,
+    ) -> None:
+        """Send the points that `rows` rows have come to; wait while too many batches are under way."""
+        with self._alone():
+            batch = Batch(
+                start=self.rows,
+                stop=self.rows + rows,
+                first_point=self.points,
+                points=points,
+                arrivals=arrivals,
+                weights=weights,
+                classes=self.classes,
+                door=pickle.dumps(door),
+                n_jobs=n_jobs,
+            )
+            self._wait_for_room()
+            entry = Entry(batch.start, batch.stop, ray.put(batch))
+            self._journal.add(entry)
+            self.points += len(arrivals)
+            for line in self._lines:
+                line.send(entry)
+
+    def _wait_for_room(self) -> None:
+        sent = self._journal.entries
+        for line in self._lines:
+            line.poll()
+        in_flight = self.plan.options.in_flight
+        if len(sent) >= in_flight:
+            self._settle(sent[-in_flight].stop)
+        self._forget()
+
+    def _settle(self, row: int) -> None:
+        for line in self._lines:
+            line.settle(row, self._journal)
+
+    def _forget(self) -> None:
+        """Without checkpoints, nothing could be sent again anyway."""
+        for_good = [line.rows if self.folder is None else line.saved for line in self._lines]
+        self._journal.forget(min(for_good))
+
+    def wait(self) -> None:
+        """Until every shard has learned all that was sent."""
+        with self._alone():
+            self._settle(self.rows)
+            self._forget()
+        self.check_checkpoints()
+
+    def checkpoint(self) -> None:
+        """Write one of every shard, after the same row."""
+        self.wait()
+        acks = self._ask("checkpoint")
+        with self._alone():
+            for line, ack in zip(self._lines, acks, strict=True):
+                line.heard(ack)
+            self._forget()
+        self.check_checkpoints()
+
+    def check_checkpoints(self) -> None:
+        """An error if one that was due could not be written, once; it is tried again with each batch."""
+        for line in self._lines:
+            trouble, line.trouble = line.trouble, None
+            if trouble is not None:
+                raise CheckpointError(
+                    f"{line} could not write a checkpoint to {self.folder}: {trouble}. Nothing is "
+                    "lost: the forest can go on learning, and will try again"
+                )
+
+    # -- answers ----------------------------------------------------------------------------------
+
+    def predict_proba(self, points: Any, n_jobs: int) -> NDArray[np.float64]:
+        """R11: the sums of the shards are added as integers, and divided once."""
+        answers = self._ask("sums", ray.put(points), n_jobs)
+        sums = sum(sums for sums, _ in answers)
+        voters = sum(voters.astype(np.int64) for _, voters in answers)[:, np.newaxis]
+        with np.errstate(invalid="ignore"):
+            shares = sums.astype(np.float64) / (voters * _core.whole_share).astype(np.float64)
+        proba: NDArray[np.float64] = np.where(voters > 0, shares, 1.0 / max(1, sums.shape[1]))
+        return proba
+
+    def predict_trees(self, points: Any) -> NDArray[np.int64]:
+        return np.concatenate(self._ask("predict_trees", ray.put(points)), axis=1)
+
+    def apply(self, points: Any) -> NDArray[np.int64]:
+        return np.concatenate(self._ask("apply", ray.put(points)), axis=1)
+
+    def stats(self) -> list[dict[str, int]]:
+        return [tree for trees in self._ask("stats") for tree in trees]
+
+    def importance(self) -> NDArray[np.int64]:
+        answers = self._ask("importance")
+        total = np.zeros(max(len(gains) for gains in answers), dtype=np.int64)
+        for gains in answers:
+            total[: len(gains)] += gains
+        return total
+
+    def replacements(self) -> list[tuple[int, int]]:
+        return sorted(found for shard in self._ask("replacements") for found in shard)
+
+    def tree(self, i: int) -> Tree:
+        line = next(line for line in self._lines if i in line.trees)
+        return Tree.of(self._ask("tree", i - line.trees.start, only=line)[0])
+
+    def save(self) -> State:
+        states: list[State] = self._ask("save")
+        trees = [tree for state in states for tree in state.trees]
+        return State(states[0].points, trees, states[0].kept)
+
+    def kept_bytes(self) -> int:
+        """Of the kept points, which every shard has (R19)."""
+        each = self.rule.kept(self.points) * self.pattern._point_bytes()
+        return int(each * self.plan.n_shards)
+
+    def list_bytes(self) -> int:
+        return int(self.rule.kept(self.points) * LINK_BYTES * len(self.trees))
+
+    def shards(self) -> list[dict[str, Any]]:
+        """How far each shard is known to be; nobody waits for it."""
+        with self._alone():
+            for line in self._lines:
+                line.poll()
+            return [
+                {
+                    "shard": line.number,
+                    "trees": line.trees,
+                    "node": line.hello.node,
+                    "pid": line.hello.pid,
+                    "rows": line.rows,
+                    "checkpoint": line.saved if self.folder is not None else None,
+                    "restarts": line.restarts,
+                }
+                for line in self._lines
+            ]
+
+    def _ask(self, what: str, *args: Any, only: Line | None = None) -> list[Any]:
+        """The answers of the shards, all after the same row."""
+        while True:
+            with self._alone():
+                self._check_level()
+                rows = self.rows
+                lines = self._lines if only is None else [only]
+                calls = [line.actor.ask.remote(rows, what, *args) for line in lines]
+            answers: list[Any] = []
+            for line, call in zip(lines, calls, strict=True):
+                if not self._heard(line, call, rows, answers):
+                    break
+            else:
+                return answers
+
+    def _heard(self, line: Line, call: Any, rows: int, answers: list[Any]) -> bool:
+        """Whether the shard has answered; if not, it is ready to be asked again."""
+        lost = None
+        try:
+            after, answer = ray.get(call)
+        except RayActorError as error:
+            lost, after = error, -1
+        except RayTaskError as error:
+            raise line.failure(error) from None
+        if after == rows:
+            answers.append(answer)
+            return True
+        with self._alone():
+            if after > rows:
+                line.rows = max(line.rows, after)
+            else:
+                line.bring_back(self._journal, lost)
+        return False
+
+    def _check_level(self) -> None:
+        most = max(line.rows for line in self._lines)
+        if most > self.rows:
+            raise RayForestError(
+                f"some shards have learned more rows than others: send the rows {self.rows} to "
+                f"{most - 1} of the stream again, then ask"
+            )

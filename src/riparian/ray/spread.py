@@ -1,0 +1,308 @@
+"""Any forest over rows, with its trees in shards."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from riparian.estimator.labels import Labels
+from riparian.estimator.parameters import OF_ESTIMATORS
+from riparian.estimator.row_forest import RowForestClassifier
+from riparian.estimator.weights import Weights
+from riparian.ray import cluster
+from riparian.ray.dataset import tables
+from riparian.ray.errors import CheckpointError
+from riparian.ray.folder import Folder
+from riparian.ray.plan import Options, Plan, checked_name
+from riparian.ray.shards import Shards
+from riparian.ray.starting import find
+from riparian.snapshot import container
+from riparian.snapshot.errors import SnapshotError
+from riparian.snapshot.header import Header, read
+from riparian.snapshot.load import forest_of
+from riparian.snapshot.save import header_of
+from riparian.snapshot.size import default_max_bytes
+from riparian.snapshot.state import engine_of
+
+Class = TypeVar("Class", bound=type)
+
+OPTIONS = tuple(f.name for f in fields(Options))
+
+SPREAD: dict[str, type[Spread]] = {}  # by the name of the class that is spread
+
+
+class Spread(RowForestClassifier):
+    """What forests in shards share. The forest itself, its door and its snapshots are another's."""
+
+    # -- starting and ending ----------------------------------------------------------------------
+
+    def _empty_engine(self) -> Any:
+        """The parameters are checked here; `_start` makes the shards."""
+        cluster.join()
+        empty = super()._empty_engine()
+        pattern = type(empty)(**{**empty._made_of(), "trees": range(1)})
+        options = Options(**{name: getattr(self, name) for name in OPTIONS})
+        return Shards(pattern, Plan.of(options, empty.parameters.n_trees))
+
+    def _start(self, labels: Labels) -> None:
+        before = self._native if self._started() else None
+        super()._start(labels)
+        if before is not None:
+            before.shutdown(keep_checkpoints=False)
+        self._native.start(header_of(self, 0))
+
+    @classmethod
+    def from_forest(
+        cls, forest: RowForestClassifier, n_shards: int | None = None, **options: Any
+    ) -> Any:
+        """The same forest, spread over shards; the given one stays as it is.
+
+        `options` are `name`, `checkpoint_dir`, `checkpoint_every` and `in_flight`. Rows are numbered
+        on from the points that it has learned.
+        """
+        check_is_fitted(forest)
+        with forest._native.learning:
+            state = forest._native.save()
+            header = header_of(forest, state.points)
+        Kind = spread_class(header)
+        cluster.join()
+        plan = Plan.of(Options(n_shards=n_shards, **options), header.parameters.n_trees)
+        shards = Kind._shards(header, plan)
+        shards.start(header)
+        rows = forest.points_ if isinstance(forest, Spread) else state.points
+        shards.adopt(header, state, rows)
+        return forest_of(header, shards, Kind, **vars(plan.options))
+
+    def gather(self) -> Any:
+        """The same forest on this machine alone, of the class that was spread."""
+        check_is_fitted(self)
+        with self._native.learning:
+            state = self._native.save()
+            header = header_of(self, state.points)
+        return forest_of(header, engine_of(header, state))
+
+    @classmethod
+    def attach(cls, name: str) -> Any:
+        """Go on with a forest on this cluster by its name, after the program that made it has ended.
+
+        `points_` is the least number of rows that any of its shards has learned: send the stream
+        again from there, cut anyhow. What a shard has learned already it skips.
+        """
+        cluster.join()
+        started, plan, header = find(checked_name(name))
+        shards = cls._shards(header, plan)
+        shards.connect(started)
+        return cls._gone_on(shards)
+
+    @classmethod
+    def from_checkpoints(cls, checkpoint_dir: Any, name: str, **options: Any) -> Any:
+        """Go on with a forest by its checkpoints, after the cluster that it lived on has ended.
+
+        `points_` is as after `attach`. There are as many shards as there were. `options` are
+        `checkpoint_every` and `in_flight`.
+        """
+        cluster.join()
+        asked = Options(name=name, checkpoint_dir=checkpoint_dir, **options)
+        plan = Plan.of(replace(asked, n_shards=1), n_trees=1)
+        assert plan.folder is not None
+        header, n_shards = _saved_in(plan.folder)
+        shards = cls._shards(header, replace(plan, n_shards=n_shards, options=asked))
+        shards.start(header, restored=True)
+        return cls._gone_on(shards)
+
+    @classmethod
+    def _shards(cls, header: Header, plan: Plan) -> Shards:
+        return Shards(engine_of(replace(header, part=range(1)), None), plan)
+
+    @classmethod
+    def _gone_on(cls, shards: Shards) -> Any:
+        header = shards.go_on()
+        return forest_of(header, shards, spread_class(header), **vars(shards.plan.options))
+
+    def shutdown(self, *, keep_checkpoints: bool = False) -> None:
+        """End the shards. What was not saved is gone, unless the checkpoints are kept.
+
+        A forest without a name also ends with the program, or when nothing refers to it any more.
+        """
+        if self._started():
+            self._native.shutdown(keep_checkpoints=keep_checkpoints)
+
+    # -- learning ---------------------------------------------------------------------------------
+
+    @property
+    def points_(self) -> int:
+        """The rows of the stream that were given so far: the number of the next one.
+
+        After `attach` and `from_checkpoints`, it is the least number that any shard has learned.
+        """
+        if not self._started():
+            raise AttributeError("points_: this forest has not learned anything yet")
+        return int(self._native.rows)
+
+    def _learn(self, points: Any, y: NDArray[Any], weights: Weights | None) -> None:
+        self._native.check_checkpoints()  # before the labels of this batch join
+        super()._learn(points, y, weights)
+
+    def _feed(
+        self, points: Any, arrivals: NDArray[np.uint32], weights: Weights | None, rows: int
+    ) -> None:
+        if rows > 0:
+            door = header_of(self, self._native.points)
+            self._native.send(points, arrivals, weights, rows, door, self._workers())
+
+    def _learn_passes(self, *args: Any) -> None:
+        super()._learn_passes(*args)
+        self._native.wait()
+
+    def learn_dataset(
+        self,
+        dataset: Any,
+        label: str,
+        *,
+        sample_weight: str | None = None,
+        classes: Any = None,
+        batch_rows: int = 50_000,
+        start: int | None = None,
+    ) -> Self:
+        """Learn the rows of a `ray.data.Dataset` in their order, without holding all of them.
+
+        Parameters
+        ----------
+        dataset : ray.data.Dataset
+            Its columns, without `label` and `sample_weight`, are the features.
+        label : str
+            The column of the labels.
+        sample_weight : str
+            The column of the weights, if there is one.
+        classes : array
+            As of `partial_fit`.
+        batch_rows : int
+            How many rows are sent at a time.
+        start : int
+            The number in the stream of the first row of the data set, by default that of the next
+            one. Rows before `points_` are passed over: 0 goes on with a data set after `attach`.
+        """
+        for table in tables(dataset, batch_rows, self._rows_to_skip(start)):
+            y = table.column(label).to_numpy()
+            weights = None if sample_weight is None else table.column(sample_weight).to_numpy()
+            others = [name for name in (label, sample_weight) if name is not None]
+            X = table.drop_columns(others)
+            self.partial_fit(X, _plain(y), classes=classes, sample_weight=weights)
+        if self._started():
+            self._native.wait()
+        return self
+
+    def _rows_to_skip(self, start: int | None) -> int:
+        there = self.points_ if self._started() else 0
+        if start is None:
+            return 0
+        if start > there:
+            raise ValueError(
+                f"start must be at most points_, {there}, got {start}: rows are missing"
+            )
+        return there - start
+
+    def wait(self) -> Self:
+        """Wait until every shard has learned all rows that were given.
+
+        `partial_fit` returns while up to `in_flight` batches are under way. Answers need no wait:
+        a shard gives them after the rows that came before.
+        """
+        self._native.wait()
+        return self
+
+    def checkpoint(self) -> Self:
+        """Wait, and write a checkpoint of every shard now."""
+        if self._native.folder is None:
+            raise CheckpointError("this forest has no checkpoint_dir")
+        self._native.checkpoint()
+        return self
+
+    def _workers(self) -> int:
+        """Threads of each shard; -1 means all processors of its node."""
+        n_jobs = OF_ESTIMATORS["n_jobs"].checked(self.n_jobs)
+        return 1 if n_jobs is None else int(n_jobs)
+
+    # -- looking inside ---------------------------------------------------------------------------
+
+    def shards(self) -> list[dict[str, Any]]:
+        """How far each shard is known to be, without waiting for it.
+
+        Per shard: its number, its `trees`, its `node` and `pid`, the `rows` that it has learned, the
+        rows in its last `checkpoint` (None if there are none), and how often it was started again.
+        """
+        shards: list[dict[str, Any]] = self._native.shards()
+        return shards
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._started():
+            raise TypeError(
+                "a forest in shards cannot be pickled or copied: use save, and riparian.load, or "
+                "give it a name and use attach"
+            )
+        return super().__getstate__()
+
+
+def spread_class(header: Header) -> type[Spread]:
+    """The class that spreads such forests."""
+    name = header.estimator_class
+    if header.one_stream:
+        raise TypeError(
+            f"a {name} cannot be spread over shards: which tree it replaces depends on all trees (R18)"
+        )
+    if name not in SPREAD:
+        raise TypeError(f"only forests over rows can be spread over shards, got a {name}")
+    return SPREAD[name]
+
+
+def spreads(Forest: type[RowForestClassifier]) -> Callable[[Class], Class]:
+    """A class decorator: the constructor takes the parameters of `Forest`, and the options."""
+
+    def decorate(cls: Class) -> Class:
+        theirs = inspect.signature(Forest.__init__).parameters
+        ours = inspect.signature(Options).parameters.values()
+        added = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in ours]
+        signature = inspect.Signature([*theirs.values(), *added])
+
+        def __init__(self: Any, *args: Any, **given: Any) -> None:
+            bound = signature.bind(self, *args, **given)
+            bound.apply_defaults()
+            for name, value in list(bound.arguments.items())[1:]:
+                setattr(self, name, value)
+
+        __init__.__signature__ = signature  # type: ignore[attr-defined]
+        cls.__init__ = __init__  # type: ignore[misc]
+        SPREAD[Forest.__name__] = cls
+        return cls
+
+    return decorate
+
+
+def _saved_in(folder: Folder) -> tuple[Header, int]:
+    """What one of the checkpoints says of the forest, and of how many shards they are."""
+    found, n_shards = folder.checkpoints(), folder.n_shards()
+    if n_shards is None:
+        raise CheckpointError(f"there are no checkpoints in {folder}")
+    missing = sorted({*range(n_shards)} - found.keys())
+    if missing:
+        raise CheckpointError(f"{folder} has no checkpoint of shard {missing[0]} of {n_shards}")
+    error: SnapshotError | None = None
+    for name in found[0]:
+        try:
+            text, stored = container.unpack(folder.read(name))
+            container.check_digest(text, stored)
+            return replace(read(text, default_max_bytes()), part=None, extra=None), n_shards
+        except SnapshotError as damaged:
+            error = damaged
+    raise CheckpointError(f"no whole checkpoint of shard 0 in {folder}: {error}")
+
+
+def _plain(labels: NDArray[Any]) -> NDArray[Any]:
+    """Texts as numpy has them, so that they are as from a list."""
+    return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels

@@ -1,0 +1,98 @@
+"""`riparian learn --ray` ends with the same model to the last bit, also if it was stopped in between."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+import ray
+
+from commands import SMALL, call, learn, run, start, table, write
+from ray_clusters import until
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture
+def address(two_cpus):
+    return ray.get_runtime_context().gcs_address
+
+
+def test_a_run_on_a_cluster_ends_with_the_same_model(address, tmp_path):
+    found = write(table(2000, text=False), tmp_path / "trees.parquet")
+    alone = learn(found, tmp_path / "alone.riparian", "--block", "500")
+    model = tmp_path / "spread.riparian"
+    done = run(
+        "learn", found, "-t", "label", "-m", model, *SMALL, "--block", "500", "--json",
+        "--ray", address, "--shards", "2", "--shard-checkpoints", tmp_path / "shards",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert model.read_bytes() == alone
+    assert not any((tmp_path / "shards").iterdir())
+
+
+def test_a_run_on_a_cluster_is_stopped_and_goes_on_with_other_shards(address, tmp_path):
+    found = write(table(1500), tmp_path / "trees.csv")
+    text, model = found.read_text(), tmp_path / "spread.riparian"
+    plain = run(
+        "learn", "-", "--format", "csv", "-t", "label", "-m", tmp_path / "alone.riparian", *SMALL,
+        input=text,
+    )  # fmt: skip
+    assert plain.returncode == 0, plain.stderr
+    command = (
+        "learn", "-", "--format", "csv", "-t", "label", "-m", model, *SMALL,
+        "--checkpoint-every", "200", "--ray", address,
+    )  # fmt: skip
+    first = start(*command, "--shards", "2")
+    first.stdin.write(text[: len(text) // 2])
+    first.stdin.flush()
+    until(tmp_path.joinpath("spread.riparian.checkpoint").exists)
+    first.send_signal(signal.SIGINT)
+    _, errors = first.communicate()
+    assert first.returncode == 130, errors
+    again = run(*command, "--shards", "1", "--resume", input=text)
+    assert again.returncode == 0, again.stderr
+    assert model.read_bytes() == (tmp_path / "alone.riparian").read_bytes()
+
+
+@pytest.mark.parametrize("option", ["--shards", "--shard-checkpoints"])
+def test_options_of_shards_need_a_cluster(option, tmp_path):
+    found = write(table(30), tmp_path / "trees.csv")
+    done = call("learn", found, "-t", "label", "-m", tmp_path / "m", option, "2")
+    assert done.exit_code == 2
+    assert f"{option} needs --ray" in done.output
+
+
+def test_a_cluster_that_is_not_there_is_bad_usage(tmp_path, monkeypatch):
+    def nobody(**_):
+        raise ConnectionError("refused")
+
+    monkeypatch.setattr(ray, "init", nobody)
+    found = write(table(30), tmp_path / "trees.csv")
+    done = call("learn", found, "-t", "label", "-m", tmp_path / "m", "--ray", "10.0.0.1:6379")
+    assert done.exit_code == 2
+    assert "--ray 10.0.0.1:6379: there is no Ray cluster: refused" in done.output
+
+
+def test_without_ray_the_extra_is_named():
+    code = "import sys; sys.modules['ray'] = None; import riparian.ray"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert 'riparian.ray needs ray: pip install "riparian[ray]"' in done.stderr
+
+
+def test_progress_is_told_by_shard():
+    from riparian.cli.learning.on_ray import progress_of_shards
+
+    class Forest:
+        restarts = 0
+
+        def shards(self):
+            return [{"rows": rows, "restarts": self.restarts} for rows in (1000, 900)]
+
+    forest = Forest()
+    assert progress_of_shards(forest) == "rows by shard: 1,000 900"
+    forest.restarts = 1
+    assert progress_of_shards(forest) == "rows by shard: 1,000 900, started again: 2"
+    assert progress_of_shards(object()) is None

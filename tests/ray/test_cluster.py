@@ -1,0 +1,92 @@
+"""Shards on several nodes, and what is said where there is no room for them, or no cluster."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+import ray
+
+from riparian import OnlineForestClassifier
+from riparian.ray import ClusterError, MemoryShort, RayForestClassifier
+from riparian.ray.cluster import check_joined, node_of_each, trees_of_each
+
+from ray_clusters import NODE, cuts, stream
+
+X, Y = stream(5000, seed=8)
+
+
+@pytest.mark.engine
+def test_a_node_that_goes_changes_nothing(two_cpus, tmp_path):
+    """A cluster of three nodes, of which one goes in the middle of the stream."""
+    nodes = [
+        two_cpus.add_node(**{**NODE, "node_ip_address": place}, num_cpus=1)
+        for place in ("127.0.0.3", "127.0.0.4")
+    ]
+    alone = OnlineForestClassifier(5, random_state=0).partial_fit(X, Y)
+    forest = RayForestClassifier(
+        5, random_state=0, n_shards=4, checkpoint_dir=tmp_path, checkpoint_every=800
+    )
+    for number, rows in enumerate(cuts(len(Y), 12, seed=0)):
+        forest.partial_fit(X[rows], Y[rows])
+        if number == 6:
+            places = Counter(shard["node"] for shard in forest.shards())
+            assert places == {"127.0.0.2": 2, "127.0.0.3": 1, "127.0.0.4": 1}  # by their CPUs
+            two_cpus.remove_node(nodes[1], allow_graceful=False)
+    assert forest.to_bytes() == alone.to_bytes()
+    assert "127.0.0.4" not in {shard["node"] for shard in forest.shards()}
+    assert sum(shard["restarts"] for shard in forest.shards()) >= 1
+    forest.shutdown()
+    two_cpus.remove_node(nodes[0])
+
+
+@pytest.mark.parametrize("n_trees", [1, 2, 10, 97])
+@pytest.mark.parametrize("n_shards", [1, 2, 7])
+def test_every_tree_is_in_one_shard_and_shards_are_as_even_as_they_can_be(n_trees, n_shards):
+    n_shards = min(n_shards, n_trees)
+    shards = trees_of_each(n_trees, n_shards)
+    assert [tree for shard in shards for tree in shard] == [*range(n_trees)]
+    sizes = [len(shard) for shard in shards]
+    assert max(sizes) - 0 >= 1 and max(sizes) - min(sizes) <= 1
+
+
+def test_where_no_node_has_a_cpu_all_get_shards():
+    nodes = [{"NodeID": name, "Resources": {}} for name in "ab"]
+    assert [node["NodeID"] for node in node_of_each(4, nodes)] == ["a", "a", "b", "b"]
+
+
+def test_a_shard_that_does_not_fit_its_node_is_told_before_it_starts(two_cpus):
+    forest = RayForestClassifier(4, max_memory="500TB", kept_points=0, n_shards=2)
+    with pytest.raises(MemoryShort, match=r"may come to hold 500\.0 TB, and it has .* GB: lower"):
+        forest.partial_fit(X, Y)
+    assert not hasattr(forest, "classes_")
+
+
+def test_kept_points_count_once_for_every_shard(two_cpus):
+    kept = 2 * 10**9  # of 24 bytes each; the trees have the rest
+    forest = RayForestClassifier(2, max_memory="65GB", kept_points=kept, n_shards=2)
+    with pytest.raises(MemoryShort, match=r"may come to hold 113\.0 GB"):
+        forest.partial_fit(X, Y)
+
+
+def test_without_a_cluster_it_says_how_to_get_one(monkeypatch):
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    forest = RayForestClassifier(3)
+    with pytest.raises(ClusterError, match=r"no Ray cluster: call ray.init\(\) first to start one"):
+        forest.partial_fit(X, Y)
+    assert not hasattr(forest, "n_features_in_")
+
+    def nobody(**_):
+        raise ConnectionError("refused")
+
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    monkeypatch.setattr(ray, "init", nobody)
+    with pytest.raises(ClusterError, match=r"RAY_ADDRESS names no .* '10\.0\.0\.1:6379': refused"):
+        forest.partial_fit(X, Y)
+
+
+def test_a_program_that_has_left_its_cluster_is_told_so(monkeypatch):
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    with pytest.raises(ClusterError, match="has left the Ray cluster"):
+        check_joined()
