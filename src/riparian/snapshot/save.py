@@ -36,7 +36,7 @@ def to_bytes(
 
 def header_of(forest: ForestClassifier, points: int) -> Header:
     """What a snapshot says of a forest that has received so many points; no batch may come meanwhile."""
-    cls = _saved_class(forest)
+    cls = saved_class(forest)
     names = cls._get_param_names()
     chosen = {name: value for name, value in forest.get_params(deep=False).items() if name in names}
     if not isinstance(forest.random_state, Integral):
@@ -55,7 +55,7 @@ def header_of(forest: ForestClassifier, points: int) -> Header:
     )
 
 
-def _saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
+def saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
     """Our class that a snapshot names, also for one that was derived from it."""
     for cls in type(forest).__mro__:
         if cls.__name__ in CLASSES and cls.__module__.startswith("riparian."):
