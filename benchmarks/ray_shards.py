@@ -68,12 +68,15 @@ QUICK = Scale(trees=10, rows=10_000, batches=(1_000, 5_000), shards=(1, 2), repe
 def cluster_of(*cpus: int) -> Iterator[None]:
     """A cluster of nodes with so many CPUs each, on this machine."""
     folder = tempfile.mkdtemp(prefix="rb", dir="/tmp")  # short: sockets have their paths in it
-    os.environ |= {"RAY_TMPDIR": folder, "RAY_AUTH_MODE": "disabled"}
+    os.environ |= {
+        "RAY_TMPDIR": folder,
+        "RAY_AUTH_MODE": "disabled",  # otherwise it writes to the home of the user
+    }
     os.mkdir(f"{folder}/ray")
     node = {"node_ip_address": HOST, "object_store_memory": STORE}
-    head = {**node, "num_cpus": cpus[0], "include_dashboard": False}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
+    cluster = Cluster()
     try:
+        cluster.add_node(**node, num_cpus=cpus[0], include_dashboard=False)
         for more in cpus[1:]:
             cluster.add_node(**node, num_cpus=more)
         ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
