@@ -40,7 +40,6 @@ def cluster_of(cpus: int) -> Iterator[Cluster]:
             "RAY_USAGE_STATS_ENABLED": "0",
         }
         os.mkdir(f"{folder}/ray")
-        head = {**NODE, "num_cpus": cpus, "include_dashboard": False}
         cluster = Cluster()
         try:
             cluster.add_node(**NODE, num_cpus=cpus, include_dashboard=False)
