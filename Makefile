@@ -107,6 +107,14 @@ fuzz: $(SANITIZED)/.stamp ## feed broken snapshots to the sanitized build for th
 fuzz-serve: venv ## kill a service under load 200 times, and compare it with its log each time
 	$(BIN)/python fuzz/serve_crashes.py --kills 200
 
+.PHONY: ray-full
+ray-full: venv ## all cases of forests in shards on Ray, and ten kills in a run
+	RIPARIAN_RAY_FULL=1 $(BIN)/python -m pytest --timeout 600 --numprocesses 0 tests/ray tests/cli/test_cli_on_ray.py
+
+.PHONY: bench-ray
+bench-ray: venv ## measure shards on Ray beside plain threads
+	$(BIN)/python -m benchmarks.ray_shards --out benchmarks/record/ray-shards.json
+
 .PHONY: bench-serve
 bench-serve: venv ## measure the service under load, beside River behind FastAPI: half an hour (needs the extra bench)
 	$(BIN)/python -m benchmarks.serve --minutes 10 --out benchmarks/record/serve.json

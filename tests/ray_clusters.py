@@ -40,9 +40,9 @@ def cluster_of(cpus: int) -> Iterator[Cluster]:
             "RAY_USAGE_STATS_ENABLED": "0",
         }
         os.mkdir(f"{folder}/ray")
-        head = {**NODE, "num_cpus": cpus, "include_dashboard": False}
-        cluster = Cluster(initialize_head=True, head_node_args=head)
+        cluster = Cluster()
         try:
+            cluster.add_node(**NODE, num_cpus=cpus, include_dashboard=False)
             ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
             yield cluster
         finally:

@@ -34,32 +34,26 @@ def test_a_run_on_a_cluster_ends_with_the_same_model(address, tmp_path):
 
 
 def test_a_run_on_a_cluster_is_stopped_and_goes_on_with_other_shards(address, tmp_path):
-    found = write(table(1500), tmp_path / "trees.csv")
-    text, model = found.read_text(), tmp_path / "spread.riparian"
-    plain = run(
-        "learn", "-", "--format", "csv", "-t", "label", "-m", tmp_path / "alone.riparian", *SMALL,
-        input=text,
-    )  # fmt: skip
-    assert plain.returncode == 0, plain.stderr
+    found = write(table(8000, text=False), tmp_path / "trees.csv")
+    alone = learn(found, tmp_path / "alone.riparian", "--no-eval")
+    model = tmp_path / "spread.riparian"
     command = (
-        "learn", "-", "--format", "csv", "-t", "label", "-m", model, *SMALL,
+        "learn", found, "-t", "label", "-m", model, *SMALL, "--block", "50",
         "--checkpoint-every", "200", "--ray", address,
     )  # fmt: skip
-    first = start(*command, "--shards", "2")
-    first.stdin.write(text[: len(text) // 2])
-    first.stdin.flush()
-    until(tmp_path.joinpath("spread.riparian.checkpoint").exists)
-    first.send_signal(signal.SIGINT)
-    _, errors = first.communicate()
+    with start(*command, "--shards", "2") as first:
+        until(lambda: tmp_path.joinpath("spread.riparian.checkpoint").exists() or first.poll())
+        first.send_signal(signal.SIGINT)
+        _, errors = first.communicate()
     assert first.returncode == 130, errors
-    again = run(*command, "--shards", "1", "--resume", input=text)
+    again = run(*command, "--shards", "1", "--resume")
     assert again.returncode == 0, again.stderr
-    assert model.read_bytes() == (tmp_path / "alone.riparian").read_bytes()
+    assert model.read_bytes() == alone
 
 
 @pytest.mark.parametrize("option", ["--shards", "--shard-checkpoints"])
 def test_options_of_shards_need_a_cluster(option, tmp_path):
-    found = write(table(30), tmp_path / "trees.csv")
+    found = write(table(30, text=False), tmp_path / "trees.csv")
     done = call("learn", found, "-t", "label", "-m", tmp_path / "m", option, "2")
     assert done.exit_code == 2
     assert f"{option} needs --ray" in done.output
@@ -70,7 +64,7 @@ def test_a_cluster_that_is_not_there_is_bad_usage(tmp_path, monkeypatch):
         raise ConnectionError("refused")
 
     monkeypatch.setattr(ray, "init", nobody)
-    found = write(table(30), tmp_path / "trees.csv")
+    found = write(table(30, text=False), tmp_path / "trees.csv")
     done = call("learn", found, "-t", "label", "-m", tmp_path / "m", "--ray", "10.0.0.1:6379")
     assert done.exit_code == 2
     assert "--ray 10.0.0.1:6379: there is no Ray cluster: refused" in done.output

@@ -35,6 +35,7 @@ PAGES = sorted((ROOT / "docs").rglob("*.md"))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS_JAVA = {"capymoa.md"}
 WITH_MLFLOW = {"mlflow.md"}
+NEEDS_RAY = {"ray.md"}  # a cluster, which the tests have
 OTHERS_WARN = {"explain.md", "mlflow.md"}  # pages with libraries that warn of themselves
 FILE = re.compile(r"# (\w+\.py)\n")  # a block that begins so is also a file of that name
 LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -75,13 +76,16 @@ def few_points(monkeypatch):
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
-def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
+def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch, request):
     if page.name in NEEDS_JAVA and shutil.which("java") is None:
         pytest.skip("CapyMOA runs on Java, and there is none here")
     if page.name in WITH_MLFLOW:  # runs in a folder, and nothing for the network
         monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
         monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
         monkeypatch.setenv("MLFLOW_TRACKING_URI", f"file://{tmp_path}/runs")
+    if page.name in NEEDS_RAY:
+        request.getfixturevalue("two_cpus")
+        monkeypatch.setattr("ray.init", lambda: None)
     if page.name in OTHERS_WARN:
         warnings.simplefilter("ignore")  # pytest puts the filters back
     monkeypatch.chdir(tmp_path)

@@ -62,6 +62,8 @@ def test_forests_that_look_across_trees_or_have_no_rows_are_refused():
     saffari = SaffariForestClassifier(2).partial_fit(X, Y)
     with pytest.raises(TypeError, match=r"SaffariForestClassifier .* depends on all trees \(R18\)"):
         RayForestClassifier.from_forest(saffari)
+    with pytest.raises(TypeError, match=r"depends on all trees"):
+        RayForestClassifier.from_forest(SaffariForestClassifier(2))
     depth = DepthForestClassifier(2)
     depth.partial_fit([[[1.0, 2.0]]], [[0, 0, 0], [0, 0, 1]], [0, 1])
     with pytest.raises(TypeError, match="only forests over rows"):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from riparian.estimator.labels import Labels
-from riparian.estimator.parameters import OF_ESTIMATORS
+from riparian.estimator.parameters import OF_ESTIMATORS, SaffariParameters
 from riparian.estimator.row_forest import RowForestClassifier
 from riparian.estimator.weights import Weights
 from riparian.ray import cluster
@@ -24,9 +24,9 @@ from riparian.ray.shards import Shards
 from riparian.ray.starting import find
 from riparian.snapshot import container
 from riparian.snapshot.errors import SnapshotError
-from riparian.snapshot.header import Header, read
+from riparian.snapshot.header import CLASSES, Header, read
 from riparian.snapshot.load import forest_of
-from riparian.snapshot.save import header_of
+from riparian.snapshot.save import header_of, saved_class
 from riparian.snapshot.size import default_max_bytes
 from riparian.snapshot.state import engine_of
 
@@ -64,13 +64,16 @@ class Spread(RowForestClassifier):
         """The same forest, spread over shards; the given one stays as it is.
 
         `options` are `name`, `checkpoint_dir`, `checkpoint_every` and `in_flight`. Rows are numbered
-        on from the points that it has learned.
+        on from the points that it has learned. If it has not learned any, the shards start with the
+        first batch.
         """
-        check_is_fitted(forest)
+        Kind = spread_class(saved_class(forest).__name__)
+        if not forest._started():
+            chosen = {**forest.get_params(deep=False), "n_shards": n_shards, **options}
+            return Kind(**chosen)
         with forest._native.learning:
             state = forest._native.save()
             header = header_of(forest, state.points)
-        Kind = spread_class(header)
         cluster.join()
         plan = Plan.of(Options(n_shards=n_shards, **options), header.parameters.n_trees)
         shards = Kind._shards(header, plan)
@@ -123,7 +126,9 @@ class Spread(RowForestClassifier):
     @classmethod
     def _gone_on(cls, shards: Shards) -> Any:
         header = shards.go_on()
-        return forest_of(header, shards, spread_class(header), **vars(shards.plan.options))
+        return forest_of(
+            header, shards, spread_class(header.estimator_class), **vars(shards.plan.options)
+        )
 
     def shutdown(self, *, keep_checkpoints: bool = False) -> None:
         """End the shards. What was not saved is gone, unless the checkpoints are kept.
@@ -249,10 +254,9 @@ class Spread(RowForestClassifier):
         return super().__getstate__()
 
 
-def spread_class(header: Header) -> type[Spread]:
-    """The class that spreads such forests."""
-    name = header.estimator_class
-    if header.one_stream:
+def spread_class(name: str) -> type[Spread]:
+    """The class that spreads forests of the class of this name."""
+    if CLASSES[name].parameters is SaffariParameters:
         raise TypeError(
             f"a {name} cannot be spread over shards: which tree it replaces depends on all trees (R18)"
         )

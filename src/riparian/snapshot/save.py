@@ -39,7 +39,7 @@ def to_bytes(
 
 def header_of(forest: ForestClassifier, points: int) -> Header:
     """What a snapshot says of a forest that has received so many points; no batch may come meanwhile."""
-    cls = _saved_class(forest)
+    cls = saved_class(forest)
     names = cls._get_param_names()
     chosen = {name: value for name, value in forest.get_params(deep=False).items() if name in names}
     if not isinstance(forest.random_state, Integral):
@@ -65,7 +65,7 @@ def _is_left_out(name: str, value: Any) -> bool:
     return default is not None and isinstance(value, type(default)) and bool(value == default)
 
 
-def _saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
+def saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
     """Our class that a snapshot names, also for one that was derived from it."""
     for cls in type(forest).__mro__:
         if cls.__name__ in CLASSES and cls.__module__.startswith("riparian."):

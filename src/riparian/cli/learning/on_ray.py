@@ -59,16 +59,14 @@ def _joined(address: str) -> tuple[Any, Any]:
 
 
 def _spread(forest: OnlineForestClassifier, options: SpreadingOptions) -> Any:
-    from riparian.ray.spread import SPREAD, Spread
+    from riparian.ray import RayForestClassifier
 
-    given: dict[str, Any] = {
-        "n_shards": options.shards,
-        "checkpoint_dir": options.shard_checkpoints,
-        "checkpoint_every": SHARD_CHECKPOINT_ROWS,
-    }
-    if forest.__sklearn_is_fitted__():
-        return Spread.from_forest(forest, **given)
-    return SPREAD[type(forest).__name__](**forest.get_params(deep=False), **given)
+    return RayForestClassifier.from_forest(
+        forest,
+        options.shards,
+        checkpoint_dir=options.shard_checkpoints,
+        checkpoint_every=SHARD_CHECKPOINT_ROWS,
+    )
 
 
 def progress_of_shards(forest: OnlineForestClassifier) -> str | None:
