@@ -1,6 +1,7 @@
 // The columns of a matrix as a feature space.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -42,10 +43,9 @@ public:
 
     // Fewer than 2^31 columns; `categorical` are some of them.
     Columns(std::uint32_t n_dims, const HowMany& candidates,
-            const std::vector<std::uint32_t>& categorical = {})
-        : n_dims_(n_dims), candidates_(candidates) {
-        if (!categorical.empty()) categorical_.resize(n_dims);
-        for (const std::uint32_t column : categorical) categorical_.at(column) = true;
+            std::vector<std::uint32_t> categorical = {})
+        : n_dims_(n_dims), candidates_(candidates), categorical_(std::move(categorical)) {
+        std::sort(categorical_.begin(), categorical_.end());
     }
 
     static std::uint32_t column(Feature feature) { return feature & ~categorical_bit; }
@@ -66,8 +66,9 @@ public:
     // Arrays have plain columns.
     static Feature saved(Feature feature) { return column(feature); }
     Feature restored(Feature column) const {
-        const bool categorical = column < categorical_.size() && categorical_[column];
-        return categorical ? column | categorical_bit : column;
+        const bool is_one =
+            std::binary_search(categorical_.begin(), categorical_.end(), column);
+        return is_one ? column | categorical_bit : column;
     }
 
     // R2: min(1 + Poisson(λ), D) distinct dimensions, by a partial Fisher-Yates shuffle. Where few
@@ -113,7 +114,7 @@ private:
 
     std::uint32_t n_dims_;  // D, as of now
     HowMany candidates_;
-    std::vector<bool> categorical_;  // by column; empty: none is
+    std::vector<std::uint32_t> categorical_;  // columns, ascending
 };
 
 static_assert(FeatureSpace<Columns>);

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_saffari import any_parameters, assert_same_bags
 
 from riparian import _core, reference
 from riparian.estimator.parameters import Parameters
@@ -17,6 +16,7 @@ from riparian.reference_saffari import FixedColumns, SaffariForest
 
 from equivalence import Native, assert_same, learn_reference, reference_forest
 from strategies import cuts, mixed_streams, parameters
+from test_saffari import any_parameters, assert_same_bags
 
 pytestmark = pytest.mark.engine
 

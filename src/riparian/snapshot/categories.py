@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.engine.trees import Arrays, TreeArrays
+from riparian.engine.trees import Arrays, Field, TreeArrays
 from riparian.estimator.categories import (
     BUDGET_SHARE,
     CategoryTables,
@@ -26,6 +26,7 @@ from riparian.snapshot.errors import SnapshotError, every, require
 from riparian.snapshot.header import Categories, Header
 
 NAME = "category_values"
+FIELDS = (Field(NAME, "uint8", "byte"),)
 
 VALUE_BYTES = 256  # that a value of the list may take in memory, at the most, beside its text
 
@@ -108,14 +109,13 @@ def check(tables: CategoryTables | None, arrays: Arrays, kept: Arrays, about: He
     if tables is None or about.categories is None or about.part is not None:
         return
     trees = TreeArrays.end_to_end(arrays)
-    n_codes = np.zeros(about.n_dims)
-    n_codes[about.categories.columns] = [tables.tables[c].n_codes for c in about.categories.columns]
-    categorical = np.zeros(about.n_dims, dtype=bool)
-    categorical[about.categories.columns] = True
+    categorical = np.array(about.categories.columns, dtype=np.int64)
+    n_codes = np.array([tables.tables[c].n_codes for c in about.categories.columns])
 
     def check_codes(name: str, columns: NDArray[Any], codes: NDArray[Any]) -> None:
-        whole = np.isnan(codes) | ((codes >= 0) & (codes < n_codes[columns]) & (codes % 1 == 0))
-        every(whole | ~categorical[columns], f"{name} must be the code of a category")
+        place = np.searchsorted(categorical, columns).clip(max=len(categorical) - 1)
+        there = np.isnan(codes) | ((codes >= 0) & (codes < n_codes[place]) & (codes % 1 == 0))
+        every(there | (categorical[place] != columns), f"{name} must be the code of a category")
 
     inner = ~trees.is_leaf
     check_codes("threshold", trees.feature[inner].astype(np.int64), trees.threshold[inner])
