@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from inspect import signature
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import riparian
-from riparian import Geometric, OnlineForestClassifier, Polynomial
+from riparian import AdaptiveForestClassifier, Geometric, OnlineForestClassifier, Polynomial
 from riparian.cli.features.target import Target
 from riparian.cli.option_groups.forest import ForestOptions
 from riparian.cli.option_groups.stream import StreamOptions
-from riparian.estimator.parameters import AdaptiveParameters, constructor_parameters
 from riparian.evaluation import Prequential
 
 from commands import SMALL, call, learn, said, table, write
@@ -166,7 +166,7 @@ def test_every_parameter_of_the_estimators_is_an_option():
     # Which columns are categories is decided by the table, and by --categorical.
     elsewhere = {"passes", "shuffle", "categorical_features", "max_categories"}
     options = {*vars(ForestOptions())} | elsewhere
-    assert options == {*constructor_parameters(AdaptiveParameters), "adaptive"}
+    assert options == {*signature(AdaptiveForestClassifier).parameters, "adaptive"}
 
 
 @pytest.mark.parametrize("adaptive", [False, True])
