@@ -361,5 +361,6 @@ def constructor_parameters(cls: type[ForestParameters]) -> dict[str, Parameter]:
 
 
 DEFAULT = {
-    name: parameter.default for name, parameter in constructor_parameters(Parameters).items()
+    name: parameter.default
+    for name, parameter in (constructor_parameters(Parameters) | OF_ROWS).items()
 }
