@@ -227,7 +227,7 @@ def test_reports_show_columns_and_categories(model, tmp_path):
 
 
 def test_a_service_says_that_it_takes_numbers(model, tmp_path):
-    done = call("serve", model, "--state", tmp_path / "state")
+    done = call("serve", model, "--state", tmp_path / "state", "--port", 0)
     assert done.exit_code in (1, 2)
     assert "these features are categorical: 'city', 'job'" in done.stderr
 
