@@ -101,7 +101,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         kept_points: int | Literal["auto"] = DEFAULT["kept_points"],
         max_memory: int | str | None = DEFAULT["max_memory"],
         voting: Literal["average", "majority"] = DEFAULT["voting"],
-        max_categories: int | None = OF_ROWS["max_categories"].default,
+        max_categories: int | None = DEFAULT["max_categories"],
         seed: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
