@@ -116,8 +116,9 @@ bench-ray: venv ## measure shards on Ray beside plain threads
 	$(BIN)/python -m benchmarks.ray_shards --out benchmarks/record/ray-shards.json
 
 .PHONY: bench-serve
-bench-serve: venv ## measure the service under load, beside River behind FastAPI (needs the extra bench)
-	$(BIN)/python -m benchmarks.serve --out benchmarks/record/serve.json
+bench-serve: venv ## measure the service under load, beside River behind FastAPI: half an hour (needs the extra bench)
+	$(BIN)/python -m benchmarks.serve --minutes 10 --out benchmarks/record/serve.json
+	$(BIN)/python -m benchmarks.serve_table benchmarks/record/serve.json --page docs/how-to/serve.md
 
 .PHONY: docs
 docs: venv ## build the pages into build/site, with warnings as errors
@@ -174,6 +175,7 @@ bench-full: venv ## the same on all streams, one process at a time: two hours (R
 .PHONY: bench-drift
 bench-drift: venv ## measure forests on streams that change, point by point: hours, and it can be stopped
 	$(BIN)/python -m benchmarks.drift --out benchmarks/record/drift.json
+	$(BIN)/python -m benchmarks.drift_standings benchmarks/record/drift.json
 
 .PHONY: bench-engines
 bench-engines: venv ## measure what the engines cost on the workloads (RIPARIAN_DATA names more data)

@@ -41,7 +41,8 @@ class Entrant:
 
     @property
     def title(self) -> str:
-        return f"{FOLLOWERS[self.peer].title}, {self.trees}"
+        peer = FOLLOWERS[self.peer]
+        return f"{peer.title}, {self.trees}" if peer.trees else peer.title
 
 
 ENTRANTS = {
@@ -57,6 +58,7 @@ ENTRANTS = {
         Entrant("capymoa-arf", MANY),
         Entrant("river-srp", FEW),
         Entrant("river-bagging", FEW),
+        Entrant("same-as-last", 1),
     )
 }
 
@@ -113,11 +115,6 @@ def kappa(y: Labels, answers: Labels) -> float:
 def in_bins(right: NDArray[np.bool_]) -> list[int]:
     """How many are right of each hundred; fewer at the end."""
     return [int(part.sum()) for part in np.split(right, range(BIN, len(right), BIN))]
-
-
-def same_as_last(y: Labels) -> Labels:
-    """The answers of who says what was right last time."""
-    return np.concatenate([[-1], y[:-1]])
 
 
 # -- the record ------------------------------------------------------------------------------------

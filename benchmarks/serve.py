@@ -1,236 +1,217 @@
 """`riparian serve` beside River's ARF and AMF behind the plainest FastAPI app: time per request.
 
-    python -m benchmarks.serve --seconds 20 --out benchmarks/record/serve.json
+    python -m benchmarks.serve --minutes 10 --out benchmarks/record/serve.json
+    python -m benchmarks.serve_table benchmarks/record/serve.json
 
-One client and 64 predict as fast as they can; then eight predict while labels come in lists of 20, at a
-given rate. Ours has 100 trees and is durable, theirs have 10 and keep nothing.
+Ours has 100 trees and is durable, theirs have 10 and keep nothing. One client and 64 predict as fast as
+they can; one and 64 send labels in lists of 20, until they are learned; eight clients predict, twenty
+times per second each, while labels come in lists of 20 at a given rate: once while the forest is young
+(R21: its trees are still grown anew), and once at the end. With `--minutes`, ours alone then does the
+last for so long, and each id lives its whole life: asked in a list, told in a list.
+
+A machine that is busy with other things makes every time longer. So each figure has beside it how long
+the service waited for a core, and how late the measuring process was itself.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
-import random
-import re
-import signal
-import subprocess
+import gc
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Self
-from urllib.parse import urlsplit
+from typing import Any
 
 from benchmarks import record
+from benchmarks.serve_load import (
+    Connection,
+    Contender,
+    Load,
+    Meter,
+    ask,
+    label,
+    learned,
+    predict,
+    quantiles,
+    reachable,
+    teach,
+    watch_own_lag,
+)
 
-FEATURES = [f"x{i}" for i in range(10)]
 LEARN_FIRST = 5000  # points, so that there are trees to ask
-LIST = 20  # labels that come together
-
-PLAIN_APP = """
-import sys, uuid, uvicorn
-from fastapi import FastAPI
-from river import forest
-app, waiting = FastAPI(), {}
-model = {"arf": forest.ARFClassifier, "amf": forest.AMFClassifier}[sys.argv[1]]
-model = model(n_models=10, seed=0) if sys.argv[1] == "arf" else model(n_estimators=10, seed=0)
-@app.post("/v1/predict")
-async def predict(row: dict):
-    id = uuid.uuid4().hex
-    waiting[id] = row["features"]
-    return {"id": id, "label": model.predict_one(row["features"])}
-@app.post("/v1/label")
-async def label(rows: list[dict]):
-    for row in rows:
-        model.learn_one(waiting.pop(row["id"]), row["label"])
-    return {}
-@app.post("/v1/learn")
-async def learn(rows: list[dict]):
-    for row in rows:
-        model.learn_one(row["features"], row["label"])
-    return {}
-print("serving at http://127.0.0.1:" + sys.argv[2], file=sys.stderr, flush=True)
-uvicorn.run(app, port=int(sys.argv[2]), log_level="error")
-"""
-
-
-def point(draw: random.Random) -> tuple[dict[str, float], int]:
-    label = draw.randrange(5)
-    return {name: draw.gauss(label if i < 2 else 0, 1) for i, name in enumerate(FEATURES)}, label
-
-
-class Contender:
-    def __init__(self, command: list[str]) -> None:
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        assert self.process.stderr is not None
-        found = None
-        while not found:
-            line = self.process.stderr.readline()
-            if not line:
-                raise SystemExit(f"{command} did not start")
-            found = re.search(r"serving at (\S+)", line)
-        self.address = found[1]
-
-    def memory(self) -> int:
-        pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-    def busy(self) -> float:
-        """Seconds of processor time so far."""
-        parts = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        self.process.communicate(timeout=60)
-
-
-class Connection:
-    """As little HTTP as a client can do with: the cores are for the services."""
-
-    def __init__(self, address: str) -> None:
-        self.host, self.port = urlsplit(address).hostname, urlsplit(address).port
-
-    async def __aenter__(self) -> Self:
-        self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self.writer.close()
-
-    async def post(self, path: str, value: Any) -> tuple[int, Any]:
-        body = json.dumps(value)
-        head = (
-            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        )
-        self.writer.write((head + body).encode())
-        answer = (await self.reader.readuntil(b"\r\n\r\n")).lower()
-        length = int(re.search(rb"content-length: (\d+)", answer)[1])  # type: ignore[index]
-        return int(answer.split()[1]), json.loads(await self.reader.readexactly(length))
-
-
-async def ready(address: str) -> None:
-    draw = random.Random(0)
-    for _ in range(100):
-        try:
-            async with Connection(address):
-                break
-        except OSError:
-            await asyncio.sleep(0.1)
-    async with Connection(address) as connection:
-        for _ in range(LEARN_FIRST // 100):
-            await connection.post("/v1/learn", lessons(draw, 100))
-
-
-def lessons(draw: random.Random, count: int) -> list[Any]:
-    return [dict(zip(("features", "label"), point(draw), strict=True)) for _ in range(count)]
-
-
-async def predicting(
-    address: str, until: float, seconds: list[float], labels: Any, seed: int, pause: float = 0.0
-) -> None:
-    draw = random.Random(seed)
-    async with Connection(address) as connection:
-        while time.perf_counter() < until:
-            features, label = point(draw)
-            began = time.perf_counter()
-            _, answer = await connection.post("/v1/predict", {"features": features})
-            seconds.append(time.perf_counter() - began)
-            labels.append({"id": answer["id"], "label": label})
-            if pause:
-                await asyncio.sleep(pause)
-
-
-async def labelling(
-    address: str, until: float, rate: float, labels: list[Any]
-) -> tuple[int, float]:
-    """Points at a given rate in lists, as labels as far as there are any, otherwise as lessons."""
-    draw, sent, began = random.Random(99), 0, time.perf_counter()
-    async with Connection(address) as connection:
-        while (now := time.perf_counter()) < until:
-            early = sent / rate - (now - began)
-            if early > 0:
-                await asyncio.sleep(early)
-            if len(labels) >= LIST:
-                path, rows = "/v1/label", labels[:LIST]
-                del labels[:LIST]
-            else:
-                path, rows = "/v1/learn", lessons(draw, LIST)
-            status, _ = await connection.post(path, rows)
-            if status == 200:
-                sent += LIST
-    return sent, time.perf_counter() - began
-
-
-def summary(seconds: list[float], duration: float, busy: float) -> dict[str, float]:
-    ordered = sorted(seconds)
-    return {
-        "per_second": round(len(ordered) / duration, 1),
-        "p50_ms": round(1000 * ordered[len(ordered) // 2], 3),
-        "p99_ms": round(1000 * ordered[len(ordered) * 99 // 100], 3),
-        "processors": round(busy / duration, 2),  # that the service kept busy
-    }
-
-
-async def measured(contender: Contender, seconds: float, rate: float) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
-    address = contender.address
-    await ready(address)
-    for clients in (1, 64):
-        times: list[float] = []
-        until, busy = time.perf_counter() + seconds, contender.busy()
-        await asyncio.gather(*(predicting(address, until, times, [], i) for i in range(clients)))
-        kept[f"{clients} clients"] = summary(times, seconds, contender.busy() - busy)
-    labels: list[Any] = []
-    times, before, busy = [], contender.memory(), contender.busy()
-    until = time.perf_counter() + seconds
-    *_, (sent, took) = await asyncio.gather(
-        *(predicting(address, until, times, labels, i, pause=0.02) for i in range(8)),
-        labelling(address, until, rate, labels),
-    )
-    kept["while learning"] = {
-        **summary(times, seconds, contender.busy() - busy),
-        "labels_per_second": round(sent / took, 1), "asked_for": rate,
-        "memory_before": before, "memory_after": contender.memory(),
-    }  # fmt: skip
-    return kept
+PREDICTORS, PAUSE = (
+    8,
+    0.05,
+)  # clients that predict while labels come, and seconds between two of one
+EVERY = 10.0  # seconds between two looks at the memory
+BEHIND = 5.0  # seconds from a prediction to its label, in the long run
+PACKAGES = ("river", "fastapi", "starlette", "uvicorn", "uvloop", "orjson")
 
 
 def commands(state: str) -> dict[str, list[str]]:
     ours = [sys.executable, "-m", "riparian.cli", "serve", "--new", "--port", "0", "--state"]
-    plain = [sys.executable, "-c", PLAIN_APP]
+    plain = [sys.executable, "-m", "benchmarks.peers.river_app"]
     return {
         "riparian, 100 trees": [*ours, f"{state}/durable"],
         "riparian, 100 trees, lazy": [*ours, f"{state}/lazy", "--predictions", "lazy"],
-        "River ARF, 10 trees": [*plain, "arf", "8731"],
-        "River AMF, 10 trees": [*plain, "amf", "8732"],
+        "River ARF, 10 trees": [*plain, "arf"],
+        "River AMF, 10 trees": [*plain, "amf"],
     }
 
 
+class Bench:
+    """The phases of one contender."""
+
+    def __init__(self, contender: Contender, name: str, rate: float) -> None:
+        self.contender, self.name, self.rate = contender, name, rate
+        self.points = LEARN_FIRST  # that it was taught
+
+    async def run(self, seconds: float) -> dict[str, Any]:
+        await self.begin()
+        found = {"while learning, young": await self.while_learning(seconds)}
+        for clients in (1, 64):
+            found[f"predicting, {clients}"] = await self.predicting(clients, seconds)
+            found[f"labelling, {clients}"] = await self.labelling(clients, seconds)
+        found["while learning"] = await self.while_learning(seconds)
+        return found
+
+    async def begin(self) -> None:
+        await reachable(self.contender.address)
+        await teach(self.contender.address, LEARN_FIRST)
+        await self.settled()
+
+    async def settled(self) -> None:
+        if self.name.startswith("riparian"):
+            await learned(self.contender.address, self.points)
+
+    def load(self, seconds: float) -> Load:
+        return Load(self.contender.address, time.perf_counter() + seconds)
+
+    async def with_ids(self, count: float, seconds: float) -> Load:
+        """Ids that wait for their labels; fewer than that if asking takes too long."""
+        before = self.load(seconds)
+        await asyncio.gather(*(ask(before, count, seed) for seed in (1, 2)))
+        load = self.load(seconds)
+        load.waiting = before.waiting
+        return load
+
+    async def predicting(self, clients: int, seconds: float) -> dict[str, Any]:
+        load = self.load(seconds)
+        with Meter(self.contender) as meter:
+            await asyncio.gather(*(predict(load, seed) for seed in range(clients)))
+        return self.said(f"{clients} predicting", {
+            "per_second": round(len(load.seconds) / meter.seconds, 1),
+            **quantiles(load.seconds),
+            "cpu_ms_each": round(1000 * meter.ran / max(1, len(load.seconds)), 3),
+            **meter.figures(), "refused": load.refused,
+        })  # fmt: skip
+
+    async def labelling(self, clients: int, seconds: float) -> dict[str, Any]:
+        """As fast as they are learned, not only accepted."""
+        load = await self.with_ids(4 * self.rate * seconds, seconds)
+        with Meter(self.contender) as meter:
+            await asyncio.gather(*(label(load) for _ in range(clients)))
+            self.points += load.labels
+            await self.settled()
+        return self.said(f"{clients} labelling", {
+            "per_second": round(load.labels / meter.seconds, 1),
+            "cpu_ms_each": round(1000 * meter.ran / max(1, load.labels), 3),
+            **meter.figures(), "refused": load.refused,
+        })  # fmt: skip
+
+    async def while_learning(self, seconds: float) -> dict[str, Any]:
+        return await self.learning(await self.with_ids(self.rate * seconds, seconds))
+
+    async def learning(self, load: Load, *more: Any) -> dict[str, Any]:
+        """Labels come at the rate, and eight clients predict."""
+        with Meter(self.contender) as meter:
+            took, *_ = await asyncio.gather(
+                label(load, self.rate), watch_own_lag(load), *more,
+                *(predict(load, seed, PAUSE) for seed in range(PREDICTORS)),
+            )  # fmt: skip
+        self.points += load.labels
+        await self.settled()
+        return self.said("while learning", {
+            "per_second": round(load.labels / took, 1), "asked_for": self.rate,
+            **quantiles(load.seconds), "predictions": len(load.seconds), **meter.figures(),
+            "own_lag_p99_ms": quantiles(load.lag)["p99_ms"], "refused": load.refused,
+            "resident_mb": megabytes(self.contender.memory()),
+        })  # fmt: skip
+
+    async def sustained(self, seconds: float, log: Path) -> list[dict[str, Any]]:
+        """The whole life of every id, for minutes; now and then a look at the memory."""
+        await self.begin()
+        waiting = (await self.with_ids(BEHIND * self.rate, 60.0)).waiting
+        began, marks = time.perf_counter(), []
+        while (at := time.perf_counter() - began) < seconds:
+            load = self.load(min(EVERY, seconds - at))
+            load.waiting = waiting
+            asking = ask(load, float("inf"), len(marks), self.rate)
+            marks.append({
+                "second": round(at, 1), **await self.learning(load, asking),
+                "points": self.points, "forest_mb": megabytes(await self.forest_bytes()),
+                "log_mb": megabytes(sum(file.stat().st_size for file in log.glob("log.sqlite*"))),
+            })  # fmt: skip
+        return marks
+
+    async def forest_bytes(self) -> int:
+        async with Connection(self.contender.address) as connection:
+            return int((await connection.get("/v1/status"))["figures"]["memory"])
+
+    def said(self, phase: str, figures: dict[str, Any]) -> dict[str, Any]:
+        print(f"{self.name}: {phase}: {figures}", flush=True)
+        return figures
+
+
+def megabytes(size: int) -> float:
+    return round(size / 1e6, 1)
+
+
+def compared(given: argparse.Namespace) -> dict[str, Any]:
+    found = {}
+    with tempfile.TemporaryDirectory() as state:
+        for name, command in commands(state).items():
+            if given.only is None or given.only in name:
+                with Contender(command) as contender:
+                    bench = Bench(contender, name, given.rate)
+                    found[name] = asyncio.run(bench.run(given.seconds))
+    return found
+
+
+def sustained(given: argparse.Namespace) -> dict[str, Any]:
+    found = {}
+    with tempfile.TemporaryDirectory() as state:
+        for name, command in commands(state).items():
+            ours = name.startswith("riparian")
+            if ours and (given.only is None or given.only in name):
+                with Contender(command) as contender:
+                    bench = Bench(contender, name, given.rate)
+                    folder = Path(command[command.index("--state") + 1])
+                    found[name] = asyncio.run(bench.sustained(60 * given.minutes, folder))
+    return found
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="of each phase; 0: none of them"
+    )
+    parser.add_argument("--minutes", type=float, default=0.0, help="of the long run of ours")
     parser.add_argument("--rate", type=float, default=2000.0, help="labels per second")
     parser.add_argument("--only", help="contenders whose name contains this")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    found = {}
-    with tempfile.TemporaryDirectory() as state:
-        for name, command in commands(state).items():
-            if given.only and given.only not in name:
-                continue
-            contender = Contender(command)
-            try:
-                found[name] = asyncio.run(measured(contender, given.seconds, given.rate))
-            finally:
-                contender.stop()
-            print(name, json.dumps(found[name], indent=1), flush=True)
-    if given.out:
-        figures = {"seconds": given.seconds, "services": found}
-        record.write(given.out, "serve", figures, ("riparian", "river", "fastapi", "uvicorn"))
+    gc.disable()  # a pause here would look like one of the service
+    figures: dict[str, Any] = {"seconds": given.seconds, "minutes": given.minutes}
+    figures["services"] = compared(given) if given.seconds else {}
+    if given.out:  # a long run that fails does not take this with it
+        record.write(given.out, "serve", figures, PACKAGES)
+    if given.minutes:
+        figures["sustained"] = sustained(given)
+        if given.out:
+            record.write(given.out, "serve", figures, PACKAGES)
 
 
 if __name__ == "__main__":

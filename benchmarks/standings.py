@@ -247,7 +247,7 @@ class Standings:
             line = [TITLES.get(name, name)]
             for who, value in zip(columns, values, strict=True):
                 told_value = share(value) + STOPPED * self.stopped(who, name)
-                line.append(f"**{told_value}**" if value == best else told_value)
+                line.append(in_bold(told_value, value == best))
             body.append(line)
         return markdown(head, body)
 
@@ -404,11 +404,15 @@ def told(spread: Spread | None) -> str:
 
 
 def share(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.3f}".lstrip("0")
+    return "" if math.isnan(value) else f"{round(value, 3) + 0.0:.3f}".replace("0.", ".", 1)
 
 
 def in_bytes(spread: Spread | None) -> str:
     return "" if spread is None else f"{rounded(spread.middle / 1e6)} MB"
+
+
+def in_bold(text: str, best: bool) -> str:
+    return f"**{text}**" if best else text
 
 
 def markdown(head: list[str], body: list[list[str]]) -> str:
@@ -467,23 +471,28 @@ def dot(standings: Standings, who: Who, peer: Peer) -> tuple[float, float] | Non
     return None if speed is None or math.isnan(accuracy) else (speed.middle, accuracy)
 
 
+def where_measured(kept: dict[str, Any]) -> str:
+    """When, on what machine, with which versions."""
+    versions = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
+    return (
+        f"{kept['date'][:10]}, commit {kept['commit']}, "
+        f"{kept['machine']['processor']}, {kept['machine']['cores']} cores; {versions}."
+    )
+
+
 def publish(path: Path) -> None:
     """The tables and the figure of a record, beside it."""
     kept = record.read(path)
     standings = Standings.of(kept["figures"])
-    versions = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
-    head = (
-        f"# Beside the peers\n\n{kept['date'][:10]}, commit {kept['commit']}, "
-        f"{kept['machine']['processor']}, {kept['machine']['cores']} cores; {versions}.\n\n"
-    )
+    head = f"# Beside the peers\n\n{where_measured(kept)}\n\n"
     path.with_suffix(".md").write_text(head + standings.text() + "\n")
     figure(standings, LIGHT).savefig(path.with_suffix(".png"), dpi=110, facecolor="white")
 
 
-def write_into(page: Path, standings: Standings) -> None:
+def write_into(page: Path, tables: dict[str, str]) -> None:
     """Put the tables where the page has a place for them: <!-- speed --> ... <!-- end -->."""
     text = page.read_text()
-    for name, table in page_tables(standings).items():
+    for name, table in tables.items():
         mark, end = f"<!-- {name} -->", "<!-- end -->"
         before, found, after = text.partition(mark)
         if found:
@@ -505,12 +514,12 @@ def page_tables(standings: Standings) -> dict[str, str]:
     }
 
 
-def draw(standings: Standings, folder: Path) -> None:
-    """The figure twice, for light pages and for dark ones."""
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "compare"}):
+def draw(name: str, made: Callable[[dict[str, str]], Figure], folder: Path) -> None:
+    """A figure twice, for light pages and for dark ones."""
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         for page, colours in (("light", LIGHT), ("dark", DARK)):
-            path = folder / f"compare-{page}.svg"
-            figure(standings, colours).savefig(path, transparent=True, metadata={"Date": None})
+            path = folder / f"{name}-{page}.svg"
+            made(colours).savefig(path, transparent=True, metadata={"Date": None})
 
 
 def main() -> None:
@@ -522,9 +531,9 @@ def main() -> None:
     publish(options.record)
     standings = Standings.of(record.read(options.record)["figures"])
     if options.page:
-        write_into(options.page, standings)
+        write_into(options.page, page_tables(standings))
     if options.figures:
-        draw(standings, options.figures)
+        draw("compare", lambda colours: figure(standings, colours), options.figures)
 
 
 if __name__ == "__main__":

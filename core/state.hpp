@@ -206,7 +206,8 @@ void Candidates<Space, Evidence>::save(TreeState<Space>& out) const {
     array<"received">(out).push_back(received_);
     array<"planned">(out).push_back(planned_);
     array<"summed">(out).push_back(evidence_.summed());
-    append(array<"candidate_dims">(out), features(), shape_.dims);
+    for (std::uint32_t d = 0; d < shape_.dims; ++d)
+        array<"candidate_dims">(out).push_back(Space::saved(features()[d]));
     append(array<"split_point_born">(out), born(), split_points_so_far_);
     for (std::uint32_t d = 0; d < shape_.dims; ++d)
         append(array<"split_threshold">(out), thresholds() + std::size_t{d} * shape_.split_points,
@@ -217,11 +218,12 @@ void Candidates<Space, Evidence>::save(TreeState<Space>& out) const {
 
 template <class Space, class Evidence>
 Candidates<Space, Evidence>* Candidates<Space, Evidence>::restored(
-    Pool& pool, std::uint32_t split_points, CandidatesReader<Space>& in,
+    Pool& pool, const Space& space, std::uint32_t split_points, CandidatesReader<Space>& in,
     CandidateScratch<Space>& scratch) {
     const std::uint32_t dims = in.dims.one(), so_far = in.split_points.one();
     const Feature* drawn = in.candidate_dims.many(dims);
-    scratch.drawn.assign(drawn, drawn + dims);
+    scratch.drawn.clear();
+    for (std::uint32_t d = 0; d < dims; ++d) scratch.drawn.push_back(space.restored(drawn[d]));
     Candidates* made = make(pool, scratch.drawn, split_points, in.attempt.one());
     made->split_points_so_far_ = so_far;
     made->received_ = in.received.one();
@@ -272,7 +274,7 @@ void Looking<Rule>::list_points(Tree& tree, std::uint64_t first, typename Tree::
         std::uint32_t node = 0;
         while (tree.nodes_[node].inner()) {
             const auto& at = tree.nodes_[node];
-            node = at.child + !(context.shared.value(at.feature, t) <= at.threshold);
+            node = at.child + !tree.goes_left(at, context.shared.value(at.feature, t));
         }
         auto& leaf = tree.record_.leaves[tree.nodes_[node].leaf];
         tree.record_.lists.push(stream == Stream::structure ? leaf.structure : leaf.estimation, t);
@@ -412,7 +414,7 @@ TreeState<Space> Tree<Space, Rule>::save() const {
     for (const auto& [name, total] : total_names) array<"totals">(out).push_back(totals_.*total);
     append(array<"importance">(out), importance_.data(), importance_.size());
     for (const Node& node : nodes_) {
-        array<"feature">(out).push_back(node.feature);
+        array<"feature">(out).push_back(Space::saved(node.feature));
         array<"threshold">(out).push_back(node.threshold);
         array<"child">(out).push_back(node.inner() ? node.child : 0);
     }
@@ -450,7 +452,9 @@ Tree<Space, Rule>::Tree(std::uint64_t number, const State& in, Context& context)
     const auto& child = array<"child">(in);
     nodes_.resize(child.size());
     for (std::size_t i = 0; i < child.size(); ++i)
-        nodes_[i] = {array<"feature">(in)[i], array<"threshold">(in)[i], child[i], no_leaf};
+        nodes_[i] = {child[i] ? context.space.restored(array<"feature">(in)[i]) : Feature{},
+                     array<"threshold">(in)[i], child[i], no_leaf};
+    for (const Node& node : nodes_) mixed_ |= Space::equals(node.feature);
     leaves_.resize(array<"leaf_node">(in).size());
 
     Reader histogram(array<"histogram">(in));
@@ -472,7 +476,8 @@ Tree<Space, Rule>::Tree(std::uint64_t number, const State& in, Context& context)
             continue;
         }
         leaf.candidates =
-            Candidates::restored(pool_, context.settings.split_points, candidates, context.scratch);
+            Candidates::restored(pool_, context.space, context.settings.split_points, candidates,
+                                 context.scratch);
         planned_ += leaf.candidates->planned();
         ++settled_;
     }

@@ -85,9 +85,10 @@ public:
     using Lanes = std::array<std::uint32_t, lanes>;
     RIPARIAN_HOT void route(const Batch& batch, std::size_t first, std::size_t count,
                             Lanes& at) const {
-        std::size_t i = 0;
-        for (; i + 8 <= count; i += 8) route_together<8>(batch, first + i, at.data() + i);
-        for (; i < count; ++i) route_together<1>(batch, first + i, at.data() + i);
+        if (mixed_)
+            route_all<true>(batch, first, count, at);
+        else
+            route_all<false>(batch, first, count, at);
     }
 
     // All that predicting may see of a leaf: its histogram, unless the rule has something else.
@@ -134,14 +135,28 @@ private:
 
     // -- the way down -----------------------------------------------------------------------------
 
+    template <bool mixed>
     static std::uint32_t step(const Node& node, Point x) {
-        const std::uint32_t right = !(Space::value(node.feature, x) <= node.threshold);  // R4
+        const std::uint32_t right =
+            Space::template goes_right<mixed>(node.feature, node.threshold, x);
         return node.child + (right & node.leaf >> 31);  // only no_leaf has the top bit
+    }
+
+    static bool goes_left(const Node& node, float value) {
+        return Space::equals(node.feature) ? value == node.threshold : value <= node.threshold;
+    }
+
+    template <bool mixed>
+    RIPARIAN_HOT void route_all(const Batch& batch, std::size_t first, std::size_t count,
+                                Lanes& at) const {
+        std::size_t i = 0;
+        for (; i + 8 <= count; i += 8) route_together<8, mixed>(batch, first + i, at.data() + i);
+        for (; i < count; ++i) route_together<1, mixed>(batch, first + i, at.data() + i);
     }
 
     // Several points descend side by side, without a branch, so that one waits for memory while
     // another computes; a point that has arrived stays. Two steps per look: looking costs too.
-    template <std::size_t N>
+    template <std::size_t N, bool mixed>
     RIPARIAN_HOT void route_together(const Batch& batch, std::size_t first,
                                      std::uint32_t* out) const {
         const Node* nodes = nodes_.data();
@@ -151,9 +166,9 @@ private:
         std::uint32_t moving;
         do {
             moving = 0;
-            for (std::size_t i = 0; i < N; ++i) at[i] = step(nodes[at[i]], x[i]);
+            for (std::size_t i = 0; i < N; ++i) at[i] = step<mixed>(nodes[at[i]], x[i]);
             for (std::size_t i = 0; i < N; ++i) {
-                const std::uint32_t next = step(nodes[at[i]], x[i]);
+                const std::uint32_t next = step<mixed>(nodes[at[i]], x[i]);
                 moving |= next ^ at[i];
                 at[i] = next;
             }
@@ -191,7 +206,7 @@ private:
             const Point x = batch.point(first + i);
             // Its leaf may have split meanwhile, or the tree was grown anew.
             std::uint32_t node = felled == felled_ ? at[i] : 0;
-            while (nodes_[node].inner()) node = step(nodes_[node], x);
+            while (nodes_[node].inner()) node = step<true>(nodes_[node], x);
             Rule::receive(*this, nodes_[node].leaf, t + i, fold(stream_key, t + i), x,
                           labels[first + i], n, context);
         }
@@ -231,7 +246,8 @@ private:
         right.node = first + 1;
         left.depth = right.depth = parent.depth + 1;
         depth_ = std::max<std::uint64_t>(depth_, left.depth);
-        if constexpr (Space::columns) add_importance(cut.feature, cut.g);
+        if constexpr (Space::columns) add_importance(Space::column(cut.feature), cut.g);
+        mixed_ |= Space::equals(cut.feature);
 
         nodes_.push_back({Feature{}, 0.0f, first, index});
         nodes_.push_back({Feature{}, 0.0f, first + 1, right_index});
@@ -269,7 +285,7 @@ private:
     std::size_t growth_of_importance(const Feature& feature) const {
         if constexpr (Space::columns)
             return decltype(importance_)::bytes(
-                       std::max<std::size_t>(importance_.size(), std::size_t{feature} + 1)) -
+                       std::max<std::size_t>(importance_.size(), std::size_t{Space::column(feature)} + 1)) -
                    importance_.bytes();
         else
             return 0;
@@ -348,6 +364,7 @@ private:
     std::uint64_t planned_ = 0;   // bytes set aside for the active leaves, with a budget
     std::uint64_t depth_ = 0;     // of the deepest leaf
     std::uint64_t felled_ = 0;    // times it was grown anew
+    bool mixed_ = false;          // some split is in a categorical column (R22)
     TreeTotals totals_;           // points and splits so far
     Array<std::int64_t> importance_;
     [[no_unique_address]] typename Rule::Record record_;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from riparian import reference
 from riparian.engine import native
+from riparian.estimator.categories import CategoryTables
 from riparian.estimator.labels import Labels
 from riparian.estimator.parameters import AdaptiveParameters, Parameters, SaffariParameters
 from riparian.reference import Leaf, Split
@@ -23,8 +24,9 @@ def learn_reference(
     X: NDArray[np.float32],
     y: NDArray[Any],
     weights: NDArray[np.float64] | None = None,
+    categorical: Iterable[int] = (),
 ) -> reference.Forest:
-    space = reference.Columns(X.shape[1], parameters.rate(X.shape[1]))
+    space = reference.Columns(X.shape[1], parameters.rate(X.shape[1]), categorical)
     forest = reference_forest(parameters, space)
     forest.learn(X, y.tolist(), None if weights is None else weights.tolist())
     return forest
@@ -46,8 +48,12 @@ class Native:
         parameters: Parameters | SaffariParameters,
         n_dims: int,
         trees: range | None = None,
+        categorical: Iterable[int] = (),
     ) -> None:
-        self.forest: native.Engine = native.ColumnEngine(parameters, n_dims, trees=trees)
+        tables = CategoryTables.empty(categorical, most=None)
+        self.forest: native.Engine = native.ColumnEngine(
+            parameters, n_dims, trees=trees, categories=tables if tables.tables else None
+        )
         self.labels = Labels(None)
 
     def learn(

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
-from riparian import OnlineForestClassifier, SaffariForestClassifier
+import riparian
+from riparian import AdaptiveForestClassifier, OnlineForestClassifier, SaffariForestClassifier
+from riparian.estimator.ensemble import Ensemble, ensemble_of
 from riparian.streams import GaussianMixture
+
+from strategies import streams
 
 
 class Asked(NamedTuple):
@@ -70,6 +77,63 @@ def nothing_learned() -> Asked:
     return asked(forest.partial_fit(np.empty((0, 2)), [], classes=[1, 2, 3]), np.eye(2))
 
 
+def only_predicts() -> Asked:
+    """Back from a snapshot that has nothing but the answers."""
+    forest, X = missing()
+    return Asked(riparian.from_bytes(forest.to_bytes(prediction_only=True)), X)
+
+
+def sparse_rows() -> Asked:
+    rng = np.random.default_rng(9)
+    X = rng.poisson(0.4, size=(800, 12)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > X[:, 2])
+    forest = OnlineForestClassifier(4, random_state=5).partial_fit(csr_matrix(X), y)
+    return asked(forest, X)
+
+
+def without_kept_points() -> Asked:
+    """The paper's forest, on a bounded fringe."""
+    return mixture(trees=4, points=3000, kept_points=0, fringe_size=10)
+
+
+def categories(voting="average") -> Asked:
+    """Two columns of categories among four; 0 to 5 arrive in that order, so they are their codes."""
+    rng = np.random.default_rng(12)
+    X = rng.integers(0, 6, size=(900, 4)).astype(np.float32)
+    X[:6, :] = np.arange(6)[:, None]
+    y = (X[:, 0] == 2).astype(int) + (X[:, 1] > 3) + 2 * np.isin(X[:, 2], [1, 4])
+    X[6:][rng.random((894, 4)) < 0.1] = np.nan
+    forest = OnlineForestClassifier(
+        4, voting=voting, categorical_features=[0, 2], random_state=3, beta=4.0
+    )
+    forest.partial_fit(X, y)
+    assert forest.categories_ == {0: [*range(6)], 2: [*range(6)]}
+    return Asked(forest, np.concatenate([asked(forest, X).X, np.full((1, 4), 99.0, np.float32)]))
+
+
+def other_categories() -> Asked:
+    """More categories than there is room for: from the fourth on they are one, whose code is 3."""
+    X = np.random.default_rng(13).integers(0, 8, size=(600, 2)).astype(np.float32)
+    X[:8, 0] = np.arange(8)
+    y = (X[:, 0] == 1).astype(int) + 2 * (X[:, 0] > 4)
+    forest = OnlineForestClassifier(3, categorical_features=[0], max_categories=3, random_state=0)
+    forest.partial_fit(X, y)
+    X[:, 0] = np.minimum(X[:, 0], 3)
+    return Asked(forest, X[:200])
+
+
+def adaptive(voting="average", kept_points=500) -> Asked:
+    """Trees with memories, some of which were replaced when the classes changed places (R23)."""
+    X, y = GaussianMixture.paper().sample(2400, random_state=8)
+    y[1200:] = (y[1200:] + 2) % 5
+    forest = AdaptiveForestClassifier(
+        5, voting=voting, kept_points=kept_points, drift_confidence=0.3, random_state=1
+    )
+    forest.partial_fit(X, y)
+    assert forest.replacements_
+    return asked(forest, X)
+
+
 def saffari() -> Asked:
     X, y = GaussianMixture.paper().sample(1500, random_state=3)
     return asked(SaffariForestClassifier(5, random_state=1), X, y)
@@ -95,9 +159,60 @@ KINDS: dict[str, Callable[[], Asked]] = {
     "one class": one_class,
     "some abstain": some_abstain,
     "nothing learned": nothing_learned,
+    "only predicts": only_predicts,
+    "sparse rows": sparse_rows,
+    "without kept points": without_kept_points,
+    "categories": categories,
+    "categories by vote": lambda: categories("majority"),
+    "other categories": other_categories,
+    "adaptive": adaptive,
+    "adaptive by vote": lambda: adaptive("majority"),
     "Saffari": saffari,
     "names": names_for_columns,
 }
+
+
+class Categorical(NamedTuple):
+    """Trees that ask categories, as they are exported and explained, without a forest behind them."""
+
+    ensemble: Ensemble
+    X: np.ndarray
+
+    @property
+    def answers(self) -> np.ndarray:
+        """By the definition, in plain Python (R4, R11, R22)."""
+        e, sums = self.ensemble, np.zeros((len(self.X), self.ensemble.n_classes))
+        leaves = e.leaf_values()
+        for i, x in enumerate(self.X):
+            for node in e.root.tolist():
+                while e.left[node] >= 0:
+                    value, threshold = x[e.feature[node]], e.threshold[node]
+                    yes = value == threshold if e.equals[node] else value <= threshold
+                    node = int(e.left[node]) + (not yes)
+                sums[i] += leaves[e.leaf_number[node]]
+        return sums / e.n_trees
+
+
+def of_categories(columns=(0, 2), trees=4, points=600, width=4, codes=6) -> Categorical:
+    """A forest over codes, some of whose columns are asked for equality instead.
+
+    Some of its leaves cannot be reached by any row that way: nothing is two categories at once.
+    """
+    rng = np.random.default_rng(11)
+    X = rng.integers(0, codes, size=(points, width)).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = (X[:, 0] == 2).astype(int) + (X[:, 1] > 3) + 2 * (X[:, 2] == X[:, 3])
+    forest = OnlineForestClassifier(trees, random_state=3, beta=4.0).fit(X, y)
+    plain = ensemble_of(forest, "this")
+    names = [f"kind {code}" for code in range(codes)]
+    return Categorical(
+        replace(
+            plain,
+            equals=np.isin(plain.feature, columns),
+            categories={column: names for column in columns},
+        ),
+        np.concatenate([X[:150], np.full((1, width), np.nan), [[99.0] * width]]).astype(np.float32),
+    )
 
 
 def asked(forest, X, y=None) -> Asked:
@@ -108,6 +223,19 @@ def asked(forest, X, y=None) -> Asked:
     rows = [X[:200], np.full((1, width), np.nan, np.float32), np.zeros((1, width), np.float32)]
     rows.append(on_thresholds(forest, width))
     return Asked(forest, np.ascontiguousarray(np.concatenate(rows)))
+
+
+@st.composite
+def grown(draw) -> Asked:
+    """Any forest over any stream that has a point; some of its columns may be categorical."""
+    X, y = draw(streams().filter(lambda stream: len(stream[1]) > 0))
+    columns = draw(st.lists(st.integers(0, X.shape[1] - 1), unique=True))
+    more = {"categorical_features": columns} if columns else {}
+    voting = draw(st.sampled_from(["average", "majority"]))
+    made = OnlineForestClassifier(3, voting=voting, random_state=0, beta=4.0, **more)
+    made.partial_fit(X, y)
+    codes = made._checked_points(X[:50])
+    return Asked(made, np.concatenate([codes, on_thresholds(made, X.shape[1])]))
 
 
 def on_thresholds(forest, width: int) -> np.ndarray:

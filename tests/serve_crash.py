@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
 import time
@@ -22,6 +23,7 @@ from riparian.serve.state.scores import Scores
 
 from serve_process import Process
 
+MARKS = itertools.count()  # a number of its own for each lesson; float32 has 2^24 of them
 TREES = 3
 ARGUMENTS = ("--new", "--trees", str(TREES), "--keep-log", "--snapshot-every", "0.2")
 
@@ -48,8 +50,9 @@ class Sender(threading.Thread):
                 return
 
     def send(self, client: Client) -> None:
-        marks = [self.random.randrange(2**23) + 0.5 for _ in range(self.random.choice([1, 5]))]
-        points = [{"mark": mark, "x": self.random.random(), f"f{self.random.randrange(4)}": 1.0}
+        marks = [float(next(MARKS)) for _ in range(self.random.choice([1, 5]))]
+        points = [{"mark": mark, "x": self.random.random(), f"f{self.random.randrange(4)}": 1.0,
+                   "city": self.random.choice(["Oslo", "Rome", None, f"city {mark}"])}
                   for mark in marks]  # fmt: skip
         labels = [self.random.choice("abc") for _ in marks]
         if self.random.random() < 0.5:

@@ -20,7 +20,7 @@ class Process:
     def __init__(self, state: Path, *arguments: str, env: dict[str, str] | None = None) -> None:
         command: Sequence[Any] = [
             sys.executable, "-W", "error", "-m", "riparian.cli", "serve", *arguments,
-            "--state", state, "--port", "0",
+            "--state", state, *(() if "--port" in arguments else ("--port", "0")),
         ]  # fmt: skip
         self.process = subprocess.Popen(
             command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}

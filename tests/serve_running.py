@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,9 +50,13 @@ def running(
     tokens: Tokens | None = None,
     clock: Clock | None = None,
     trees: int = 2,
+    forest: type[OnlineForestClassifier] = OnlineForestClassifier,
+    model: Callable[[], Model] | None = None,
 ) -> Iterator[Running]:
     def start() -> Model:
-        return Model.new(OnlineForestClassifier(trees, random_state=0), classes)
+        if model is not None:
+            return model()
+        return Model.new(forest(trees, random_state=0), classes)
 
     options, clock = options or Options(), clock or Clock()
     folder = Folder.open(path, start, "new", options)

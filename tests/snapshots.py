@@ -149,6 +149,13 @@ KINDS = {
     "Saffari": {"cls": SaffariForestClassifier},
     "Saffari, ranges": {"cls": SaffariForestClassifier, "thresholds": "range", "min_samples": 20},
     "Saffari, trees replaced": {"cls": SaffariForestClassifier, "replacement_rate": 0.005},
+    "categories": {"categorical_features": [2]},
+    "categories, points kept": {"categorical_features": [2, 3], "kept_points": 150},
+    "categories, some put together": {"categorical_features": [2], "max_categories": 3,
+                                      "kept_points": 90, "alpha": Geometric(4, 1.1)},
+    "categories, memory budget": {"categorical_features": [1, 2], "n": 1500, "max_memory": 60_000},
+    "Saffari, categories": {"cls": SaffariForestClassifier, "categorical_features": [2],
+                            "max_categories": None, "thresholds": "range", "min_samples": 20},
     "Saffari, bounded depth": {"cls": SaffariForestClassifier, "max_depth": 2, "min_gain": 0.0},
 }  # fmt: skip
 
@@ -324,7 +331,11 @@ def survive(data: bytes, max_bytes: int = 2**28) -> str:
 def points_for(forest: Any) -> tuple[Any, ...]:
     """Forty points to predict and to learn."""
     if hasattr(forest, "n_features_in_"):
-        return (np.resize(mixture(40, seed=1)[0], (40, forest.n_features_in_)),)
+        X = np.resize(mixture(40, seed=1)[0], (40, forest.n_features_in_))
+        for column, known in forest.categories_.items():
+            X = X.astype(object)
+            X[:, column] = np.resize(np.array([*known, None, *known[:3]], dtype=object), 40)
+        return (X,)
     several = list(images(2, seed=1))
     depth = np.concatenate([depth[:, :6] for depth, _, _ in several])
     pixels = np.concatenate(

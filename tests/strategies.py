@@ -86,6 +86,22 @@ def streams(draw):
 
 
 @st.composite
+def mixed_streams(draw):
+    """A stream some of whose columns are codes of categories (R22), and which columns these are."""
+    X, y = draw(streams())
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    categorical = sorted(draw(st.sets(st.integers(0, X.shape[1] - 1), min_size=1)))
+    for column in categorical:
+        n = draw(st.sampled_from([1, 2, 5, 60]))
+        arrived = np.linspace(1, n, len(X)) if draw(st.booleans()) else n  # some come late
+        codes = np.floor(rng.random(len(X)) * arrived).astype(np.float32)
+        X[:, column] = np.where(np.isnan(X[:, column]), np.nan, codes)
+        if draw(st.booleans()):
+            y = np.where(X[:, column] % 2 == 1, 0, y)  # neighbours are nothing alike
+    return X, y, categorical
+
+
+@st.composite
 def cuts(draw, rows):
     places = draw(st.lists(st.integers(0, rows), max_size=4))
     edges = [0, *sorted(places), rows]

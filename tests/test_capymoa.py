@@ -76,11 +76,30 @@ def test_it_equals_the_scikit_learn_estimator_to_the_last_bit(stream, learner_of
     assert [learner.predict(instance) for instance in instances] == twin.predict(X).tolist()
 
 
-def test_its_parameters_and_defaults_are_those_of_the_scikit_learn_estimator(learner_of):
-    from riparian.capymoa import OnlineForestClassifier
+def test_an_adaptive_forest_equals_the_scikit_learn_estimator_to_the_last_bit():
+    from capymoa.stream import NumpyStream
 
-    ours = dict(inspect.signature(OnlineForestClassifier).parameters)
-    theirs = dict(inspect.signature(riparian.OnlineForestClassifier).parameters)
+    from riparian.capymoa import AdaptiveForestClassifier
+
+    turned = np.where(np.arange(len(Y)) < 500, Y, 4 - Y)  # every class becomes another
+    stream = NumpyStream(X, turned)
+    learner = AdaptiveForestClassifier(stream.get_schema(), 7, n_estimators=5, fading=0.9)
+    instances = list(stream)
+    for instance in instances:
+        learner.train(instance)
+    twin = riparian.AdaptiveForestClassifier(5, random_state=7, fading=0.9)
+    twin.partial_fit(X, turned, classes=range(5))
+    answers = np.array([learner.predict_proba(instance) for instance in instances])
+    np.testing.assert_array_equal(answers, twin.predict_proba(X))
+    assert learner.replacements_ == twin.replacements_ != []
+
+
+@pytest.mark.parametrize("name", ["OnlineForestClassifier", "AdaptiveForestClassifier"])
+def test_its_parameters_and_defaults_are_those_of_the_scikit_learn_estimator(name):
+    import riparian.capymoa
+
+    ours = dict(inspect.signature(getattr(riparian.capymoa, name)).parameters)
+    theirs = dict(inspect.signature(getattr(riparian, name)).parameters)
     for name in ("schema", "random_seed"):
         del ours[name]
     for name in ("random_state", "passes", "shuffle", "class_weight", "n_jobs"):
@@ -133,6 +152,23 @@ def test_it_runs_in_a_prequential_evaluation_beside_the_learners_of_moa(stream, 
     assert ours.accuracy() > 50  # the commonest class is a third, the best possible two
     assert len(ours.windowed.accuracy()) == len(theirs.windowed.accuracy()) == 4
     assert len(ours.predictions()) == len(theirs.predictions()) == 1000
+
+
+def test_late_labels_are_those_of_riparians_own_evaluation(stream, learner_of):
+    from capymoa.evaluation import prequential_ssl_evaluation
+
+    from riparian.evaluation import Prequential
+
+    learner = learner_of(stream.get_schema(), random_seed=7)
+    theirs = prequential_ssl_evaluation(
+        stream, learner, max_instances=300, delay_length=40, label_probability=1.0,
+        store_predictions=True, optimise=False,
+    )  # fmt: skip
+    forest, ours = riparian.OnlineForestClassifier(5, random_state=7), Prequential(delay=40)
+    for i in range(300):
+        ours.test_then_train(forest, X[i : i + 1], Y[i : i + 1], classes=range(5))
+    answers = np.array(theirs.predictions()[40:])  # before the first label, ours is silent
+    assert ours.scores.right == (answers == Y[40:300]).sum()
 
 
 def test_it_runs_beside_others_on_a_stream_that_java_generates(learner_of):

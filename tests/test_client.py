@@ -89,3 +89,11 @@ def test_patience_ends():
 def test_an_address_names_its_protocol(address):
     with pytest.raises(ValueError, match="address must be like"):
         Client(address)
+
+
+def test_a_prediction_has_no_key_since_lazy_ones_would_wait_for_the_disk(lossy):
+    client, handler = lossy
+    handler.statuses += [200, 200]
+    client.predict({"a": 1.0})
+    client.label("an id", "x")
+    assert [key is None for key, _ in handler.seen] == [True, False]

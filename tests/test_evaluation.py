@@ -12,7 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
+from riparian import OnlineForestClassifier
 from riparian.evaluation import BINS, MOST_CURVE_POINTS, UNIT, Prequential, Scores
+
+from engines import mixture
 
 CLASSES = ["ash", "elm", "oak"]
 
@@ -181,3 +184,68 @@ def test_what_is_not_known_in_a_curve_stays_so():
     test.update([1], [[1.0]], [1])
     mark(test, 1)
     assert math.isnan(Prequential.from_state(test.state()).curve[0].kappa)
+
+
+# -- labels that come late -------------------------------------------------------------------------
+
+
+def one_by_one(forest, X, y, delay):
+    test = Prequential(window=50, delay=delay)
+    for i in range(len(y)):
+        test.test_then_train(forest, X[i : i + 1], y[i : i + 1])
+    return test
+
+
+@pytest.mark.parametrize("delay", [0, 1, 7, 200])
+def test_late_labels_are_those_of_river(delay):
+    """Its questions and answers say what is predicted and learned, and when."""
+    simulate_qa = pytest.importorskip("river.stream").simulate_qa
+    X, y = mixture(120)
+    expected, forest = Prequential(window=50), OnlineForestClassifier(3, random_state=0)
+    for i, x, answer in simulate_qa(zip(X, y, strict=True), moment=None, delay=delay or None):
+        if answer is not None:
+            forest.partial_fit([x], [answer])
+        elif hasattr(forest, "classes_"):
+            expected.update([y[i]], forest.predict_proba([x]), forest.classes_)
+    ours = OnlineForestClassifier(3, random_state=0)
+    test = one_by_one(ours, X, y, delay)
+    assert test.scores.state() == expected.scores.state()
+    test.learn_waiting(ours)
+    assert ours.to_bytes() == forest.to_bytes()
+
+
+def test_a_delay_of_one_row_is_none():
+    X, y = mixture(80)
+    states = [
+        one_by_one(OnlineForestClassifier(2, random_state=0), X, y, delay).scores.state()
+        for delay in (0, 1, 2)
+    ]
+    assert states[0] == states[1] != states[2]
+
+
+@pytest.mark.parametrize("delay", [5, 33, 300])
+def test_a_late_test_put_down_goes_on_once_it_has_its_rows_again(delay):
+    X, y = mixture(200)
+    forests = [OnlineForestClassifier(2, random_state=0) for _ in range(2)]
+    whole, parts = Prequential(delay=delay), Prequential(delay=delay)
+    for first in range(0, 200, 20):
+        some = slice(first, first + 20)
+        for test, forest in zip((whole, parts), forests, strict=True):
+            test.test_then_train(forest, X[some], y[some])
+        parts = Prequential.from_state(json.loads(json.dumps(parts.state())))
+        waited = slice(first + 20 - parts.absent, first + 20)
+        parts.wait_again(X[waited], y[waited])
+    assert parts.state() == whole.state()
+    for test, forest in zip((whole, parts), forests, strict=True):
+        test.learn_waiting(forest)
+    assert forests[0].to_bytes() == forests[1].to_bytes()
+
+
+def test_a_block_that_is_refused_is_not_scored_and_does_not_wait():
+    X, y = mixture(40)
+    forest, test = OnlineForestClassifier(2, random_state=0), Prequential(delay=4)
+    test.test_then_train(forest, X, y)
+    before = test.state()
+    with pytest.raises(ValueError, match="infinity"):
+        test.test_then_train(forest, np.full_like(X, np.inf), y)
+    assert test.state() == before

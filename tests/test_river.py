@@ -20,7 +20,7 @@ from river import checks, compose, datasets, evaluate, metrics, preprocessing, s
 import riparian
 from riparian import Geometric, Polynomial, reference
 from riparian.estimator.schedules import ConsistencyWarning
-from riparian.river import OnlineForestClassifier
+from riparian.river import AdaptiveForestClassifier, OnlineForestClassifier
 
 from engines import mixture
 from equivalence import native_tree, reference_forest, reference_tree
@@ -70,6 +70,7 @@ LABELS = Y.tolist()
 CHECKED = {
     "unseeded": OnlineForestClassifier(n_estimators=10),
     "bounded": OnlineForestClassifier(n_estimators=10, fringe_size=5, voting="majority", seed=1),
+    "adaptive": AdaptiveForestClassifier(n_estimators=5, seed=1),
 }
 
 
@@ -118,6 +119,39 @@ def test_it_equals_the_scikit_learn_estimator_to_the_last_bit(changes):
     assert trees(model) == twin_trees
 
 
+def test_an_adaptive_forest_equals_the_scikit_learn_estimator_to_the_last_bit():
+    turned = np.where(np.arange(len(Y)) < 700, Y, 4 - Y)  # every class becomes another
+    model = AdaptiveForestClassifier(n_estimators=5, seed=0, leaf_points=12, memories=(0.5, 1.0))
+    assert model.replacements_ == []
+    for x, y in zip(POINTS, turned.tolist(), strict=True):
+        model.learn_one(x, y)
+    twin = riparian.AdaptiveForestClassifier(
+        5, random_state=0, leaf_points=12, memories=(0.5, 1.0)
+    ).partial_fit(X, turned)
+    answers = [list(model.predict_proba_one(x).values()) for x in POINTS[:200]]
+    assert answers == twin.predict_proba(X[:200]).tolist()
+    assert model.replacements_ == twin.replacements_
+    assert min(point for point, _ in model.replacements_) > 700
+
+
+def test_an_adaptive_forest_learns_frames_and_goes_on_as_a_copy():
+    model = AdaptiveForestClassifier(n_estimators=3, seed=0)
+    batched = model.clone()
+    for x, y in zip(POINTS[:600], LABELS[:600], strict=True):
+        model.learn_one(x, y)
+    batched.learn_many(pd.DataFrame(POINTS[:600]), pd.Series(LABELS[:600]))
+    copied = pickle.loads(pickle.dumps(batched))
+    for x, y in zip(POINTS[600:900], LABELS[600:900], strict=True):
+        assert copied.predict_proba_one(x) == model.predict_proba_one(x)
+        model.learn_one(x, y)
+        copied.learn_one(x, y)
+
+
+def test_bad_parameters_of_an_adaptive_forest_are_refused_at_once_and_by_name():
+    with pytest.raises(ValueError, match="drift_confidence must be"):
+        AdaptiveForestClassifier(drift_confidence=2.0)
+
+
 def test_it_equals_the_scikit_learn_estimator_on_weights_and_missing_values():
     rng = np.random.default_rng(0)
     weights = rng.choice([0.0, 0.3, 1.0, 2.5], len(X))
@@ -131,9 +165,19 @@ def test_it_equals_the_scikit_learn_estimator_on_weights_and_missing_values():
     assert answers == twin.predict_proba(holes[:200]).tolist()
 
 
-def test_its_defaults_are_those_of_the_scikit_learn_estimator():
-    ours = inspect.signature(OnlineForestClassifier).parameters
-    theirs = inspect.signature(riparian.OnlineForestClassifier).parameters
+FORESTS = pytest.mark.parametrize(
+    ("forest_class", "twin"),
+    [
+        (OnlineForestClassifier, riparian.OnlineForestClassifier),
+        (AdaptiveForestClassifier, riparian.AdaptiveForestClassifier),
+    ],
+)
+
+
+@FORESTS
+def test_its_defaults_are_those_of_the_scikit_learn_estimator(forest_class, twin):
+    ours = inspect.signature(forest_class).parameters
+    theirs = inspect.signature(twin).parameters
     shared = set(ours) & set(theirs) - {"alpha"}  # None here: River wants plain values
     assert len(shared) >= 10
     assert {name: ours[name].default for name in shared} == {
@@ -142,12 +186,11 @@ def test_its_defaults_are_those_of_the_scikit_learn_estimator():
     assert forest()._parameters.alpha == theirs["alpha"].default
 
 
-def test_every_parameter_of_the_scikit_learn_estimator_is_here_but_those_of_fit():
-    theirs = set(inspect.signature(riparian.OnlineForestClassifier).parameters)
+@FORESTS
+def test_every_parameter_of_the_scikit_learn_estimator_is_here_but_those_of_fit(forest_class, twin):
+    theirs = set(inspect.signature(twin).parameters)
     of_fit, renamed = {"passes", "shuffle", "class_weight"}, {"random_state"}
-    assert set(inspect.signature(OnlineForestClassifier).parameters) == (
-        theirs - of_fit - renamed | {"seed"}
-    )
+    assert set(inspect.signature(forest_class).parameters) == (theirs - of_fit - renamed | {"seed"})
 
 
 # -- features come and go -------------------------------------------------------------------------

@@ -135,5 +135,6 @@ FOLLOWERS = {
         Peer("river-bagging", "River leveraging bagging", "river", "river", "LeveragingBagging"),
         PEERS["capymoa-arf"],
         PEERS["capymoa-srp"],
+        Peer("same-as-last", "same as last", "riparian", "baseline", "SameAsLast", trees=False),
     )
 }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.peers import Task
 from benchmarks.peers.river import OneByOne
-from riparian.river import OnlineForestClassifier
+from riparian.river import AdaptiveForestClassifier, OnlineForestClassifier
 
 
 class TwoStreams(OneByOne):
@@ -14,6 +14,4 @@ class TwoStreams(OneByOne):
 
 class Adaptive(OneByOne):
     def __init__(self, task: Task) -> None:
-        from riparian.river import AdaptiveForestClassifier
-
         super().__init__(AdaptiveForestClassifier(n_estimators=task.trees, seed=task.seed))

@@ -31,15 +31,15 @@ void explain_tile(const PlainTrees& trees, const Rows& rows, Method& method, dou
     std::vector<double> times;
     for (std::size_t tree = 0; tree < trees.n_trees; ++tree) {
         paths.read(trees, tree);
-        for (const Path& path : paths.all()) {
+        for (std::size_t number = 0; number < paths.size(); ++number) {
+            const Path path = paths[number];
             const bool speaks = trees.value_begin[path.leaf] < trees.value_begin[path.leaf + 1];
             if (path.size() == 0 || !speaks) continue;
-            const Step* steps = paths.steps(path);
-            kinds.read(steps, path.size(), tile);
+            kinds.read(path, tile);
             times.resize(path.size() * kinds.size());
-            method.solve(steps, path.size(), kinds, times.data());
+            method.solve(path, kinds, times.data());
             for (std::size_t i = 0; i < path.size(); ++i)
-                sums.add(path.leaf, steps[i].feature, times.data() + i * kinds.size(),
+                sums.add(path.leaf, path.steps[i].feature, times.data() + i * kinds.size(),
                          kinds.of_rows());
         }
     }
@@ -71,9 +71,10 @@ inline void path_dependent(const PlainTrees& trees, const Rows& rows, std::size_
     explain_rows(trees, rows, workers, out, [] { return PathDependent(); });
 }
 
-inline void interventional(const PlainTrees& trees, const Rows& background, const Rows& rows,
-                           std::size_t workers, double* out) {
-    const Tile others(background);
+// `weights` of the background may be null: all 1.
+inline void interventional(const PlainTrees& trees, const Rows& background, const double* weights,
+                           const Rows& rows, std::size_t workers, double* out) {
+    const Tile others(background, weights);
     explain_rows(trees, rows, workers, out, [&] { return Interventional(others); });
 }
 

@@ -17,13 +17,14 @@ namespace riparian::explain {
 
 class Interventional {
 public:
-    explicit Interventional(const Tile& background) : background_(background) {}
+    explicit Interventional(const Tile& background)
+        : background_(background), total_(background.total()) {}
 
     // times[i][kind]: φ of step i for a leaf of value 1.
-    void solve(const Step* steps, std::size_t length, const Kinds& kinds, double* times) {
-        others_.read(steps, length, background_);
+    void solve(const Path& path, const Kinds& kinds, double* times) {
+        const std::size_t length = path.size();
+        others_.read(path, background_);
         reach(length);
-        const auto rows = static_cast<double>(background_.rows());
         std::fill_n(times, length * kinds.size(), 0.0);
         for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
             const Bits* failed = kinds.failed(kind);
@@ -32,7 +33,7 @@ public:
             for (std::size_t other = 0; other < others_.size(); ++other) {
                 if (meet(failed, others_.failed(other), kinds.words())) continue;
                 const std::size_t a = others_.n_failed(other);
-                const double share = others_.count(other) / rows;
+                const double share = others_.count(other) / total_;
                 if (b) of_failed -= share * weight(b, a);
                 if (a == 0) continue;
                 const double of_passed = share * weight(a, b);
@@ -75,6 +76,7 @@ private:
     }
 
     const Tile& background_;
+    double total_;  // its weight
     Kinds others_;
     std::vector<double> weights_;
     std::size_t side_ = 0;  // of that table

@@ -22,10 +22,10 @@ void for_each_bit(const Bits* words, std::size_t n_words, Visitor&& visitor) {
 
 class Kinds {
 public:
-    void read(const Step* steps, std::size_t n_steps, const Tile& tile) {
-        words_ = (n_steps + word_bits - 1) / word_bits;
-        test(steps, n_steps, tile);
-        group(tile.rows());
+    void read(const Path& path, const Tile& tile) {
+        words_ = (path.size() + word_bits - 1) / word_bits;
+        test(path, tile);
+        group(tile);
     }
 
     std::size_t size() const { return counts_.size(); }
@@ -41,25 +41,36 @@ public:
     const std::uint32_t* of_rows() const { return of_row_.data(); }
 
 private:
-    void test(const Step* steps, std::size_t n_steps, const Tile& tile) {
-        const std::size_t rows = tile.rows();
-        fails_.assign(words_ * rows, 0);
-        for (std::size_t i = 0; i < n_steps; ++i) {
-            const float* x = tile.column(steps[i].feature);
-            Bits* words = fails_.data() + i / word_bits * rows;
-            const std::size_t shift = i % word_bits;
-            const float above = steps[i].above, up_to = steps[i].up_to;
-            if (steps[i].turns_left)
-                for (std::size_t row = 0; row < rows; ++row)
-                    words[row] |= (Bits{x[row] <= above} | Bits{!(x[row] <= up_to)}) << shift;
-            else
-                for (std::size_t row = 0; row < rows; ++row)
-                    words[row] |= Bits{x[row] <= above} << shift;
+    void test(const Path& path, const Tile& tile) {
+        fails_.assign(words_ * tile.rows(), 0);
+        for (std::size_t i = 0; i < path.size(); ++i) {
+            const Step& step = path.steps[i];
+            const float above = step.above, up_to = step.up_to;
+            if (step.categorical && step.turns_left)
+                fail(step, i, tile, [=](float x) { return x != up_to; });
+            else if (step.turns_left)
+                fail(step, i, tile,
+                     [=](float x) { return static_cast<bool>((x <= above) | !(x <= up_to)); });
+            else if (!step.categorical)
+                fail(step, i, tile, [=](float x) { return x <= above; });
         }
+        for (const auto [i, category] : path.exclusions)
+            fail(path.steps[i], i, tile, [category](float x) { return x == category; });
+    }
+
+    // The rows whose value is refused fail step i.
+    template <class Refused>
+    void fail(const Step& step, std::size_t i, const Tile& tile, Refused&& refused) {
+        const float* x = tile.column(step.feature);
+        Bits* words = fails_.data() + i / word_bits * tile.rows();
+        const std::size_t shift = i % word_bits;
+        for (std::size_t row = 0; row < tile.rows(); ++row)
+            words[row] |= Bits{refused(x[row])} << shift;
     }
 
     // By a table of hashes, in the order in which kinds first appear.
-    void group(std::size_t rows) {
+    void group(const Tile& tile) {
+        const std::size_t rows = tile.rows();
         const std::size_t places = std::bit_ceil(2 * rows + 1);
         if (table_.size() < places) table_.assign(places, 0), round_ = 0;
         round_ += rows + 1;  // entries below are of an earlier path
@@ -76,7 +87,7 @@ private:
                 counts_.push_back(0.0);
             }
             const std::size_t kind = table_[place] - round_;
-            counts_[kind] += 1.0;
+            counts_[kind] += tile.weight(row);
             of_row_[row] = static_cast<std::uint32_t>(kind);
         }
     }
@@ -97,7 +108,7 @@ private:
     std::size_t words_ = 0;
     std::vector<Bits> fails_;    // per word and row: the steps that it fails
     std::vector<Bits> failed_;   // per kind and word
-    std::vector<double> counts_;  // per kind: its rows
+    std::vector<double> counts_;  // per kind: the weight of its rows
     std::vector<std::uint32_t> of_row_;
     std::vector<std::uint64_t> table_;
     std::uint64_t round_ = 0;

@@ -26,7 +26,9 @@ namespace riparian::explain {
 class PathDependent {
 public:
     // times[i][kind]: φ of step i for a leaf of value 1.
-    void solve(const Step* steps, std::size_t length, const Kinds& kinds, double* times) {
+    void solve(const Path& path, const Kinds& kinds, double* times) {
+        const Step* steps = path.steps.data();
+        const std::size_t length = path.size();
         const Rule& rule = rule_of(length);
         switch (rule.places) {
             case 2: return solve_with<2>(steps, length, rule, kinds, times);

@@ -3,26 +3,36 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "explain/plain_trees.hpp"
 
 namespace riparian::explain {
 
-// All tests of one feature on a path. Together they ask whether it is in (above, up_to].
+// All tests of one feature on a path. Together they ask whether a number is in (above, up_to], and
+// whether a category is `up_to`, if the path turns left somewhere, and none of the exclusions.
 struct Step {
     std::uint32_t feature;
+    bool categorical = false;  // R22
+    bool turns_left = false;   // somewhere, which a missing value never does (R4)
     float above = -std::numeric_limits<float>::infinity();
     float up_to = std::numeric_limits<float>::infinity();
-    bool turns_left = false;  // somewhere, which a missing value never does (R4)
-    double share = 1.0;       // of the points that came there, those that the tests let pass
+    double share = 1.0;  // of the points that came there, those that the tests let pass
+};
+
+// A category that does not pass a step.
+struct Exclusion {
+    std::size_t step;  // of its path
+    float category;
 };
 
 struct Path {
-    std::size_t begin, end;  // its steps
+    std::span<const Step> steps;
+    std::span<const Exclusion> exclusions;
     std::int64_t leaf;
 
-    std::size_t size() const { return end - begin; }
+    std::size_t size() const { return steps.size(); }
 };
 
 // All paths of one tree. The memory is used again for the next one.
@@ -32,7 +42,8 @@ public:
 
     void read(const PlainTrees& trees, std::size_t tree) {
         steps_.clear();
-        paths_.clear();
+        exclusions_.clear();
+        ends_.clear();
         edges_.clear();
         std::vector<Visit> stack{{trees.root[tree], 0, {}}};
         while (!stack.empty()) {
@@ -49,8 +60,14 @@ public:
         }
     }
 
-    const std::vector<Path>& all() const { return paths_; }
-    const Step* steps(const Path& path) const { return steps_.data() + path.begin; }
+    std::size_t size() const { return ends_.size(); }
+    Path operator[](std::size_t i) const {
+        const End begin = i ? ends_[i - 1] : End{0, 0, 0}, end = ends_[i];
+        return {std::span(steps_).subspan(begin.steps, end.steps - begin.steps),
+                std::span(exclusions_)
+                    .subspan(begin.exclusions, end.exclusions - begin.exclusions),
+                end.leaf};
+    }
 
 private:
     static constexpr std::size_t none = ~std::size_t{0};
@@ -58,8 +75,12 @@ private:
     struct Edge {
         std::uint32_t feature;
         float threshold;
-        bool right;
+        bool equals, right;
         double share;
+    };
+    struct End {  // of a path among the steps and exclusions
+        std::size_t steps, exclusions;
+        std::int64_t leaf;
     };
     struct Visit {
         std::int64_t node;
@@ -68,7 +89,8 @@ private:
     };
 
     static Edge edge(const PlainTrees& trees, std::int64_t node, bool right) {
-        return {static_cast<std::uint32_t>(trees.feature[node]), trees.threshold[node], right,
+        return {static_cast<std::uint32_t>(trees.feature[node]), trees.threshold[node],
+                trees.equals[node], right,
                 trees.weight[trees.left[node] + right] / trees.weight[node]};
     }
 
@@ -77,23 +99,42 @@ private:
         for (const Edge& edge : edges_) {
             if (place_[edge.feature] == none) {
                 place_[edge.feature] = steps_.size();
-                steps_.push_back({edge.feature});
+                steps_.push_back({edge.feature, edge.equals});
             }
-            Step& step = steps_[place_[edge.feature]];
-            step.share *= edge.share;
-            if (edge.right) {
-                step.above = std::max(step.above, edge.threshold);
-            } else {
-                step.up_to = std::min(step.up_to, edge.threshold);
-                step.turns_left = true;
-            }
+            const std::size_t place = place_[edge.feature];
+            steps_[place].share *= edge.share;
+            if (edge.equals)
+                ask_category(steps_[place], place - begin, edge);
+            else
+                ask_number(steps_[place], edge);
         }
         for (std::size_t i = begin; i < steps_.size(); ++i) place_[steps_[i].feature] = none;
-        paths_.push_back({begin, steps_.size(), leaf});
+        ends_.push_back({steps_.size(), exclusions_.size(), leaf});
+    }
+
+    static void ask_number(Step& step, const Edge& edge) {
+        if (edge.right) {
+            step.above = std::max(step.above, edge.threshold);
+        } else {
+            step.up_to = std::min(step.up_to, edge.threshold);
+            step.turns_left = true;
+        }
+    }
+
+    void ask_category(Step& step, std::size_t number, const Edge& edge) {
+        if (edge.right) {
+            exclusions_.push_back({number, edge.threshold});
+        } else {
+            // Nothing is two categories at once, and nothing equals NaN.
+            const bool other = step.turns_left && step.up_to != edge.threshold;
+            step.up_to = other ? std::numeric_limits<float>::quiet_NaN() : edge.threshold;
+            step.turns_left = true;
+        }
     }
 
     std::vector<Step> steps_;  // of all paths, end to end
-    std::vector<Path> paths_;
+    std::vector<Exclusion> exclusions_;
+    std::vector<End> ends_;           // of the paths
     std::vector<Edge> edges_;         // from the root to where we are
     std::vector<std::size_t> place_;  // per feature, while a path is made: its step
 };

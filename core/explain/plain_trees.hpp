@@ -11,9 +11,11 @@ struct PlainTrees {
     const std::int64_t* root;
     std::size_t n_trees;
 
-    // Per node. x <= threshold goes left, all else (NaN too) to the next node after that (R4).
+    // Per node. x <= threshold goes left, or of a categorical feature x == threshold (R22); all else
+    // (NaN too) goes to the next node after that (R4).
     const std::int32_t* feature;  // -1 of a leaf
     const float* threshold;
+    const bool* equals;  // whether the feature is categorical
     const std::int32_t* left;
     const double* weight;             // points below: the sum of its children's
     const std::int64_t* leaf_number;  // among the leaves; not read of an inner node
@@ -28,9 +30,13 @@ struct PlainTrees {
 
     bool is_leaf(std::int64_t node) const { return feature[node] < 0; }
 
+    bool goes_left(std::int64_t node, float x) const {
+        return equals[node] ? x == threshold[node] : x <= threshold[node];
+    }
+
     std::int64_t leaf_of(std::size_t tree, const float* row) const {
         std::int64_t node = root[tree];
-        while (!is_leaf(node)) node = left[node] + !(row[feature[node]] <= threshold[node]);
+        while (!is_leaf(node)) node = left[node] + !goes_left(node, row[feature[node]]);
         return leaf_number[node];
     }
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "explain/plain_trees.hpp"
@@ -11,7 +12,10 @@ namespace riparian::explain {
 // The columns of some rows: a test of a path is put to all of them at once.
 class Tile {
 public:
-    explicit Tile(const Rows& rows) : rows_(rows.count), values_(rows.count * rows.width) {
+    // `weights` may be null: all 1.
+    explicit Tile(const Rows& rows, const double* weights = nullptr)
+        : rows_(rows.count), values_(rows.count * rows.width), weights_(rows.count, 1.0) {
+        if (weights) std::copy_n(weights, rows.count, weights_.begin());
         for (std::size_t row = 0; row < rows.count; ++row)
             for (std::size_t column = 0; column < rows.width; ++column)
                 values_[column * rows.count + row] = rows[row][column];
@@ -19,10 +23,13 @@ public:
 
     std::size_t rows() const { return rows_; }
     const float* column(std::size_t feature) const { return values_.data() + feature * rows_; }
+    double weight(std::size_t row) const { return weights_[row]; }
+    double total() const { return std::accumulate(weights_.begin(), weights_.end(), 0.0); }
 
 private:
     std::size_t rows_;
     std::vector<float> values_;
+    std::vector<double> weights_;  // how many rows each of them stands for
 };
 
 // The contributions of a tile: features, by classes, by rows.

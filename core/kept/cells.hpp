@@ -60,28 +60,35 @@ public:
     struct Sides {
         Run left, right;
     };
-    // Those that go left (R4) before the rest, each in order. `values` are theirs in the dimension of
-    // the split.
-    Sides divide(const Run& run, const float* values, float threshold) {
+    // Those that go left (R4; where `equal` says so, R22) before the rest, each in order. `values` are
+    // theirs in the dimension of the split.
+    Sides divide(const Run& run, const float* values, float threshold, bool equal) {
+        if (equal) return divide_by(run, values, [=](float v) { return v == threshold; });
+        return divide_by(run, values, [=](float v) { return v <= threshold; });
+    }
+
+private:
+    template <class IsLeft>
+    Sides divide_by(const Run& run, const float* values, IsLeft is_left) {
         if (room_.size() < run.count) {
             room_.resize(run.count);
             room_labels_.resize(run.count);
         }
-        const std::size_t left = divide_numbers(run, values, threshold);
-        if (!weights_.empty()) divide_weights(run, values, threshold);
+        const std::size_t left = divide_numbers(run, values, is_left);
+        if (!weights_.empty()) divide_weights(run, values, is_left);
         return {{run.first, left}, {run.first + left, run.count - left}};
     }
 
-private:
     // Without a branch: the side is a coin toss.
-    std::size_t divide_numbers(const Run& run, const float* values, float threshold) {
+    template <class IsLeft>
+    std::size_t divide_numbers(const Run& run, const float* values, IsLeft is_left) {
         std::uint64_t *ts = ts_.data() + run.first, *ts_right = room_.data();
         Class *labels = labels_.data() + run.first, *labels_right = room_labels_.data();
         std::size_t left = 0, right = 0;
         for (std::size_t i = 0; i < run.count; ++i) {
             const std::uint64_t t = ts[i];
             const Class label = labels[i];
-            const bool goes_left = values[i] <= threshold;
+            const bool goes_left = is_left(values[i]);
             ts[left] = ts_right[right] = t;
             labels[left] = labels_right[right] = label;
             left += goes_left;
@@ -92,12 +99,13 @@ private:
         return left;
     }
 
-    void divide_weights(const Run& run, const float* values, float threshold) {
+    template <class IsLeft>
+    void divide_weights(const Run& run, const float* values, IsLeft is_left) {
         Weight* weights = weights_.data() + run.first;
         room_weights_.clear();
         std::size_t left = 0;
         for (std::size_t i = 0; i < run.count; ++i)
-            if (values[i] <= threshold)
+            if (is_left(values[i]))
                 weights[left++] = weights[i];
             else
                 room_weights_.push_back(weights[i]);

@@ -187,7 +187,8 @@ public:
         if (n > 0) see_shape();
     }
 
-    float value(std::uint32_t column, std::uint64_t t) const {
+    float value(Columns::Feature feature, std::uint64_t t) const {
+        const std::uint32_t column = Columns::column(feature);
         const auto& segment = segments_.of(t);
         const std::size_t row = t % segment_points;
         return kind_ == Rows::sparse ? segment.sparse.value(column, row)
@@ -195,7 +196,7 @@ public:
     }
 
     // out[d * stride + i]: the value of point ts[i] in column columns[d].
-    void values(std::span<const std::uint32_t> columns, std::span<const std::uint64_t> ts,
+    void values(std::span<const Columns::Feature> columns, std::span<const std::uint64_t> ts,
                 float* out, std::size_t stride) const {
         if (!whole_)
             for (std::size_t i = 0; i < ts.size(); ++i)
@@ -269,13 +270,13 @@ private:
 
     // Up to `together` points. All places are known before the first is read, so that their cache lines
     // are fetched side by side.
-    void gather(std::span<const std::uint32_t> columns, std::span<const std::uint64_t> ts,
+    void gather(std::span<const Columns::Feature> columns, std::span<const std::uint64_t> ts,
                 float* out, std::size_t stride) const {
         std::array<const float*, together> at;
         for (std::size_t i = 0; i < ts.size(); ++i)
             at[i] = segments_.of(ts[i]).dense.at(ts[i] % segment_points);
         for (std::size_t d = 0; d < columns.size(); ++d) {
-            const std::size_t column = columns[d];
+            const std::size_t column = Columns::column(columns[d]);
             float* row = out + d * stride;
             std::size_t i = 0;
             for (; i + 4 <= ts.size(); i += 4) {

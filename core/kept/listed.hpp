@@ -27,6 +27,8 @@ public:
         kept_.values(features, estimation_, out, stride);
     }
 
+    static bool equals(const typename Space::Feature& feature) { return Space::equals(feature); }
+
 private:
     const KeptPoints<Space>& kept_;
     std::span<const std::uint64_t> structure_, estimation_;

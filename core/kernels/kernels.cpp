@@ -17,35 +17,49 @@
 namespace riparian {
 namespace {
 
+#if defined(__AVX2__)
+// How a vector of values is compared with thresholds: R22, or R4.
+template <bool equal>
+constexpr int side_of = equal ? _CMP_EQ_OQ : _CMP_LE_OQ;
+#endif
+
+template <bool equal>
+inline bool is_left(float value, float threshold) {
+    return equal ? value == threshold : value <= threshold;
+}
+
 // The bits of one dimension, j < count <= 16, in the low bits of the result.
+template <bool equal>
 inline std::uint64_t left_of(float value, const float* thresholds, std::size_t count) {
 #if defined(__AVX512F__)
     const __mmask16 wanted = static_cast<__mmask16>((1u << count) - 1u);
     const __m512 row = _mm512_maskz_loadu_ps(wanted, thresholds);
-    return _mm512_mask_cmp_ps_mask(wanted, _mm512_set1_ps(value), row, _CMP_LE_OQ);
+    return _mm512_mask_cmp_ps_mask(wanted, _mm512_set1_ps(value), row, side_of<equal>);
 #elif defined(__AVX2__)
     const __m256 x = _mm256_set1_ps(value);
-    const __m256 low = _mm256_cmp_ps(x, _mm256_loadu_ps(thresholds), _CMP_LE_OQ);
-    const __m256 high = _mm256_cmp_ps(x, _mm256_loadu_ps(thresholds + 8), _CMP_LE_OQ);
+    const __m256 low = _mm256_cmp_ps(x, _mm256_loadu_ps(thresholds), side_of<equal>);
+    const __m256 high = _mm256_cmp_ps(x, _mm256_loadu_ps(thresholds + 8), side_of<equal>);
     const unsigned bits = static_cast<unsigned>(_mm256_movemask_ps(low)) |
                           static_cast<unsigned>(_mm256_movemask_ps(high)) << 8;
     return bits & ((1u << count) - 1u);
 #else
     std::uint64_t bits = 0;
     for (std::size_t j = 0; j < count; ++j)
-        bits |= static_cast<std::uint64_t>(value <= thresholds[j]) << j;
+        bits |= static_cast<std::uint64_t>(is_left<equal>(value, thresholds[j])) << j;
     return bits;
 #endif
 }
 
-void left_bits(const float* values, std::size_t dims, std::size_t m, const float* thresholds,
-               std::uint64_t* bits) {
+// side(d, thresholds, count) are the bits of some thresholds of dimension d.
+template <class Side>
+inline void all_bits(std::size_t dims, std::size_t m, const float* thresholds, std::uint64_t* bits,
+                     Side side) {
     std::uint64_t word = 0;
     std::size_t used = 0;  // bits of `word`
     for (std::size_t d = 0; d < dims; ++d) {
         for (std::size_t j = 0; j < m; j += 16) {
             const std::size_t count = m - j < 16 ? m - j : 16;
-            const std::uint64_t found = left_of(values[d], thresholds + d * m + j, count);
+            const std::uint64_t found = side(d, thresholds + d * m + j, count);
             word |= found << used;
             used += count;
             if (used >= 64) {
@@ -56,6 +70,21 @@ void left_bits(const float* values, std::size_t dims, std::size_t m, const float
         }
     }
     if (used) *bits = word;
+}
+
+void left_bits(const float* values, std::size_t dims, std::size_t m, const float* thresholds,
+               std::uint64_t* bits) {
+    all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
+        return left_of<false>(values[d], some, count);
+    });
+}
+
+void mixed_bits(const float* values, const std::uint32_t* features, std::size_t dims, std::size_t m,
+                const float* thresholds, std::uint64_t* bits) {
+    all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
+        return features[d] >> 31 ? left_of<true>(values[d], some, count)
+                                 : left_of<false>(values[d], some, count);
+    });
 }
 
 // Each bit of a byte as a byte of its own.
@@ -199,32 +228,35 @@ inline std::uint32_t sixteen_bits(const std::uint8_t* bytes) {
 }
 #endif
 
-// Which of sixteen values are <= the threshold.
+// Which of sixteen values are left of the threshold.
+template <bool equal>
 inline std::uint32_t sixteen_left(const float* values, float threshold) {
 #if defined(__AVX512F__)
-    return _mm512_cmp_ps_mask(_mm512_loadu_ps(values), _mm512_set1_ps(threshold), _CMP_LE_OQ);
+    return _mm512_cmp_ps_mask(_mm512_loadu_ps(values), _mm512_set1_ps(threshold), side_of<equal>);
 #elif defined(__AVX2__)
     const __m256 t = _mm256_set1_ps(threshold);
-    const __m256 low = _mm256_cmp_ps(_mm256_loadu_ps(values), t, _CMP_LE_OQ);
-    const __m256 high = _mm256_cmp_ps(_mm256_loadu_ps(values + 8), t, _CMP_LE_OQ);
+    const __m256 low = _mm256_cmp_ps(_mm256_loadu_ps(values), t, side_of<equal>);
+    const __m256 high = _mm256_cmp_ps(_mm256_loadu_ps(values + 8), t, side_of<equal>);
     return static_cast<std::uint32_t>(_mm256_movemask_ps(low)) |
            static_cast<std::uint32_t>(_mm256_movemask_ps(high)) << 8;
 #else
     std::uint8_t bytes[16];
-    for (unsigned i = 0; i < 16; ++i) bytes[i] = values[i] <= threshold;
+    for (unsigned i = 0; i < 16; ++i) bytes[i] = is_left<equal>(values[i], threshold);
     return sixteen_bits(bytes);
 #endif
 }
 
 // Of up to 64 values.
+template <bool equal>
 inline std::uint64_t word_left(const float* values, std::size_t n, float threshold) {
-    std::uint64_t word = sixteen_left(values, threshold);
+    std::uint64_t word = sixteen_left<equal>(values, threshold);
     for (std::size_t i = 16; i < n; i += 16)
-        word |= std::uint64_t{sixteen_left(values + i, threshold)} << i;
+        word |= std::uint64_t{sixteen_left<equal>(values + i, threshold)} << i;
     return word;
 }
 
-// Of sixteen thresholds, the bits of those with between `least` and `most` values <= them.
+// Of sixteen thresholds, the bits of those with between `least` and `most` values left of them.
+template <bool equal>
 inline std::uint32_t sixteen_valid(const float* values, std::size_t n, const float* thresholds,
                                    std::size_t least, std::size_t most) {
 #if defined(__AVX512F__)
@@ -232,7 +264,7 @@ inline std::uint32_t sixteen_valid(const float* values, std::size_t n, const flo
     const __m512i one = _mm512_set1_epi32(1);
     __m512i left = _mm512_setzero_si512();
     for (std::size_t i = 0; i < n; ++i) {
-        const __mmask16 is_left = _mm512_cmp_ps_mask(_mm512_set1_ps(values[i]), row, _CMP_LE_OQ);
+        const __mmask16 is_left = _mm512_cmp_ps_mask(_mm512_set1_ps(values[i]), row, side_of<equal>);
         left = _mm512_mask_add_epi32(left, is_left, left, one);
     }
     return _mm512_cmpge_epu32_mask(left, _mm512_set1_epi32(static_cast<int>(least))) &
@@ -242,8 +274,8 @@ inline std::uint32_t sixteen_valid(const float* values, std::size_t n, const flo
     __m256i low_left = _mm256_setzero_si256(), high_left = low_left;  // counted down
     for (std::size_t i = 0; i < n; ++i) {
         const __m256 x = _mm256_set1_ps(values[i]);
-        const __m256 is_low = _mm256_cmp_ps(x, low, _CMP_LE_OQ);
-        const __m256 is_high = _mm256_cmp_ps(x, high, _CMP_LE_OQ);
+        const __m256 is_low = _mm256_cmp_ps(x, low, side_of<equal>);
+        const __m256 is_high = _mm256_cmp_ps(x, high, side_of<equal>);
         low_left = _mm256_add_epi32(low_left, _mm256_castps_si256(is_low));
         high_left = _mm256_add_epi32(high_left, _mm256_castps_si256(is_high));
     }
@@ -258,27 +290,10 @@ inline std::uint32_t sixteen_valid(const float* values, std::size_t n, const flo
 #else
     std::uint32_t left[16] = {}, bits = 0;
     for (std::size_t i = 0; i < n; ++i)
-        for (unsigned k = 0; k < 16; ++k) left[k] += values[i] <= thresholds[k];
+        for (unsigned k = 0; k < 16; ++k) left[k] += is_left<equal>(values[i], thresholds[k]);
     for (unsigned k = 0; k < 16; ++k)
         bits |= static_cast<std::uint32_t>((left[k] >= least) & (left[k] <= most)) << k;
     return bits;
-#endif
-}
-
-// Which of sixteen values equal this one.
-inline std::uint32_t sixteen_equal(const float* values, float value) {
-#if defined(__AVX512F__)
-    return _mm512_cmp_ps_mask(_mm512_loadu_ps(values), _mm512_set1_ps(value), _CMP_EQ_OQ);
-#elif defined(__AVX2__)
-    const __m256 x = _mm256_set1_ps(value);
-    const __m256 low = _mm256_cmp_ps(_mm256_loadu_ps(values), x, _CMP_EQ_OQ);
-    const __m256 high = _mm256_cmp_ps(_mm256_loadu_ps(values + 8), x, _CMP_EQ_OQ);
-    return static_cast<std::uint32_t>(_mm256_movemask_ps(low)) |
-           static_cast<std::uint32_t>(_mm256_movemask_ps(high)) << 8;
-#else
-    std::uint8_t bytes[16];
-    for (unsigned i = 0; i < 16; ++i) bytes[i] = values[i] == value;
-    return sixteen_bits(bytes);
 #endif
 }
 
@@ -291,24 +306,32 @@ inline unsigned lowest_bit(std::uint32_t bits) {  // of a number that is not 0
 }
 
 // Repeats are looked for among sixteen, and only of the valid ones.
-std::size_t valid_thresholds(const float* values, std::size_t n, const float* thresholds,
-                             std::size_t m, std::size_t least, std::size_t most,
-                             std::uint32_t* valid) {
+template <bool equal>
+std::size_t valid_thresholds_of(const float* values, std::size_t n, const float* thresholds,
+                                std::size_t m, std::size_t least, std::size_t most,
+                                std::uint32_t* valid) {
     std::size_t n_valid = 0;
     for (std::size_t first = 0; first < m; first += 16) {
         const float* some = thresholds + first;
-        std::uint32_t bits = sixteen_valid(values, n, some, least, most);
+        std::uint32_t bits = sixteen_valid<equal>(values, n, some, least, most);
         if (m - first < 16) bits &= (1u << (m - first)) - 1u;
         for (; bits; bits &= bits - 1) {
             const unsigned j = lowest_bit(bits);
             valid[n_valid] = static_cast<std::uint32_t>(first + j);
-            n_valid += sixteen_equal(some, some[j]) >> j == 1;
+            n_valid += sixteen_left<true>(some, some[j]) >> j == 1;
         }
     }
     return n_valid;
 }
 
-template <std::size_t words>
+std::size_t valid_thresholds(const float* values, std::size_t n, const float* thresholds,
+                             std::size_t m, std::size_t least, std::size_t most, bool equal,
+                             std::uint32_t* valid) {
+    const auto run = equal ? valid_thresholds_of<true> : valid_thresholds_of<false>;
+    return run(values, n, thresholds, m, least, most, valid);
+}
+
+template <std::size_t words, bool equal>
 void sum_terms_of(const float* values, std::size_t n, const float* thresholds,
                   const std::uint32_t* chosen, std::size_t n_chosen, const std::uint64_t* masks,
                   std::size_t n_masks, const std::uint64_t* terms, const std::uint32_t* starts,
@@ -317,8 +340,9 @@ void sum_terms_of(const float* values, std::size_t n, const float* thresholds,
         const float threshold = thresholds[chosen[v]];
         std::uint64_t left[words];
         for (std::size_t w = 0; w + 1 < words; ++w)
-            left[w] = word_left(values + 64 * w, 64, threshold);
-        left[words - 1] = word_left(values + 64 * (words - 1), n - 64 * (words - 1), threshold);
+            left[w] = word_left<equal>(values + 64 * w, 64, threshold);
+        left[words - 1] =
+            word_left<equal>(values + 64 * (words - 1), n - 64 * (words - 1), threshold);
         std::uint64_t sum = 0;
         for (std::size_t k = 0; k < n_masks; ++k) {
             std::uint32_t count = 0;
@@ -330,28 +354,40 @@ void sum_terms_of(const float* values, std::size_t n, const float* thresholds,
     }
 }
 
+template <bool equal>
+auto terms_by_words(std::size_t n) {
+    return n <= 64    ? sum_terms_of<1, equal>
+           : n <= 128 ? sum_terms_of<2, equal>
+           : n <= 192 ? sum_terms_of<3, equal>
+                      : sum_terms_of<4, equal>;
+}
+
 void sum_terms(const float* values, std::size_t n, const float* thresholds,
                const std::uint32_t* chosen, std::size_t n_chosen, const std::uint64_t* masks,
                std::size_t n_masks, const std::uint64_t* terms, const std::uint32_t* starts,
-               std::uint64_t* sums) {
-    const auto run = n <= 64    ? sum_terms_of<1>
-                     : n <= 128 ? sum_terms_of<2>
-                     : n <= 192 ? sum_terms_of<3>
-                                : sum_terms_of<4>;
+               bool equal, std::uint64_t* sums) {
+    const auto run = equal ? terms_by_words<true>(n) : terms_by_words<false>(n);
     run(values, n, thresholds, chosen, n_chosen, masks, n_masks, terms, starts, sums);
 }
 
-void left_words(const float* values, std::size_t n, const float* thresholds, std::size_t m,
-                std::uint64_t* words, std::uint32_t* counts) {
+template <bool equal>
+void left_words_of(const float* values, std::size_t n, const float* thresholds, std::size_t m,
+                   std::uint64_t* words, std::uint32_t* counts) {
     for (std::size_t j = 0; j < m; ++j) {
         std::uint32_t count = 0;
         for (std::size_t i = 0; i < n; i += 64) {
             const std::size_t some = n - i < 64 ? n - i : 64;
-            *words = word_left(values + i, some, thresholds[j]);
+            *words = word_left<equal>(values + i, some, thresholds[j]);
             count += bits_of(*words++);
         }
         counts[j] = count;
     }
+}
+
+void left_words(const float* values, std::size_t n, const float* thresholds, std::size_t m,
+                bool equal, std::uint64_t* words, std::uint32_t* counts) {
+    const auto run = equal ? left_words_of<true> : left_words_of<false>;
+    run(values, n, thresholds, m, words, counts);
 }
 
 void count_both(const std::uint64_t* left, const std::uint64_t* masks, std::size_t words,
@@ -379,6 +415,7 @@ extern const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels);
 const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     RIPARIAN_NAME(RIPARIAN_KERNELS),
     left_bits,
+    mixed_bits,
     add8,
     add<std::uint16_t>,
     add<std::uint32_t>,

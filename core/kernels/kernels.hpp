@@ -24,6 +24,11 @@ struct Kernels {
     void (*left_bits)(const float* values, std::size_t dims, std::size_t m, const float* thresholds,
                       std::uint64_t* bits);
 
+    // The same where some dimensions are categorical (R22): the top bit of feature d says that value d
+    // must be equal to a threshold.
+    void (*mixed_bits)(const float* values, const std::uint32_t* features, std::size_t dims,
+                       std::size_t m, const float* thresholds, std::uint64_t* bits);
+
     // counters[i] += weight where bit i is set, i < n, n a multiple of 8. No counter overflows.
     void (*add8)(std::uint8_t* counters, const std::uint64_t* bits, std::size_t n,
                  std::uint64_t weight);
@@ -45,25 +50,25 @@ struct Kernels {
                               float* values);
 
     // The loops of a look (R20). Values and thresholds are readable up to a multiple of 16, and NaN past
-    // the last.
+    // the last. A value is left of a threshold if it is <= it or, where `equal` says so, equal to it (R22).
 
-    // Of m thresholds, those with at least `least` and at most `most` of n values <= them, as their
+    // Of m thresholds, those with at least `least` and at most `most` of n values left of them, as their
     // numbers. Of equal thresholds, at least the last is kept. Returns how many; `valid` has room for m.
     std::size_t (*valid_thresholds)(const float* values, std::size_t n, const float* thresholds,
-                                    std::size_t m, std::size_t least, std::size_t most,
+                                    std::size_t m, std::size_t least, std::size_t most, bool equal,
                                     std::uint32_t* valid);
 
-    // Of each of the chosen thresholds: with c the number of values that are <= it and have their bit set
-    // in mask k, of ceil(n / 64) words, the sum over k of terms[starts[k] + c]. n is at most 256.
+    // Of each of the chosen thresholds: with c the number of values that are left of it and have their bit
+    // set in mask k, of ceil(n / 64) words, the sum over k of terms[starts[k] + c]. n is at most 256.
     void (*sum_terms)(const float* values, std::size_t n, const float* thresholds,
                       const std::uint32_t* chosen, std::size_t n_chosen, const std::uint64_t* masks,
                       std::size_t n_masks, const std::uint64_t* terms, const std::uint32_t* starts,
-                      std::uint64_t* sums);
+                      bool equal, std::uint64_t* sums);
 
-    // counts[j] = how many of n values are <= thresholds[j], j < m; and which: the bits of row j of
+    // counts[j] = how many of n values are left of thresholds[j], j < m; and which: the bits of row j of
     // `words`, ceil(n / 64) to a row.
     void (*left_words)(const float* values, std::size_t n, const float* thresholds, std::size_t m,
-                       std::uint64_t* words, std::uint32_t* counts);
+                       bool equal, std::uint64_t* words, std::uint32_t* counts);
 
     // counts[k] = how many bits are set in both `left` and the k-th of n_masks masks of so many words.
     void (*count_both)(const std::uint64_t* left, const std::uint64_t* masks, std::size_t words,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -229,6 +230,7 @@ protected:
 
     template <class Context, class Cut>
     static void divide_cell(const Cut& cut, Context& context) {
+        using Space = std::remove_cvref_t<decltype(context.space)>;
         auto& scratch = context.scratch;
         const auto divide = [&](CellPoints& points, const Run& run, const float* values) {
             if (!values) {
@@ -237,7 +239,7 @@ protected:
                                       scratch.gathered.data(), run.count);
                 values = scratch.gathered.data();
             }
-            return points.divide(run, values, cut.threshold);
+            return points.divide(run, values, cut.threshold, Space::equals(cut.feature));
         };
         const auto structure = divide(scratch.structure, scratch.cell.structure,
                                       scratch.cut_values ? scratch.cut_values->structure : nullptr);

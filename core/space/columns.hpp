@@ -1,6 +1,7 @@
 // The columns of a matrix as a feature space.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -32,20 +33,42 @@ private:
     std::size_t columns_;
 };
 
-// Axis-aligned: feature d of a point is its d-th coordinate.
+// Axis-aligned: feature d of a point is its d-th coordinate. Some columns may be categorical (R22).
 class Columns {
 public:
     static constexpr bool columns = true;  // a feature is one of finitely many, and has a number
-    using Feature = std::uint32_t;
+    using Feature = std::uint32_t;  // a column; the top bit is set if it is categorical
     using Point = const float*;
     using Batch = Matrix;
 
-    Columns(std::uint32_t n_dims, const HowMany& candidates)
-        : n_dims_(n_dims), candidates_(candidates) {}
+    // Fewer than 2^31 columns; `categorical` are some of them.
+    Columns(std::uint32_t n_dims, const HowMany& candidates,
+            std::vector<std::uint32_t> categorical = {})
+        : n_dims_(n_dims), candidates_(candidates), categorical_(std::move(categorical)) {
+        std::sort(categorical_.begin(), categorical_.end());
+    }
 
-    static float value(Feature dim, Point x) { return x[dim]; }
+    static std::uint32_t column(Feature feature) { return feature & ~categorical_bit; }
+    static bool equals(Feature feature) { return feature >> 31; }
+    static float value(Feature feature, Point x) { return x[column(feature)]; }
     RIPARIAN_HOT static void project(const Feature* dims, std::size_t n, Point x, float* values) {
-        for (std::size_t d = 0; d < n; ++d) values[d] = x[dims[d]];
+        for (std::size_t d = 0; d < n; ++d) values[d] = x[column(dims[d])];
+    }
+
+    // Without a branch. `mixed`: the feature may be categorical.
+    template <bool mixed>
+    static std::uint32_t goes_right(Feature feature, float threshold, Point x) {
+        if constexpr (!mixed) return !(x[feature] <= threshold);
+        const float v = value(feature, x);
+        return static_cast<std::uint32_t>(!(v <= threshold)) | (feature >> 31 & (v < threshold));
+    }
+
+    // Arrays have plain columns.
+    static Feature saved(Feature feature) { return column(feature); }
+    Feature restored(Feature column) const {
+        const bool is_one =
+            std::binary_search(categorical_.begin(), categorical_.end(), column);
+        return is_one ? column | categorical_bit : column;
     }
 
     // R2: min(1 + Poisson(λ), D) distinct dimensions, by a partial Fisher-Yates shuffle. Where few
@@ -58,11 +81,15 @@ public:
             draw_few(draws, drawn, count);
         else
             draw_many(draws, drawn, count);
+        if (!categorical_.empty())
+            for (Feature& feature : drawn) feature = restored(feature);
     }
 
     std::uint32_t n_dims() const { return n_dims_; }
 
 private:
+    static constexpr Feature categorical_bit = Feature{1} << 31;
+
     void draw_many(Draws& draws, std::vector<Feature>& drawn, std::uint32_t count) const {
         drawn.resize(n_dims_);
         std::iota(drawn.begin(), drawn.end(), Feature{0});
@@ -87,6 +114,7 @@ private:
 
     std::uint32_t n_dims_;  // D, as of now
     HowMany candidates_;
+    std::vector<std::uint32_t> categorical_;  // columns, ascending
 };
 
 static_assert(FeatureSpace<Columns>);

@@ -60,6 +60,13 @@ public:
         : offset_std_(offset_std), candidates_(candidates) {}
 
     static float value(Feature pair, const Point& p) { return depth_difference(pair, p); }
+    static bool equals(const Feature&) { return false; }
+    template <bool>
+    static std::uint32_t goes_right(Feature pair, float threshold, const Point& p) {
+        return !(value(pair, p) <= threshold);
+    }
+    static Feature saved(Feature pair) { return pair; }
+    static Feature restored(Feature pair) { return pair; }
     static void project(const Feature* pairs, std::size_t n, const Point& p, float* values) {
         kernels().depth_differences(p, pairs, n, values);
     }

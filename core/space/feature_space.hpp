@@ -20,6 +20,11 @@ concept FeatureSpace =
         { batch.size() } -> std::same_as<std::size_t>;
         { Space::columns } -> std::convertible_to<bool>;
         { Space::value(feature, point) } -> std::same_as<float>;
+        { Space::equals(feature) } -> std::same_as<bool>;  // it is categorical (R22)
+        { Space::template goes_right<true>(feature, float{}, point) };  // at a threshold (R4, R22),
+        { Space::template goes_right<false>(feature, float{}, point) };  // where none is categorical
+        { Space::saved(feature) } -> std::same_as<typename Space::Feature>;  // as arrays have it,
+        { space.restored(feature) } -> std::same_as<typename Space::Feature>;  // and back
         { Space::project(&feature, std::size_t{}, point, values) };  // on several features at once
         { space.draw(draws, drawn) };  // replaces `drawn` with the features of a new leaf (R2)
     };

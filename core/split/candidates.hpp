@@ -157,8 +157,8 @@ public:
     }
 
     void save(TreeState<Space>& out) const;
-    static Candidates* restored(Pool& pool, std::uint32_t split_points, CandidatesReader<Space>& in,
-                                CandidateScratch<Space>& scratch);
+    static Candidates* restored(Pool& pool, const Space& space, std::uint32_t split_points,
+                                CandidatesReader<Space>& in, CandidateScratch<Space>& scratch);
 
     Feature feature(std::uint32_t candidate) const {
         return features()[candidate / shape_.split_points];
@@ -172,9 +172,13 @@ public:
     const Feature* features() const { return Block::features(this, shape_); }
 
 private:
+    static constexpr std::uint32_t mixed_bit = std::uint32_t{1} << 31;
+
     Candidates(Pool& pool, const CandidateShape& shape, const std::vector<Feature>& features,
                std::uint32_t attempt)
-        : shape_(shape), attempt_(attempt) {
+        : shape_(shape),
+          attempt_(attempt & (mixed_bit - 1)),
+          mixed_(std::any_of(features.begin(), features.end(), Space::equals)) {
         Block::fill(this, shape, features.data());
         evidence_.allocate(pool, shape_);
     }
@@ -201,6 +205,7 @@ private:
     // R18: m thresholds in each dimension, uniform between the least and the largest of its values.
     void spread_thresholds(Draws draws) {
         for (std::uint32_t d = 0; d < shape_.dims; ++d) {
+            if (Space::equals(features()[d])) continue;  // R22: these stay categories
             float* row = thresholds() + std::size_t{d} * shape_.split_points;
             float low = row[0], high = row[0];
             for (std::uint32_t j = 1; j < shape_.split_points; ++j) {  // a NaN is no bound
@@ -219,8 +224,14 @@ private:
         if (scratch.bits.size() < words) scratch.bits.resize(words);
         std::uint64_t* bits = scratch.bits.data();
         std::fill(bits + shape_.candidates() / 64, bits + words, 0);
-        kernels().left_bits(scratch.values.data(), shape_.dims, shape_.split_points, thresholds(),
-                            bits);
+        if (mixed_) {
+            if constexpr (Space::columns)
+                kernels().mixed_bits(scratch.values.data(), features(), shape_.dims,
+                                     shape_.split_points, thresholds(), bits);
+        } else {
+            kernels().left_bits(scratch.values.data(), shape_.dims, shape_.split_points,
+                                thresholds(), bits);
+        }
         set_bits(bits, shape_.everyone(0), split_points_so_far_);
     }
 
@@ -234,7 +245,8 @@ private:
     }
 
     CandidateShape shape_;
-    std::uint32_t attempt_;                  // times candidates were drawn here before (R8)
+    std::uint32_t attempt_ : 31;             // times candidates were drawn here before (R8)
+    std::uint32_t mixed_ : 1;                // some dimension is categorical (R22)
     std::uint32_t split_points_so_far_ = 0;  // split points so far, of m
     std::uint64_t received_ = 0;             // points that predict, since the candidates were drawn
     std::uint64_t planned_ = 0;              // bytes that the budget of the tree sets aside

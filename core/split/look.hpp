@@ -55,7 +55,7 @@ public:
     // `features` were drawn, and then the structure points at `split_points` of the list: candidates are
     // ordered by split point, then by feature (R9). Values are asked for by
     // values.structure(features, out, stride) and values.estimation(features, out, stride), which write
-    // out[d * stride + i]. Valid is a candidate with at least α estimation points on both sides (R6);
+    // out[d * stride + i]; values.equals(feature) says whether it is categorical (R22). Valid is a candidate with at least α estimation points on both sides (R6);
     // the best has the largest gain and was created last among equals. `above` is τ, or nothing if any
     // gain will do.
     template <class Feature, class Values>
@@ -80,6 +80,7 @@ public:
                 const float* on_structure = pad(structure_values_, k * stride, structure.points());
                 const float* on_estimation =
                     pad(estimation_values_, k * estimation_stride, estimation.points);
+                equal_ = values.equals(some[k]);
                 try_feature(static_cast<std::uint32_t>(d + k), on_structure, on_estimation,
                             split_points);
             }
@@ -170,7 +171,7 @@ private:
     // has the gain of the others.
     std::size_t count_valid(const float* estimation, std::size_t m) {
         return kernels().valid_thresholds(estimation, estimation_->points, thresholds_.data(), m,
-                                          alpha_, estimation_weight_ - alpha_, valid_.data());
+                                          alpha_, estimation_weight_ - alpha_, equal_, valid_.data());
     }
 
     std::size_t weigh_valid(const float* estimation, std::size_t m) {
@@ -178,11 +179,15 @@ private:
         for (std::uint32_t j = 0; j < m; ++j) {
             std::uint64_t left = 0;
             for (std::size_t i = 0; i < estimation_->points; ++i)
-                left += estimation[i] <= thresholds_[j] ? estimation_->weights[i] : 0;
+                left += is_left(estimation[i], thresholds_[j]) ? estimation_->weights[i] : 0;
             valid_[n_valid] = j;
             n_valid += left >= alpha_ && estimation_weight_ - left >= alpha_;
         }
         return n_valid;
+    }
+
+    bool is_left(float value, float threshold) const {
+        return equal_ ? value == threshold : value <= threshold;
     }
 
     // -- gains of the valid candidates -----------------------------------------------------------
@@ -199,7 +204,7 @@ private:
         if (terms_.empty()) make_terms();
         kernels().sum_terms(structure, structure_->points(), thresholds_.data(), valid_.data(),
                             n_valid_, masks_.data(), starts_.size(), terms_.data(), starts_.data(),
-                            sums_.data());
+                            equal_, sums_.data());
         for (std::size_t v = 0; v < n_valid_; ++v)
             consider(feature, valid_[v], thresholds_[valid_[v]], structure_->entropy() + sums_[v]);
     }
@@ -234,7 +239,7 @@ private:
         sort_thresholds();
         words_left_.resize(n_valid_ * words);
         totals_.resize(n_valid_);
-        kernels().left_words(structure, structure_->points(), sorted_.data(), n_valid_,
+        kernels().left_words(structure, structure_->points(), sorted_.data(), n_valid_, equal_,
                              words_left_.data(), totals_.data());
         counts_.resize(counts.size());
         for (std::size_t v = 0; v < n_valid_; ++v) {
@@ -250,19 +255,23 @@ private:
     }
 
     // Structure points by their places among the thresholds: those up to a threshold's place are on its
-    // left.
+    // left; of categories, those at it.
     void evaluate_by_places(std::uint32_t feature, const float* structure) {
         const auto& F = EntropyTable::get();
         const auto counts = structure_->counts();
         const std::size_t columns = counts.size() + 1;  // the last: classes without a place
         sort_thresholds();
         places_.resize(padded(structure_->points()));
-        kernels().places_among(structure, structure_->points(), sorted_.data(), n_valid_,
-                               places_.data());
+        if (equal_)
+            find_categories(structure);
+        else
+            kernels().places_among(structure, structure_->points(), sorted_.data(), n_valid_,
+                                   places_.data());
         structure_->add_up(places_, columns, n_valid_ + 1, weights_);
         left_.assign(columns, 0);
         for (std::size_t v = 0; v < n_valid_; ++v) {
             std::uint64_t total = 0;
+            if (equal_) std::fill(left_.begin(), left_.end(), 0);
             for (std::size_t k = 0; k < columns; ++k)
                 total += left_[k] += weights_[v * columns + k];
             const std::uint64_t sides = entropy_of_sides(total);
@@ -274,12 +283,27 @@ private:
         }
     }
 
-    // The valid ones.
+    // The place of each structure point among the categories; n_valid_ if it has another.
+    void find_categories(const float* structure) {
+        for (std::size_t i = 0; i < structure_->points(); ++i) {
+            const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), structure[i]);
+            const bool found = at != sorted_.end() && *at == structure[i];
+            places_[i] = static_cast<std::uint32_t>(found ? at - sorted_.begin()
+                                                          : sorted_.end() - sorted_.begin());
+        }
+    }
+
+    // The valid ones; each category once, and of equal ones the last.
     void sort_thresholds() {
         order_.resize(n_valid_);
-        sorted_.resize(n_valid_);
         for (std::size_t v = 0; v < n_valid_; ++v) order_[v] = {thresholds_[valid_[v]], valid_[v]};
         std::sort(order_.begin(), order_.end());
+        if (equal_) {
+            const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+            order_.erase(order_.begin(), std::unique(order_.rbegin(), order_.rend(), same).base());
+            n_valid_ = order_.size();
+        }
+        sorted_.resize(n_valid_);
         for (std::size_t v = 0; v < n_valid_; ++v) sorted_[v] = order_[v].first;
     }
 
@@ -334,6 +358,7 @@ private:
     std::vector<std::uint32_t>
         valid_;  // the first n_valid_: split points whose candidates are valid
     std::size_t n_valid_ = 0;
+    bool equal_ = false;  // it is categorical: left is what equals a threshold
     std::vector<float> sorted_;                           // thresholds of the valid ones
     std::vector<std::pair<float, std::uint32_t>> order_;  // and their split points
     // By terms and by masks:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from riparian.estimator.docstrings import documented
@@ -41,6 +42,8 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
         The number of features.
     feature_names_in_ : ndarray of str
         Their names, where X came with names.
+    categories_ : dict
+        The categories of each categorical feature, by its name or number, in the order of arrival.
     replacements_ : list of (int, int)
         The points, counted from 0, at which a tree was replaced, and the place of the tree.
 
@@ -78,6 +81,8 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
         memories: tuple[float, ...] = (1 / 3, 0.8, 0.95, 1.0),
         fading: float = 0.98,
         voting: Literal["average", "majority"] = "average",
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        max_categories: int | None = 100_000,
         passes: int = 1,
         shuffle: bool = True,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
@@ -97,6 +102,8 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
             kept_points=kept_points,
             max_memory=max_memory,
             voting=voting,
+            categorical_features=categorical_features,
+            max_categories=max_categories,
             passes=passes,
             shuffle=shuffle,
             class_weight=class_weight,

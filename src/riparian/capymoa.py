@@ -1,4 +1,4 @@
-"""`riparian.capymoa.OnlineForestClassifier`: the forest as a CapyMOA classifier.
+"""`riparian.capymoa`: the forests as CapyMOA classifiers.
 
 A schema says beforehand how many attributes there are, and which classes.
 """
@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from riparian.engine import native
 from riparian.estimator.docstrings import documented
 from riparian.estimator.labels import Labels
-from riparian.estimator.parameters import DEFAULT, SEED, Parameters
+from riparian.estimator.parameters import (
+    ADAPTIVE_DEFAULT,
+    DEFAULT,
+    SEED,
+    AdaptiveParameters,
+    Parameters,
+)
 from riparian.estimator.rows import as_rows
 from riparian.estimator.schedules import Schedule
 
@@ -56,6 +62,8 @@ class OnlineForestClassifier(Classifier):
     ('OnlineForestClassifier', True)
     """
 
+    _parameters_class: type[Parameters] = Parameters
+
     def __init__(
         self,
         schema: Schema,
@@ -89,7 +97,7 @@ class OnlineForestClassifier(Classifier):
         self.kept_points = kept_points
         self.max_memory = max_memory
         self.voting = voting
-        parameters = Parameters.of(self, seed=SEED.checked("random_seed", random_seed))
+        parameters = self._parameters_class.of(self, seed=SEED.checked("random_seed", random_seed))
         self._forest = native.ColumnEngine(parameters, schema.get_num_attributes())
         self._labels = Labels(np.arange(schema.get_num_classes()))
         self._numbers: dict[int, int] = {}  # of each class, in order of arrival
@@ -125,3 +133,89 @@ class OnlineForestClassifier(Classifier):
             raise ValueError(f"x must have shape ({self._forest.n_dims},), got {x.shape}")
         row: NDArray[np.float32] = as_rows(x[np.newaxis])
         return row
+
+
+@documented
+class AdaptiveForestClassifier(OnlineForestClassifier):
+    """A forest that follows a stream whose classes change their ways.
+
+    `riparian.AdaptiveForestClassifier` with CapyMOA's interface: leaves remember the last points best,
+    and a tree whose error rises is replaced by an empty one. Given the same points, both are the
+    same forest, to the last bit.
+
+    Parameters
+    ----------
+    schema : capymoa.stream.Schema
+        The attributes and the classes of the stream.
+    random_seed : int
+        The same seed and the same stream give the same forest, to the last bit.
+    As described in `riparian.estimator.parameters.AdaptiveParameters`.
+
+    Attributes
+    ----------
+    replacements_ : list of (int, int)
+        The points, counted from 0, at which a tree was replaced, and the place of the tree.
+
+    Examples
+    --------
+    >>> from capymoa.evaluation import prequential_evaluation
+    >>> from capymoa.stream import NumpyStream
+    >>> from riparian.capymoa import AdaptiveForestClassifier
+    >>> from riparian.streams import GaussianMixture
+    >>> X, y = GaussianMixture.paper().sample(4000, random_state=0)
+    >>> y[2000:] = 4 - y[2000:]  # every class becomes another
+    >>> stream = NumpyStream(X, y)
+    >>> learner = AdaptiveForestClassifier(stream.get_schema(), n_estimators=10)
+    >>> results = prequential_evaluation(stream, learner, window_size=1000)
+    >>> results.windowed.accuracy()[-1] > 60  # the best possible is about 67
+    True
+    """
+
+    _parameters_class = AdaptiveParameters
+
+    def __init__(
+        self,
+        schema: Schema,
+        random_seed: int = 1,
+        *,
+        n_estimators: int = ADAPTIVE_DEFAULT["n_estimators"],
+        candidate_dims: float | Literal["sqrt"] = ADAPTIVE_DEFAULT["candidate_dims"],
+        split_points: int = ADAPTIVE_DEFAULT["split_points"],
+        min_gain: float = ADAPTIVE_DEFAULT["min_gain"],
+        alpha: Schedule = ADAPTIVE_DEFAULT["alpha"],
+        beta: float | Schedule = ADAPTIVE_DEFAULT["beta"],
+        structure_fraction: float = ADAPTIVE_DEFAULT["structure_fraction"],
+        ignore_fraction: float = ADAPTIVE_DEFAULT["ignore_fraction"],
+        fringe_size: int | None = ADAPTIVE_DEFAULT["fringe_size"],
+        kept_points: int | Literal["auto"] = ADAPTIVE_DEFAULT["kept_points"],
+        max_memory: int | str | None = ADAPTIVE_DEFAULT["max_memory"],
+        drift_confidence: float = ADAPTIVE_DEFAULT["drift_confidence"],
+        leaf_points: int = ADAPTIVE_DEFAULT["leaf_points"],
+        memories: tuple[float, ...] = ADAPTIVE_DEFAULT["memories"],
+        fading: float = ADAPTIVE_DEFAULT["fading"],
+        voting: Literal["average", "majority"] = ADAPTIVE_DEFAULT["voting"],
+    ) -> None:
+        self.drift_confidence = drift_confidence
+        self.leaf_points = leaf_points
+        self.memories = memories
+        self.fading = fading
+        super().__init__(
+            schema,
+            random_seed,
+            n_estimators=n_estimators,
+            candidate_dims=candidate_dims,
+            split_points=split_points,
+            min_gain=min_gain,
+            alpha=alpha,
+            beta=beta,
+            structure_fraction=structure_fraction,
+            ignore_fraction=ignore_fraction,
+            fringe_size=fringe_size,
+            kept_points=kept_points,
+            max_memory=max_memory,
+            voting=voting,
+        )
+
+    @property
+    def replacements_(self) -> list[tuple[int, int]]:
+        return self._forest.replacements()

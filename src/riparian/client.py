@@ -1,8 +1,8 @@
 """A client for `riparian serve` that may try again without learning twice.
 
-It needs nothing but Python. Every request that changes something carries a key of its own, and keeps
-it when it is sent again: whether the first attempt or only its answer was lost, the service learns
-once.
+It needs nothing but Python. Every request that teaches carries a key of its own, and keeps it when it is
+sent again: whether the first attempt or only its answer was lost, the service learns once. A prediction
+carries none: sent again without an id, it is another one, and the first waits for a label in vain.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 Answer = dict[str, Any]
+Features = Mapping[str, float | str | None]  # None is a missing value
 AGAIN = {429, 502, 503, 504}  # nothing was done, or nobody knows
+TEACHING = {"/v1/label", "/v1/learn"}
 LONGEST_PAUSE = 10.0  # seconds
 
 
@@ -76,11 +78,11 @@ class Client:
 
     # -- predict, label, learn --------------------------------------------------------------------
 
-    def predict(self, features: Mapping[str, float | None], id: str | None = None) -> Answer:
+    def predict(self, features: Features, id: str | None = None) -> Answer:
         """The label, the probabilities and the id, under which the true label may come later."""
         return self._one("/v1/predict", ask(features, id))
 
-    def predict_many(self, points: Iterable[Mapping[str, float | None]]) -> list[Answer]:
+    def predict_many(self, points: Iterable[Features]) -> list[Answer]:
         return self._many("/v1/predict", [ask(features, None) for features in points])
 
     def label(self, id: str, label: Any) -> Answer:
@@ -91,13 +93,11 @@ class Client:
         """Labels by id. Each answer has a status of its own."""
         return self._many("/v1/label", [{"id": id, "label": y} for id, y in labels.items()])
 
-    def learn(
-        self, features: Mapping[str, float | None], label: Any, weight: float = 1.0
-    ) -> Answer:
+    def learn(self, features: Features, label: Any, weight: float = 1.0) -> Answer:
         """A point with its label: the service predicts it, then learns it."""
         return self._one("/v1/learn", {**ask(features, None), "label": label, "weight": weight})
 
-    def learn_many(self, points: Iterable[tuple[Mapping[str, float | None], Any]]) -> list[Answer]:
+    def learn_many(self, points: Iterable[tuple[Features, Any]]) -> list[Answer]:
         """Pairs of features and label."""
         return self._many("/v1/learn", [{**ask(x, None), "label": y} for x, y in points])
 
@@ -127,7 +127,7 @@ class Client:
     def _send(self, method: str, path: str, value: Any = None) -> bytes:
         """Send until there is an answer; the key stays the same."""
         body = None if value is None else json.dumps(value, allow_nan=False).encode()
-        headers = self._headers()
+        headers = self._headers(path)
         give_up = time.monotonic() + self._patience
         pause = 0.05
         while True:
@@ -146,9 +146,13 @@ class Client:
             time.sleep(max(pause, retry_after))
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "Idempotency-Key": secrets.token_hex(16)}
-        return headers | ({} if self._token is None else {"Authorization": f"Bearer {self._token}"})
+    def _headers(self, path: str) -> dict[str, str]:
+        headers = {"Content-Type": "application/json"}
+        if path in TEACHING:
+            headers["Idempotency-Key"] = secrets.token_hex(16)
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        return headers
 
     def _attempt(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str]
@@ -160,7 +164,7 @@ class Client:
         return answer.status, wait, answer.read()
 
 
-def ask(features: Mapping[str, float | None], id: str | None) -> Answer:
+def ask(features: Features, id: str | None) -> Answer:
     """NaN is a missing value here, too; JSON has none."""
     given = {name: None if value != value else value for name, value in features.items()}
     return {"features": given} if id is None else {"id": id, "features": given}

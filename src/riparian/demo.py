@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from riparian import Geometric, OnlineForestClassifier
 from riparian.evaluation import Prequential
+from riparian.explain import SurestMistakes
 from riparian.streams import GaussianMixture
 
 SIZES = (100, 188, 355, 669, 1261, 2377, 4481, 8445, 15917, 30000)
@@ -30,6 +31,7 @@ class Run:
     forest: OnlineForestClassifier
     classes: NDArray[np.int64]
     test: Prequential = field(default_factory=lambda: Prequential(window=500))
+    mistakes: SurestMistakes = field(default_factory=SurestMistakes)
     learned: int = 0
     seconds: float = 0.0  # of learning, without the tests
 
@@ -37,7 +39,9 @@ class Run:
         """Predict, then learn, the points in their order, block by block."""
         for first in range(0, len(y), BLOCK):
             X_block, y_block = X[first : first + BLOCK], y[first : first + BLOCK]
-            self.seconds += self.test.test_then_train(self.forest, X_block, y_block, self.classes)
+            self.seconds += self.test.test_then_train(
+                self.forest, X_block, y_block, self.classes, watch=self.mistakes.update
+            )
             self.learned += len(y_block)
             if self.test.due:
                 self.mark()

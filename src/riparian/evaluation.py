@@ -1,9 +1,9 @@
 """How good predictions are: counts that grow with the classes, never with the rows.
 
 `Scores` are those of any predictions. `Prequential` is test-then-train: every block of a stream is
-predicted before it is learned, and a curve shows how the scores develop. Sums are of whole numbers
-(fixed point), so they do not depend on how a stream is cut into batches, and they can be saved and
-restored exactly.
+predicted before it is learned, at once or as late as its labels come, and a curve shows how the
+scores develop. Sums are of whole numbers (fixed point), so they do not depend on how a stream is cut
+into batches, and they can be saved and restored exactly.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from riparian.late_labels import LateLabels
 
 if TYPE_CHECKING:
     from riparian.forest import OnlineForestClassifier
@@ -231,6 +233,9 @@ class CurvePoint:
     seconds: float  # since the stream began
 
 
+Watch = Callable[[Any, ArrayLike, NDArray[np.float64], NDArray[Any]], None]
+
+
 class Prequential:
     """Test-then-train: the scores of a stream whose rows are predicted before they are learned.
 
@@ -251,15 +256,29 @@ class Prequential:
     >>> point = test.curve[-1]
     >>> round(point.accuracy, 3), point.window_accuracy
     (0.667, 0.5)
+
+    With `delay`, labels come late, as in MOA and CapyMOA: when a block is predicted, the forest has
+    learned the rows that are `delay` or more before the first row of the block, and no others.
+
+    >>> forest, test = OnlineForestClassifier(5, random_state=0), Prequential(delay=150)
+    >>> for day in range(3):
+    ...     X, y = GaussianMixture.paper().sample(100, random_state=day)
+    ...     seconds = test.test_then_train(forest, X, y)
+    >>> test.scores.rows, test.waiting  # no label had come before the third block
+    (100, 149)
+    >>> seconds = test.learn_waiting(forest)  # the stream is over
+    >>> test.waiting, forest.stats()["points"]
+    (0, 300)
     """
 
-    def __init__(self, window: int = 1000) -> None:
+    def __init__(self, window: int = 1000, delay: int = 0) -> None:
         self.scores = Scores()
         self.window = window  # of the window accuracy, in rows
         self.curve: list[CurvePoint] = []  # at most MOST_CURVE_POINTS, and the last one
         self._recent: deque[bool] = deque(maxlen=window)  # whether each was right
         self._batches = 0
         self._stride = 1  # batches from one point of the curve to the next
+        self._late = LateLabels(delay)
 
     def test_then_train(
         self,
@@ -267,16 +286,48 @@ class Prequential:
         X: Any,
         y: ArrayLike,
         classes: ArrayLike | None = None,
+        watch: Watch | None = None,
     ) -> float:
-        """Score the forest on a block, then let it learn the block.
+        """Score the forest on a block, then let it learn the rows whose labels are there.
 
-        A forest that does not know any class yet is not scored. `classes` is for `partial_fit`.
-        Returns the seconds that learning took, without the test.
+        Without a delay, that is the block. A forest that does not know any class yet is not scored.
+        `classes` is for `partial_fit`. `watch(X, y, proba, classes)` is shown what is scored. Returns
+        the seconds that learning took, without the test.
         """
-        if len(getattr(forest, "classes_", ())):
-            self.update(y, forest.predict_proba(X), forest.classes_)
+        known = forest.classes_ if len(getattr(forest, "classes_", ())) else None
+        proba = None if known is None else forest.predict_proba(X)
+        self._late.add(X, y, classes)
+        if proba is not None and known is not None:
+            self.update(y, proba, known)
+            if watch is not None:
+                watch(X, y, proba, known)
         start = time.perf_counter()
-        forest.partial_fit(X, y, classes)
+        self._late.learn_due(forest)
+        return time.perf_counter() - start
+
+    @property
+    def delay(self) -> int:
+        """Rows from one to the first that is predicted with its label learned."""
+        return self._late.delay
+
+    @property
+    def waiting(self) -> int:
+        """How many rows are predicted and not learned yet: the last ones of the stream."""
+        return len(self._late)
+
+    @property
+    def absent(self) -> int:
+        """How many of these must be given to `wait_again`, after `from_state`."""
+        return self._late.absent
+
+    def wait_again(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> None:
+        """The rows that waited when the state was taken, all of them: a state holds scores, not rows."""
+        self._late.add_again(X, y, classes)
+
+    def learn_waiting(self, forest: OnlineForestClassifier) -> float:
+        """Learn what waits, when the stream is over. Returns the seconds that it took."""
+        start = time.perf_counter()
+        self._late.learn_rest(forest)
         return time.perf_counter() - start
 
     def update(self, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> None:
@@ -331,14 +382,17 @@ class Prequential:
         return {
             **self.scores.to_dict(),
             "window": self.window,
+            "delay": self.delay,
             "window_accuracy": _or_none(self.window_accuracy),
         }
 
     def state(self) -> dict[str, Any]:
-        """Everything, for JSON: `from_state` continues exactly."""
+        """Everything but the rows that wait, for JSON: `from_state` continues exactly."""
         return {
             "scores": self.scores.state(),
             "window": self.window,
+            "delay": self.delay,
+            "waiting": self.waiting,
             "recent": "".join("01"[right] for right in self._recent),
             "batches": self._batches,
             "stride": self._stride,
@@ -347,7 +401,9 @@ class Prequential:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        test = cls(state["window"])
+        """Go on: after `wait_again`, if rows were waiting."""
+        test = cls(state["window"], state.get("delay", 0))
+        test._late.absent = state.get("waiting", 0)
         test.scores = Scores.from_state(state["scores"])
         test._recent.extend(_bits(state["recent"]))
         test._batches = state["batches"]

@@ -36,6 +36,8 @@ class OnlineForestClassifier(RowForestClassifier):
         The number of features.
     feature_names_in_ : ndarray of str
         Their names, where X came with names.
+    categories_ : dict
+        The categories of each categorical feature, by its name or number, in the order of arrival.
 
     Examples
     --------
@@ -67,6 +69,8 @@ class OnlineForestClassifier(RowForestClassifier):
         kept_points: int | Literal["auto"] = "auto",
         max_memory: int | str | None = "512MB",
         voting: Literal["average", "majority"] = "average",
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        max_categories: int | None = 100_000,
         passes: int = 1,
         shuffle: bool = True,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
@@ -85,6 +89,8 @@ class OnlineForestClassifier(RowForestClassifier):
         self.kept_points = kept_points
         self.max_memory = max_memory
         self.voting = voting
+        self.categorical_features = categorical_features
+        self.max_categories = max_categories
         self.passes = passes
         self.shuffle = shuffle
         self.class_weight = class_weight

@@ -114,13 +114,17 @@ class FeatureSpace(Protocol):
     def value(self, feature: Any, x: Any) -> float:
         """The projection of a point onto one dimension, a float32."""
 
+    def is_categorical(self, feature: Any) -> bool:
+        """Whether its values are codes of categories (R22)."""
+
 
 class Columns:
     """Axis-aligned: dimension d of a point is its d-th coordinate."""
 
-    def __init__(self, n_dims: int, rate: float) -> None:
+    def __init__(self, n_dims: int, rate: float, categorical: Iterable[int] = ()) -> None:
         self.n_dims = n_dims  # D, as of now
         self.rate = rate  # λ
+        self.categorical = set(categorical)  # columns
 
     def draw(self, draws: Draws) -> list[int]:
         """R2: min(1 + Poisson(λ), D) distinct dimensions, by a partial Fisher-Yates shuffle."""
@@ -136,6 +140,9 @@ class Columns:
 
     def value(self, dim: int, x: Sequence[float]) -> float:
         return float(x[dim]) if dim < len(x) else math.nan  # it joined after the point (R19)
+
+    def is_categorical(self, dim: int) -> bool:
+        return dim in self.categorical
 
 
 # ---------------------------------------------------------------------------------------------
@@ -194,7 +201,7 @@ def split_is_valid(left_points: int, right_points: int, alpha: int) -> bool:
 
 
 class CandidateSplit:
-    """A dimension and a threshold, with what its two children have counted since (R5)."""
+    """A dimension and a threshold or category, with what its two children have counted since (R5)."""
 
     def __init__(self, feature: Feature, threshold: float, born: int) -> None:
         self.feature = feature
@@ -214,6 +221,11 @@ class CandidateSplit:
 def goes_right(value: float, threshold: float) -> bool:
     """R4: `<=` goes left, all else right, so a missing value (NaN) goes right everywhere."""
     return not value <= threshold
+
+
+def differs(value: float, category: float) -> bool:
+    """R22: what equals the category goes left, all else right, missing values included."""
+    return value != category
 
 
 class Leaf:
@@ -423,7 +435,10 @@ class Tree:
     # -- finding one's way ------------------------------------------------------------------------
 
     def side(self, split: CandidateSplit | Split, x: Point) -> int:
-        return int(goes_right(self.space.value(split.feature, x), split.threshold))
+        value = self.space.value(split.feature, x)
+        if self.space.is_categorical(split.feature):
+            return int(differs(value, split.threshold))
+        return int(goes_right(value, split.threshold))
 
     def leaf_of(self, x: Point) -> Leaf:
         node = self.root

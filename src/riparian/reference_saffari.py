@@ -45,8 +45,8 @@ REPLACEMENT_DRAW = 4  # of the forest
 class FixedColumns(Columns):
     """Columns of which a leaf draws a fixed number, or all where there are fewer."""
 
-    def __init__(self, n_dims: int, candidates: int) -> None:
-        super().__init__(n_dims, rate=math.nan)
+    def __init__(self, n_dims: int, candidates: int, categorical: Iterable[int] = ()) -> None:
+        super().__init__(n_dims, rate=math.nan, categorical=categorical)
         self.candidates = candidates
 
     def how_many(self, draws: Draws) -> int:
@@ -120,6 +120,8 @@ class SaffariTree(Tree):
     def spread_thresholds(self, leaf: Leaf) -> None:
         draws = Draws(key(self.parameters.seed, self.number, THRESHOLD_DRAW, leaf.number))
         for d in range(len(leaf.dims)):
+            if self.space.is_categorical(leaf.dims[d]):
+                continue  # R22: a category each, as they are
             splits: list[CandidateSplit] = leaf.candidates[d :: len(leaf.dims)]
             values = [split.threshold for split in splits if not math.isnan(split.threshold)]
             low, high = (min(values), max(values)) if values else (math.nan, math.nan)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riparian.estimator.docstrings import documented
 from riparian.estimator.parameters import SaffariParameters
@@ -34,6 +35,8 @@ class SaffariForestClassifier(RowForestClassifier):
         The number of features.
     feature_names_in_ : ndarray of str
         Their names, where X came with names.
+    categories_ : dict
+        The categories of each categorical feature, by its name or number, in the order of arrival.
 
     Examples
     --------
@@ -59,6 +62,8 @@ class SaffariForestClassifier(RowForestClassifier):
         max_depth: int | None = None,
         replacement_rate: float | None = None,
         voting: Literal["average", "majority"] = "average",
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        max_categories: int | None = 100_000,
         passes: int = 1,
         shuffle: bool = True,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
@@ -74,6 +79,8 @@ class SaffariForestClassifier(RowForestClassifier):
         self.max_depth = max_depth
         self.replacement_rate = replacement_rate
         self.voting = voting
+        self.categorical_features = categorical_features
+        self.max_categories = max_categories
         self.passes = passes
         self.shuffle = shuffle
         self.class_weight = class_weight

@@ -303,7 +303,7 @@ def test_the_tables_of_the_site_are_those_of_the_record(name, tmp_path):
     page = tmp_path / "compare.md"
     page.write_text((ROOT / "docs/compare.md").read_text())
     figures = record.read(record.path(name))["figures"]
-    standings.write_into(page, Standings.of(figures))
+    standings.write_into(page, standings.page_tables(Standings.of(figures)))
     assert page.read_text() == (ROOT / "docs/compare.md").read_text()
 
 

@@ -14,18 +14,12 @@ from benchmarks.peers import FOLLOWERS, Task
 from benchmarks.streams_of_change import load
 from sklearn.metrics import cohen_kappa_score
 
-import riparian.river
-
 needs_java = pytest.mark.skipif(
     shutil.which("java") is None and "JAVA_HOME" not in os.environ,
     reason="CapyMOA runs on Java, and there is none here",
 )
 
-
-needs_adaptive = pytest.mark.skipif(
-    not hasattr(riparian.river, "AdaptiveForestClassifier"), reason="it is not there yet"
-)
-MARKS = {"capymoa-arf": needs_java, "capymoa-srp": needs_java, "riparian-adaptive": needs_adaptive}
+MARKS = {"capymoa-arf": needs_java, "capymoa-srp": needs_java}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +51,9 @@ def test_bins_count_what_is_right_of_each_hundred_and_of_the_rest():
 
 
 def test_same_as_last_has_no_answer_for_the_first_point():
-    assert drift.same_as_last(np.array([2, 0, 0])).tolist() == [-1, 2, 0]
+    model = FOLLOWERS["same-as-last"].model(Task(1, np.arange(3), trees=1))
+    y = np.array([2, 0, 0])
+    assert model.test_then_train(model.points(np.zeros((3, 1)), y)).tolist() == [-1, 2, 0]
 
 
 def test_a_cell_says_how_much_was_right_and_where():

@@ -36,6 +36,13 @@ def test_rows_stay_in_order_and_only_the_last_block_is_short(cuts, rows, make):
         assert (dense[:, 0] == 2 * y).all()
 
 
+@given(CUTS, ROWS, st.integers(1, 120))
+def test_the_first_block_may_have_another_size(cuts, rows, first):
+    found = list(rechunk(pieces(cuts), rows, first))
+    assert together(found).tolist() == list(range(100))
+    assert [len(y) for _, y in found[:-1]] == [first, *[rows] * (len(found) - 2)][: len(found) - 1]
+
+
 @given(CUTS, ROWS, st.integers(0, 99), st.integers(0, 3))
 def test_windows_go_on_from_any_row(cuts, rows, start, number):
     whole = together(shuffled_windows(pieces([]), rows, 7, number, 0))

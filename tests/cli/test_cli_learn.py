@@ -58,7 +58,7 @@ def test_the_model_is_what_the_estimator_learns_and_loads_in_python(path, points
 
 def test_how_it_was_tested_and_how_many_threads_learned_is_not_in_the_model(path, tmp_path):
     model = learn(path, tmp_path / "m")
-    for args in (["--no-eval"], ["--block", 7], ["--threads", 2], ["--window", 5]):
+    for args in (["--no-eval"], ["--block", 7], ["--threads", 2], ["--window", 5], ["--delay", 9]):
         assert learn(path, tmp_path / "m", *args) == model
 
 
@@ -74,6 +74,31 @@ def test_every_row_but_the_first_block_is_predicted_before_it_is_learned(path, p
     found = said(done)["prequential"]
     assert found["rows"] == 280
     assert found == json.loads(json.dumps(test.to_dict()))
+
+
+@pytest.mark.parametrize("delay", [1, 30, 1000])
+def test_labels_may_come_late(delay, path, points, tmp_path):
+    args = ("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--block", 20, "--json")
+    found = said(call(*args, "--delay", delay))
+    X, y = points
+    late, test = forest(), Prequential(delay=delay)
+    for first in range(0, len(y), 20):
+        test.test_then_train(late, X[first : first + 20], y[first : first + 20])
+    assert found["rows"] == 300
+    assert found["prequential"] == json.loads(json.dumps(test.to_dict()))
+    # A block is not tested before a label is there: rows are learned `delay` rows later.
+    assert found["prequential"]["rows"] == {1: 280, 30: 260, 1000: 0}[delay]
+
+
+def test_late_labels_and_no_test_say_nothing_together(path, tmp_path):
+    done = call("learn", path, "-t", "label", "-m", tmp_path / "m", "--delay", 3, "--no-eval")
+    assert done.exit_code == 2
+    assert "--delay 3 says when rows that were tested are learned" in done.stderr
+
+
+def test_how_late_labels_come_is_told(path, tmp_path):
+    done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--delay", 30)
+    assert "labels come 30 rows late" in done.stdout
 
 
 def test_a_second_pass_is_no_test(path, tmp_path):
@@ -139,7 +164,9 @@ TARGET = Target("label", "str")
 
 
 def test_every_parameter_of_the_estimator_is_an_option():
-    options = {*vars(ForestOptions())} | {"passes", "shuffle"}
+    # Which columns are categories is decided by the table, and by --categorical.
+    elsewhere = {"passes", "shuffle", "categorical_features", "max_categories"}
+    options = {*vars(ForestOptions())} | elsewhere
     assert options == {*PARAMETERS}
 
 
@@ -221,6 +248,17 @@ def test_an_option_that_cannot_be_meant_is_bad_usage(args, reason, path, tmp_pat
     assert done.stdout == "" and not (tmp_path / "m").exists()
 
 
+def test_a_model_that_nobody_names_is_named_like_its_source(found, tmp_path):
+    write(found, tmp_path / "trees.csv.gz")
+    args = ("learn", "trees.csv.gz", "-t", "label", *SMALL)
+    assert said(call(*args, "--json", cwd=tmp_path))["model"] == "trees.riparian"
+    assert riparian.load(tmp_path / "trees.riparian").classes_.tolist() == ["ash", "elm", "oak"]
+    again = call(*args, cwd=tmp_path)
+    assert again.exit_code == 2 and "trees.riparian is there already" in again.stderr
+    piped = call("learn", "-", "--format", "csv", "-t", "label", input="x,label\n1,a\n")
+    assert piped.exit_code == 2 and "--model must name the file to write" in piped.stderr
+
+
 def test_the_target_must_be_named(path, tmp_path):
     done = call("learn", path, "-m", tmp_path / "m")
     assert done.exit_code == 2 and "--target must name the column to predict" in done.stderr
@@ -247,7 +285,14 @@ def test_a_person_is_told_what_came_of_it(path, tmp_path):
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL)
     for word in ("300 rows", "test-then-train over 200 rows", "kappa", "log loss", "confusion"):
         assert word in done.stdout
-    assert done.stderr == ""
+    assert done.stderr.splitlines() == [
+        f"columns of {path}:",
+        "  width  number",
+        "  age    number",
+        "  old    number",
+        "  label  the target: text",
+    ]
+    assert call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--quiet").stderr == ""
 
 
 def test_a_budget_that_binds_is_said(path, tmp_path):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 import riparian
+from riparian.serve.options import Options
+from riparian.serve.state.folder import Folder
+from riparian.serve.state.model import Model
 
 from commands import call
 
@@ -23,6 +26,10 @@ from commands import call
         (["--new", "--state", "s", "--wait", "0"], "--wait must be above 0"),
         (["--new", "--state", "s", "--min-gain", "-1"], "--min-gain must be finite"),
         (["m.riparian", "--trees", "7"], "--trees goes with --new"),
+        (["--new", "--state", "s", "--fading", "0.9"], "--fading goes with --adaptive"),
+        (["m.riparian", "--adaptive"], "--adaptive goes with --new"),
+        (["m.riparian", "--class-weight", "0=2"], "--class-weight goes with --new"),
+        (["--new", "--state", "s", "--class-weight", "0=2"], "--class-weight can only be balanced"),
         (["m.riparian", "--classes", "a"], "--classes goes with --new"),
         (["broken.riparian"], "MODEL:"),
     ],
@@ -36,3 +43,16 @@ def test_bad_usage_is_said(tmp_path, monkeypatch, arguments, message):
     done = call("serve", *arguments, "--port", "0")
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_a_folder_with_another_kind_of_forest_is_another_service(tmp_path):
+    started = Folder.open(
+        tmp_path / "s",
+        lambda: Model.new(riparian.AdaptiveForestClassifier(2, random_state=0), None),
+        "new",
+        Options(),
+    )
+    started.close()
+    done = call("serve", "--new", "--state", tmp_path / "s", "--trees", 2, "--port", "0")
+    assert done.exit_code == 2
+    assert "holds AdaptiveForestClassifier, not OnlineForestClassifier" in done.output

@@ -7,8 +7,13 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from riparian import OnlineForestClassifier, SaffariForestClassifier, _core
-from riparian.engine.trees import FIELDS, Bag, StreamCounts, Totals, Tree, TreeArrays
+from riparian import (
+    AdaptiveForestClassifier,
+    OnlineForestClassifier,
+    SaffariForestClassifier,
+    _core,
+)
+from riparian.engine.trees import FIELDS, Bag, StreamCounts, Totals, Tree, TreeArrays, Window
 
 X = np.random.default_rng(0).normal(size=(500, 3)).astype(np.float32)
 Y = X[:, 0] > 0
@@ -24,9 +29,12 @@ def test_the_view_has_every_array_of_the_core():
 def test_totals_and_bag_are_named_in_the_order_of_the_core():
     assert list(Totals._fields) == _core.tree_totals
     assert list(Bag._fields) == _core.tree_bag
+    assert list(Window._fields) == _core.tree_window
 
 
-@pytest.mark.parametrize("Forest", [OnlineForestClassifier, SaffariForestClassifier])
+@pytest.mark.parametrize(
+    "Forest", [OnlineForestClassifier, AdaptiveForestClassifier, SaffariForestClassifier]
+)
 def test_arrays_have_the_types_of_the_list(Forest):
     engine = Forest(2, random_state=0).partial_fit(X, Y)._native
     for arrays in engine.save().trees:

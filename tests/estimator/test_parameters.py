@@ -16,6 +16,8 @@ import pytest
 
 from riparian.estimator.parameters import (
     OF_DEPTH,
+    OF_ROWS,
+    AdaptiveParameters,
     Parameters,
     SaffariParameters,
     constructor_parameters,
@@ -111,6 +113,7 @@ DEPTH_CHOOSES = {
 # A constructor, what describes it, which names it changes, and where it has defaults of its own.
 CONSTRUCTORS = [
     ("riparian.forest.OnlineForestClassifier", Parameters, {}, set()),
+    ("riparian.adaptive.AdaptiveForestClassifier", AdaptiveParameters, {}, set()),
     ("riparian.saffari.SaffariForestClassifier", SaffariParameters, {}, set()),
     ("riparian.depth.forest.DepthForestClassifier", Parameters, {}, DEPTH_CHOOSES),
     ("riparian.depth.saffari.DepthSaffariClassifier", SaffariParameters, {}, DEPTH_CHOOSES),
@@ -121,8 +124,20 @@ CONSTRUCTORS = [
         {"alpha"},
     ),
     (
+        "riparian.river.AdaptiveForestClassifier",
+        AdaptiveParameters,
+        {"random_state": "seed"},
+        {"alpha"},
+    ),
+    (
         "riparian.capymoa.OnlineForestClassifier",
         Parameters,
+        {"random_state": "random_seed"},
+        {"random_state"},
+    ),
+    (
+        "riparian.capymoa.AdaptiveForestClassifier",
+        AdaptiveParameters,
         {"random_state": "random_seed"},
         {"random_state"},
     ),
@@ -142,7 +157,7 @@ def constructor(path):
 
 
 def descriptions(described):
-    return constructor_parameters(described) | OF_DEPTH
+    return constructor_parameters(described) | OF_ROWS | OF_DEPTH
 
 
 @constructors

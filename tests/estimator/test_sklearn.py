@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from riparian import (
+    AdaptiveForestClassifier,
     Geometric,
     OnlineForestClassifier,
     Polynomial,
@@ -41,6 +42,7 @@ EXPECTED_TO_FAIL = {
 @parametrize_with_checks(
     [
         OnlineForestClassifier(n_estimators=10, random_state=0),
+        AdaptiveForestClassifier(n_estimators=10, random_state=0),
         # The checks learn some forty points: with 50 to split, it would know one leaf.
         SaffariForestClassifier(n_estimators=20, min_samples=5, random_state=0),
     ],

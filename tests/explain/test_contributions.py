@@ -8,13 +8,16 @@ from math import factorial
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.sparse import csr_matrix
 
+import riparian
 from riparian import OnlineForestClassifier
 from riparian.estimator.ensemble import ensemble_of
 from riparian.explain import Explainer
+from riparian.explain.contributions import mean_of, plain_trees
+from riparian.streams import GaussianMixture
 
-from plain_forests import KINDS, mixture, on_thresholds, probabilities
-from strategies import streams
+from plain_forests import KINDS, Categorical, grown, mixture, of_categories, probabilities
 
 pytestmark = pytest.mark.engine
 
@@ -51,7 +54,8 @@ def shapley(value, n):
 
 
 def goes_left(ensemble, node, x):
-    return x[ensemble.feature[node]] <= ensemble.threshold[node]
+    value, threshold = x[ensemble.feature[node]], ensemble.threshold[node]
+    return value == threshold if ensemble.equals[node] else value <= threshold
 
 
 def expected(ensemble, x, known, node):
@@ -106,6 +110,47 @@ def test_interventional_contributions_are_shapley_values(four_features):
         np.testing.assert_allclose(values, exact, rtol=0, atol=1e-12)
 
 
+# -- categories (R22) -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [(0,), (0, 2), (0, 1, 2, 3)])
+def test_contributions_of_categories_are_shapley_values(columns):
+    ensemble, X = of_categories(columns, trees=2, points=300)
+    X = X[-12:]
+    values = plain_trees(ensemble, None).path_dependent(X, 1)
+    for x, found in zip(X, values, strict=True):
+        exact = shapley(lambda known, x=x: by_paths(ensemble, x, known), 4)
+        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [(0,), (0, 2), (0, 1, 2, 3)])
+def test_contributions_of_categories_against_a_background_are_shapley_values(columns):
+    ensemble, X = of_categories(columns, trees=2, points=300)
+    X, background = X[-6:], X[:9]
+    values = plain_trees(ensemble, None).interventional(X, background, None, 1)
+
+    def mean_answer(x, known):
+        mixed = background.copy()
+        mixed[:, list(known)] = x[list(known)]
+        return Categorical(ensemble, mixed).answers.mean(axis=0)
+
+    for x, found in zip(X, values, strict=True):
+        exact = shapley(lambda known, x=x: mean_answer(x, known), 4)
+        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12)
+
+
+def test_contributions_of_categories_add_up():
+    asked = of_categories(trees=5, points=1500, codes=12)
+    trees = plain_trees(asked.ensemble, None)
+    np.testing.assert_allclose(trees.answer(asked.X), asked.answers, rtol=0, atol=1e-12)
+    base = mean_of(asked.ensemble, None)
+    total = base + trees.path_dependent(asked.X, 1).sum(axis=1)
+    np.testing.assert_allclose(total, asked.answers, rtol=0, atol=1e-9)
+    base = trees.answer(asked.X[:9]).mean(axis=0)
+    total = base + trees.interventional(asked.X, asked.X[:9], None, 2).sum(axis=1)
+    np.testing.assert_allclose(total, asked.answers, rtol=0, atol=1e-9)
+
+
 # -- they add up ----------------------------------------------------------------------------------
 
 
@@ -118,14 +163,16 @@ def test_contributions_add_up_to_the_probabilities(kind, method):
 
 
 @settings(max_examples=25, deadline=None)
-@given(streams().filter(lambda stream: len(stream[1]) > 0))
-def test_contributions_of_any_forest_add_up(stream):
-    X, y = stream
-    forest = OnlineForestClassifier(2, random_state=0, beta=4.0).fit(X, y)
-    X = np.concatenate([X[:20], on_thresholds(forest, X.shape[1])[:20]])
-    for explains in (Explainer(forest), Explainer(forest, X[:7])):
-        found = explains.contributions(X)
-        np.testing.assert_allclose(found.probabilities, probabilities(forest, X), rtol=0, atol=1e-9)
+@given(grown())
+def test_contributions_of_any_forest_add_up(asked):
+    forest, X = asked
+    kept, trees = forest.kept_points_.X[:7], plain_trees(ensemble_of(forest, "this"), None)
+    for base, values in (
+        (mean_of(ensemble_of(forest, "this"), None), trees.path_dependent(X, 1)),
+        (trees.answer(kept).mean(axis=0), trees.interventional(X, kept, None, 1)),
+    ):
+        total = base + values.sum(axis=1)
+        np.testing.assert_allclose(total, probabilities(forest, X), rtol=0, atol=1e-9)
 
 
 def test_long_paths_over_many_features_add_up():
@@ -160,6 +207,7 @@ def chain(n):
         root=np.array([0]),
         feature=feature,
         threshold=np.full(2 * n + 1, 0.5, dtype=np.float32),
+        equals=np.zeros(2 * n + 1, dtype=bool),
         left=left,
         leaf=leaves,
         weight=1 + np.arange(len(leaves)) % 5,
@@ -232,3 +280,68 @@ def test_a_label_that_is_no_class_is_an_error():
 def test_an_empty_background_is_an_error():
     with pytest.raises(ValueError, match="background must hold at least one row, got none"):
         Explainer(mixture().forest, np.empty((0, 2)))
+
+
+# -- the kept points as background ------------------------------------------------------------------
+
+
+def keeping(kept=60, sparse=False, weighted=False, **more):
+    X, y = GaussianMixture.paper().sample(400, random_state=1)
+    weight = np.random.default_rng(0).choice([0.5, 1.0, 4.0], 400) if weighted else None
+    forest = OnlineForestClassifier(4, kept_points=kept, random_state=2, **more)
+    forest.partial_fit(csr_matrix(X) if sparse else X, y, sample_weight=weight)
+    return forest, X.astype(np.float32), weight
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_kept_points_are_a_background(sparse):
+    forest, X, _ = keeping(sparse=sparse)
+    found = Explainer(forest, "kept").contributions(X[:50])
+    given = Explainer(forest, X[-60:]).contributions(X[:50])
+    assert np.array_equal(found.values, given.values)
+    np.testing.assert_allclose(found.base, given.base, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        found.probabilities, probabilities(forest, X[:50]), rtol=0, atol=1e-9
+    )
+
+
+def test_a_kept_point_counts_as_often_as_it_weighs():
+    forest, X, weight = keeping(weighted=True)
+    found = Explainer(forest, "kept").contributions(X[:50])
+    copies = np.repeat(X[-60:], (2 * weight[-60:]).astype(int), axis=0)
+    given = Explainer(forest, copies).contributions(X[:50])
+    np.testing.assert_allclose(found.values, given.values, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.base, given.base, rtol=0, atol=1e-12)
+    one = Explainer(forest, "kept").contributions(X[:50], label=3)
+    np.testing.assert_allclose(one.probabilities, probabilities(forest, X[:50])[:, 3], atol=1e-9)
+
+
+def test_of_many_kept_points_some_are_taken_evenly():
+    forest, X, _ = keeping()
+    found = Explainer(forest, "kept", background_size=7).contributions(X[:50])
+    some = X[-60:][[0, 8, 17, 25, 34, 42, 51]]
+    assert np.array_equal(found.values, Explainer(forest, some).contributions(X[:50]).values)
+
+
+def test_the_background_stays_as_the_kept_points_were():
+    forest, X, _ = keeping()
+    explains = Explainer(forest, "kept")
+    before = explains.contributions(X[:20]).values
+    forest.partial_fit(X[:200] + 100, np.zeros(200, dtype=int))
+    assert np.array_equal(explains.contributions(X[:20]).values, before)
+
+
+@pytest.mark.parametrize("prediction_only", [False, True])
+def test_without_kept_points_a_background_must_be_given(prediction_only):
+    forest, X, _ = keeping(kept=60 * prediction_only)
+    forest = riparian.from_bytes(forest.to_bytes(prediction_only=prediction_only))
+    with pytest.raises(ValueError, match="keeps points, and this one has none: give rows"):
+        Explainer(forest, "kept")
+    assert Explainer(forest, X[:5]).contributions(X[:2]).values.shape == (2, 2, 5)
+
+
+def test_a_background_of_another_name_is_an_error():
+    with pytest.raises(ValueError, match="must be rows, \"kept\" or None, got 'all'"):
+        Explainer(mixture().forest, "all")
+    with pytest.raises(ValueError, match="background_size must be from 1 to"):
+        Explainer(mixture().forest, "kept", background_size=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.inspection import partial_dependence as sklearn_dependence
@@ -9,6 +11,7 @@ from sklearn.inspection import partial_dependence as sklearn_dependence
 from riparian import OnlineForestClassifier
 from riparian.explain import RowSample, partial_dependence, plane
 from riparian.explain.dependence import grid
+from riparian.explain.sample import kept_sample
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +102,44 @@ def test_a_short_stream_is_its_own_sample():
     assert sample.rows.shape == (0, 0)
     sample.update(np.eye(3))
     assert np.array_equal(sample.rows, np.eye(3))
+
+
+def test_a_sample_goes_on_from_its_state():
+    X = np.random.default_rng(0).normal(size=(300, 2)).astype(np.float32)
+    X[3, 1] = np.nan
+    whole, sample = RowSample(20), RowSample(20)
+    whole.update(X)
+    for first in (0, 50, 170):
+        sample = RowSample.from_state(json.loads(json.dumps(sample.state())))
+        sample.update(X[first : {0: 50, 50: 170, 170: 300}[first]])
+    np.testing.assert_array_equal(sample.rows, whole.rows)
+
+
+def test_columns_that_join_are_missing_in_the_rows_of_a_sample():
+    sample = RowSample(10)
+    sample.update(np.ones((4, 1)))
+    sample.update(np.ones((4, 3)))
+    assert np.isnan(sample.rows).sum(axis=1).tolist() == [2] * 4 + [0] * 4
+
+
+def test_kept_points_are_sampled_evenly(asked):
+    forest, _ = asked
+    rows, weights = kept_sample(forest, 8)
+    np.testing.assert_array_equal(rows, forest.kept_points_.X[::250])
+    assert weights.tolist() == [1.0] * 8
+    assert len(kept_sample(forest, 10**6)[0]) == 2000
+
+
+def test_of_many_categories_the_commonest_are_tried():
+    """Codes between categories mean nothing, and a median of codes does not either."""
+    rng = np.random.default_rng(4)
+    X = np.stack([rng.geometric(0.2, size=900), rng.normal(size=900)], axis=1)
+    forest = OnlineForestClassifier(5, categorical_features=[0], random_state=0)
+    forest.partial_fit(X, X[:, 0] == 3)
+    found = partial_dependence(forest, X, 0, points=4)
+    codes = [forest.categories_[0].index(value) for value in (1, 2, 3, 4)]
+    assert found.values.tolist() == sorted(codes)
+    highest = forest.categories_[0][int(found.values[found.probabilities[:, 1].argmax()])]
+    assert highest == 3
+    flat = plane(forest, X, 1, 0, points=4)
+    assert flat.values_up.tolist() == sorted(codes)

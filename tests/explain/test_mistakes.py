@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
@@ -50,3 +52,17 @@ def test_a_forest_without_mistakes_has_none():
     surest = SurestMistakes()
     surest.update(np.eye(2), ["ash", "elm"], np.eye(2), ["ash", "elm"])
     assert surest.mistakes == []
+
+
+def test_they_go_on_from_their_state_and_count_rows_that_were_passed_over():
+    surest = SurestMistakes(most=2)
+    surest.pass_over(10)
+    X, proba = np.array([[1.0, np.nan], [2.0, 0.0]]), [[0.2, 0.8], [0.9, 0.1]]
+    surest.update(X, ["elm", "oak"], proba, ["elm", "oak"])
+    again = SurestMistakes.from_state(json.loads(json.dumps(surest.state())))
+    again.update(X[:1], ["elm"], [[0.05, 0.95]], ["elm", "oak"])
+    assert [(m.row, m.truth, m.predicted, m.probability) for m in again.mistakes] == [
+        (13, "elm", "oak", 0.95),
+        (12, "oak", "elm", 0.9),
+    ]
+    np.testing.assert_array_equal(again.mistakes[0].x, np.float32([1, np.nan]))

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+import riparian
 from riparian import OnlineForestClassifier
+from riparian.engine.draws import words
 from riparian.explain import PermutationImportance
+from riparian.explain.permutation import PERMUTE_DRAW
 
 NOISE = [2, 3]
 
@@ -25,9 +28,9 @@ def forest():
     return OnlineForestClassifier(15, random_state=0).partial_fit(*stream(3000, 1))
 
 
-@pytest.fixture(scope="module")
-def tested(forest):
-    importance = PermutationImportance()
+@pytest.fixture(scope="module", params=[None, 1000], ids=["kept points", "a window"])
+def tested(request, forest):
+    importance = PermutationImportance(window=request.param)
     importance.update(forest, *stream(2000, 2))
     return importance
 
@@ -50,11 +53,63 @@ def test_gains_give_noise_a_share_that_permutation_does_not(forest, tested):
 
 def test_neither_batches_nor_threads_change_a_bit(forest, tested):
     X, y = stream(2000, 2)
-    again = PermutationImportance()
+    again = PermutationImportance(window=tested.window)
     for first, last in ((0, 1), (1, 1), (1, 700), (700, 2000)):
         again.update(forest, X[first:last], y[first:last])
     assert again.results() == tested.results()
-    assert again.rows == 1999  # the first row has none before it
+    assert again.rows == (1999 if tested.window else 2000)  # in a window, the first has none before
+
+
+def test_values_come_from_the_kept_points(forest):
+    """By hand: one column, whose values are drawn by the number of the row."""
+    X, y = stream(300, 6)
+    importance = PermutationImportance([1], seed=7)
+    importance.update(forest, X, y)
+    kept = forest.kept_points_.X
+    place = words(7, (PERMUTE_DRAW, 1), np.arange(300)) % np.uint64(len(kept))
+    moved = X.copy()
+    moved[:, 1] = kept[place.astype(int), 1]
+    expected = forest.score(X, y) - forest.score(moved, y)
+    assert importance.results()[0].accuracy.mean == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("prediction_only", [False, True])
+def test_a_forest_without_kept_points_uses_the_last_rows(prediction_only):
+    X, y = stream(600, 1)
+    forest = OnlineForestClassifier(5, kept_points=100 * prediction_only, random_state=0)
+    forest = riparian.from_bytes(forest.fit(X, y).to_bytes(prediction_only=prediction_only))
+    by_default, window = PermutationImportance(), PermutationImportance(window=1000)
+    for importance in (by_default, window):
+        importance.update(forest, *stream(400, 2))
+    assert by_default.results() == window.results()
+    assert by_default.rows == 399
+
+
+def test_along_a_stream_values_come_from_what_was_learned_last():
+    forest = OnlineForestClassifier(5, kept_points=50, random_state=0)
+    X, y = stream(400, 3)
+    X[:, 0] += 1000.0 * (np.arange(400) // 50)
+    for first in range(0, 400, 50):
+        day = slice(first, first + 50)
+        if first:
+            drawn = forest._native.core.kept_values(0, np.arange(50, dtype=np.uint64))
+            assert drawn.tolist() == X[first - 50 : first, 0].tolist()
+        forest.partial_fit(X[day], y[day])
+
+
+def test_columns_may_join_if_features_are_named(forest):
+    X, y = stream(200, 1)
+    for kept in (0, 100):
+        growing = OnlineForestClassifier(3, kept_points=kept, random_state=0)
+        growing.partial_fit(X[:100, :3], y[:100])
+        named, every = PermutationImportance([0]), PermutationImportance()
+        for importance in (named, every):
+            importance.update(growing, X[:50, :3], y[:50])
+        growing._add_features(1)
+        named.update(growing, X[50:], y[50:])
+        assert named.rows == (200 if kept else 199)
+        with pytest.raises(ValueError, match="has 4 columns now and had 3 at first"):
+            every.update(growing, X[50:], y[50:])
 
 
 def test_values_come_from_the_window(forest):
@@ -96,7 +151,7 @@ def test_labels_that_the_forest_does_not_know_are_always_wrong(forest):
 
 def test_sparse_rows_are_rows(forest, tested):
     X, y = stream(2000, 2)
-    importance = PermutationImportance()
+    importance = PermutationImportance(window=tested.window)
     importance.update(forest, csr_matrix(X), y)
     assert importance.results() == tested.results()
 

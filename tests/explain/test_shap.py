@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 
 from riparian.explain import Explainer
+from riparian.explain.contributions import plain_trees
+from riparian.explain.shap import described
 
-from plain_forests import KINDS, probabilities
+from plain_forests import KINDS, of_categories, probabilities
 
-SHAP_KINDS = ["mixture", "mixture by vote", "missing", "late classes", "two classes", "Saffari"]
+SHAP_KINDS = [
+    *("mixture", "mixture by vote", "missing", "late classes", "two classes", "sparse rows"),
+    *("only predicts", "adaptive", "adaptive by vote", "Saffari", "categories", "other categories"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,17 +50,65 @@ def test_shap_finds_the_same_interventional_contributions(shap, kind):
 @pytest.mark.parametrize("kind", SHAP_KINDS)
 def test_the_weights_of_parents_are_the_sums_of_their_childrens(kind):
     forest, X = KINDS[kind]()
-    described = forest.to_shap()
-    total = np.zeros((len(X), len(forest.classes_)))
+    found, weights = answers(forest.to_shap(), X)
+    np.testing.assert_allclose(found, probabilities(forest, X), rtol=0, atol=1e-9)
+    assert not weights.any()
+
+
+def answers(described, X):
+    """What the dictionary says of rows; of inner nodes, how far their weight is from the children's."""
+    total, off = 0.0, []
     for tree in described["trees"]:
         inner = np.flatnonzero(tree["children_left"] >= 0)
-        weight, left, right = (
-            tree[name] for name in ("node_sample_weight", "children_left", "children_right")
+        weight, left, right, missing = (
+            tree[name]
+            for name in (
+                "node_sample_weight",
+                "children_left",
+                "children_right",
+                "children_default",
+            )
         )
-        assert np.array_equal(weight[inner], weight[left[inner]] + weight[right[inner]])
+        off.append(weight[inner] - weight[left[inner]] - weight[right[inner]])
         at = np.zeros(len(X), dtype=int)
-        while (below := tree["children_left"][at] >= 0).any():
-            goes = X[np.arange(len(X)), tree["features"][at]] <= tree["thresholds"][at]
-            at = np.where(below, np.where(goes, left[at], right[at]), at)
-        total += tree["values"][at]
-    np.testing.assert_allclose(total, probabilities(forest, X), rtol=0, atol=1e-9)
+        while (below := left[at] >= 0).any():
+            x = X[np.arange(len(X)), tree["features"][at]]
+            goes = np.where(x <= tree["thresholds"][at], left[at], right[at])
+            at = np.where(below, np.where(np.isnan(x), missing[at], goes), at)
+        total = total + tree["values"][at]
+    return total, np.concatenate(off)
+
+
+# -- categories (R22): SHAP knows numbers only ------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [(0,), (0, 2), (0, 1, 2, 3)])
+@pytest.mark.parametrize("method", ["tree_path_dependent", "interventional"])
+def test_shap_finds_the_same_contributions_of_categories(shap, columns, method):
+    asked = of_categories(columns, trees=3, points=300)
+    trees, background = plain_trees(asked.ensemble, None), asked.X[:8]
+    if method == "interventional":
+        ours = trees.interventional(asked.X, background, None, 1)
+        theirs = shap.TreeExplainer(
+            described(asked.ensemble), background, feature_perturbation=method
+        )
+    else:
+        ours = trees.path_dependent(asked.X, 1)
+        theirs = shap.TreeExplainer(described(asked.ensemble), feature_perturbation=method)
+    np.testing.assert_allclose(theirs.shap_values(asked.X), ours, rtol=0, atol=1e-6)
+
+
+def test_categories_are_asked_in_shaps_words():
+    asked = of_categories((0, 1, 2, 3))
+    found, weights = answers(described(asked.ensemble), asked.X)
+    np.testing.assert_allclose(found, asked.answers, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(weights, 0, rtol=0, atol=1e-9)
+
+
+def test_a_forest_that_shap_cannot_hold_is_refused(monkeypatch):
+    monkeypatch.setattr("riparian.explain.shap.MOST_NODES", 100)
+    with pytest.raises(
+        ValueError, match=r"would take more than 100 of them: use riparian\.explain"
+    ):
+        described(of_categories((0, 1, 2, 3)).ensemble)
+    assert described(of_categories(()).ensemble)["trees"]  # numbers are asked as they are

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import re
 import subprocess
 import threading
 
 import numpy as np
 import onnxruntime
+import pandas as pd
 import pytest
 import treelite
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from riparian import OnlineForestClassifier
 from riparian.depth import DepthForestClassifier
-from riparian.export import to_c, to_onnx, to_treelite
+from riparian.explain import Explainer, PermutationImportance
+from riparian.export import c_header, onnx, to_c, to_onnx, to_treelite
+from riparian.export import treelite as builder
 
-from plain_forests import KINDS, asked, labels, mixture, probabilities
-from strategies import streams
+from plain_forests import KINDS, grown, labels, mixture, of_categories, probabilities
 
 few = settings(
     max_examples=15,
@@ -31,14 +33,6 @@ few = settings(
 @pytest.fixture(params=KINDS)
 def forest_and_rows(request):
     return KINDS[request.param]()
-
-
-@st.composite
-def grown(draw):
-    """Any forest over any stream that has a point."""
-    X, y = draw(streams().filter(lambda stream: len(stream[1]) > 0))
-    voting = draw(st.sampled_from(["average", "majority"]))
-    return asked(OnlineForestClassifier(3, voting=voting, random_state=0), X, y)
 
 
 def run_onnx(model: bytes, X):
@@ -165,6 +159,62 @@ def test_c_allocates_nothing_and_needs_nothing_but_integers():
     assert not re.search(r"\b(malloc|calloc|alloca|new)\b", header)
 
 
+# -- categories (R22) -----------------------------------------------------------------------------
+
+
+def test_a_frame_is_exported_with_the_names_of_its_categories(tmp_path):
+    """From the frame to each format and back: the user writes codes by `categories_`."""
+    rng = np.random.default_rng(2)
+    kinds = np.array(["elm", "oak", "yew", 'pale "ash"'])
+    frame = pd.DataFrame({"height": rng.normal(size=800), "kind": kinds[rng.integers(4, size=800)]})
+    y = np.where(frame["kind"] == "yew", "rare", np.where(frame["height"] > 0, "tall", "small"))
+    forest = OnlineForestClassifier(5, random_state=0).partial_fit(frame, y)
+    codes = {name: code for code, name in enumerate(forest.categories_["kind"])}
+    asked = pd.concat([frame[:100], pd.DataFrame({"height": [0.0, np.nan], "kind": ["fir", None]})])
+    X = np.stack([asked["height"], asked["kind"].map(codes)], axis=1).astype(np.float32)
+    expected = forest.predict_proba(asked)
+    label, proba = run_onnx(to_onnx(forest), X)
+    np.testing.assert_allclose(proba, expected, rtol=0, atol=1e-6)
+    assert label.tolist() == forest.predict(asked).tolist()
+    np.testing.assert_allclose(run_treelite(to_treelite(forest), X), expected, rtol=0, atol=1e-12)
+    header = to_c(forest)
+    assert np.array_equal(run_c(compiled(header, tmp_path), X, 3)[1], expected)
+    assert all(f"{c_header.text(name)}," in header for name in codes)
+    found = Explainer(forest, "kept").contributions(asked)
+    np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-9)
+    importance = PermutationImportance()
+    importance.update(forest, asked, [*y[:100], "tall", "small"])
+    assert importance.results()[1].accuracy.mean > 0.1
+
+
+@pytest.fixture(scope="module", params=[(0,), (0, 2), (0, 1, 2, 3)])
+def categorical(request):
+    return of_categories(request.param)
+
+
+def test_onnx_asks_categories_by_their_codes(categorical):
+    model = onnx.model(categorical.ensemble)
+    label, proba = run_onnx(model, categorical.X)
+    np.testing.assert_allclose(proba, categorical.answers, rtol=0, atol=1e-6)
+    assert label.tolist() == categorical.answers.argmax(axis=1).tolist()
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    named = json.loads(session.get_modelmeta().custom_metadata_map["categories"])
+    assert named["0"] == [f"kind {code}" for code in range(6)]
+
+
+def test_treelite_asks_categories_by_their_codes(categorical):
+    proba = run_treelite(builder.model(categorical.ensemble), categorical.X)
+    np.testing.assert_allclose(proba, categorical.answers, rtol=0, atol=1e-12)
+
+
+def test_c_asks_categories_by_their_codes_and_names_them(categorical, tmp_path):
+    header = c_header.header(categorical.ensemble, "forest")
+    best, proba = run_c(compiled(header, tmp_path), categorical.X, categorical.ensemble.n_classes)
+    assert np.array_equal(proba, categorical.answers)
+    assert np.array_equal(best, categorical.answers.argmax(axis=1))
+    assert 'forest_categories_0[] = {\n"kind 0","kind 1",' in header
+
+
 # -- by suffix ------------------------------------------------------------------------------------
 
 
@@ -221,3 +271,8 @@ def test_a_depth_forest_refuses_and_says_why(tmp_path):
         forest.export(tmp_path / "forest.onnx")
     with pytest.raises(TypeError, match="compare the depths at two places"):
         forest.to_shap()
+    for ask in (to_onnx, to_treelite, to_c, Explainer):
+        with pytest.raises(
+            TypeError, match=r"an ex.* of a DepthForestClassifier is not possible.*two"
+        ):
+            ask(forest)

@@ -27,5 +27,5 @@ def test_there_is_an_example_for_each_way_of_using_it():
     names = {path.stem for path in EXAMPLES}
     assert names >= {
         "sklearn_pipeline", "river_pipeline", "capymoa_prequential",
-        "pandas_stream", "imbalance", "late_classes",
+        "pandas_stream", "imbalance", "late_classes", "drifting_stream",
     }  # fmt: skip

@@ -99,3 +99,32 @@ def test_a_constant_feature_has_no_plane_and_says_so(column):
     X[:, column] = 1.0
     html = report(forest, X, y, pair=(0, 2))
     assert "have no plane: one of them has fewer than two values" in html
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_categories_are_shown_by_their_names(classes):
+    import pandas as pd
+
+    rng = np.random.default_rng(3)
+    kinds = np.array(["elm", "2024-01-01", "<b>oak</b>", "7"])
+    frame = pd.DataFrame({"height": rng.normal(size=900), "kind": kinds[rng.integers(4, size=900)]})
+    y = (frame["kind"] == "7").astype(int) + (classes - 2) * (frame["height"] > 0)
+    forest = OnlineForestClassifier(5, random_state=0).partial_fit(frame, y)
+    mistakes, codes = SurestMistakes(3), forest._checked_points(frame)
+    mistakes.update(codes, np.roll(y, 1), forest.predict_proba(frame), forest.classes_)
+    html = Report(
+        "kinds", forest, sample=codes[:200], pair=(1, 0), mistakes=mistakes.mistakes
+    ).html()
+    drawn = figures(html)
+    shown = {"'elm'", "'2024-01-01'", "'&lt;b&gt;oak&lt;/b&gt;'", "'7'"}
+    dependence = drawn["dependence-1"]
+    assert {*dependence["layout"]["xaxis"]["ticktext"]} == shown
+    plane = next(figure for name, figure in drawn.items() if name.startswith("plane-"))
+    assert {*plane["layout"]["xaxis"]["ticktext"]} == shown
+    assert "<b>oak</b>" not in html
+    if classes == 2:
+        seven = forest.categories_["kind"].index("7")
+        highest = dependence["data"][0]["y"]
+        assert np.argmax(highest) == seven and min(highest) < 0.1
+    table = re.search(r'<section id="mistakes".*?</section>', html, re.S)[0]
+    assert re.search(r"kind = &#x27;|kind = &#39;|kind = '", table)

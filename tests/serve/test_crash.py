@@ -20,14 +20,14 @@ def test_a_request_that_is_sent_again_after_a_crash_is_learned_once_and_a_folder
     with Process(tmp_path, "--new", "--trees", "2") as first:
         key = {"Idempotency-Key": "the same", "Content-Type": "application/json"}
         with first.client() as client:
-            client._headers = lambda: key
+            client._headers = lambda path: key
             answered = client.learn_many(points)
             with pytest.raises(AssertionError, match="in use by another process"):
                 Process(tmp_path, "--new", "--trees", "2")
         first.kill()
     with Process(tmp_path, "--new", "--trees", "2") as second:
         with second.client() as again:
-            again._headers = lambda: key
+            again._headers = lambda path: key
             assert again.learn_many(points) == answered
             assert again.model()["points"] == 60
         assert second.stop() == 0

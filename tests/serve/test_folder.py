@@ -104,6 +104,20 @@ def test_what_does_not_belong_together_is_refused(tmp_path):
         Folder.open(tmp_path / "state", start, "new", Options())
 
 
+def test_a_log_that_is_none_is_refused_and_not_touched(tmp_path):
+    (tmp_path / "log.sqlite").write_bytes(b"this is no database" * 100)
+    with pytest.raises(BadState, match=r"log\.sqlite cannot be used: file is not a database"):
+        Folder.open(tmp_path, start, "new", Options())
+    assert (tmp_path / "log.sqlite").read_bytes() == b"this is no database" * 100
+    (tmp_path / "log.sqlite").unlink()
+    Folder.open(tmp_path, start, "new", Options()).close()
+    with sqlite3.connect(tmp_path / "log.sqlite") as other:
+        other.execute("UPDATE meta SET value = '99' WHERE name = 'format'")
+    other.close()
+    with pytest.raises(BadState, match="the log has format '99', not '1'"):
+        Folder.open(tmp_path, start, "new", Options())
+
+
 def test_a_model_from_elsewhere_has_its_features_and_takes_no_others(tmp_path):
     forest = OnlineForestClassifier(2, random_state=0)
     forest.partial_fit([[0.0, 1.0], [1.0, 0.0]], ["x", "y"])

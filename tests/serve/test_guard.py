@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 
 import pytest
 
-from riparian.serve.http.guard import Tokens
+from riparian.serve.http.guard import Guard, Tokens
 
 from serve_running import running
 
@@ -57,3 +58,35 @@ def test_without_tokens_pages_of_other_sites_have_no_way_in(tmp_path):
 def test_a_token_to_read_alone_would_let_everybody_write():
     with pytest.raises(ValueError, match="needs one to write"):
         Tokens(read=READ)
+
+
+def test_too_many_requests_at_once_are_asked_to_come_again():
+    """Those beyond the limit; when the others are done, there is room again."""
+
+    async def ask():
+        inside, go, answers = asyncio.Event(), asyncio.Event(), []
+
+        async def slow(scope, receive, send):
+            inside.set()
+            await go.wait()
+
+        async def send(message):
+            answers.append(message)
+
+        guard = Guard(slow, Tokens(), most=1)
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/v2",
+            "headers": [(b"host", b"localhost")],
+        }
+        first = asyncio.create_task(guard(scope, None, send))
+        await inside.wait()
+        await guard(scope, None, send)
+        assert answers[0]["status"] == 503
+        assert (b"retry-after", b"1") in answers[0]["headers"]
+        go.set()
+        await first
+        assert guard.active == 0
+
+    asyncio.run(ask())

@@ -94,6 +94,7 @@ def test_an_id_has_one_question(served):
         ("/v1/label", {"id": "x"}, "label"),
         ("/v1/label", {"id": "x", "label": None}, "label"),
         ("/v1/label", {"id": "x", "label": 2**63}, "label"),
+        ("/v1/label", {"id": "x", "label": 0.5}, "label"),
         ("/v1/label", {"id": "x", "label": "a\0"}, "label"),
         ("/v1/learn", {"features": {"a": 1}, "label": "x", "weight": 0}, "weight"),
         ("/v1/learn", {"features": {"a": 1}, "label": "x", "weight": "1"}, "weight"),
@@ -237,3 +238,100 @@ def test_a_restart_forgets_nothing(tmp_path):
         assert served.service.writer.waiting == 1
         told = served.post("/v1/label", {"id": "late", "label": "x"}).json()
         assert told["predicted"] == asked["label"]
+
+
+# -- streams ---------------------------------------------------------------------------------------
+
+LINES = {"content-type": "application/x-ndjson"}
+ARROW = {"content-type": "application/vnd.apache.arrow.stream"}
+
+
+def arrow(table):
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        for batch in table.to_batches(max_chunksize=2):
+            writer.write_batch(batch)
+    return sink.getvalue()
+
+
+def test_a_line_without_an_end_is_held_and_refused_like_a_body(tmp_path):
+    limits = Limits(body=1000)
+    with running(tmp_path, options=Options(limits=limits)) as served:
+        whole = [
+            b'{"features": {"a": 1}, "label": "x"}\n{"fe',
+            b'atures": {"a": 2}, ',
+            b'"label": "y"}\n',
+        ]
+        parts = [*whole, *[b"x" * 400] * 4]
+        answer = served.web.post("/v1/learn", content=iter(parts), headers=LINES)
+        lines = answer.text.splitlines()
+        assert [line.count('"status":200') for line in lines] == [0]
+        assert '"status":413' in lines[0]
+        few = b'{"features": {"a": 1}, "label": "x"}\n' * 60  # more than a body, line by line
+        answer = served.web.post("/v1/learn", content=few, headers=LINES)
+        assert answer.text.count('"status":200') == 60
+
+
+def test_a_key_does_not_go_with_a_stream(served):
+    answer = served.web.post("/v1/learn", content=b"{}", headers={**LINES, "Idempotency-Key": "k"})
+    assert (answer.status_code, answer.json()["field"]) == (400, "Idempotency-Key")
+
+
+def test_an_arrow_stream_of_too_many_rows_is_refused_before_it_is_all_read(tmp_path):
+    with running(tmp_path, options=Options(limits=Limits(rows=3))) as served:
+        table = pa.table({"a": [1.0] * 9, "label": ["x"] * 9})
+        answer = served.web.post("/v1/learn", content=arrow(table), headers=ARROW)
+        assert answer.status_code == 413
+        assert "got 4" in answer.json()["error"]
+        assert served.service.backlog.rows == 0
+
+
+# -- labels that are numbers -----------------------------------------------------------------------
+
+
+def test_json_has_one_kind_of_numbers_and_labels_have_one_type(tmp_path):
+    with running(tmp_path, classes=[2.0, 1.0]) as served:
+        asked = served.post("/v1/predict", {"features": {"a": 1}}).json()
+        told = {"id": asked["id"], "label": 1}
+        assert served.post("/v1/label", told).json()["label"] == 1.0
+        assert served.post("/v1/label", {**told, "label": 1.0}).json()["learned"] is False
+        assert served.post("/v1/learn", {"features": {"a": 1}, "label": True}).status_code == 422
+    with running(tmp_path / "whole", classes=[0, 1]) as served:
+        assert served.post("/v1/learn", {"features": {"a": 1}, "label": 1.0}).json()["learned"]
+        assert served.post("/v1/learn", {"features": {"a": 1}, "label": 0.5}).status_code == 422
+        served.settle()
+        assert served.web.get("/v1/model").json()["classes"] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        True,
+        0,
+        2**63 - 1,
+        -(2**63),
+        -0.0,
+        1e300,
+        2.0**-0,
+        "",
+        " ",
+        "x" * 200,
+        "é\u2028\n",
+        "1.5",
+        "nan",
+    ],
+)
+def test_what_the_door_accepts_as_a_label_can_be_learned(tmp_path, label):
+    """Once it is in the log it must be: a lesson that cannot be learned would stop every start."""
+    with running(tmp_path) as served:
+        answer = served.post(
+            "/v1/learn", {"features": {"a": 3.4028234e38, "b": -1e-45}, "label": label}
+        )
+        assert answer.status_code == (422 if label == "" else 200)
+        if label != "":
+            assert (
+                served.post("/v1/learn", {"features": {"a": 1}, "label": label}).status_code == 200
+            )
+            served.settle()
+            assert served.service.backlog.closed is None
+            assert served.web.get("/v1/model").json()["classes"] == [label]

@@ -12,6 +12,7 @@ def served(tmp_path_factory):
     with running(tmp_path_factory.mktemp("state")) as service:
         rows = [{"features": {"a": i, "b": -i}, "label": i % 2} for i in range(20)]
         assert service.web.post("/v2/models/model/infer", json={}).status_code == 400
+        assert service.web.get("/v2/models/model/ready").status_code == 400
         service.post("/v1/learn", rows)
         service.settle()
         yield service
@@ -50,7 +51,9 @@ def test_a_tensor_per_feature_is_the_same_and_its_label_may_come(served):
         ([7], "inputs[0]"),
         ([tensor("input", [1, 3], [1, 2, 3])], "inputs[0].shape"),
         ([tensor("input", [1, 2], [1])], "inputs[0].data"),
-        ([tensor("input", [1, 2], [1, 2], "BYTES")], "inputs[0].datatype"),
+        ([tensor("input", [1, 2], [1, 2], "DATES")], "inputs[0].datatype"),
+        ([tensor("input", [1, 2], [1, 2], "BYTES")], "inputs[0].data"),
+        ([tensor("input", [1, 2], [1, "2"])], "inputs[0].data"),
         ([tensor("input", [-1, 2], [1, 2])], "inputs[0].shape"),
         ([tensor("a", [1], [1]), tensor("b", [2], [1, 2])], "inputs[1].shape"),
     ],

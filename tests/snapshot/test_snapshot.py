@@ -23,7 +23,7 @@ import pytest
 import riparian
 from riparian import Geometric, OnlineForestClassifier
 from riparian.engine.trees import Totals
-from riparian.snapshot import arrays, container, kept
+from riparian.snapshot import arrays, categories, container, kept
 from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
 from snapshots import DEPTH_KINDS, KINDS, images, learned, mixture, opened, same_forest, sealed
@@ -392,10 +392,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "snapshot-format.md"
 def test_the_page_about_the_format_describes_every_field_of_the_header():
     rows = re.findall(r"^\| (`\w+`.*?) \|", PAGE.read_text("utf-8"), re.MULTILINE)
     described = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    for kind in ("default", "Saffari"):
+    for kind in ("default", "adaptive", "Saffari", "categories, some put together"):
         header, _ = opened(learned(**KINDS[kind]).to_bytes())
         fields = {*header, *header["estimator"], *header["engine"], *header["labels"]}
-        assert described >= {*fields, *header["class_weights"], "sha256"}
+        fields |= {*header["class_weights"], *header.get("categories", ())}
+        assert described >= {*fields, "sha256"}
         assert json.dumps(header)
 
 
@@ -403,7 +404,7 @@ def test_the_page_about_the_format_describes_every_array_as_the_core_lists_it():
     row = re.compile(r"^\| `(\w+)` \| ([UIF]\d+) \| (\w.*?) \|", re.MULTILINE)
     assert row.findall(PAGE.read_text("utf-8")) == [
         (field.name, container.NAMES[np.dtype(field.dtype.replace("feature", "uint32"))], field.per)
-        for field in (*arrays.SAVED.values(), *kept.FIELDS)
+        for field in (*arrays.SAVED.values(), *kept.FIELDS, *categories.FIELDS)
     ]
 
 
@@ -412,10 +413,10 @@ def test_every_array_that_is_described_is_in_some_snapshot_and_no_other():
         opened(learned(**kind).to_bytes())[1] for kind in (*KINDS.values(), *DEPTH_KINDS.values())
     ]
     assert {name for one in stored for name in one} == {
-        field.name for field in (*arrays.SAVED.values(), *kept.FIELDS)
+        field.name for field in (*arrays.SAVED.values(), *kept.FIELDS, *categories.FIELDS)
     }
     assert set(opened(learned().to_bytes())[1]) == {
-        *arrays.SAVED} - {"bag", "growth", "next_look", "had_lost"}  # fmt: skip
+        *arrays.SAVED} - arrays.OF_CHANGE - {"bag", "growth", "next_look", "had_lost"}  # fmt: skip
 
 
 def test_the_page_about_the_format_lists_the_totals_in_their_order():

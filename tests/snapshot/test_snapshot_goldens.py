@@ -15,7 +15,12 @@ import numpy as np
 import pytest
 
 import riparian
-from riparian import Geometric, OnlineForestClassifier, SaffariForestClassifier
+from riparian import (
+    AdaptiveForestClassifier,
+    Geometric,
+    OnlineForestClassifier,
+    SaffariForestClassifier,
+)
 from riparian.depth import DepthForestClassifier, DepthSaffariClassifier
 from riparian.estimator.history import History
 from riparian.reference import Draws, key
@@ -98,6 +103,19 @@ def young_and_settled_leaves():
     return forest.partial_fit(X, y, sample_weight=weights)
 
 
+def trees_replaced():
+    """Classes that change places, with weights, a late class and a fringe."""
+    X, _ = stream(500, seed=8, n_classes=3)
+    y = (X[:, 0] > 0.8).astype(int)
+    y[250:] = 1 - y[250:] + (X[250:, 2] > 0.8)
+    weights = np.where(np.arange(500) % 3 == 0, 2.25, 1.0)
+    forest = AdaptiveForestClassifier(
+        2, random_state=8, **(DEFAULTS | {"kept_points": 90, "fringe_size": 8}),
+        drift_confidence=0.3, leaf_points=12, memories=(0.5, 0.9, 1.0), fading=0.95,
+    )  # fmt: skip
+    return forest.partial_fit(X, y, sample_weight=weights)
+
+
 def saffari():
     X, y = stream(300, seed=7, n_classes=3)
     forest = SaffariForestClassifier(2, random_state=7, min_samples=20, replacement_rate=0.004)
@@ -137,8 +155,8 @@ OF_FORMAT_1 = (
     fringe_of_three_and_a_late_class, weights_and_names, balanced_within_a_budget, predicting_only,
 )  # fmt: skip
 OF_FORMAT_2 = (
-    all_points_kept, young_and_settled_leaves, saffari, pixels_kept, saffari_over_pixels,
-    predicting_only,
+    all_points_kept, young_and_settled_leaves, trees_replaced, saffari, pixels_kept,
+    saffari_over_pixels, predicting_only,
 )  # fmt: skip
 CASES = {f"{case.__name__}_1": case for case in OF_FORMAT_1} | {
     f"{case.__name__}_2": case for case in OF_FORMAT_2
@@ -252,6 +270,7 @@ def test_the_goldens_of_format_2_have_kept_points_of_every_kind():
         assert (dims == 0).any()
         assert (dims > 0).any()
     assert any(tree.had_lost.any() for tree in trees("young_and_settled_leaves_2"))
+    assert all(tree.window.replacements > 0 for tree in trees("trees_replaced_2"))
     assert any(tree.bag.number > 1 for tree in trees("saffari_2"))
     assert any(len(tree.leaf_born) > 5 for tree in trees("saffari_over_pixels_2"))
 

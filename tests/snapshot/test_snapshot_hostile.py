@@ -148,7 +148,9 @@ HEADER_LIES = [
     (at("engine", "voting"), ["loud", None]),
     (at("engine", "max_memory"), [0, -5, "much", 2**70]),
     (at("engine", "kept_points"), [-1, 1.5, "auto", "all", None, 2**31 + 1]),
-    (at("n_features"), [MISSING, 0, -1, 2**32, 4.0]),
+    (at("n_features"), [MISSING, 0, -1, 2**31, 4.0]),
+    (at("estimator", "categorical_features"), [[0], {"kind": "list"},
+                                               {"kind": "list", "values": [[0]]}]),
     (at("feature_names"), [MISSING, [], ["a"], [1, 2, 3, 4], "abcd"]),
     (at("points"), [MISSING, -1, 2**61, 400.0]),
     (at("labels"), [MISSING, [], None]),
@@ -286,8 +288,57 @@ def of_three_splits():
     }
 
 
+def adaptive():
+    """One tree that has replaced another at point 12, with two memories and a window of nine errors."""
+    header, _ = opened(snapshot("adaptive, no points"))
+    memories = {"kind": "tuple", "values": [0.5, 1.0]}
+    header["engine"].update(n_trees=1, kept_points=4, memories=memories)
+    header["labels"].update(kind="int", dtype="<i8", classes=[0, 1], arrived=[0, 1])
+    header.update(n_features=2, points=40)
+    return header, {
+        "nodes": [3],
+        "totals": [14, 14, 0, 1, 0, 2, 0, 0, 0, 0],
+        "window": [28, 3, 2],
+        "window_sums": [2.5, 1.5],
+        "evidence": [-2.5, -1.0],
+        "bucket_row": [2, 2, 0],
+        "bucket_total": [0.5, 1.5, 0.5],
+        "bucket_variance": [0.25, 0.5, 0.0],
+        "replaced": [5, 12],
+        "feature": [1, 0, 0],
+        "threshold": [0.5, 0, 0],
+        "child": [1, 0, 0],
+        "importance": [0, 5],
+        "leaf_born": [4, 4],
+        "leaf_classes": [2, 2],
+        "histogram": [3, 1, 0, 4],
+        "memory": [0.5, 3, 1, 1, 0, 0, 1.75, 4],
+        "structure_arrivals": [6, 3],
+        "estimation_arrivals": [4, 4],
+        "leaf_active": [1, 1],
+        "key_over": [],
+        "key_under": [],
+        "next_look": [7, 4],
+        "attempt": [0, 1],
+        **{name: [0, 0] for name in ("dims", "split_points", "received", "planned", "summed")},
+        **{name: [] for name in ("candidate_dims", "split_point_born", "split_threshold")},
+        **{
+            f"{stream}_{name}": [0, 0] if name in ("counted", "length") else []
+            for stream in ("structure", "estimation")
+            for name in ("counted", "length", "label", "bits", "count")
+        },
+        "kept_label": [0, 1, 0, 1],
+        "kept_weight": [],
+        "kept_rows": [0.0] * 8,
+    }
+
+
 def typed(arrays):
     types = {"threshold": np.float32, "split_threshold": np.float32, "importance": np.int64}
+    types |= dict.fromkeys(("memory", "kept_rows"), np.float32)
+    types |= dict.fromkeys(
+        ("window_sums", "evidence", "bucket_total", "bucket_variance", "kept_weight"), np.float64
+    )
     return {name: np.array(a, dtype=types.get(name, np.uint64)) for name, a in arrays.items()}
 
 
@@ -298,7 +349,7 @@ def narrowed(arrays):
     }
 
 
-@pytest.mark.parametrize("make", [hand_made, with_a_fringe_of_one, of_three_splits])
+@pytest.mark.parametrize("make", [hand_made, with_a_fringe_of_one, of_three_splits, adaptive])
 def test_the_hand_made_snapshots_are_true(make):
     header, arrays = make()
     assert survive(sealed(header, narrowed(arrays))).startswith("valid")
@@ -306,6 +357,35 @@ def test_the_hand_made_snapshots_are_true(make):
 
 # Which snapshot, what is put in it, and what the error says.
 ARRAY_LIES = [
+    # streams that change
+    (adaptive, {"window": [28, 4, 2]}, "bucket_row must hold 4 numbers, one per tree times buckets"),
+    (adaptive, {"window": [28, 3, 2**63]}, "beyond all bounds"),
+    (adaptive, {"window": [29, 3, 2]}, "more errors than points since it is there"),
+    (adaptive, {"window": [8, 3, 2]}, "the window is wider than its errors"),
+    (adaptive, {"evidence": [-1.0]}, "evidence must hold 2 numbers, one per tree times memories"),
+    (adaptive, {"evidence": [NAN, -1.0]}, "evidence must be finite, 0 at most"),
+    (adaptive, {"evidence": [0.5, -1.0]}, "evidence must be finite, 0 at most"),
+    (adaptive, {"replaced": [12, 5]}, "later and later points"),
+    (adaptive, {"replaced": [5, 40]}, "points that have been received"),
+    (adaptive, {"bucket_row": [0, 2, 2]}, "bucket_row must not rise"),
+    (adaptive, {"bucket_row": [62, 2, 0]}, "bucket_row must be at most 61"),
+    (adaptive, {"bucket_total": [0.5, 4.5, 0.5]}, "bucket_total must be that of numbers from 0"),
+    (adaptive, {"bucket_total": [NAN, 0.5, 0.5]}, "bucket_total must be that of numbers from 0"),
+    (adaptive, {"bucket_variance": [-1.0, 0.0, 0.0]}, "bucket_variance must be that of numbers"),
+    (adaptive, {"window_sums": [10.0, 1.0]}, "the total must be that of numbers from 0"),
+    (adaptive, {"window_sums": [2.5, NAN]}, "the variance must be that of numbers from 0"),
+    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, NAN, 4]}, "memory must be 0, or finite"),
+    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, 1e-30, 4]}, "memory must be 0, or finite"),
+    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, -1.0, 4]}, "memory must be 0, or finite"),
+    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, 1, 5]}, "must not hold more than the histogram"),
+    (adaptive, {"memory": [0.5, 3, 1, 1, 1, 0, 1, 4]}, "must not hold more than the histogram"),
+    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, 0, 4]}, "memory must hold the last point"),
+    (adaptive, {"structure_arrivals": [7, 3]}, "next_look must be the next one after"),
+    (adaptive, {"structure_arrivals": [5, 0]}, "next_look must be the next one after"),
+    (adaptive, {"structure_arrivals": [2**64 - 1, 3]}, "structure_arrivals must not sum up"),
+    (adaptive, {"estimation_arrivals": [5, 4]}, "estimation_arrivals must not be more"),
+    (adaptive, {"dims": [1, 0], "candidate_dims": [0]}, "no leaf settles"),
+    (adaptive, {"kept_label": [0, 1, 0, 2]}, "kept_label must be a class that has arrived"),
     # lengths
     (hand_made, {"nodes": [4]}, "odd number"),
     (hand_made, {"nodes": [0]}, "odd number"),
@@ -607,7 +687,7 @@ def test_a_class_that_nobody_knows_is_named_with_those_that_are():
     case, reason = refused(sealed({**header, "class": "subprocess.Popen"}, arrays))
     assert case == "header"
     assert "'subprocess.Popen'" in reason
-    assert "OnlineForestClassifier, SaffariForestClassifier, DepthForestClassifier" in reason
+    assert "OnlineForestClassifier, AdaptiveForestClassifier, SaffariForestClassifier" in reason
 
 
 @pytest.mark.parametrize("kind", ALL_KINDS)
@@ -728,7 +808,7 @@ def test_a_deep_tree_is_checked_in_time():
 
 def test_a_small_file_that_asks_for_a_lot_is_refused():
     header, arrays = opened(snapshot("no points"))
-    header["n_features"] = 2**32 - 1
+    header["n_features"] = 2**31 - 1
     header["engine"]["split_points"] = 2**16
     arrays["dims"][:] = 50_000 % 256
     drawn = np.arange(arrays["dims"].sum(dtype=int), dtype=np.uint32)
@@ -741,10 +821,10 @@ def test_a_small_file_that_asks_for_a_lot_is_refused():
 def test_parameters_that_ask_for_a_lot_cost_nothing_to_load():
     # A million draws for every root, and as many columns: none of them is made.
     header, arrays = opened(snapshot("no points"))
-    header["n_features"] = 2**32 - 1
+    header["n_features"] = 2**31 - 1
     header["engine"]["candidate_dims"] = 1e6
     forest = riparian.from_bytes(sealed(header, arrays), max_bytes=10**7)
-    assert forest.n_features_in_ == 2**32 - 1
+    assert forest.n_features_in_ == 2**31 - 1
 
 
 def test_a_budget_that_not_even_a_root_would_fit_in_is_refused():

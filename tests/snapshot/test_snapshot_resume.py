@@ -124,6 +124,19 @@ def test_a_depth_forest_of_saffari_goes_on_after_every_image():
     assert forest.stats()["splits"] > 3
 
 
+def test_every_moment_is_the_same_for_a_stream_that_changes():
+    changes = {"n": 0, "n_estimators": 2, "drift_confidence": 0.9, "kept_points": 50}
+    forest, other = (learned(**KINDS["adaptive"] | changes) for _ in range(2))
+    X, _ = mixture(220)
+    y = (X[:, 0] > 1).astype(int) ^ (np.arange(220) >= 110)
+    for row in range(220):
+        forest.partial_fit(X[row : row + 1], y[row : row + 1])
+        other.partial_fit(X[row : row + 1], y[row : row + 1])
+        other = riparian.from_bytes(other.to_bytes())
+    assert same_forest(other, forest)
+    assert forest.replacements_
+
+
 @pytest.mark.parametrize("kind", ["all points kept", "young and settled leaves"])
 def test_every_moment_is_the_same_for_kept_points(kind):
     """Leaves that are young, have lost a point or settled, before and after W, regrowth between."""

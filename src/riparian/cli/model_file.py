@@ -18,6 +18,7 @@ from riparian.cli.errors import BadData, BadUsage
 from riparian.cli.features.columns import Columns
 from riparian.cli.features.saved import columns_from_state
 from riparian.forest import OnlineForestClassifier
+from riparian.inspection.view import category_tables
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
@@ -35,6 +36,10 @@ class Model:
     columns: Columns | None  # None if it was saved from Python
     learning: dict[str, Any] | None  # what only a checkpoint has
 
+    @property
+    def n_features(self) -> int:
+        return int(self.forest.n_features_in_)
+
 
 def load_model(path: Path, threads: int | None = None) -> Model:
     """The model in a file. A damaged one is bad data."""
@@ -46,7 +51,8 @@ def load_model(path: Path, threads: int | None = None) -> Model:
         forest, extra = from_bytes_with_extra(data)
         if not isinstance(forest, OnlineForestClassifier):
             raise ValueError(
-                f"a {type(forest).__name__}: the command line works with OnlineForestClassifier only"
+                f"a {type(forest).__name__}: the command line works with OnlineForestClassifier and "
+                "AdaptiveForestClassifier"
             )
         columns = _columns(extra, forest)
     except (SnapshotError, ValueError) as error:
@@ -73,6 +79,11 @@ def _columns(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Co
     if columns.n_features != forest.n_features_in_:
         raise ValueError(
             f"the columns give {columns.n_features} features, the forest has {forest.n_features_in_}"
+        )
+    known = sorted(category_tables(forest))
+    if columns.categorical != known:
+        raise ValueError(
+            f"features {columns.categorical} of the columns are categories, {known} of the forest"
         )
     return columns
 

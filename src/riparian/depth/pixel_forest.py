@@ -37,6 +37,8 @@ class PixelForestClassifier(ForestClassifier):
     `pixels` is (pixels, 3), rows of image, row and column.
     """
 
+    _why_not_plain = ONE_COLUMN
+
     offset_std: float
     far: float
 

@@ -48,6 +48,9 @@ class DepthDifferences:
         a, b, c, d = (float(np.float32(self.offset_std * draws.gaussian())) for _ in range(4))
         return a, b, c, d
 
+    def is_categorical(self, offsets: Offsets) -> bool:
+        return False
+
     def value(self, offsets: Offsets, x: Pixel) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
             scale = REFERENCE_DEPTH / x.image[x.row, x.column]

@@ -6,9 +6,11 @@ tells it what it cannot know by itself: the classes, the schedules, λ.
 
 from __future__ import annotations
 
+import copy
 import logging
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,8 +19,9 @@ from numpy.typing import NDArray
 
 from riparian import _core
 from riparian.engine.forks import survive_forks
-from riparian.engine.rules import rule_of
+from riparian.engine.rules import Rule, rule_of
 from riparian.engine.trees import Arrays, Tree
+from riparian.estimator.categories import CategoryTables
 from riparian.estimator.parameters import (
     LINK_BYTES,
     AdaptiveParameters,
@@ -64,7 +67,7 @@ class Engine(ABC):
         if isinstance(parameters, Parameters):
             parameters = parameters.keeping(self._point_bytes())
         self.parameters = parameters
-        self.rule = rule_of(parameters, self._point_bytes(), self.sparse)
+        self.rule = self._rule()
         self.trees = range(parameters.n_trees) if trees is None else trees
         first, settings, space = self.trees.start, self.rule.settings(), self._space()
         if state is None:
@@ -77,6 +80,12 @@ class Engine(ABC):
         self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
 
     sparse = False  # whether of a kept point only what is not zero is kept
+    categories: CategoryTables | None = None  # of the categorical columns (R22)
+
+    def _rule(self) -> Rule:
+        rule = rule_of(self.parameters, self._point_bytes(), self.sparse)
+        rule.reserved = (self.categories and self.categories.max_bytes) or 0
+        return rule
 
     @abstractmethod
     def _point_bytes(self) -> int:
@@ -210,8 +219,9 @@ class ColumnEngine(Engine):
         state: State | None = None,
         trees: range | None = None,
         sparse: bool = False,
+        categories: CategoryTables | None = None,
     ) -> None:
-        self.n_dims, self.sparse = n_dims, sparse
+        self.n_dims, self.sparse, self.categories = n_dims, sparse, categories
         super().__init__(parameters, state, trees)
         if state is None:
             self._check_budget(f"{n_dims} dimensions")
@@ -223,6 +233,7 @@ class ColumnEngine(Engine):
             "n_dims": self.n_dims,
             "trees": self.trees,
             "sparse": self.sparse,
+            "categories": copy.copy(self.categories),
         }
 
     def _point_bytes(self) -> int:
@@ -230,11 +241,27 @@ class ColumnEngine(Engine):
         return 4 * columns + 16
 
     def set_dims(self, n_dims: int) -> None:
-        """Columns have joined: leaves that enter the fringe from now on may look at them (R2)."""
+        """Columns have joined: leaves that enter the fringe from now on may look at them (R2).
+
+        Those of them that are categorical are among `categories` already (R22).
+        """
         self.n_dims = n_dims
         self.core.set_space(self._space())
-        self.rule = rule_of(self.parameters, self._point_bytes(), self.sparse)
+        self.rule = self._rule()
         self.rule.tell_budget(self.core)
+
+    def become_categorical(self, columns: Iterable[int]) -> None:
+        """Columns that have had no value yet are categorical from now on (R22).
+
+        The core must look at its candidates in another way: it is made again, from its arrays.
+        """
+        assert self.categories is not None
+        self.categories.add(columns)
+        self.rule = self._rule()
+        settings, space = self.rule.settings(), self._space()
+        self.core = self._core_class().from_state(self.trees.start, settings, space, *self.save())
+        self.core.set_classes(*self.classes)
+        self.depths = 0
 
     def learn_one(self, row: NDArray[np.float32], y: int, weight: float = 1.0) -> None:
         """`learn` for a single row, without what only a block needs; the same to the last bit.
@@ -251,7 +278,8 @@ class ColumnEngine(Engine):
         return self.rule.columns
 
     def _space(self) -> _core.Columns:
-        return _core.Columns(self.n_dims, self.rule.candidates(self.n_dims))
+        categorical = [] if self.categories is None else sorted(self.categories.tables)
+        return _core.Columns(self.n_dims, self.rule.candidates(self.n_dims), categorical)
 
     def _core_points(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
         return points

@@ -36,6 +36,8 @@ def core_rate(rate: float) -> _core.Rate:
 class Rule(ABC):
     """What the core must know of a forest's parameters, and which of its classes it is."""
 
+    reserved = 0  # bytes of `max_memory` that are set aside for tables of categories (R22)
+
     columns: type[_core._Forest]  # a forest over the columns of a matrix,
     depth: type[_core._Forest]  # and one over depth images
 
@@ -97,20 +99,27 @@ class TwoStreams(Rule):
     def budget(self) -> int | None:
         """The equal part of each tree, less what the tree is before it holds anything."""
         p = self.parameters
-        return None if p.max_memory is None else max(0, p.max_memory // p.n_trees - TREE_BYTES)
+        if p.max_memory is None:
+            return None
+        return max(0, (p.max_memory - self.reserved) // p.n_trees - TREE_BYTES)
 
     def check_budget(self, needed: int, what: str) -> None:
         p, budget = self.parameters, self.budget()
         if budget is None or needed <= budget:
             return
+        least = self._with_reserve(self._least(needed))
         raise ValueError(
-            f"max_memory must be at least {self._least(needed)} bytes for {p.n_trees} trees "
+            f"max_memory must be at least {least} bytes for {p.n_trees} trees "
             f"of {what}, got {p.max_memory}"
         )
 
     def _least(self, needed: int) -> int:
         """Bytes for trees that need so many; twice, since the root has to keep something, too."""
         return self.parameters.n_trees * (2 * needed + TREE_BYTES)
+
+    def _with_reserve(self, size: int) -> int:
+        """The bytes of which so many are left, where an eighth is set aside."""
+        return -(-size * 8 // 7) if self.reserved else size
 
     def tell_schedules(self, core: Any, depths: int) -> None:
         p = self.parameters
@@ -145,7 +154,7 @@ class Keeping(TwoStreams):
         p, kept = self.parameters, self.kept_points
         if p.max_memory is None:
             return None
-        left = max(0, p.max_memory - kept * self.point_bytes) // p.n_trees
+        left = max(0, p.max_memory - self.reserved - kept * self.point_bytes) // p.n_trees
         return max(0, left - kept * LINK_BYTES - TREE_BYTES)
 
     def kept(self, points: int) -> int:
@@ -157,7 +166,7 @@ class Keeping(TwoStreams):
             return
         assert p.max_memory is not None
         each = self.point_bytes + LINK_BYTES * p.n_trees
-        fits = (p.max_memory - super()._least(needed)) // each
+        fits = (p.max_memory - self.reserved - super()._least(needed)) // each
         if fits <= 0 or self.kept_points * each <= p.max_memory // 8:  # "auto", or as modest
             return super().check_budget(needed, what)
         raise ValueError(

@@ -47,6 +47,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
     _parameters_class: type[Parameters] | type[SaffariParameters]  # they name the rule
     _history = History()  # not known, unless it started here
+    _why_not_plain: str | None = None  # why its trees cannot be plain ones (estimator/ensemble.py)
     _prediction_only = False  # came back from a snapshot without what learning needs
 
     @abstractmethod
@@ -228,7 +229,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
         By a formula that depends on the forest alone (see DESIGN.md): `nodes`, the leaves with
         their `histograms`, the `fringe`, which is what active leaves collect, the `kept` points
-        (R19) and the `lists` that the trees have of them. Of depth images, `kept` is what they and
+        (R19) and the `lists` that the trees have of them; with categorical columns, the tables of
+        `categories` (R22). Of depth images, `kept` is what they and
         their images take at this moment.
         """
         stats, engine = self.stats(), self._native
@@ -236,6 +238,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         held = {name: int(stats[kind]) for name, kind in kinds.items()}
         held["nodes"] += len(stats["trees"]) * TREE_BYTES
         held |= {"kept": engine.kept_bytes(), "lists": engine.list_bytes()}
+        if engine.categories is not None:
+            held["categories"] = engine.categories.bytes
         return {**held, "total": sum(held.values())}
 
     # -- snapshots --------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ Value = str | bool | int | float  # 1, 1.0 and True are one category; "1" is ano
 Codes = NDArray[np.float32]
 
 MOST_CATEGORIES = 2**24 - 1  # that float32 can tell apart, with one more for all the others
+BUDGET_SHARE = 8  # all tables together may take this part of `max_memory`
 
 # What a category is charged to the budget beside its text: two objects, a place in a dict and in a list.
 CATEGORY_BYTES = 160
@@ -57,7 +58,7 @@ class Coded:
     def numbered(cls, name: Any, values: Sequence[Any], which: NDArray[Any]) -> Coded:
         """A column that some library has numbered: `which` are places in `values`, -1 for missing."""
         there = [i for i, value in enumerate(values) if not is_missing(value)]
-        plain = [_plain(name, values[i]) for i in there]
+        plain = [checked_value(name, values[i]) for i in there]
         if len(there) < len(values):
             place = np.full(len(values) + 1, -1, dtype=np.intp)
             place[there] = np.arange(len(there))
@@ -88,7 +89,7 @@ class MixedRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.numbers.shape  # type: ignore[return-value]
+        return self.numbers.shape
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -136,7 +137,7 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = 40
 
 
-def _plain(name: Any, value: Any) -> Value:
+def checked_value(name: Any, value: Any) -> Value:
     """A value as a table holds it: of a plain type, and a whole number as an int."""
     if isinstance(value, np.generic) and value.dtype.kind not in "mM":  # those would become numbers
         value = value.item()
@@ -228,9 +229,12 @@ class CategoryTables:
     """The categories of every categorical column of a forest.
 
     A table is full at `most` categories, or when all tables together would hold more than `max_bytes`.
+    Without `most`, more categories than float32 can tell apart are an error.
     """
 
-    def __init__(self, tables: dict[int, Table], most: int, max_bytes: int | None = None) -> None:
+    def __init__(
+        self, tables: dict[int, Table], most: int | None, max_bytes: int | None = None
+    ) -> None:
         self.tables = tables  # by column
         self.most = most
         self.max_bytes = max_bytes
@@ -238,9 +242,13 @@ class CategoryTables:
 
     @classmethod
     def empty(
-        cls, columns: Iterable[int], most: int, max_bytes: int | None = None
+        cls, columns: Iterable[int], most: int | None, max_bytes: int | None = None
     ) -> CategoryTables:
         return cls({int(column): Table() for column in columns}, most, max_bytes)
+
+    def add(self, columns: Iterable[int]) -> None:
+        """More columns are categorical."""
+        self.tables |= {int(column): Table() for column in columns}
 
     def __copy__(self) -> CategoryTables:
         tables = {column: table.__copy__() for column, table in self.tables.items()}
@@ -256,12 +264,20 @@ class CategoryTables:
         for column, coded in rows.coded.items():
             self.tables[column].check(coded)
 
+    def check_room(self, rows: MixedRows) -> None:
+        """Refuse more categories than there are codes, where no bound puts the last ones together."""
+        if self.most is not None:
+            return
+        for column, coded in rows.coded.items():
+            self._check_number(self.tables[column], coded)
+
     def join(self, rows: MixedRows) -> NDArray[np.float32]:
         """The rows with codes for categories; new ones join, in the order of rows, then of columns.
 
         So how a stream is cut into batches changes nothing.
         """
         self.check(rows)
+        self.check_room(rows)
         for _, column, value in sorted(self._arrivals(rows), key=lambda new: new[:2]):
             self._admit(self.tables[column], value)
         return self.codes(rows)
@@ -282,12 +298,22 @@ class CategoryTables:
                 if coded.values[i] not in table:
                     yield row, column, coded.values[i]
 
+    def _check_number(self, table: Table, coded: Coded) -> None:
+        if len(table) + len(coded.values) <= MOST_CATEGORIES or table.full:
+            return
+        new = sum(coded.values[i] not in table for _, i in coded.arrivals())
+        if len(table) + new > MOST_CATEGORIES:
+            raise ValueError(
+                f"feature {coded.name!r} must have at most {MOST_CATEGORIES} categories, "
+                f"got {len(table) + new}: set max_categories, so that later ones count as one"
+            )
+
     def _admit(self, table: Table, value: Value) -> None:
         if table.full or value in table:
             return
         size = bytes_of(value)
         fits = self.max_bytes is None or self.bytes + size <= self.max_bytes
-        if fits and len(table) < self.most:
+        if fits and len(table) < (MOST_CATEGORIES if self.most is None else self.most):
             table.add(value)
             self.bytes += size
         else:
@@ -295,7 +321,7 @@ class CategoryTables:
 
 
 def _restored(
-    values: dict[int, list[Value]], full: list[int], most: int, max_bytes: int | None
+    values: dict[int, list[Value]], full: list[int], most: int | None, max_bytes: int | None
 ) -> CategoryTables:
     tables = {column: Table(own, full=column in full) for column, own in values.items()}
     return CategoryTables(tables, most, max_bytes)

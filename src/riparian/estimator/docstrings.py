@@ -33,7 +33,7 @@ def filled(docstring: str, names: Iterable[str]) -> str:
         return docstring
     indent, source = reference.groups()
     descriptions = parameters.constructor_parameters(getattr(parameters, source))
-    descriptions |= parameters.OF_DEPTH
+    descriptions |= parameters.OF_ROWS | parameters.OF_DEPTH
     missing = [name for name in names if not re.search(rf"^{indent}{name}( :|$)", docstring, re.M)]
     entries = "\n".join(entry(descriptions[name]) for name in missing)
     return REFERENCE.sub(lambda _: textwrap.indent(entries, indent), docstring)

@@ -5,17 +5,19 @@ This is what is exported and explained. A forest goes on learning; its ensemble 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from riparian import _core
-from riparian.engine.pieces import begins, numbers, sums
+from riparian.engine.pieces import begins
 from riparian.engine.trees import Tree
+from riparian.estimator.categories import OTHER, Value
 
 if TYPE_CHECKING:
     from riparian.estimator.row_forest import RowForestClassifier
@@ -29,7 +31,8 @@ WHOLE = _core.whole_share  # a share of one, in the units in which shares are ad
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """The trees that speak, end to end. Every test is `x[feature] <= threshold`; true goes left.
+    """The trees that speak, end to end. Every test is `x[feature] <= threshold`, or of a categorical
+    feature `x[feature] == threshold` (R22); true goes left.
 
     A missing value (NaN) goes right. A tree without an estimation point abstains and is not here;
     where all abstain, one leaf gives every class the same probability.
@@ -38,6 +41,7 @@ class Ensemble:
     classes: NDArray[Any]  # in the public order
     n_features: int
     feature_names: list[str] | None
+    categories: Mapping[int, Sequence[Value]]  # per categorical feature: what its codes stand for
 
     # Per tree.
     root: Integers  # the number of its root among all nodes
@@ -45,6 +49,7 @@ class Ensemble:
     # Per node, tree by tree, in the order of creation.
     feature: NDArray[np.int32]  # -1 of a leaf
     threshold: NDArray[np.float32]
+    equals: NDArray[np.bool_]  # whether the feature is categorical: it holds codes (R22)
     left: NDArray[np.int32]  # among all nodes; the right child is the next; -1 of a leaf
 
     # Per leaf, in the order of the nodes.
@@ -114,35 +119,51 @@ class Ensemble:
 
 def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
     """The forest as it is now. `what` is wanted of it, for the errors."""
+    if forest._why_not_plain is not None:
+        raise TypeError(
+            f"{what} of a {type(forest).__name__} is not possible: {forest._why_not_plain}"
+        )
     check_is_fitted(forest)
     with forest._native.learning:  # so that no batch comes between two trees
         engine, labels = forest._native, forest._labels
         classes, rank = labels.classes, labels.rank()
         trees = [engine.tree(i) for i in range(len(engine.trees))]
+        answers = [
+            Answers(*engine.core.leaf_answers(i, tree.leaf_node, len(rank)))
+            for i, tree in enumerate(trees)
+        ]
         n_features = engine.n_dims
+        tables = {} if engine.categories is None else engine.categories.tables
+        categories = {
+            column: [*table.values, *([OTHER] if table.full else [])]
+            for column, table in sorted(tables.items())
+        }
     if len(classes) == 0:
         raise ValueError(f"{what} needs a class, but none is known yet: learn a point first")
-    spoken = [tree for tree in trees if tree.histogram.any()]  # the others abstain
-    for tree in spoken:
-        if not tree.leaf_points.all():
-            raise ValueError(
-                f"{what} is not possible while a tree abstains for some points only: a leaf of it "
-                "holds no point yet; learn more points first"
-            )
+    spoken = [i for i, mine in enumerate(answers) if mine.points.any()]  # the others abstain
+    if any(not answers[i].points.all() for i in spoken):
+        raise ValueError(
+            f"{what} is not possible while a tree abstains for some points only: a leaf of it "
+            "holds no point yet; learn more points first"
+        )
     majority = forest._native.parameters.voting == "majority"
-    arrays = (
-        {**_nodes(spoken), **_shares(spoken, rank, majority)} if spoken else _one_leaf(len(classes))
-    )
+    arrays = _one_leaf(len(classes))
+    if spoken:
+        arrays = {
+            **_nodes([trees[i] for i in spoken], list(categories)),
+            **_shares([answers[i] for i in spoken], rank, majority),
+        }
     names = getattr(forest, "feature_names_in_", None)
     return Ensemble(
         classes=classes,
         n_features=n_features,
         feature_names=None if names is None else [str(name) for name in names],
+        categories=categories,
         **arrays,
     )
 
 
-def _nodes(trees: list[Tree]) -> dict[str, Any]:
+def _nodes(trees: list[Tree], categorical: list[int]) -> dict[str, Any]:
     root = begins(np.array([len(tree.child) for tree in trees], dtype=np.int64))
     left, feature, leaf = [], [], []
     for first, tree in zip(root.tolist(), trees, strict=True):
@@ -155,70 +176,38 @@ def _nodes(trees: list[Tree]) -> dict[str, Any]:
         "left": np.concatenate(left),
         "feature": np.concatenate(feature),
         "threshold": np.concatenate([tree.threshold for tree in trees]),
+        "equals": np.isin(np.concatenate(feature), categorical),
         "leaf": np.concatenate(leaf),
     }
 
 
-def _shares(trees: list[Tree], rank: NDArray[np.intp], majority: bool) -> dict[str, Any]:
-    """R11: what each leaf answers. A tree numbers classes by arrival (R17)."""
-    lengths = np.concatenate([tree.leaf_classes.astype(np.int64) for tree in trees])
-    weight = sums(np.concatenate([tree.histogram for tree in trees]), lengths)
-    leaf = np.repeat(np.arange(len(lengths)), lengths)
-    public = rank[numbers(lengths)]
+class Answers(NamedTuple):
+    """What the leaves of a tree answer, as the core has it: classes are numbered by arrival (R17)."""
+
+    points: NDArray[np.uint64]  # per leaf: N^e
+    n_shares: NDArray[np.uint32]  # per leaf: classes with a share above 0
+    share_class: NDArray[np.uint32]  # per share
+    share: Integers
+
+
+def _shares(answers: list[Answers], rank: NDArray[np.intp], majority: bool) -> dict[str, Any]:
+    """R11: what each leaf answers, with classes in the public order."""
+    each = Answers(*(np.concatenate(parts) for parts in zip(*answers, strict=True)))
+    n_leaves, n_shares = len(each.points), each.n_shares.astype(np.int64)
+    leaf = np.repeat(np.arange(n_leaves), n_shares)
+    public, share = rank[each.share_class], each.share
     if majority:
-        votes = np.concatenate(
-            [tree.histogram if _counts(tree) else _mixed(tree) for tree in trees]
-        )
-        # By leaf, then the most votes, then the smallest class: the first of each leaf wins.
-        order = np.lexsort((public, np.uint64(2**64 - 1) - votes.astype(np.uint64), leaf))
-        chosen = order[begins(lengths)]
-        share = np.full(len(lengths), WHOLE, dtype=np.int64)
+        # By leaf, then the largest share, then the smallest class: the first of each leaf wins.
+        chosen = np.lexsort((public, -share, leaf))[begins(n_shares)]
+        share = np.full_like(share, WHOLE)
     else:
-        shares = np.concatenate(
-            [_counted(tree) if _counts(tree) else _mixed(tree) for tree in trees]
-        )
-        chosen = np.flatnonzero(shares)
-        chosen = chosen[np.lexsort((public[chosen], leaf[chosen]))]
-        share = shares[chosen]
+        chosen = np.lexsort((public, leaf))
     return {
-        "weight": weight.astype(np.int64),
-        "n_shares": np.bincount(leaf[chosen], minlength=len(lengths)).astype(np.int64),
+        "weight": each.points.astype(np.int64),
+        "n_shares": np.bincount(leaf[chosen], minlength=n_leaves).astype(np.int64),
         "share_class": public[chosen].astype(np.int32),
-        "share": share,
+        "share": share[chosen],
     }
-
-
-def _counts(tree: Tree) -> bool:
-    """Whether it answers by its histograms; if not, by its memories (R23)."""
-    return len(tree.evidence) == 0
-
-
-def _counted(tree: Tree) -> Integers:
-    """Per leaf and class: the share of its estimation points."""
-    lengths = tree.leaf_classes.astype(np.int64)
-    total = np.repeat(sums(tree.histogram, lengths), lengths)
-    exact = tree.histogram.astype(np.float64) / total.astype(np.float64)
-    return np.rint(exact * np.float64(WHOLE)).astype(np.int64)
-
-
-def _mixed(tree: Tree) -> Integers:
-    """Per leaf and class: the share that its memories give it, each as far as it is trusted (R23)."""
-    lengths = tree.leaf_classes.astype(np.int64)
-    memory = tree.memory.reshape(-1, len(tree.evidence)).astype(np.float64)
-    total = np.zeros((len(lengths), len(tree.evidence)))
-    for k in range(int(lengths.max(initial=0))):  # class by class: the order of a sum is its bits
-        has = lengths > k
-        total[has] += memory[begins(lengths)[has] + k]
-    most = max(tree.evidence.tolist())
-    weights = [_core.exp_of_negative(mine - most) for mine in tree.evidence.tolist()]
-    whole = 0.0
-    for weight in weights:
-        whole += weight  # not `sum`, which rounds in another way
-    scale = np.array([weight / whole for weight in weights]) / total
-    q = np.zeros(len(memory))
-    for j in range(len(weights)):
-        q += np.repeat(scale[:, j], lengths) * memory[:, j]
-    return np.rint(q * np.float64(WHOLE)).astype(np.int64)
 
 
 def _one_leaf(n_classes: int) -> dict[str, Any]:
@@ -229,6 +218,7 @@ def _one_leaf(n_classes: int) -> dict[str, Any]:
         "left": np.array([NONE]),
         "feature": np.array([NONE]),
         "threshold": np.zeros(1, dtype=np.float32),
+        "equals": np.zeros(1, dtype=bool),
         "leaf": one,
         "weight": one,
         "n_shares": one + n_classes,

@@ -196,6 +196,15 @@ class Seed(Kind):
         return whole(name, value, at_least=0, at_most=2**64 - 1)
 
 
+class ColumnChoice(Kind):
+    """Columns are not known beforehand: `tables.chosen_columns` checks this."""
+
+    words = '"from_dtype", array-like or None'
+
+    def checked(self, name: str, value: Any) -> Any:
+        return value
+
+
 class WeightsByLabel(Kind):
     """Labels are not known beforehand: `weights.ClassWeights` checks this."""
 

@@ -13,9 +13,11 @@ import math
 from dataclasses import MISSING, dataclass, field, replace
 from typing import Any, Literal, Self
 
+from riparian.estimator.categories import MOST_CATEGORIES
 from riparian.estimator.kinds import (
     Between,
     Bytes,
+    ColumnChoice,
     Flag,
     Kind,
     MultipleOrOfDepth,
@@ -352,6 +354,28 @@ OF_ESTIMATORS = {
     )
 }
 
+# What a forest over rows needs beside (R22).
+OF_ROWS = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter(
+            "categorical_features",
+            kind=ColumnChoice(),
+            default="from_dtype",
+            help="Which columns are categorical: their splits ask whether a value equals a category. "
+            '"from_dtype" takes the columns of text, of bools and of a categorical type that a frame of '
+            "pandas, polars or pyarrow has. Otherwise a mask, indices or names. None: no column is.",
+        ),
+        Parameter(
+            "max_categories",
+            kind=OrNone(Whole(1, MOST_CATEGORIES), "no bound but 2^24, beyond which is an error"),
+            default=100_000,
+            help="How many categories of a column are told apart. Those that come later count as one. "
+            "All categories together take an eighth of `max_memory` at most.",
+        ),
+    )
+}
+
 # What a forest over depth images needs beside.
 OF_DEPTH = {
     parameter.name: parameter
@@ -378,6 +402,11 @@ def constructor_parameters(cls: type[ForestParameters]) -> dict[str, Parameter]:
     return {parameter.name: parameter for parameter in parameters_of(cls).values()} | OF_ESTIMATORS
 
 
-DEFAULT = {
-    name: parameter.default for name, parameter in constructor_parameters(Parameters).items()
-}
+def defaults(cls: type[ForestParameters]) -> dict[str, Any]:
+    """By the names that a constructor has."""
+    parameters = constructor_parameters(cls) | OF_ROWS
+    return {name: parameter.default for name, parameter in parameters.items()}
+
+
+DEFAULT = defaults(Parameters)
+ADAPTIVE_DEFAULT = defaults(AdaptiveParameters)

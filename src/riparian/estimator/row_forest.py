@@ -20,9 +20,20 @@ from riparian.estimator.base import (
     checked_labels,
     unchanged_if_refused,
 )
+from riparian.estimator.categories import BUDGET_SHARE, CategoryTables, MixedRows, Value
+from riparian.estimator.kept import KeptPoints, kept_points
+from riparian.estimator.parameters import OF_ROWS
 from riparian.estimator.progress import Callback, CallbackSupportMixin, with_callbacks
 from riparian.estimator.rows import Rows, as_rows, blocks, with_names
-from riparian.estimator.weights import checked_weights
+from riparian.estimator.tables import (
+    FROM_DTYPE,
+    Frame,
+    check_no_time,
+    chosen_columns,
+    frame_of,
+    mixed_rows,
+)
+from riparian.estimator.weights import Weights, checked_weights
 
 # `as_rows` checks the rest: NaN is a missing value, and sparse rows stay sparse.
 SKLEARN_CHECKS = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse": "csr"}
@@ -33,12 +44,23 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
 
     passes: int
     shuffle: bool
+    categorical_features: Any
+    max_categories: int | None
 
     _sparse: bool  # the first batch was: kept points are kept without their zeros (R19)
+    _categorical: list[int]  # the categorical columns of the first batch (R22)
 
     def _empty_engine(self) -> native.ColumnEngine:
         parameters = self._checked_parameters()
-        return native.ColumnEngine(parameters, self.n_features_in_, sparse=self._sparse)
+        most = OF_ROWS["max_categories"].checked(self.max_categories)
+        tables = None
+        if self._categorical:
+            memory = getattr(parameters, "max_memory", None)
+            max_bytes = None if memory is None else memory // BUDGET_SHARE
+            tables = CategoryTables.empty(self._categorical, most, max_bytes)
+        return native.ColumnEngine(
+            parameters, self.n_features_in_, sparse=self._sparse, categories=tables
+        )
 
     def _blocks(self, points: Rows) -> Iterator[tuple[slice, NDArray[np.float32]]]:
         return blocks(points)
@@ -90,10 +112,19 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         self._learn(rows, labels, weights)
         return self
 
-    def _add_features(self, count: int) -> None:
-        """Columns join at the right; leaves that enter the fringe from now on may look at them (R2).
+    def _feed(
+        self, points: Any, arrivals: NDArray[np.uint32], weights: Weights | None, rows: int
+    ) -> None:
+        super()._feed(self._joined(points), arrivals, weights, rows)
 
-        For programs that know the names of columns by themselves. Nobody may predict meanwhile.
+    def _joined(self, points: Any) -> Rows:
+        """Rows of numbers; only what is learned joins the categories (R22)."""
+        return self._native.categories.join(points) if isinstance(points, MixedRows) else points
+
+    def _add_features(self, count: int) -> None:
+        """Columns of numbers join at the right; leaves that enter the fringe from now on may look there.
+
+        R2. For programs that know the names of columns by themselves. Nobody may predict meanwhile.
         """
         with self._native.learning:
             self._native.set_dims(self.n_features_in_ + count)
@@ -125,6 +156,19 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
     # -- looking inside ---------------------------------------------------------------------------
 
     @property
+    def categories_(self) -> dict[Any, list[Value]]:
+        """The categories of each categorical feature, in the order of arrival (R22)."""
+        if not self._started():
+            raise AttributeError("categories_: this forest has not learned anything yet")
+        tables = self._native.categories
+        names = getattr(self, "feature_names_in_", None)
+        of_column = {} if tables is None else tables.tables
+        return {
+            column if names is None else names[column]: list(table.values)
+            for column, table in sorted(of_column.items())
+        }
+
+    @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Gain times structure points, summed over the splits in a feature, as a share of all features.
 
@@ -138,6 +182,17 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         importances[: len(gains)] = np.maximum(gains, 0)  # R14 may leave a few units below zero
         total = importances.sum()
         return importances / total if total > 0 else importances
+
+    @property
+    def kept_points_(self) -> KeptPoints:
+        """A copy of the points that the forest keeps (R19), by time: `X`, `y` and `sample_weight`.
+
+        None are there if `kept_points` is 0 or the forest only predicts. `X` is sparse if the first
+        batch was; a column that joined later is NaN in older rows. A category is its code, which is
+        its place in `categories_` (R22).
+        """
+        check_is_fitted(self)
+        return kept_points(self)
 
     def decision_path(self, X: ArrayLike) -> tuple[Any, NDArray[np.int64]]:
         """The nodes that each point passes, in all trees: see `riparian.inspection`."""
@@ -173,17 +228,41 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
             check_consistent_length(X, y)
         if first:
             self._sparse = issparse(X)
+        if isinstance(X, MixedRows):
+            self._tables(first).check(X)
+            self._tables(first).check_room(X)
         return X, y
 
+    def _tables(self, first: bool) -> CategoryTables:
+        if first:
+            return CategoryTables.empty(self._categorical, self.max_categories)
+        tables: CategoryTables = self._native.categories
+        return tables
+
     def _checked_points(self, X: Any) -> Rows:
+        """With the codes of categories; NaN, which goes right, for what was never learned (R22)."""
         check_is_fitted(self)
-        return self._checked_rows(X, reset=False, at_least=0)
+        rows = self._checked_rows(X, reset=False, at_least=0)
+        if isinstance(rows, MixedRows):
+            tables = self._native.categories
+            tables.check(rows)
+            return tables.codes(rows)
+        return rows
 
     def _checked_rows(self, X: Any, *, reset: bool, at_least: int) -> Rows:
         if self._is_plain(X, reset, at_least):
             if reset:
-                self.n_features_in_ = X.shape[1]
+                self.n_features_in_, self._categorical = X.shape[1], []
             return as_rows(X)
+        if isinstance(X, MixedRows):
+            return self._checked_mixed_rows(X, reset)
+        frame = frame_of(X)
+        if frame is not None:
+            check_no_time(frame)
+        if reset:
+            self._categorical = self._chosen_columns(X, frame)
+        if self._categorical if reset else self._native.categories is not None:
+            return self._checked_table(X, frame, reset, at_least)
         try:
             rows = validate_data(
                 self, with_names(X), reset=reset, ensure_min_samples=at_least, **SKLEARN_CHECKS
@@ -193,6 +272,52 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
                 "X must hold numbers that fit float32, got one beyond float64"
             ) from None
         return as_rows(rows)
+
+    def _chosen_columns(self, X: Any, frame: Frame | None) -> list[int]:
+        """The categorical columns of a first batch."""
+        given = self.categorical_features
+        if given is None or (isinstance(given, str) and given == FROM_DTYPE and frame is None):
+            return []
+        names = None if frame is None else frame.names
+        width = frame.shape[1] if frame is not None else _width(X)
+        chosen = chosen_columns(given, frame, names, width)
+        if chosen and issparse(X):
+            raise ValueError(
+                "categorical_features must be 'from_dtype' or None where X is sparse, got "
+                f"{given!r}: make X dense"
+            )
+        return chosen
+
+    def _checked_table(self, X: Any, frame: Frame | None, reset: bool, at_least: int) -> MixedRows:
+        """Rows of a forest with categorical columns."""
+        columns = self._categorical if reset else list(self._native.categories.tables)
+        checks = {"reset": reset, "ensure_min_samples": at_least, "ensure_all_finite": False}
+        if frame is None:
+            if issparse(X):
+                raise ValueError("X must be dense where columns are categorical, got a sparse one")
+            if not isinstance(X, np.ndarray):
+                X = np.array(X, dtype=object)  # numpy would make texts of the numbers beside texts
+            X = validate_data(self, X, dtype=None, **checks)
+        else:
+            validate_data(self, with_names(X), reset=reset, skip_check_array=True)
+            if frame.shape[0] < at_least:
+                raise ValueError(
+                    f"Found array with {frame.shape[0]} sample(s) while a minimum of {at_least} is "
+                    "required."
+                )
+        return mixed_rows(X, columns, getattr(self, "feature_names_in_", None))
+
+    def _checked_mixed_rows(self, rows: MixedRows, reset: bool) -> MixedRows:
+        """Rows that a program has taken apart by itself."""
+        if reset:
+            self.n_features_in_ = rows.shape[1]
+            self._categorical = chosen_columns(
+                self.categorical_features, None, None, self.n_features_in_
+            )
+        columns = self._categorical if reset else self._native.categories.tables
+        assert rows.shape[1] == self.n_features_in_
+        assert {*rows.coded} == {*columns}
+        return rows
 
     def _is_plain(self, X: Any, reset: bool, at_least: int) -> bool:
         """An array of numbers of the right width: nothing is left for scikit-learn to check.
@@ -206,10 +331,22 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
             and X.shape[0] >= at_least
             and (X.shape[1] > 0 if reset else X.shape[1] == self.n_features_in_)
             and not hasattr(self, "feature_names_in_")
+            and self._has_no_categories(reset)
         )
+
+    def _has_no_categories(self, reset: bool) -> bool:
+        if not reset:
+            return self._native.categories is None
+        given = self.categorical_features
+        return given is None or (isinstance(given, str) and given == FROM_DTYPE)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _width(X: Any) -> int:
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    return int(shape[1]) if len(shape) == 2 else 0

@@ -61,6 +61,11 @@ def with_names(X: Any) -> Any:
     return X
 
 
+def dense(X: Rows) -> NDArray[np.float32]:
+    """Few rows, for what knows dense ones only."""
+    return np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=np.float32)
+
+
 def blocks(X: Rows) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """Dense rows, block by block; all at once if they are dense already."""
     if not issparse(X):

@@ -6,14 +6,16 @@ The arithmetic is in the core (`core/explain`), over the trees as they were when
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 
 from riparian import _core
 from riparian.estimator.ensemble import WHOLE, Ensemble, ensemble_of
+from riparian.estimator.rows import dense
+from riparian.explain.sample import kept_sample
+from riparian.tools.checks import whole
 
 if TYPE_CHECKING:
     from riparian.estimator.row_forest import RowForestClassifier
@@ -47,12 +49,15 @@ class Explainer:
     ----------
     forest : OnlineForestClassifier or SaffariForestClassifier
         A forest over rows. What it learns later does not change the explainer.
-    background : array-like or None
+    background : array-like, "kept" or None
         None: path-dependent contributions. A feature that is not known goes both ways, as often as
         the estimation points of the tree did; `base` is the mean answer over those. Else rows to
         compare with: interventional contributions. A feature that is not known has the values it
-        has there; `base` is the mean answer over the background. The time grows with its rows: a
-        hundred are often enough.
+        has there; `base` is the mean answer over the background. "kept": the points that the
+        forest keeps (`kept_points_`), with their weights.
+    background_size : int
+        Of "kept": so many at the most, evenly spread over them. The time grows with them: a hundred
+        are often enough.
 
     Examples
     --------
@@ -67,12 +72,24 @@ class Explainer:
     True
     """
 
-    def __init__(self, forest: RowForestClassifier, background: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        forest: RowForestClassifier,
+        background: ArrayLike | Literal["kept"] | None = None,
+        *,
+        background_size: int = 1000,
+    ) -> None:
+        size = whole("background_size", background_size, at_least=1, at_most=2**31)
         self._forest = forest
         self._ensemble = ensemble_of(forest, "an explanation")
-        self._background = None if background is None else self._checked(background)
-        if self._background is not None and len(self._background) == 0:
-            raise ValueError("background must hold at least one row, got none")
+        self._background: NDArray[np.float32] | None = None
+        self._weights: Floats | None = None  # of the background; None: all 1
+        if isinstance(background, str):
+            self._background, self._weights = _kept(forest, background, size)
+        elif background is not None:
+            self._background = self._checked(background)
+            if len(self._background) == 0:
+                raise ValueError("background must hold at least one row, got none")
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -87,12 +104,12 @@ class Explainer:
         rows = self._checked(X)
         ensemble, workers = self._ensemble, self._forest._workers()
         chosen = None if label is None else self._number_of(label)
-        trees = _plain_trees(ensemble, chosen)
+        trees = plain_trees(ensemble, chosen)
         if self._background is None:
-            values, base = trees.path_dependent(rows, workers), _mean(ensemble, chosen)
+            values, base = trees.path_dependent(rows, workers), mean_of(ensemble, chosen)
         else:
-            values = trees.interventional(rows, self._background, workers)
-            base = trees.answer(self._background).mean(axis=0)
+            values = trees.interventional(rows, self._background, self._weights, workers)
+            base = np.average(trees.answer(self._background), axis=0, weights=self._weights)
         return Contributions(
             values=values if chosen is None else values[:, :, 0],
             base=base if chosen is None else float(base[0]),
@@ -101,8 +118,7 @@ class Explainer:
         )
 
     def _checked(self, X: Any) -> NDArray[np.float32]:
-        rows = self._forest._checked_points(X)
-        return np.ascontiguousarray(rows.toarray() if issparse(rows) else rows)
+        return dense(self._forest._checked_points(X))
 
     def _number_of(self, label: Any) -> int:
         labels = self._ensemble.classes.tolist()
@@ -111,7 +127,21 @@ class Explainer:
         return int(labels.index(label))
 
 
-def _plain_trees(ensemble: Ensemble, chosen: int | None) -> _core.PlainTrees:
+def _kept(
+    forest: RowForestClassifier, background: str, size: int
+) -> tuple[NDArray[np.float32], Floats]:
+    if background != "kept":
+        raise ValueError(f'background must be rows, "kept" or None, got {background!r}')
+    rows, weights = kept_sample(forest, size)
+    if len(rows) == 0:
+        raise ValueError(
+            'background="kept" needs a forest that keeps points, and this one has none: '
+            "give rows as the background"
+        )
+    return rows, weights
+
+
+def plain_trees(ensemble: Ensemble, chosen: int | None) -> _core.PlainTrees:
     """The trees for the core, with the values of all classes or of one."""
     values, classes = _values(ensemble), ensemble.share_class
     leaf = np.repeat(np.arange(len(ensemble.leaf)), ensemble.n_shares)
@@ -123,6 +153,7 @@ def _plain_trees(ensemble: Ensemble, chosen: int | None) -> _core.PlainTrees:
         root=ensemble.root,
         feature=ensemble.feature,
         threshold=ensemble.threshold,
+        equals=ensemble.equals,
         left=ensemble.left,
         weight=ensemble.node_weight,
         leaf_number=ensemble.leaf_number,
@@ -139,7 +170,7 @@ def _values(ensemble: Ensemble) -> Floats:
     return ensemble.share / (WHOLE * ensemble.n_trees)
 
 
-def _mean(ensemble: Ensemble, chosen: int | None) -> Floats:
+def mean_of(ensemble: Ensemble, chosen: int | None) -> Floats:
     """The answer over the estimation points of each tree."""
     if ensemble.abstains:
         mean = np.full(ensemble.n_classes, 1 / ensemble.n_classes)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
+from riparian.estimator.rows import dense
 from riparian.tools.checks import whole
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def partial_dependence(
 ) -> Dependence | None:
     """The mean answer over rows X, with the feature set to one value after the other.
 
-    The values are those that occur, or evenly spaced ones where there are more than `points`. None
-    where the feature is missing in all rows.
+    The values are those that occur, or evenly spaced ones where there are more than `points`; of a
+    categorical feature the codes of the commonest categories (R22). None where the feature is
+    missing in all rows.
 
     >>> from riparian import OnlineForestClassifier
     >>> X = np.random.default_rng(0).normal(size=(2000, 2))
@@ -56,7 +57,8 @@ def partial_dependence(
     """
     rows = _dense(forest, X)
     feature = whole("feature", feature, at_least=0, at_most=rows.shape[1] - 1)
-    values = grid(rows[:, feature], whole("points", points, at_least=2, at_most=10**4))
+    points = whole("points", points, at_least=2, at_most=10**4)
+    values = _tried(forest, rows, feature, points)
     if len(values) == 0:
         return None
     means = []
@@ -71,7 +73,8 @@ def plane(
 ) -> Plane | None:
     """The answers over the plane of two features, cut through the medians of rows X.
 
-    None where one of the two is missing in all rows.
+    Of a categorical feature that is its commonest category. None where one of the two is missing in
+    all rows.
     """
     rows = _dense(forest, X)
     across = whole("across", across, at_least=0, at_most=rows.shape[1] - 1)
@@ -79,10 +82,10 @@ def plane(
     if across == up:
         raise ValueError(f"two different features are needed, got {across} twice")
     points = whole("points", points, at_least=2, at_most=10**4)
-    values_across, values_up = (grid(rows[:, feature], points) for feature in (across, up))
+    values_across, values_up = (_tried(forest, rows, feature, points) for feature in (across, up))
     if len(values_across) == 0 or len(values_up) == 0:
         return None
-    middle = [_median(column) for column in rows.T]
+    middle = [_middle(forest, rows, feature) for feature in range(rows.shape[1])]
     asked = np.tile(np.array(middle, dtype=np.float32), (len(values_up) * len(values_across), 1))
     asked[:, across] = np.tile(values_across, len(values_up))
     asked[:, up] = np.repeat(values_up, len(values_across))
@@ -106,11 +109,33 @@ def grid(column: NDArray[np.float32], points: int) -> NDArray[np.float32]:
     return np.unique(np.linspace(low, high, points).astype(np.float32))
 
 
-def _median(column: NDArray[np.float32]) -> float:
+def commonest(column: NDArray[np.float32], most: int) -> NDArray[np.float32]:
+    """The codes that occur most often, the smallest among equals; in their own order."""
+    codes, times = np.unique(column[~np.isnan(column)], return_counts=True)
+    return np.sort(codes[np.argsort(-times, kind="stable")[:most]])
+
+
+def is_categorical(forest: RowForestClassifier, feature: int) -> bool:
+    tables = forest._native.categories
+    return tables is not None and feature in tables.tables
+
+
+def _tried(
+    forest: RowForestClassifier, rows: NDArray[np.float32], feature: int, points: int
+) -> NDArray[np.float32]:
+    values = commonest if is_categorical(forest, feature) else grid
+    return values(rows[:, feature], points)
+
+
+def _middle(forest: RowForestClassifier, rows: NDArray[np.float32], feature: int) -> float:
+    column = rows[:, feature]
     there = column[~np.isnan(column)]
-    return float(np.median(there)) if len(there) else float("nan")
+    if len(there) == 0:
+        return float("nan")
+    if is_categorical(forest, feature):
+        return float(commonest(there, 1)[0])
+    return float(np.median(there))
 
 
 def _dense(forest: RowForestClassifier, X: Any) -> NDArray[np.float32]:
-    rows = forest._checked_points(X)
-    return np.array(rows.toarray() if issparse(rows) else rows, dtype=np.float32)
+    return dense(forest._checked_points(X)).copy()

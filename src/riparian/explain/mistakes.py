@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from riparian.tools.checks import whole
+from riparian.tools.packed import packed, unpacked
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class SurestMistakes:
         self._rows = 0
 
     def update(self, X: Any, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> None:
-        """Look at rows: what is known of them, their labels, and the probability of each class."""
+        """Look at the next rows: what is known of them, their labels, the probability of each class."""
         shares, columns = np.asarray(proba, dtype=np.float64), np.asarray(classes).tolist()
         labels = np.asarray(y).tolist()
         best = shares.argmax(axis=1)
@@ -49,7 +50,7 @@ class SurestMistakes:
         confidence = shares[surest, best[surest]]
         surest = surest[np.argsort(-confidence, kind="stable")[: self.most]]
         for i in surest.tolist():
-            row = X[i].toarray()[0] if issparse(X) else np.asarray(X[i])
+            row = X[i].toarray()[0] if issparse(X) else X[i]
             of_truth = float(shares[i, columns.index(labels[i])]) if labels[i] in columns else 0.0
             self.mistakes.append(
                 Mistake(
@@ -63,3 +64,22 @@ class SurestMistakes:
             )
         self._rows += len(labels)
         self.mistakes = sorted(self.mistakes, key=lambda m: -m.probability)[: self.most]
+
+    def pass_over(self, rows: int) -> None:
+        """The next rows of the stream were not predicted."""
+        self._rows += rows
+
+    def state(self) -> dict[str, Any]:
+        """Everything, for JSON: `from_state` continues exactly."""
+        found = [{**vars(mistake), "x": packed(mistake.x)} for mistake in self.mistakes]
+        return {"most": self.most, "rows": self._rows, "mistakes": found}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> SurestMistakes:
+        surest = cls(state["most"])
+        surest._rows = int(state["rows"])
+        surest.mistakes = [
+            Mistake(**{**found, "x": unpacked(found["x"], np.float32)})
+            for found in state["mistakes"]
+        ]
+        return surest

@@ -1,9 +1,10 @@
 """Permutation importance along a stream: what the forest loses when a column says nothing.
 
 Every row is tested as it is, and once more for each column, with a value there that another row had: one
-of the last rows of the stream, drawn by the number of the row. So the result does not depend on how the
-stream was cut into batches. It is measured on rows that the forest has not learned, and so is honest
-where gains favour noise.
+of the points that the forest keeps, or where it keeps none, of the last rows tested. It is drawn by the
+number of the row, so for the same forest the result does not depend on how the stream was cut into
+batches. It is measured on rows that the forest has not learned, and so is honest where gains favour
+noise.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 
 from riparian.engine.draws import words
+from riparian.estimator.rows import dense
 from riparian.evaluation import LEAST_PROBABILITY, UNIT
 from riparian.tools.checks import whole
 
@@ -31,6 +32,8 @@ PERMUTE_DRAW = 20  # as in R13: what else is drawn from the seed has another num
 NORMAL_95 = 1.959964  # standard deviations either side that hold 95% of a normal distribution
 
 CHUNK = 1024  # rows that are predicted at a time
+
+DEFAULT_WINDOW = 1000  # of a forest that keeps no points
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,9 @@ class PermutationImportance:
     ----------
     features : sequence of int or None
         The columns to test; None: all. Each costs as much as predicting the stream once more.
-    window : int
-        Values come from this many rows before the row. Memory holds these.
+    window : int or None
+        Values come from this many tested rows before the row; memory holds these. None: from the
+        points that the forest keeps, and where it keeps none, from 1000 rows before the row.
     seed : int
         Of the draws.
 
@@ -80,16 +84,16 @@ class PermutationImportance:
     """
 
     def __init__(
-        self, features: Sequence[int] | None = None, *, window: int = 1000, seed: int = 0
+        self, features: Sequence[int] | None = None, *, window: int | None = None, seed: int = 0
     ) -> None:
         self.features = (
             None if features is None else [whole("feature", f, 0, 2**31) for f in features]
         )
-        self.window = whole("window", window, at_least=1, at_most=2**31)
+        self.window = None if window is None else whole("window", window, 1, 2**31)
         self.seed = whole("seed", seed, at_least=0, at_most=2**64 - 1)
         self.rows = 0  # tested
         self._received = 0
-        self._recent: NDArray[np.float32] | None = None  # the last rows, at most `window`
+        self._recent: NDArray[np.float32] | None = None  # the last rows, if values come from them
         self._sums: NDArray[np.object_] | None = None  # per feature, see `_add`: whole numbers
 
     def update(self, forest: RowForestClassifier, X: ArrayLike, y: ArrayLike) -> None:
@@ -102,15 +106,11 @@ class PermutationImportance:
             )
         for first in range(0, len(labels), CHUNK):
             chunk = rows[first : first + CHUNK]
-            self._test(
-                forest,
-                np.ascontiguousarray(chunk.toarray() if issparse(chunk) else chunk),
-                labels[first : first + CHUNK],
-            )
+            self._test(forest, dense(chunk), labels[first : first + CHUNK])
 
     def results(self) -> list[Importance]:
         """One per feature that was tested, in their order; empty before the second row."""
-        if self._sums is None or self.rows == 0:
+        if self._sums is None or self.rows < 2:  # one row has no spread
             return []
         return [
             Importance(feature, _loss(a, b, self.rows, 1), _loss(c, d, self.rows, UNIT))
@@ -118,36 +118,51 @@ class PermutationImportance:
         ]
 
     def _tested(self) -> Sequence[int]:
-        assert self._recent is not None
-        return range(self._recent.shape[1]) if self.features is None else self.features
+        assert self._sums is not None
+        return range(len(self._sums)) if self.features is None else self.features
 
     def _test(self, forest: RowForestClassifier, X: NDArray[np.float32], y: NDArray[Any]) -> None:
-        if self._recent is None:
+        if self._sums is None:
             self._start(X.shape[1])
-        assert self._recent is not None and self._sums is not None
-        pool = np.concatenate([self._recent, X])
+        assert self._sums is not None
+        if self.features is None and len(self._sums) != X.shape[1]:
+            raise ValueError(
+                f"the forest has {X.shape[1]} columns now and had {len(self._sums)} at first: "
+                "name the features to test"
+            )
+        pool = self._pool(forest, X)
         row = np.arange(self._received, self._received + len(X))
-        before = np.minimum(row, self.window)  # how many rows there are to draw from
-        tested = before > 0  # the very first row has none
-        there, truth = len(self._recent) + np.arange(len(X)), _columns_of(y, forest.classes_)
+        tested, truth = pool.tested, _columns_of(y, forest.classes_)
         right, loss = _scores(forest, X, truth)
         for i, feature in enumerate(self._tested()):
             draws = words(self.seed, (PERMUTE_DRAW, feature), row)
-            source = there - 1 - (draws % np.maximum(before, 1).astype(np.uint64)).astype(np.int64)
             changed = X.copy()
-            changed[:, feature] = pool[np.where(tested, source, there), feature]
+            changed[tested, feature] = pool.values(feature, draws)[tested]
             right_without, loss_without = _scores(forest, changed, truth)
             self._add(i, (right - right_without)[tested], (loss_without - loss)[tested])
         self.rows += int(tested.sum())
         self._received += len(X)
-        self._recent = pool[-self.window :].copy()
 
     def _start(self, n_features: int) -> None:
         for feature in self.features or ():
             if feature >= n_features:
                 raise ValueError(f"features must be below {n_features}, got {feature}")
-        self._recent = np.empty((0, n_features), dtype=np.float32)
-        self._sums = np.zeros((len(self._tested()), 4), dtype=object)
+        tested = range(n_features) if self.features is None else self.features
+        self._sums = np.zeros((len(tested), 4), dtype=object)
+
+    def _pool(self, forest: RowForestClassifier, X: NDArray[np.float32]) -> _Kept | _Window:
+        """Where the values for these rows come from. A window is moved on by that."""
+        if self.window is None and _keeps(forest):
+            return _Kept(forest, len(X))
+        window = DEFAULT_WINDOW if self.window is None else self.window
+        before = np.empty((0, X.shape[1]), np.float32) if self._recent is None else self._recent
+        if before.shape[1] < X.shape[1]:  # columns have joined, and are missing in older rows
+            wider = np.full((len(before), X.shape[1]), np.nan, dtype=np.float32)
+            wider[:, : before.shape[1]] = before
+            before = wider
+        rows = np.concatenate([before, X])
+        self._recent = rows[-window:].copy()
+        return _Window(rows, np.arange(len(before), len(rows)), window)
 
     def _add(self, i: int, lost: NDArray[np.int64], risen: Floats) -> None:
         """Sums and sums of squares, as whole numbers, which do not depend on batches."""
@@ -156,6 +171,39 @@ class PermutationImportance:
         squares = np.rint((risen * risen) * UNIT).astype(np.int64)
         for j, values in enumerate((lost, lost * lost, units, squares)):
             self._sums[i, j] += int(values.sum())
+
+
+class _Kept:
+    """The points that the forest keeps (R19)."""
+
+    def __init__(self, forest: RowForestClassifier, rows: int) -> None:
+        self._forest = forest
+        self.tested = np.ones(rows, dtype=bool)
+
+    def values(self, feature: int, draws: NDArray[np.uint64]) -> NDArray[np.float32]:
+        values: NDArray[np.float32] = self._forest._native.core.kept_values(feature, draws)
+        return values
+
+
+class _Window:
+    """The rows before each row."""
+
+    def __init__(self, rows: NDArray[np.float32], there: NDArray[np.int64], window: int) -> None:
+        self._rows = rows
+        self._there = there  # per row that is tested: its place
+        self._before = np.minimum(there, window)  # how many rows there are to draw from
+        self.tested: NDArray[np.bool_] = there > 0  # the very first row has none
+
+    def values(self, feature: int, draws: NDArray[np.uint64]) -> NDArray[np.float32]:
+        back = (draws % np.maximum(self._before, 1).astype(np.uint64)).astype(np.int64)
+        source = np.where(self.tested, self._there - 1 - back, self._there)
+        values: NDArray[np.float32] = self._rows[source, feature]
+        return values
+
+
+def _keeps(forest: RowForestClassifier) -> bool:
+    """Whether the forest has points at hand."""
+    return len(forest._native.core.kept_values(0, np.zeros(1, dtype=np.uint64))) > 0
 
 
 def _scores(
@@ -177,5 +225,5 @@ def _columns_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
 def _loss(sum_: int, squares: int, rows: int, unit: int) -> Loss:
     mean = sum_ / (rows * unit)
     spread = max(0.0, squares / (rows * unit) - mean * mean)
-    half = NORMAL_95 * math.sqrt(spread / rows)
+    half = NORMAL_95 * math.sqrt(spread / (rows - 1))
     return Loss(mean, mean - half, mean + half)

@@ -1,23 +1,46 @@
-"""Some rows of a stream, each row with the same chance."""
+"""Some rows of a stream: each row with the same chance, or of those that a forest keeps."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from riparian.engine.draws import words
+from riparian.estimator.rows import Rows, dense
 from riparian.tools.checks import whole
+from riparian.tools.packed import packed, unpacked
+
+if TYPE_CHECKING:
+    from riparian.estimator.row_forest import RowForestClassifier
 
 SAMPLE_DRAW = 21  # as in R13
+
+SAMPLE_ROWS = 500  # enough for means that are drawn
+
+
+def kept_sample(
+    forest: RowForestClassifier, size: int = SAMPLE_ROWS
+) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Rows and weights of at most `size` kept points (R19), evenly spread over all of them."""
+    kept = forest.kept_points_
+    n = len(kept.y)
+    some = np.arange(min(n, size)) * n // max(1, min(n, size))
+    return dense(kept.X[some]), kept.sample_weight[some]
+
+
+def coded_rows(forest: RowForestClassifier, X: Any) -> Rows:
+    """Rows of numbers, as the forest has them: categories become codes (R22)."""
+    return X if isinstance(X, np.ndarray) or issparse(X) else forest._checked_points(X)
 
 
 class RowSample:
     """At most `size` rows: those with the smallest words, which are drawn by the number of the row.
 
-    So the sample does not depend on how the stream was cut into batches.
+    So the sample does not depend on how the stream was cut into batches. A column that joins later
+    is missing in older rows.
 
     >>> sample = RowSample(2)
     >>> for batch in np.arange(20.0).reshape(4, 5, 1):
@@ -26,7 +49,7 @@ class RowSample:
     (2, 1)
     """
 
-    def __init__(self, size: int = 500, seed: int = 0) -> None:
+    def __init__(self, size: int = SAMPLE_ROWS, seed: int = 0) -> None:
         self.size = whole("size", size, at_least=1, at_most=10**7)
         self.seed = whole("seed", seed, at_least=0, at_most=2**64 - 1)
         self._received = 0
@@ -41,9 +64,41 @@ class RowSample:
         numbers = np.arange(self._received, self._received + X.shape[0])
         drawn = words(self.seed, (SAMPLE_DRAW,), numbers)
         self._received += len(numbers)
+        X = X if issparse(X) else np.asarray(X)
         few = np.sort(np.argsort(drawn, kind="stable")[: self.size])
-        rows = X[few].toarray() if issparse(X) else np.asarray(X)[few]
+        rows = dense(X[few])
         all_words = np.concatenate([self._words, drawn[few]])
-        all_rows = rows if self._rows is None else np.concatenate([self._rows, rows])
+        all_rows = (
+            rows if self._rows is None else np.concatenate([_widened(self._rows, rows), rows])
+        )
         chosen = np.sort(np.argsort(all_words, kind="stable")[: self.size])
-        self._words, self._rows = all_words[chosen], all_rows[chosen].astype(np.float32)
+        self._words, self._rows = all_words[chosen], all_rows[chosen]
+
+    def state(self) -> dict[str, Any]:
+        """Everything, for JSON: `from_state` continues exactly."""
+        return {
+            "size": self.size,
+            "seed": self.seed,
+            "received": self._received,
+            "words": packed(self._words),
+            "rows": packed(self.rows),
+            "columns": self.rows.shape[1],
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> RowSample:
+        sample = cls(state["size"], state["seed"])
+        sample._received = int(state["received"])
+        sample._words = unpacked(state["words"], np.uint64)
+        if len(sample._words):
+            rows = unpacked(state["rows"], np.float32)
+            sample._rows = rows.reshape(len(sample._words), int(state["columns"]))
+        return sample
+
+
+def _widened(old: NDArray[np.float32], new: NDArray[np.float32]) -> NDArray[np.float32]:
+    if old.shape[1] >= new.shape[1]:
+        return old
+    wider = np.full((len(old), new.shape[1]), np.nan, dtype=np.float32)
+    wider[:, : old.shape[1]] = old
+    return wider

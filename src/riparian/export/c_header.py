@@ -22,7 +22,7 @@ HEADER = Template("""\
 
    int ${name}_predict(const float *x, double *proba)
 
-   x: ${NAME}_FEATURES numbers, NAN where one is missing.
+   x: ${NAME}_FEATURES numbers, NAN where one is missing.$codes
    proba: room for ${NAME}_CLASSES probabilities, or a null pointer.
    Returns the number of the most probable class, the first among equals; its label is
    ${name}_labels[number].
@@ -42,7 +42,7 @@ HEADER = Template("""\
 
 static const char *const ${name}_labels[] = {
 $labels};
-
+$categories
 static inline int ${name}_predict(const float *x, double *proba)
 {
 $body
@@ -52,13 +52,13 @@ $body
 """)
 
 FOREST = Template("""\
-    /* Per node: the feature that it asks for, or -1 for a leaf; x <= threshold goes to the child,
+    /* Per node: the feature that it asks for, or -1 for a leaf; $goes goes to the child,
        all else to the next one after it; of a leaf, the child is the number of its answer. */
     static const $feature_type feature[] = {
 $feature};
     static const float threshold[] = {
 $threshold};
-    static const $child_type child[] = {
+$categorical    static const $child_type child[] = {
 $child};
     static const $child_type root[] = {
 $root};
@@ -76,7 +76,7 @@ $share};
     for (uint32_t tree = 0; tree < $trees; ++tree) {
         uint32_t node = root[tree];
         while (feature[node] >= 0)
-            node = child[node] + !(x[feature[node]] <= threshold[node]);
+            node = child[node] + !($test);
         for (uint32_t i = begin[child[node]]; i < begin[child[node] + 1]; ++i)
             sums[share_class[i]] += share[i];
     }
@@ -89,6 +89,21 @@ $share};
         }
     }
     return best;""")
+
+CODES = Template("""
+   A category is its place in ${name}_categories_N, N being the number of the feature; any
+   other number is a category that the forest does not know.""")
+
+CATEGORIES = Template("""
+static const char *const ${name}_categories_$feature[] = {
+$names};
+""")
+
+CATEGORICAL = Template("""\
+    /* Per feature: whether it is categorical. */
+    static const unsigned char categorical[] = {
+$flags};
+""")
 
 NOTHING_LEARNED = Template("""\
     (void)x;
@@ -106,6 +121,12 @@ def header(ensemble: Ensemble, name: str) -> str:
         features=ensemble.n_features,
         classes=ensemble.n_classes,
         labels=table(text(str(label)) for label in ensemble.classes.tolist()),
+        codes=CODES.substitute(names) if ensemble.categories else "",
+        categories="".join(
+            CATEGORIES.substitute(names, feature=number, names=table(text(str(v)) for v in values))
+            for number, values in ensemble.categories.items()
+            if values
+        ),
         body=(
             NOTHING_LEARNED.substitute(names)
             if ensemble.abstains
@@ -119,6 +140,7 @@ def _tables(ensemble: Ensemble) -> dict[str, str]:
     child = ensemble.left.astype(np.int64)
     child[ensemble.leaf] = answer
     return {
+        **_tests(ensemble),
         "trees": str(ensemble.n_trees),
         "whole": f"{ensemble.n_trees * WHOLE}.0",
         "feature_type": "int16_t" if ensemble.n_features < 2**15 else "int32_t",
@@ -132,6 +154,21 @@ def _tables(ensemble: Ensemble) -> dict[str, str]:
         "class_type": unsigned(ensemble.n_classes),
         "share_class": table(share_class),
         "share": table(share),
+    }
+
+
+def _tests(ensemble: Ensemble) -> dict[str, str]:
+    """How a node asks. Without categories, no feature has to be looked up."""
+    number = "x[feature[node]] <= threshold[node]"
+    if not ensemble.equals.any():
+        return {"goes": "x <= threshold", "test": number, "categorical": ""}
+    flags = np.zeros(ensemble.n_features, dtype=int)
+    flags[ensemble.feature[ensemble.equals]] = 1
+    return {
+        "goes": "x <= threshold,\n       or of a category x == threshold,",
+        "test": "categorical[feature[node]] ? x[feature[node]] == threshold[node]\n"
+        f"                                                      : {number}",
+        "categorical": CATEGORICAL.substitute(flags=table(flags.tolist())),
     }
 
 

@@ -2,11 +2,14 @@
 
 Shares are multiples of 2^-40, and so are exact as float64. The node adds them up as they are, so that
 ties stay ties and the label is ours; the division by the number of trees follows. The input is float32,
-as our features and thresholds are. The outputs have the names that scikit-learn's converter gives.
+as our features and thresholds are; a categorical feature is its code (R22), and the property
+`categories` of the model says which category is which. The outputs have the names that scikit-learn's
+converter gives.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -71,8 +74,7 @@ def model(ensemble: Ensemble) -> bytes:
             helper.make_opsetid(ML_DOMAIN, ML_VERSION),
         ],
     )
-    if ensemble.feature_names is not None:
-        helper.set_model_props(whole, {"feature_names": "\n".join(ensemble.feature_names)})
+    helper.set_model_props(whole, properties(ensemble))
     if whole.ByteSize() > MOST_BYTES:
         raise ValueError(
             f"an ONNX file holds at most {MOST_BYTES:,} bytes, and this forest of "
@@ -80,6 +82,16 @@ def model(ensemble: Ensemble) -> bytes:
         )
     onnx.checker.check_model(whole)
     return bytes(whole.SerializeToString())
+
+
+def properties(ensemble: Ensemble) -> dict[str, str]:
+    """What the input is: the names of the features, and of categories, whose codes are given."""
+    props = {}
+    if ensemble.feature_names is not None:
+        props["feature_names"] = "\n".join(ensemble.feature_names)
+    if ensemble.categories:
+        props["categories"] = json.dumps({str(k): [*v] for k, v in ensemble.categories.items()})
+    return props
 
 
 def class_labels(classes: NDArray[Any]) -> dict[str, list[Any]]:
@@ -113,6 +125,10 @@ class _Nodes:
         first = np.repeat(ensemble.root, sizes)
         inner = ~ensemble.is_leaf
         left = np.where(inner, ensemble.left - first, 0)
+        right = np.where(inner, left + 1, 0)
+        # onnxruntime puts tests for equality that follow one another together, and then some rows end
+        # in a wrong leaf: we ask for the opposite, which a missing value passes.
+        tests = np.where(ensemble.equals, "BRANCH_NEQ", "BRANCH_LEQ")
         node = np.repeat(ensemble.leaf, ensemble.n_shares)
         self.weights = ensemble.share.astype(np.float64) / WHOLE
         self.thresholds = np.where(inner, ensemble.threshold, 0).astype(np.float64)
@@ -120,9 +136,9 @@ class _Nodes:
             "nodes_treeids": tree.tolist(),
             "nodes_nodeids": (np.arange(len(tree)) - first).tolist(),
             "nodes_featureids": np.where(inner, ensemble.feature, 0).tolist(),
-            "nodes_modes": np.where(inner, "BRANCH_LEQ", "LEAF").tolist(),
-            "nodes_truenodeids": left.tolist(),
-            "nodes_falsenodeids": np.where(inner, left + 1, 0).tolist(),
+            "nodes_modes": np.where(inner, tests, "LEAF").tolist(),
+            "nodes_truenodeids": np.where(ensemble.equals, right, left).tolist(),
+            "nodes_falsenodeids": np.where(ensemble.equals, left, right).tolist(),
             "nodes_missing_value_tracks_true": [0] * len(tree),  # NaN goes right (R4)
             "class_treeids": tree[node].tolist(),
             "class_nodeids": (node - first[node]).tolist(),

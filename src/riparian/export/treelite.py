@@ -44,12 +44,22 @@ def _add_tree(built: Any, ensemble: Ensemble, nodes: slice) -> None:
     inside = [number for number in of_leaf if number >= 0]
     values = ensemble.leaf_values(inside[0], inside[-1] + 1).tolist()
     left = (ensemble.left[nodes] - first).tolist()
+    equals = ensemble.equals[nodes].tolist()
     tests = zip(ensemble.feature[nodes].tolist(), ensemble.threshold[nodes].tolist(), strict=True)
     built.start_tree()
     for node, (feature, threshold) in enumerate(tests):
         built.start_node(node)
         if of_leaf[node] >= 0:
             built.leaf(values[of_leaf[node] - inside[0]])
+        elif equals[node]:
+            built.categorical_test(
+                feature_id=feature,
+                category_list=[int(threshold)],  # a code (R22)
+                default_left=False,
+                category_list_right_child=False,
+                left_child_key=left[node],
+                right_child_key=left[node] + 1,
+            )
         else:
             built.numerical_test(
                 feature_id=feature,

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.estimator.categories import Table, is_missing
 from riparian.inspection.view import NONE, TreeView
 from riparian.inspection.words import number_of_feature
 
 Extent = tuple[float, float, float, float]  # left, right, bottom, top
 Points = NDArray[np.float32]
+Tables = Mapping[int, Table]  # of categorical columns
+
+NO_TABLES: Tables = MappingProxyType({})
 
 MARGIN = 0.05  # around what is to be seen, as a share of its range
 
@@ -53,7 +58,9 @@ def cells(view: TreeView, cut: Cut) -> list[Cell]:
                 if half[0] < half[1] and half[2] < half[3]
             ]
         else:
-            waiting.append((children[0 if cut.at[feature] <= threshold else 1], extent))  # R4
+            value = float(cut.at[feature])
+            left = value == threshold if view.categorical[node] else value <= threshold  # R22, R4
+            waiting.append((children[0 if left else 1], extent))
     return reached
 
 
@@ -67,33 +74,45 @@ def _halves(extent: Extent, threshold: float, axis: int) -> tuple[Extent, Extent
 # -- from what the user said ----------------------------------------------------------------------
 
 
-def two_features(features: Sequence[int | str], names: Sequence[str]) -> tuple[int, int]:
+def two_features(
+    features: Sequence[int | str], names: Sequence[str], tables: Tables
+) -> tuple[int, int]:
     if isinstance(features, str) or len(features) != 2:
         raise ValueError(f"features must be two features, got {features!r}")
     across, up = (number_of_feature(feature, names) for feature in features)
     if across == up:
         raise ValueError(f"features must be two different features, got {features!r}")
+    for feature in (across, up):
+        if feature in tables:
+            raise ValueError(
+                f"features must be numeric to make a plane, got {names[feature]!r}, which is "
+                "categorical"
+            )
     return across, up
 
 
 def fixed_values(
-    fixed: Any, plane: tuple[int, int], points: Points | None, names: Sequence[str]
+    fixed: Any,
+    plane: tuple[int, int],
+    points: Points | None,
+    names: Sequence[str],
+    tables: Tables = NO_TABLES,
 ) -> NDArray[np.float32]:
-    """A value for each feature: as given, else the median of the points."""
+    """A value for each feature: as given, else the median of the points, or their usual category."""
     values = np.zeros(len(names))
     open_ = np.ones(len(names), dtype=np.bool_)
     open_[list(plane)] = False
     if isinstance(fixed, Mapping):
         for feature, value in fixed.items():
             i = number_of_feature(feature, names)
-            values[i], open_[i] = value, False
+            values[i], open_[i] = _code(value, names[i], tables.get(i)), False
     elif fixed is not None:
         values = np.array(fixed, dtype=np.float64)
         open_[:] = False
     if values.shape != (len(names),):
         raise ValueError(f"fixed must have shape ({len(names)},), got {values.shape}")
     if open_.any():
-        values[open_] = _medians(points, open_, names)
+        values[open_] = _middles(points, open_, names, tables)
     with np.errstate(over="ignore"):
         narrow = values.astype(np.float32)
     if np.isinf(narrow).any():
@@ -101,8 +120,17 @@ def fixed_values(
     return narrow
 
 
-def _medians(
-    points: Points | None, wanted: NDArray[np.bool_], names: Sequence[str]
+def _code(value: Any, name: str, table: Table | None) -> float:
+    """A value as the trees compare it."""
+    if table is None or is_missing(value):
+        return float("nan") if value is None else value
+    if value not in table:
+        raise ValueError(f"fixed must give {name!r} a category that was learned, got {value!r}")
+    return float(table.code(value))
+
+
+def _middles(
+    points: Points | None, wanted: NDArray[np.bool_], names: Sequence[str], tables: Tables
 ) -> NDArray[np.float64]:
     """Of the values that are there; a column without any stays missing."""
     if points is None or len(points) == 0:
@@ -111,11 +139,17 @@ def _medians(
             "fixed must give the values of the other features, unless X has points to take their "
             f"medians from: {wanted.sum()} are open, {', '.join(missing)} among them"
         )
-    columns = points[:, wanted].astype(np.float64)
-    there = ~np.isnan(columns).all(axis=0)
-    medians = np.full(columns.shape[1], np.nan)
-    medians[there] = np.nanmedian(columns[:, there], axis=0)
-    return medians
+    return np.array([middle(points[:, i], i in tables) for i in np.flatnonzero(wanted)])
+
+
+def middle(column: NDArray[np.float32], categorical: bool) -> float:
+    """The median, or the code that is there most often, the first to arrive among equals."""
+    there = column[~np.isnan(column)]
+    if len(there) == 0:
+        return float("nan")
+    if categorical:
+        return float(np.bincount(there.astype(np.int64)).argmax())
+    return float(np.median(there.astype(np.float64)))
 
 
 def checked_extent(extent: Any) -> Extent:

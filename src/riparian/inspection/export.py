@@ -22,7 +22,8 @@ def export_text(
 
     A leaf says which class it answers, from how many estimation points (N^e), and whether it is
     active: only an active leaf collects what it needs to split. A young leaf is active, and looks
-    among the points that the forest keeps (R20). A missing value follows `>`.
+    among the points that the forest keeps (R20). A missing value follows `>`, or `!=` where the
+    feature is categorical.
 
     Parameters
     ----------

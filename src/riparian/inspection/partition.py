@@ -24,7 +24,7 @@ from riparian.inspection.cut import (
     fixed_values,
     two_features,
 )
-from riparian.inspection.view import TreeView, tree_view
+from riparian.inspection.view import TreeView, category_tables, tree_view
 from riparian.inspection.words import Names, names_of_classes, names_of_features
 from riparian.tools.checks import whole
 from riparian.tools.optional import matplotlib
@@ -60,7 +60,7 @@ def plot_partition(
     forest : OnlineForestClassifier
         A fitted forest.
     features : two of int or str
-        The features across and up, by number or name.
+        The features across and up, by number or name; categorical ones make no plane.
     tree : int or None
         One tree, drawn as the rectangles that its leaves are in this plane; or None, the whole
         forest.
@@ -69,8 +69,9 @@ def plot_partition(
         features.
     fixed : mapping or array-like or None
         The values of the other features: a mapping from number or name, or an array of all
-        features (the entries of the two are not used). What it leaves open is the median in X. NaN
-        is a missing value.
+        features (the entries of the two are not used), where a mapping has categories as they are
+        and an array has their codes. What it leaves open is the median in X, or the category that
+        is most frequent there. NaN is a missing value.
     ax : matplotlib Axes or None
         Where to draw. None: a figure of its own.
     extent : (left, right, bottom, top) or None
@@ -94,8 +95,9 @@ def plot_partition(
     view = None if tree is None else tree_view(forest, tree)
     points = None if X is None else _dense(forest, X)
     labels = None if y is None else _class_numbers(forest, points, y)
-    plane = two_features(features, names)
-    at = fixed_values(fixed, plane, points, names)
+    tables = category_tables(forest)
+    plane = two_features(features, names, tables)
+    at = fixed_values(fixed, plane, points, names, tables)
     if extent is not None:
         extent = checked_extent(extent)
     elif points is not None:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from riparian.engine.pieces import numbers
 from riparian.engine.trees import Tree
+from riparian.estimator.categories import Table
 from riparian.forest import OnlineForestClassifier
 from riparian.tools.checks import whole
 
@@ -31,6 +32,7 @@ class TreeView:
     classes: NDArray[Any]  # the labels, sorted: the columns of `counts`
     feature: NDArray[np.int64]  # that a node splits in; -1 at a leaf
     threshold: NDArray[np.float32]  # `x[feature] <= threshold` goes left; NaN at a leaf
+    categorical: NDArray[np.bool_]  # here `x[feature] == threshold` does, which is a code (R22)
     left: NDArray[np.int64]  # child; -1 at a leaf
     right: NDArray[np.int64]  # child; -1 at a leaf
     parent: NDArray[np.int64]  # -1 at the root
@@ -99,10 +101,12 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
     young = np.zeros(len(left), dtype=np.bool_)
     young[active] = arrays.next_look > 0
     classes, of_leaves = _leaf_counts(forest, arrays)
+    feature = np.where(is_leaf, NONE, arrays.feature.astype(np.int64))
     return TreeView(
         classes=classes,
-        feature=np.where(is_leaf, NONE, arrays.feature.astype(np.int64)),
+        feature=feature,
         threshold=np.where(is_leaf, np.float32("nan"), arrays.threshold),
+        categorical=np.isin(feature, [*category_tables(forest)]),
         left=left,
         right=right,
         parent=parent,
@@ -112,6 +116,12 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
         active=active,
         young=young,
     )
+
+
+def category_tables(forest: OnlineForestClassifier) -> dict[int, Table]:
+    """The categories of each categorical column."""
+    tables = forest._native.categories
+    return {} if tables is None else tables.tables
 
 
 def depths_and_parents(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from riparian.forest import OnlineForestClassifier
-from riparian.inspection.view import NONE, TreeView, tree_view
+from riparian.inspection.view import NONE, TreeView, category_tables, tree_view
 from riparian.tools.checks import whole
 
 Names = Sequence[Any] | NDArray[Any] | None
@@ -29,6 +30,7 @@ class Words:
         self.view: TreeView = tree_view(forest, tree)
         self.max_depth = None if max_depth is None else whole("max_depth", max_depth, 0, 2**31)
         self._features = names_of_features(forest, feature_names)
+        self._tables = category_tables(forest)
         self._classes = names_of_classes(self.view.classes, class_names)
         self._decimals = whole("decimals", decimals, at_least=0, at_most=20)
         self._best, self._points, self._leaves = self.view.best, self.view.points, self.view.leaves
@@ -41,8 +43,16 @@ class Words:
         return bool(not self.view.is_leaf[node] and self.view.depth[node] == self.max_depth)
 
     def condition(self, node: int, sign: str = "<=") -> str:
-        feature = self._features[self.view.feature[node]]
-        return f"{feature} {sign} {self.view.threshold[node]:.{self._decimals}f}"
+        """What a point that goes left meets, or, with `>` for a sign, one that goes right."""
+        column, value = int(self.view.feature[node]), self.view.threshold[node]
+        feature = self._features[column]
+        if self.view.categorical[node]:
+            return f"{feature} {'!=' if '>' in sign else '='} {self._category(column, value)}"
+        return f"{feature} {sign} {value:.{self._decimals}f}"
+
+    def _category(self, column: int, code: np.float32) -> str:
+        """A split point may have come without a value: nothing equals that."""
+        return "missing" if np.isnan(code) else self._tables[column].name(int(code))
 
     def best(self, node: int, joint: str = " ") -> str:
         best = self._best[node]

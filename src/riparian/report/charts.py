@@ -13,10 +13,12 @@ from riparian.tools.optional import plotly
 from riparian.tools.text import count, percent, size
 
 if TYPE_CHECKING:
+    from riparian.estimator.replacements import Replacement
     from riparian.evaluation import Bin, CurvePoint
 
 LARGEST_TO_WRITE = 15  # classes of a confusion matrix whose cells say their counts
 LARGEST_TO_WRITE_SHARES = 6  # and also the shares
+STEPS = 100  # of the stream, in which replaced trees are counted
 ROW = 24  # pixels that a bar or a cell with a name is high
 
 # Few rows in a hundred are confused: the colours go with the square root of the share.
@@ -26,8 +28,15 @@ HEAT_STEPS = [(i / 4) ** 2 for i in range(5)]
 # -- over the stream ------------------------------------------------------------------------------
 
 
-def accuracy(curve: Sequence[CurvePoint], most_frequent: float | None) -> Any:
-    """Accuracy of the last window and of all rows so far; what always guessing one class would get."""
+def accuracy(
+    curve: Sequence[CurvePoint],
+    most_frequent: float | None,
+    replacements: Sequence[Replacement] = (),
+) -> Any:
+    """Accuracy of the last window and of all rows so far; what always guessing one class would get.
+
+    Where trees were replaced, bars below say how many.
+    """
     traces = [
         line(curve, "last window", [point.window_accuracy for point in curve], "second", 1.5),
         line(curve, "all rows so far", [point.accuracy for point in curve], "accent", 2.5),
@@ -37,7 +46,32 @@ def accuracy(curve: Sequence[CurvePoint], most_frequent: float | None) -> Any:
         traces.append(line(curve, "always the most frequent class", level, "muted", 1.5, "dot"))
     for trace in traces:
         trace.hovertemplate = "%{y:.2%}"
-    return along_the_stream(traces, axis("accuracy", tickformat=".0%"), height=380)
+    y = axis("accuracy", tickformat=".0%")
+    inside = [point for point, _ in replacements if point <= curve[-1].row]
+    if not inside:
+        return along_the_stream(traces, y, height=380)
+    return along_the_stream(
+        [*traces, replaced(inside, curve[-1].row)],
+        {**y, "domain": [0.3, 1]},
+        height=460,
+        yaxis2=axis("trees", domain=[0, 0.18], rangemode="tozero", nticks=3, tickformat=",d"),
+        xanchor="y2",
+    )
+
+
+def replaced(points: Sequence[int], rows: int) -> Any:
+    """How many trees were replaced, in steps of a hundredth of the stream."""
+    step = max(1, rows // STEPS)
+    places, counts = np.unique(np.array(points) // step, return_counts=True)
+    return plotly("graph_objects").Bar(
+        x=((places + 0.5) * step).tolist(),
+        y=counts.tolist(),
+        width=step,
+        yaxis="y2",
+        name="trees replaced",
+        hovertemplate="%{y:,d}",
+        meta={"marker.color": "ink"},
+    )
 
 
 def leaves(curve: Sequence[CurvePoint]) -> Any:
@@ -77,8 +111,10 @@ def line(
     )
 
 
-def along_the_stream(traces: list[Any], y: dict[str, Any], **layout: Any) -> Any:
-    x = axis("rows", tickformat="~s", hoverformat=",d", fixedrange=False)
+def along_the_stream(
+    traces: list[Any], y: dict[str, Any], xanchor: str = "y", **layout: Any
+) -> Any:
+    x = axis("rows", tickformat="~s", hoverformat=",d", fixedrange=False, anchor=xanchor)
     return figure(traces, xaxis=x, yaxis=y, hovermode="x unified", dragmode="zoom", **layout)
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from riparian.estimator.budget import budget_in_words
-from riparian.estimator.parameters import DEFAULT
+from riparian.estimator.parameters import defaults
+from riparian.estimator.replacements import replacements_of
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.report import charts
@@ -36,7 +37,7 @@ def overview(
 
 
 def key_figures(forest: OnlineForestClassifier, scores: Scores | None) -> dict[str, str]:
-    stats = forest.stats()
+    stats, replacements = forest.stats(), replacements_of(forest)
     figures = {"points learned": count(stats["points"])}
     if scores is not None:
         figures |= {
@@ -50,6 +51,7 @@ def key_figures(forest: OnlineForestClassifier, scores: Scores | None) -> dict[s
         "trees": count(len(stats["trees"])),
         "leaves": count(stats["leaves"]),
         "memory": size(forest.memory()["total"]),
+        **({} if replacements is None else {"trees replaced": count(len(replacements))}),
     }
 
 
@@ -72,6 +74,13 @@ def features(forest: OnlineForestClassifier) -> str:
         "Features of pure noise get a share too.",
         charts.importances([names[i] for i in order], importances[order].tolist()),
     )
+
+
+def columns_in_words(found: Mapping[str, str]) -> str:
+    """What each column of the table is to the forest."""
+    if not found:
+        return ""
+    return table("What each column is", ("column", "learned as"), found.items())
 
 
 # -- trees ----------------------------------------------------------------------------------------
@@ -155,21 +164,23 @@ def memory_by_kind(forest: OnlineForestClassifier) -> str:
         "fringe": "the fringe",
         "kept": "kept points",
         "lists": "lists of kept points",
+        "categories": "categories",
     }
     rows = [
         (name, size(held[kind]), percent(held[kind] / held["total"]))
         for kind, name in names.items()
-        if held[kind]
+        if held.get(kind)
     ]
     rows.append(("in all", size(held["total"]), percent(1.0)))
     return table("Memory by kind", ("kind", "memory", "share"), rows, numbers=(1, 2))
 
 
 def parameters(forest: OnlineForestClassifier) -> str:
+    own = defaults(forest._parameters_class)
     rows = []
     for name, value in forest.get_params(deep=False).items():
         shown = str(forest._native.parameters.seed) if name == "random_state" else repr(value)
-        default = repr(DEFAULT[name])
+        default = repr(own[name])
         rows.append((name, shown, "" if shown == default else default))
     caption = "Parameters, and the default where another value was chosen"
     return table(caption, ("parameter", "value", "default"), rows)

@@ -47,12 +47,14 @@ class Report:
     mistakes: Sequence[Mistake] = ()  # the surest
     sample: NDArray[np.float32] | None = None  # some rows, to ask what if
     pair: tuple[int, int] | None = None  # features whose plane is shown, for the sample
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # what each is
 
     def html(self) -> str:
         """The page: no other file and no network is needed to look at it."""
         check_is_fitted(self.forest)
         seen = Seen(
             self.facts,
+            self.columns,
             self.curve,
             self.scores,
             self.importance,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.estimator.replacements import replacements_of
 from riparian.forest import OnlineForestClassifier
 from riparian.report import answers, model, stream, what_if
 from riparian.report.page import Section
@@ -25,6 +26,7 @@ class Seen:
     """What is known beside the forest."""
 
     facts: Mapping[str, str]
+    columns: Mapping[str, str]
     curve: Sequence[CurvePoint] | None
     scores: Scores | None
     importance: Sequence[Importance]
@@ -37,15 +39,17 @@ def all_sections(forest: OnlineForestClassifier, seen: Seen) -> list[Section]:
     scores, curve = seen.scores, seen.curve
     scored = scores if scores is not None and scores.rows > 0 else None
     drawn = curve if curve is not None and len(curve) > 1 else None  # one point makes no line
+    replacements = replacements_of(forest)
     parts = [
         Section("overview", "Overview", model.overview(forest, seen.facts, scored)),
-        Section("stream", "Stream", stream.along(drawn, scored) if drawn else ""),
+        Section("stream", "Stream", stream.along(drawn, scored, replacements) if drawn else ""),
         Section("answers", "Answers", answers.answers(scored) if scored else ""),
         Section("mistakes", "Surest mistakes", what_if.mistakes(forest, seen.mistakes)),
         Section(
             "features",
             "Features",
-            what_if.side_by_side(model.features(forest), what_if.permuted(forest, seen.importance)),
+            what_if.side_by_side(model.features(forest), what_if.permuted(forest, seen.importance))
+            + model.columns_in_words(seen.columns),
         ),
         Section(
             "what-if",

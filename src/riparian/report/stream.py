@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from riparian.estimator.replacements import Replacement, replacements_in_words
 from riparian.report import charts
 from riparian.report.chart import chart
 from riparian.report.tables import columns
@@ -14,17 +15,25 @@ if TYPE_CHECKING:
     from riparian.evaluation import CurvePoint, Scores
 
 
-def along(curve: Sequence[CurvePoint], scores: Scores | None) -> str:
+def along(
+    curve: Sequence[CurvePoint],
+    scores: Scores | None,
+    replacements: Sequence[Replacement] | None = None,
+) -> str:
+    """`replacements` are those of a forest that replaces trees; they stand below the accuracy."""
     last = curve[-1]
     rows = f"after {count(last.row)} rows"
+    told = "" if replacements is None else _replaced(replacements, last.row)
     return chart(
         "accuracy",
         "Accuracy along the stream",
         f"Line chart of accuracy: {rows} {percent(last.accuracy)} of all rows so far, "
-        f"{percent(last.window_accuracy)} of the last window.",
+        f"{percent(last.window_accuracy)} of the last window.{told}",
         "Every row was predicted before it was learned. The window looks back over the last rows "
-        "only, so it shows how good the forest has become, and whether the stream has changed.",
-        charts.accuracy(curve, None if scores is None else most_frequent(scores)),
+        f"only, so it shows how good the forest has become, and whether the stream has changed.{told}",
+        charts.accuracy(
+            curve, None if scores is None else most_frequent(scores), replacements or ()
+        ),
     ) + columns(
         chart(
             "leaves",
@@ -42,6 +51,12 @@ def along(curve: Sequence[CurvePoint], scores: Scores | None) -> str:
             charts.held(curve),
         ),
     )
+
+
+def _replaced(replacements: Sequence[Replacement], rows: int) -> str:
+    words = replacements_in_words(replacements, rows)
+    below = " The bars below the curves count them." if replacements else ""
+    return f" {words[0].upper()}{words[1:]}.{below}"
 
 
 def most_frequent(scores: Scores) -> float:

@@ -94,6 +94,19 @@ class _Unnamed:
     def _checked_points(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
         return X
 
+    def categories(self, feature: int, codes: NDArray[np.float32]) -> list[str] | None:
+        """What the codes of a categorical feature stand for; None of one that holds numbers."""
+        tables = self._native.categories
+        if tables is None or feature not in tables.tables:
+            return None
+        return [tables.tables[feature].name(int(code)) for code in codes]
+
+    def value(self, feature: int, x: np.float32) -> str:
+        if np.isnan(x):
+            return "missing"
+        names = self.categories(feature, np.array([x]))
+        return f"{float(x):.4g}" if names is None else shortened(names[0], LONGEST_NAME)
+
 
 def dependence(forest: _Unnamed, sample: NDArray[np.float32], feature: int) -> str:
     from riparian.explain.dependence import partial_dependence
@@ -102,20 +115,27 @@ def dependence(forest: _Unnamed, sample: NDArray[np.float32], feature: int) -> s
     if found is None or len(found.values) < 2:
         return ""
     name, classes = forest.names[feature], [str(label) for label in forest.classes_]
+    categories = forest.categories(feature, found.values)
     title = f"If {shortened(name, LONGEST_NAME)} were otherwise"
     note = (
         f"The mean probabilities of {count(len(sample))} rows, with this feature set to one value "
         "after the other and everything else as it is."
     )
     if len(classes) <= 2:
-        figure = charts.dependence_line(name, classes[-1], found.values, found.probabilities[:, -1])
+        figure = charts.dependence_line(
+            name, classes[-1], found.values, found.probabilities[:, -1], categories
+        )
         low, high = found.probabilities[:, -1].min(), found.probabilities[:, -1].max()
         summary = f"of {classes[-1]} is between {percent(low)} and {percent(high)}"
         key = ""
     else:
         shown = most_probable(found.probabilities, MOST_CLASSES)
         figure = charts.dependence_heat(
-            name, [classes[k] for k in shown], found.values, found.probabilities[:, shown].T
+            name,
+            [classes[k] for k in shown],
+            found.values,
+            found.probabilities[:, shown].T,
+            categories,
         )
         summary = f"of {listed(len(shown), len(classes), 'classes')}"
         key = heat_key("probability", EVEN_STEPS, "strong-heat")
@@ -137,6 +157,10 @@ def planes(forest: _Unnamed, sample: NDArray[np.float32], pair: tuple[int, int])
     if found is None or min(len(found.values_across), len(found.values_up)) < 2:
         return paragraph(f"{across} and {up} have no plane: one of them has fewer than two values.")
     classes = [str(label) for label in forest.classes_]
+    names = (
+        forest.categories(pair[0], found.values_across),
+        forest.categories(pair[1], found.values_up),
+    )
     flat = found.probabilities.reshape(-1, len(classes))
     shown = most_probable(flat, MOST_PLANES) if len(classes) > 2 else [len(classes) - 1]
     return columns(
@@ -145,9 +169,9 @@ def planes(forest: _Unnamed, sample: NDArray[np.float32], pair: tuple[int, int])
                 f"plane-{k}",
                 f"{shortened(classes[k], LONGEST_NAME)} in the plane of two features",
                 f"Heat map of the probability of {classes[k]}, {across} across and {up} up.",
-                "All other features are at the medians of the sample. The edges are those of the "
-                "partition that the trees make.",
-                charts.plane(across, up, found, k),
+                "All other features are at the medians of the sample, categories at the commonest. "
+                "The edges are those of the partition that the trees make.",
+                charts.plane(across, up, found, k, *names),
                 key=heat_key("probability", EVEN_STEPS, "strong-heat"),
             )
             for k in shown
@@ -170,9 +194,8 @@ def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
         return ""
     from riparian.explain.contributions import Explainer
 
-    names = names_of_features(forest, None)
-    explainer = Explainer(forest)
-    explainer._forest = _Unnamed(forest)  # type: ignore[assignment]
+    explainer, unnamed = Explainer(forest), _Unnamed(forest)
+    explainer._forest = unnamed  # type: ignore[assignment]
     rows = []
     for mistake in surest:
         found = explainer.contributions(mistake.x[None], label=mistake.predicted)
@@ -183,7 +206,7 @@ def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
                 shortened(str(mistake.predicted), LONGEST_NAME),
                 percent(mistake.probability),
                 percent(mistake.of_truth),
-                reasons(names, mistake.x, found.values[0]),
+                reasons(unnamed, mistake.x, found.values[0]),
             )
         )
     head = ("row", "truth", "predicted", "probability", "of the truth", "what speaks for it")
@@ -196,15 +219,12 @@ def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
     )
 
 
-def reasons(names: Sequence[str], x: NDArray[np.float32], contributions: NDArray[Any]) -> str:
+def reasons(forest: _Unnamed, x: NDArray[np.float32], contributions: NDArray[Any]) -> str:
     """The features that add most to the probability, with their values."""
     order = np.argsort(-contributions, kind="stable")[:MOST_REASONS]
     return ", ".join(
-        f"{shortened(names[i], LONGEST_NAME)} = {_value(x[i])} (+{decimal(contributions[i], 2)})"
+        f"{shortened(forest.names[i], LONGEST_NAME)} = {forest.value(i, x[i])} "
+        f"(+{decimal(contributions[i], 2)})"
         for i in order.tolist()
         if contributions[i] > 0
     )
-
-
-def _value(x: np.float32) -> str:
-    return "missing" if np.isnan(x) else f"{float(x):.4g}"

@@ -44,20 +44,27 @@ def permuted(names: list[str], importance: Sequence[Importance]) -> Any:
 
 
 def dependence_line(
-    name: str, label: str, values: NDArray[np.float32], probabilities: NDArray[np.float64]
+    name: str,
+    label: str,
+    values: NDArray[np.float32],
+    probabilities: NDArray[np.float64],
+    categories: list[str] | None,
 ) -> Any:
+    """A line over numbers; over categories, a point for each."""
+    along, shown = _values_axis(name, values, categories)
     trace = plotly("graph_objects").Scatter(
-        x=values.tolist(),
+        x=shown,
         y=probabilities.tolist(),
-        mode="lines+markers",
+        mode="lines+markers" if categories is None else "markers",
         line={"width": 2.5, "shape": "linear"},
-        marker={"size": 5},
-        hovertemplate="%{x:.4g}<br>%{y:.1%}<extra></extra>",
+        marker={"size": 5 if categories is None else 9},
+        customdata=_told(values, categories),
+        hovertemplate="%{customdata}<br>%{y:.1%}<extra></extra>",
         meta={"line.color": "accent", "marker.color": "accent"},
     )
     return figure(
         [trace],
-        xaxis=axis(text(name, 60)),
+        xaxis=along,
         yaxis=axis(f"probability of {text(label, 30)}", tickformat=".0%", range=[0, 1.02]),
     )
 
@@ -67,33 +74,64 @@ def dependence_heat(
     classes: list[str],
     values: NDArray[np.float32],
     probabilities: NDArray[np.float64],
+    categories: list[str] | None,
 ) -> Any:
     """Classes down, values across."""
+    along, shown = _values_axis(name, values, categories)
+    told = _told(values, categories)
     heat = _heat(
         probabilities,
-        x=values.tolist(),
+        x=shown,
         y=list(range(len(classes))),
-        customdata=[[text(label)] * len(values) for label in classes],
-        hovertemplate="%{customdata}<br>at %{x:.4g}: %{z:.1%}<extra></extra>",
+        customdata=[[f"{text(label)}<br>at {value}" for value in told] for label in classes],
+        hovertemplate="%{customdata}: %{z:.1%}<extra></extra>",
     )
     return figure(
         [heat],
         height=110 + ROW * max(4, len(classes)),
-        xaxis=axis(text(name, 60)),
+        xaxis=along,
         yaxis=names_axis(classes, autorange="reversed"),
     )
 
 
-def plane(across: str, up: str, found: Plane, k: int) -> Any:
+def plane(
+    across: str,
+    up: str,
+    found: Plane,
+    k: int,
+    names_across: list[str] | None,
+    names_up: list[str] | None,
+) -> Any:
+    along, shown_across = _values_axis(across, found.values_across, names_across)
+    upward, shown_up = _values_axis(up, found.values_up, names_up)
+    told_up = _told(found.values_up, names_up)
     heat = _heat(
         found.probabilities[:, :, k],
-        x=found.values_across.tolist(),
-        y=found.values_up.tolist(),
-        hovertemplate="%{z:.1%}<br>at %{x:.4g}, %{y:.4g}<extra></extra>",
+        x=shown_across,
+        y=shown_up,
+        customdata=[
+            [f"{each}, {other}" for each in _told(found.values_across, names_across)]
+            for other in told_up
+        ],
+        hovertemplate="%{z:.1%}<br>at %{customdata}<extra></extra>",
     )
-    return figure(
-        [heat], height=380, xaxis=axis(text(across, 60)), yaxis=axis(text(up, 60), showgrid=False)
-    )
+    return figure([heat], height=380, xaxis=along, yaxis={**upward, "showgrid": False})
+
+
+def _values_axis(
+    name: str, values: NDArray[np.float32], categories: list[str] | None
+) -> tuple[Any, list[Any]]:
+    """The axis of a feature, and where on it the values are: categories stand side by side."""
+    if categories is None:
+        return axis(text(name, 60)), values.tolist()
+    return names_axis(categories, text(name, 60)), list(range(len(categories)))
+
+
+def _told(values: NDArray[np.float32], categories: list[str] | None) -> list[str]:
+    """Values as they are read beside the pointer."""
+    if categories is None:
+        return [f"{value:.4g}" for value in values.tolist()]
+    return [text(category) for category in categories]
 
 
 def _heat(z: NDArray[np.float64], **more: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -127,18 +126,25 @@ def features(row: dict[str, Any], limits: Limits) -> Features:
     for name, value in given.items():
         # Most are known to be fine at a glance.
         if type(value) is not float or not -LARGEST < value < LARGEST:
-            check_number(name, value)
+            check_value(name, value, limits)
         if not 0 < len(name) <= limits.text or "\0" in name:
             text(name, "features", limits)
     return given
 
 
-def check_number(name: str, value: Any) -> None:
+def check_value(name: str, value: Any, limits: Limits) -> None:
+    """Whether the model wants a number or a text there, its catalogue says."""
     field = f"features.{name}"
     if value is None or isinstance(value, bool):
         return
+    if isinstance(value, str):
+        if len(value) > limits.value:
+            raise Refused(
+                422, f"must have at most {limits.value} characters, got {len(value)}", field
+            )
+        return
     if not isinstance(value, int | float):
-        raise Refused(422, f"must be a number or null, got {kind(value)}", field)
+        raise Refused(422, f"must be a number, a text or null, got {kind(value)}", field)
     if not -LARGEST < value < LARGEST:
         raise Refused(422, f"must be finite and fit float32, got {shown(value)}", field)
 
@@ -157,8 +163,8 @@ def checked_label(value: Any, limits: Limits) -> Label:
             raise Refused(422, f"must fit 64 bits, got {value}", "label")
         return value
     if isinstance(value, float):
-        if not math.isfinite(value):
-            raise Refused(422, f"must be finite, got {value}", "label")
+        if not value.is_integer():
+            raise Refused(422, f"must be a class, so no fraction, got {value}", "label")
         return value + 0.0  # -0.0 is 0.0
     if isinstance(value, str):
         return text(value, "label", limits)

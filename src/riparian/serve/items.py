@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 Label = bool | int | float | str
-Features = dict[str, float | None]  # None is a missing value
+Features = dict[str, float | str | None]  # None is a missing value
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ class Limits:
     bodies: int = 128 * 2**20  # bytes of all requests that are being read
     rows: int = 10_000  # of one request
     text: int = 200  # characters of an id, a name, a label or a key
+    value: int = 1000  # characters of a feature that is a text
     features: int = 10_000  # that may ever join
     classes: int = 1_000  # that may ever join
     backlog: int = 20_000  # rows that are accepted and not yet stored and learned

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import secrets
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from riparian.serve.door import AskRow, TeachRow, TellRow
 from riparian.serve.items import Ask, Bad, Features, Forecast, Item, Teach, Tell
@@ -20,12 +21,15 @@ from riparian.serve.state.learner import Learner
 from riparian.serve.state.model import Model
 from riparian.serve.state.scores import Scores
 from riparian.serve.state.writer import Job, Key, Writer
+from riparian.serve.together import Together
 
-INLINE = 32  # rows that are predicted at once, before others get their turn
+INLINE = 32  # rows of one request that are predicted before others get their turn
 
 # A thread that holds the interpreter gives it up after this long (Python's default is 5 ms): a
 # prediction should not wait for rows being prepared for learning.
-SWITCH = 0.0005
+SWITCH = 0.0001
+
+Result = TypeVar("Result")
 
 
 class Service:
@@ -44,6 +48,7 @@ class Service:
             folder.log, folder.model.catalogue, options, self.backlog,
             self.learner.put, self._tell_all, clock,
         )  # fmt: skip
+        self._together = Together(lambda points: folder.model.forecasts(points))
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -57,6 +62,7 @@ class Service:
     def start(self) -> None:
         """Begin to write and learn. To be called where the requests come in."""
         sys.setswitchinterval(SWITCH)
+        gc.freeze()  # what is there now stays: looking through it again would stop everybody
         self._loop = asyncio.get_running_loop()
         self.learner.start()
         self.writer.start()
@@ -68,6 +74,7 @@ class Service:
         if not self.options.keep_log:
             self._trim()
         self.folder.close()
+        gc.unfreeze()
 
     def _trim(self) -> None:
         with self.folder.log.transaction():
@@ -124,6 +131,12 @@ class Service:
         except OSError as error:
             raise Refused(503, f"the snapshot could not be written: {error}") from None
 
+    async def look(self, look: Callable[[], Result]) -> Result:
+        """Whatever takes long to learn about the forest."""
+        if self.backlog.closed is not None:  # nobody learns any more
+            return look()
+        return await asyncio.wrap_future(self.learner.between(look))
+
     async def settled(self) -> None:
         """Wait until all that was accepted is learned."""
         while self.backlog.rows:
@@ -138,12 +151,9 @@ class Service:
         return f"{int(self.clock() * 1000):012x}{secrets.token_hex(10)}", False
 
     async def _forecasts(self, points: list[Features]) -> Any:
-        if len(points) <= INLINE:
-            return iter(self.model.forecasts(points))
         made: list[Forecast] = []
         for first in range(0, len(points), INLINE):
-            made += self.model.forecasts(points[first : first + INLINE])
-            await asyncio.sleep(0)
+            made += await self._together.forecasts(points[first : first + INLINE])
         return iter(made)
 
     def _answer_first(self, items: list[Item]) -> list[Answer]:

@@ -82,12 +82,23 @@ def digest(text: str, arrays: Arrays) -> bytes:
 
 def read_json(text: str, case: Any) -> dict[str, Any]:
     """A JSON object, read strictly: readers disagree about a name that comes twice."""
-    try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise SnapshotError(case, f"the header is not JSON as it should be: {error}") from None
+    value = _read(text, case, "the header")
     require(isinstance(value, dict), case, "the header must be a JSON object")
     return dict(value)
+
+
+def read_list(text: str, name: str) -> list[Any]:
+    """A JSON list in an array, read as strictly."""
+    value = _read(text, "arrays", name)
+    require(isinstance(value, list), "arrays", f"{name} must be a JSON list")
+    return list(value)
+
+
+def _read(text: str, case: Any, name: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise SnapshotError(case, f"{name} is not JSON as it should be: {error}") from None
 
 
 def _array(name: str, dtype: str, shape: list[int], data: bytes) -> NDArray[Any]:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.native import DEPTH_DIMS
+from riparian.estimator.categories import MOST_CATEGORIES
 from riparian.estimator.history import History
 from riparian.estimator.labels import FAMILIES, Labels, family
 from riparian.estimator.parameters import (
@@ -60,11 +61,22 @@ SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
     "Geometric": Geometric,
     "Polynomial": Polynomial,
 }
+MOST_COLUMNS = 2**31 - 1  # the core has a bit for categorical ones beside their numbers
 MOST_CHARACTERS = 2**26  # the container takes no header of more than 100 MB
 
 LABELS: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str, "bytes": bytes}
 
 MOST_POINTS = 2**61 - 1  # of a stream; sums of a few such numbers still fit 64 bits
+
+
+@dataclass(frozen=True)
+class Categories:
+    """What a header says of the tables of categories (R22); their values are in an array."""
+
+    columns: list[int]  # that are categorical, ascending
+    sizes: list[int]  # of their tables
+    full: list[bool]  # whether a category came that found no room
+    most: int | None  # of a table
 
 
 @dataclass(frozen=True)
@@ -74,6 +86,7 @@ class Rows:
     n_features: int
     feature_names: list[str] | None
     sparse: bool  # whether of a kept row only what is not zero is kept
+    categories: Categories | None = None
 
 
 @dataclass(frozen=True)
@@ -135,6 +148,10 @@ class Header:
         return isinstance(self.space, Rows) and self.space.sparse
 
     @property
+    def categories(self) -> Categories | None:
+        return self.space.categories if isinstance(self.space, Rows) else None
+
+    @property
     def n_dims(self) -> int:
         """How many dimensions a leaf draws its candidates from."""
         return self.space.n_features if isinstance(self.space, Rows) else DEPTH_DIMS
@@ -170,6 +187,8 @@ def write(header: Header) -> str:
         "class_weights": _class_weights(header.class_weights),
         "history": asdict(header.history),
     }
+    if header.categories is not None:
+        fields_["categories"] = asdict(header.categories)
     if header.part is not None:
         fields_["part"] = [header.part.start, header.part.stop]
     try:
@@ -252,11 +271,13 @@ def _value(name: str, value: Any) -> Any:
         return float(value)
     if isinstance(value, Schedule):
         return {"kind": type(value).__name__, **asdict(value)}  # type: ignore[call-overload]
+    if isinstance(value, list | tuple | np.ndarray):
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        listed = value.tolist() if isinstance(value, np.ndarray) else value
+        return {"kind": kind, "values": [_element(name, each) for each in listed]}
     if isinstance(value, Mapping):
         pairs = [[_label(name, k), _value(name, weight)] for k, weight in value.items()]
         return {"kind": "dict", "pairs": pairs}
-    if isinstance(value, tuple | list):
-        return {"kind": "numbers", "values": [_value(name, each) for each in value]}
     raise SnapshotError("header", f"{name}={reprlib.repr(value)} cannot be saved")
 
 
@@ -265,10 +286,11 @@ def _read_value(name: str, value: Any) -> Any:
         return value
     require(isinstance(value, dict), "header", f"{name} must be a value, not a list")
     kind = _field(value, "kind", str)
+    if kind in ("list", "tuple"):
+        elements = [_element(name, each) for each in _field(value, "values", list)]
+        return elements if kind == "list" else tuple(elements)
     if kind == "dict":
         return _read_mapping(name, _field(value, "pairs", list))
-    if kind == "numbers":
-        return _read_numbers(name, _field(value, "values", list))
     require(kind in SCHEDULES, "header", f"{name} is of an unknown kind: {reprlib.repr(kind)}")
     try:
         return SCHEDULES[kind](**{k: v for k, v in value.items() if k != "kind"})
@@ -276,10 +298,11 @@ def _read_value(name: str, value: Any) -> Any:
         raise _bad(f"{name}: {error}") from None
 
 
-def _read_numbers(name: str, values: list[Any]) -> tuple[float, ...]:
-    good = all(isinstance(value, int | float) for value in values)
-    require(good, "header", f"{name} must hold numbers, got {reprlib.repr(values)}")
-    return tuple(values)
+def _element(name: str, value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    plain = value is None or isinstance(value, bool | int | float | str)
+    require(plain, "header", f"{name} must hold plain values, got {reprlib.repr(value)}")
+    return value
 
 
 def _read_mapping(name: str, pairs: list[Any]) -> dict[Any, Any]:
@@ -356,9 +379,31 @@ def _read_engine(
 
 
 def _read_rows(stored: dict[str, Any]) -> Rows:
-    n_features = _whole(stored, "n_features", at_least=1, at_most=2**32 - 1)
+    n_features = _whole(stored, "n_features", at_least=1, at_most=MOST_COLUMNS)
     require(_at(stored, "depth") is None, "header", "depth must be null in a forest over columns")
-    return Rows(n_features, _read_names(stored, n_features), _field(stored, "sparse", bool))
+    names, sparse = _read_names(stored, n_features), _field(stored, "sparse", bool)
+    return Rows(n_features, names, sparse, _read_categories(stored, n_features, sparse))
+
+
+def _read_categories(stored: dict[str, Any], n_features: int, sparse: bool) -> Categories | None:
+    if "categories" not in stored:
+        return None
+    given = _field(stored, "categories", dict)
+    known = {f.name for f in fields(Categories)}
+    require(given.keys() == known, "header", f"categories must say {sorted(known)} and no more")
+    columns = _whole_list(given, "columns", at_most=n_features - 1)
+    every_once = all(a < b for a, b in pairwise(columns)) and columns
+    require(every_once, "header", "categories: columns must ascend, and there must be one")
+    require(not sparse, "header", "categories: kept rows must not be sparse")
+    most = None if given["most"] is None else _whole(given, "most", 1, MOST_CATEGORIES)
+    sizes = _whole_list(given, "sizes", at_most=MOST_CATEGORIES if most is None else most)
+    full = _field(given, "full", list)
+    require(
+        len(sizes) == len(full) == len(columns) and all(type(f) is bool for f in full),
+        "header",
+        "categories: sizes and full must say one thing per column",
+    )
+    return Categories(columns, sizes, full, most)
 
 
 def _read_depth(stored: dict[str, Any]) -> DepthImages:

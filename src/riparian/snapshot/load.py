@@ -80,6 +80,7 @@ def forest_of(
         raise SnapshotError("header", str(error)) from None
     if isinstance(header.space, Rows):
         forest.n_features_in_ = header.space.n_features
+        forest._categorical = [] if header.categories is None else header.categories.columns
         if header.space.feature_names is not None:
             forest.feature_names_in_ = np.array(header.space.feature_names, dtype=object)
     forest._class_weights = header.class_weights

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from riparian.engine import native
+from riparian.estimator.parameters import OF_ROWS
+from riparian.snapshot import categories
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import CLASSES, DepthImages, Header, Rows
 from riparian.snapshot.state import encode
@@ -30,8 +32,9 @@ def to_bytes(
     with forest._native.learning:
         state = forest._native.save()
         header = header_of(forest, state.points)
+        tables = copy.copy(getattr(forest._native, "categories", None))
     header = replace(header, prediction_only=prediction_only or header.prediction_only, extra=extra)
-    return encode(header, state)
+    return encode(header, state, tables)
 
 
 def header_of(forest: ForestClassifier, points: int) -> Header:
@@ -41,6 +44,7 @@ def header_of(forest: ForestClassifier, points: int) -> Header:
     chosen = {name: value for name, value in forest.get_params(deep=False).items() if name in names}
     if not isinstance(forest.random_state, Integral):
         chosen["random_state"] = None  # the engine has the seed that was drawn
+    chosen = {name: value for name, value in chosen.items() if not _is_left_out(name, value)}
     engine, labels = forest._engine_and_labels
     return Header(
         estimator_class=cls.__name__,
@@ -55,6 +59,12 @@ def header_of(forest: ForestClassifier, points: int) -> Header:
     )
 
 
+def _is_left_out(name: str, value: Any) -> bool:
+    """What joined after the format (R22) is written only where it is not the default."""
+    default = OF_ROWS[name].default if name in OF_ROWS else None
+    return default is not None and isinstance(value, type(default)) and bool(value == default)
+
+
 def saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
     """Our class that a snapshot names, also for one that was derived from it."""
     for cls in type(forest).__mro__:
@@ -66,4 +76,9 @@ def saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
 def _space(engine: Any, names: Any) -> Rows | DepthImages:
     if isinstance(engine, native.DepthEngine):
         return DepthImages(engine.offset_std, engine.far)
-    return Rows(engine.n_dims, None if names is None else names.tolist(), engine.sparse)
+    return Rows(
+        engine.n_dims,
+        None if names is None else names.tolist(),
+        engine.sparse,
+        categories.header_of(getattr(engine, "categories", None)),
+    )

@@ -5,15 +5,17 @@ from __future__ import annotations
 from riparian.engine import native
 from riparian.engine.native import State
 from riparian.engine.trees import Arrays
-from riparian.snapshot import arrays, container, header, kept, size
+from riparian.estimator.categories import CategoryTables
+from riparian.snapshot import arrays, categories, container, header, kept, size
 from riparian.snapshot.check import check
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import DepthImages, Header
 
 
-def encode(about: Header, state: State) -> bytes:
+def encode(about: Header, state: State, tables: CategoryTables | None = None) -> bytes:
     """The same forest gives the same bytes."""
     stored = {**arrays.join(state.trees, about), **kept.join(state.kept, about)}
+    stored |= categories.join(tables)
     return container.pack(header.write(about), stored)
 
 
@@ -25,15 +27,17 @@ def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.Engine]:
     stored = container.check_digest(text, stored)
     about = header.read(text, limit)
     size.check_arrays_size(stored, limit)
+    tables, stored = categories.read(stored, about, limit)
     of_trees, points = _parted(stored)
     trees, points = arrays.widen(of_trees, about), kept.widen(points, about)
     lengths = arrays.measure(trees, about)
     whole = check(trees, lengths, kept.check(points, about), about)
+    categories.check(tables, trees, points, about)
     size.check_core_size(whole, points, about, limit)
     size.check_budget(about)
     state = State(about.points, arrays.split(whole, lengths), kept.for_core(points, about))
     try:
-        return about, engine_of(about, state)
+        return about, engine_of(about, state, tables)
     except MemoryError as error:
         raise SnapshotError("size", f"the forest cannot be held in memory: {error}") from None
 
@@ -44,11 +48,19 @@ def _parted(stored: Arrays) -> tuple[Arrays, Arrays]:
     return {name: array for name, array in stored.items() if name not in points}, points
 
 
-def engine_of(about: Header, state: State | None) -> native.Engine:
+def engine_of(
+    about: Header, state: State | None, tables: CategoryTables | None = None
+) -> native.Engine:
     """The engine with these trees; without a state it is empty."""
     space, trees = about.space, about.trees
+    tables = categories.empty(about) if tables is None else tables
     if isinstance(space, DepthImages):
         return native.DepthEngine(about.parameters, space.offset_std, space.far, state, trees)
     return native.ColumnEngine(
-        about.parameters, space.n_features, state, trees, sparse=space.sparse
+        about.parameters,
+        space.n_features,
+        state,
+        trees,
+        sparse=space.sparse,
+        categories=tables,
     )

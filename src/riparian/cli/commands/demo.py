@@ -87,10 +87,19 @@ def _learn(header: str, rows: Iterable[Any], say: Callable[[str], Any]) -> list[
 
 
 def _report(folder: Path, name: str, title: str, run: Any) -> Path:
+    from riparian.explain.sample import kept_sample
     from riparian.report import Report
 
     path = (folder / f"{name}.html").resolve()
     run.mark()
     facts = {"stream": f"{run.learned:,} points, once", "made by": "riparian demo"}
-    Report(title, run.forest, facts, curve=run.test.curve, scores=run.test.scores).write(path)
+    Report(
+        title,
+        run.forest,
+        facts,
+        curve=run.test.curve,
+        scores=run.test.scores,
+        mistakes=run.mistakes.mistakes,
+        sample=kept_sample(run.forest)[0],
+    ).write(path)
     return path

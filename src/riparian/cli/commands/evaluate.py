@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from riparian.cli.errors import BadData, BadUsage, reported, say, shown
+from riparian.cli.errors import BadData, reported, say
+from riparian.cli.features.pair import check_pair, numbers_of
 from riparian.cli.option_groups.matching import MatchingOptions
 from riparian.cli.option_groups.reading import ReadingOptions
-from riparian.cli.option_groups.shared import AsJson, Html, ModelFile, Sources
+from riparian.cli.option_groups.shared import AsJson, Html, ModelFile, Pair, Sources
 from riparian.cli.option_groups.spread import spread
 from riparian.cli.output.files import check_can_write
 from riparian.cli.output.tables import class_table, confusion_table, grid, score, show, two_columns
@@ -54,20 +55,16 @@ def evaluate(
         ),
     ] = 0,
     window: Annotated[
-        int,
+        int | None,
         typer.Option(
-            help="With --permutation: values come from so many rows before the row.",
+            help="With --permutation: values come from so many rows before the row. Default: from "
+            "the points that the model keeps, or if it keeps none, from 1000 rows.",
             min=1,
             max=10**7,
             metavar="ROWS",
         ),
-    ] = 1000,
-    pair: Annotated[
-        tuple[str, str] | None,
-        typer.Option(
-            help="With --html: two features whose plane the report shows.", metavar="NAME NAME"
-        ),
     ] = None,
+    pair: Pair = None,
     html: Html = None,
     as_json: AsJson = False,
 ) -> None:
@@ -85,17 +82,17 @@ def evaluate(
     """  # fmt: skip
     if html is not None:
         check_can_write(html, "--html")
-    elif pair is not None:
-        raise BadUsage("--pair is shown in the report: give --html, too")
+    check_pair(pair, html)
 
     from riparian.cli.features.matching import Matched
     from riparian.cli.model_file import load_model, named
     from riparian.cli.sources.stream import Stream
     from riparian.evaluation import Scores
     from riparian.explain import PermutationImportance, RowSample, SurestMistakes
+    from riparian.explain.sample import coded_rows
 
     loaded = load_model(model, matching.threads)
-    planes = None if pair is None else _numbers(pair, loaded)
+    planes = None if pair is None else numbers_of(pair, loaded)
     permuted = PermutationImportance(_most_important(loaded, permutation), window=window)
     sample, mistakes = RowSample(), SurestMistakes()
     matched = Matched(loaded, matching, target=target, with_target=True)
@@ -111,8 +108,9 @@ def evaluate(
             if permutation:
                 permuted.update(loaded.forest, X, y)
             if html is not None:
-                sample.update(X)
-                mistakes.update(X, y, proba, loaded.forest.classes_)
+                rows = coded_rows(loaded.forest, X)
+                sample.update(rows)
+                mistakes.update(rows, y, proba, loaded.forest.classes_)
     matched.end()
     if scores.rows == 0:
         raise BadData("there are no rows to test on", file=stream.first.file)
@@ -126,6 +124,7 @@ def evaluate(
     importance = sorted(permuted.results(), key=lambda each: -each.accuracy.mean)
     facts = _facts(scores, loaded.path, stream.paths, time.monotonic() - began)
     if html is not None:
+        from riparian.cli.output.columns import columns_in_words
         from riparian.report import Report
 
         with named(loaded.forest, loaded.feature_names):
@@ -134,6 +133,7 @@ def evaluate(
                 title,
                 loaded.forest,
                 facts,
+                columns=columns_in_words(loaded.columns, loaded.forest),
                 scores=scores,
                 importance=importance,
                 mistakes=mistakes.mistakes,
@@ -171,17 +171,6 @@ def _names(loaded: Model, importance: Sequence[Importance]) -> list[str]:
     return [
         f"x[{each.feature}]" if names is None else str(names[each.feature]) for each in importance
     ]
-
-
-def _numbers(pair: tuple[str, str], loaded: Model) -> tuple[int, int]:
-    """The columns of the two features, by name or, where the model has none, by number."""
-    names = loaded.feature_names or [str(i) for i in range(loaded.forest.n_features_in_)]
-    for name in pair:
-        if name not in names:
-            raise BadUsage(f"--pair: the model has no feature {shown(name)}")
-    if pair[0] == pair[1]:
-        raise BadUsage(f"--pair: two different features are needed, got {shown(pair[0])} twice")
-    return names.index(pair[0]), names.index(pair[1])
 
 
 def _show_importance(names: list[str], importance: Sequence[Importance]) -> None:

@@ -57,7 +57,8 @@ def inspect(
         if html is not None:
             from riparian.report import Report
 
-            Report(loaded.path, loaded.forest, description.facts(described)).write(html)
+            facts, columns = description.facts(described), described["columns"]
+            Report(loaded.path, loaded.forest, facts, columns=columns).write(html)
         drawn = None if tree is None else export_text(loaded.forest, tree, max_depth=max_depth)
     if as_json:
         answer = {**described, "html": None if html is None else str(html)}

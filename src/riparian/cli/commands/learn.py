@@ -7,11 +7,12 @@ import json
 import typer
 
 from riparian.cli.errors import BadUsage, reported
+from riparian.cli.features.pair import check_pair
 from riparian.cli.option_groups.columns import ColumnOptions
 from riparian.cli.option_groups.forest import ForestOptions
 from riparian.cli.option_groups.reading import ReadingOptions
 from riparian.cli.option_groups.saving import SavingOptions
-from riparian.cli.option_groups.shared import AsJson, Html, Quiet, Sources
+from riparian.cli.option_groups.shared import AsJson, Html, Pair, Quiet, Sources
 from riparian.cli.option_groups.spread import spread
 from riparian.cli.option_groups.spreading import SpreadingOptions
 from riparian.cli.option_groups.stream import StreamOptions
@@ -32,14 +33,16 @@ def learn(
     options: ForestOptions,
     spreading: SpreadingOptions,
     html: Html = None,
+    pair: Pair = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn a stream and save the model.
 
     The stream is read piece by piece, never as a whole. Every row is predicted before it is learned
-    (test-then-train), and the scores are shown at the end; --no-eval skips that. An empty cell is a
-    missing number, which the forest can handle.
+    (test-then-train), and the scores are shown at the end; --no-eval skips that, and --delay says
+    how late the labels come. Columns of text are categories, dates become numbers, an empty cell is a
+    missing value: what each column is taken for is shown before learning starts.
 
     Ctrl-C writes a checkpoint. The same command with --resume then continues, and ends with the same
     model, to the last bit, as a run without the interruption.
@@ -47,14 +50,17 @@ def learn(
     Examples:
 
     ```
-    riparian learn trees.csv --target species --model trees.riparian
+    riparian learn trees.csv --target species
     riparian learn 'big/*.parquet' -t kind -m big.riparian --ray auto --shards 16
     zcat log.csv.gz | riparian learn - --format csv -t failed -m log.riparian
     ```
     """
-    for path, option in ((saving.model, "--model"), (html, "--html")):
+    going.check()
+    model = saving.model_path(sources)
+    for path, option in ((model, "--model"), (html, "--html")):
         if path is not None:
             check_can_write(path, option)
+    check_pair(pair, html)
 
     from riparian.cli.features.choosing import choose_columns, kinds_of
     from riparian.cli.learning.checkpoint import Checkpoint, Every, Progress, plan
@@ -63,6 +69,7 @@ def learn(
     from riparian.cli.learning.on_ray import gathered, place_of
     from riparian.cli.model_file import model_bytes
     from riparian.cli.output import summary
+    from riparian.cli.output.columns import show_decisions
     from riparian.cli.output.display import display
     from riparian.cli.sources.stream import Stream
     from riparian.evaluation import Prequential
@@ -71,32 +78,34 @@ def learn(
     with Stream(sources, reading.reading(strict=True)) as stream:
         if going.passes > 1 and not stream.again:
             raise BadUsage("--passes: standard input can be read only once")
-        chosen = choose_columns(stream, columns)
-        forest = new_forest(options, going, chosen)
-        progress = Progress(test=None if going.no_eval else Prequential(going.window))
         checkpoint = Checkpoint(
-            saving.checkpoint_path(), plan(stream, reading, columns, going, options), every
+            saving.checkpoint_path(model), plan(stream, reading, columns, going, options), every
         )
         if saving.resume:
             forest, chosen, progress = checkpoint.resume()
             forest.n_jobs = options.n_jobs
         else:
             checkpoint.check_none()
-        kinds = kinds_of(chosen, columns.ignore or [])
+            found = choose_columns(stream, columns, going.limit)
+            chosen = found.columns
+            forest = new_forest(options, going, chosen, columns.max_categories)
+            test = None if going.no_eval else Prequential(going.window, going.delay)
+            progress = Progress(test=test)
+            show_decisions(found, stream.first.file, quiet=quiet)
+        kinds = kinds_of(chosen)
         stream.check(kinds)
-        course = going.course(columns.category_rows)
         with place_of(spreading, checkpoint) as place:
-            learner = Learner(place(forest), chosen, stream, course, progress, kinds)
+            learner = Learner(place(forest), chosen, stream, going.course(), progress, kinds, pair)
             learner.run(checkpoint, display(quiet))
             forest = learner.forest = gathered(learner.forest)
 
     data = model_bytes(forest, chosen)
-    write_file(saving.model, data, "model")
+    write_file(model, data, "model")
     checkpoint.remove()
-    facts = summary.facts(learner, saving.model, len(data))
+    facts = summary.facts(learner, model, len(data))
     if html is not None:
         summary.write_report(html, learner, facts)
     if as_json:
-        print(json.dumps(summary.to_dict(learner, saving.model, len(data), html)))
+        print(json.dumps(summary.to_dict(learner, model, len(data), html)))
     else:
         summary.show_all(learner, facts, html)

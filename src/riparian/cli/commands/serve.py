@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from riparian.cli.errors import BadUsage, reported, say
-from riparian.cli.option_groups.forest import OPTIONS, ForestOptions, flag
+from riparian.cli.option_groups.forest import ForestOptions, flag
 from riparian.cli.option_groups.spread import spread
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ def _opened(
 def _check_unused(forest: ForestOptions) -> None:
     """A model has its parameters: options that would do nothing are a mistake."""
     default = ForestOptions()
-    for name in OPTIONS:
+    for name in vars(default):
         if name != "n_jobs" and getattr(forest, name) != getattr(default, name):
             raise BadUsage(f"{flag(name)} goes with --new: a model has its own")
 
@@ -290,16 +290,21 @@ def _check_unused(forest: ForestOptions) -> None:
 def _beginning(
     data: bytes | None, classes: list[Any] | None, forest: ForestOptions, options: Options
 ) -> Any:
-    import riparian
+    from riparian.forest import OnlineForestClassifier
     from riparian.serve.state.model import Model
+    from riparian.snapshot.extra import from_bytes_with_extra
 
     if data is None:
         return Model.new(_new_forest(forest), classes, options.limits)
     try:
-        loaded = riparian.from_bytes(data)
+        loaded, extra = from_bytes_with_extra(data)
+        if not isinstance(loaded, OnlineForestClassifier):
+            raise ValueError(
+                f"a {type(loaded).__name__}: a service works with OnlineForestClassifier only"
+            )
         if loaded._prediction_only:
             raise ValueError("the model was saved to predict only, so it cannot learn")
-        return Model.of(loaded, options.limits)
+        return Model.of(loaded, options.limits, extra)
     except ValueError as error:
         raise BadUsage(f"MODEL: {error}") from None
 
@@ -308,25 +313,22 @@ def _new_forest(forest: ForestOptions) -> Any:
     import numpy as np
 
     from riparian.cli.learning.new_forest import start
-    from riparian.forest import OnlineForestClassifier
 
-    parameters = _parameters(forest)
-    start(OnlineForestClassifier(**parameters), np.empty((0, 1), np.float32))
-    return OnlineForestClassifier(**parameters)
-
-
-def _parameters(forest: ForestOptions) -> dict[str, Any]:
-    if forest.class_weight not in (None, [], ["balanced"]):
-        raise BadUsage("--class-weight can only be balanced here")
-    return forest.parameters(None)  # type: ignore[arg-type]
+    start(forest.estimator(None), np.empty((0, 1), np.float32))
+    return forest.estimator(None)
 
 
 def _check_same(folder: Folder, classes: list[Any] | None, forest: ForestOptions) -> None:
     """A folder goes on with what it has; options that say something else are a mistake."""
-    from riparian.forest import OnlineForestClassifier
-
-    wanted = OnlineForestClassifier(**_parameters(forest)).get_params()
-    for name, value in folder.model.forest.get_params().items():
+    asked, found = forest.estimator(None), folder.model.forest
+    if type(asked) is not type(found):
+        folder.close()
+        raise BadUsage(
+            f"{folder.path} holds {type(found).__name__}, not {type(asked).__name__}; leave --new "
+            "out to go on with it, or use another folder"
+        )
+    wanted = asked.get_params()
+    for name, value in found.get_params().items():
         if name != "n_jobs" and value != wanted[name]:
             folder.close()
             raise BadUsage(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from riparian.cli.errors import BadData, BadUsage, names
 from riparian.cli.features.columns import Columns
+from riparian.cli.features.deciding import Decision, Wishes, decide, first_kind, settled
 from riparian.cli.features.sparse import SparseColumns
-from riparian.cli.features.table import TableColumns, text_encoder
+from riparian.cli.features.table import TableColumns, check_there, text_encoder
 from riparian.cli.features.target import Target
 from riparian.cli.option_groups.columns import ColumnOptions
 from riparian.cli.sources.libsvm import LABEL, LibsvmSource
@@ -16,8 +18,16 @@ from riparian.cli.sources.source import Kind, Source
 from riparian.cli.sources.stream import Stream
 
 
-def choose_columns(stream: Stream, options: ColumnOptions) -> Columns:
-    """What the columns of a stream mean, as its first file shows them."""
+@dataclass(frozen=True)
+class Chosen:
+    """What the columns of a stream mean, and how each was decided."""
+
+    columns: Columns
+    decisions: Mapping[str, Decision]
+
+
+def choose_columns(stream: Stream, options: ColumnOptions, limit: int | None = None) -> Chosen:
+    """What the columns of a stream mean, as its first file and its first rows show them."""
     source = stream.first
     if isinstance(source, LibsvmSource):
         if options.target not in (None, LABEL):
@@ -25,14 +35,89 @@ def choose_columns(stream: Stream, options: ColumnOptions) -> Columns:
                 f"--target {options.target}: LIBSVM has no column names; its label comes first"
             )
         width = options.features or _width(stream, options.zero_based)
-        return SparseColumns(Target(LABEL, "int"), width, options.zero_based)
+        return Chosen(SparseColumns(Target(LABEL, "int"), width, options.zero_based), {})
     if options.target is None:
         raise BadUsage(
             f"--target must name the column to predict; {source.file} has "
             f"{names([*source.fields], most=40)}"
         )
+    return _table(stream, options, limit)
+
+
+def _table(stream: Stream, options: ColumnOptions, limit: int | None) -> Chosen:
+    source, target = stream.first, str(options.target)
+    ignored = options.ignore or []
     text = text_encoder(options.encode, options.max_categories, options.hash_buckets)
-    return TableColumns.choose(source, options.target, options.ignore or [], text)
+    wishes = Wishes(options.numeric or [], options.categorical or [], text)
+    check_there(source, [target], "--target")
+    for wanted, option in (
+        (ignored, "--ignore"), (wishes.numeric, "--numeric"), (wishes.categorical, "--categorical"),
+    ):  # fmt: skip
+        check_there(source, wanted, option)
+    _check_wishes(target, {"--ignore": ignored, "--numeric": wishes.numeric,
+                           "--categorical": wishes.categorical})  # fmt: skip
+    learned = [name for name in source.fields if name != target and name not in ignored]
+    if not learned:
+        raise BadData("there is no column to learn from besides the target", file=source.file)
+    kinds = {name: _kind(source, name, wishes) for name in learned}
+    label = Target.of(source, target)
+    kinds[target] = label.kind(source.fields[target])
+    rows = options.category_rows if limit is None else min(limit, options.category_rows)
+    first = stream.peek(_provisional(kinds, {*ignored}), rows)
+    if not first:
+        raise BadData("there are no rows to learn from", file=source.file)
+    decisions = {name: decide(name, source, first, wishes) for name in learned}
+    encoders = {name: decision.encoder for name, decision in decisions.items()}
+    for name, encoder in encoders.items():
+        settled(encoder, name, first)
+    columns = TableColumns(label, encoders, tuple(ignored))
+    _check_features(columns)
+    return Chosen(columns, decisions)
+
+
+def _check_wishes(target: str, wishes: Mapping[str, Sequence[str]]) -> None:
+    said: dict[str, str] = {target: "--target"}
+    for option, columns in wishes.items():
+        for name in columns:
+            if said.setdefault(name, option) != option:
+                raise BadUsage(f"{said[name]} and {option} both name the column {name!r}")
+
+
+def _kind(source: Source, name: str, wishes: Wishes) -> Kind:
+    kind = first_kind(name, source.fields[name], wishes)
+    if kind is None:
+        raise BadData(
+            f"values ({source.fields[name]}) cannot be learned from: leave the column out with "
+            f"--ignore {name}",
+            file=source.file,
+            column=name,
+        )
+    return kind
+
+
+def _provisional(
+    kinds: dict[str, Kind], ignored: set[str]
+) -> Callable[[Source], Mapping[str, Kind]]:
+    """What to read of the first files, before it is known what their columns are."""
+
+    def choose(source: Source) -> Mapping[str, Kind]:
+        TableColumns.check_has(source, [*kinds])
+        TableColumns.check_only(source, {*kinds, *ignored})
+        return kinds
+
+    return choose
+
+
+def _check_features(columns: TableColumns) -> None:
+    """A date gives features with names of their own, which no other column may have."""
+    seen: set[str] = set()
+    for name, encoder in columns.encoders.items():
+        for feature in encoder.features(name):
+            if feature in seen:
+                raise BadUsage(
+                    f"two columns give a feature {feature!r}: leave one of them out with --ignore"
+                )
+            seen.add(feature)
 
 
 def _width(stream: Stream, zero_based: bool) -> int:
@@ -53,13 +138,13 @@ def _width(stream: Stream, zero_based: bool) -> int:
     return width
 
 
-def kinds_of(columns: Columns, ignored: list[str]) -> Callable[[Source], dict[str, Kind]]:
+def kinds_of(columns: Columns) -> Callable[[Source], dict[str, Kind]]:
     """What to read of each file of a stream: all must have the columns of the first."""
 
     def kinds(source: Source) -> dict[str, Kind]:
         wanted = columns.kinds(source)
         if isinstance(columns, TableColumns):
-            columns.check_no_more(source, ignored)
+            columns.check_no_more(source)
         return wanted
 
     return kinds

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from riparian.cli.features.target import Target
 from riparian.cli.sources.source import Batch, Kind, Source
 
-Points = Any  # rows of float32: an array, or a CSR matrix
+Points = Any  # rows of float32: an array, or a CSR matrix; or `MixedRows`, with categories
 
 
 class Columns(ABC):
@@ -41,6 +41,15 @@ class Columns(ABC):
         """The labels of some rows."""
         assert self.target is not None
         return self.target.labels(batch)
+
+    @abstractmethod
+    def no_points(self) -> Points:
+        """Points without a row."""
+
+    @property
+    def categorical(self) -> list[int]:
+        """Which features are categories."""
+        return []
 
     @abstractmethod
     def state(self) -> dict[str, Any]:

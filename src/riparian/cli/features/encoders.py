@@ -1,4 +1,4 @@
-"""From a column to features: numbers as they are, texts by one of three encodings.
+"""From a column to features: numbers and categories as they are, texts by one of three encodings.
 
 What is learned of a text column only ever grows, or is fixed once: to encode a row again, later,
 gives the same features. So a run that was interrupted can read rows again that it had read before,
@@ -9,16 +9,29 @@ from __future__ import annotations
 
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as compute
 from numpy.typing import NDArray
 
+from riparian.cli.errors import shown
+from riparian.cli.sources.csv import MISSING
 from riparian.cli.sources.source import Kind
+from riparian.estimator.categories import Coded
 
 OTHER = "(other)"
 MOST_CATEGORIES = 2**24  # that float32 can tell apart
+
+
+class Unreadable(Exception):
+    """A value that a column cannot have."""
+
+    def __init__(self, row: int, fault: str) -> None:
+        super().__init__(fault)
+        self.row = row  # of the batch
 
 
 class Encoder(ABC):
@@ -26,6 +39,12 @@ class Encoder(ABC):
 
     name: ClassVar[str]  # in a model file
     kind: ClassVar[Kind] = Kind.TEXT
+    nothing: ClassVar[Sequence[str]] = ()  # texts that mean that there is no value
+
+    @property
+    def words(self) -> str:
+        """What the column is, for a person."""
+        return f"text, encoded: {self.name}"
 
     @property
     @abstractmethod
@@ -51,6 +70,7 @@ class Number(Encoder):
     name = "number"
     kind = Kind.NUMBER
     width = 1
+    words = "number"
 
     def features(self, column: str) -> list[str]:
         return [column]
@@ -63,6 +83,78 @@ class Number(Encoder):
 
     def state(self) -> dict[str, Any]:
         return {}
+
+
+class Numeral(Number):
+    """A number whatever the file has, because the user says so: texts are read as numbers."""
+
+    name = "numeral"
+    kind = Kind.RAW
+    nothing = MISSING
+    words = "number, as --numeric says"
+
+    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
+        if pa.types.is_temporal(values.type):
+            raise Unreadable(0, f"expected numbers, got dates or times ({values.type})")
+        if pa.types.is_string(values.type):
+            values = _numbers(values)
+        super().fill(values, out)
+
+
+def _numbers(texts: pa.Array) -> pa.Array:
+    trimmed = compute.utf8_trim_whitespace(texts)
+    try:
+        return trimmed.cast(pa.float64())
+    except pa.ArrowInvalid:
+        row = next(i for i, text in enumerate(trimmed.to_pylist()) if not _is_number(text))
+        raise Unreadable(row, f"expected a number, got {shown(texts[row].as_py())}") from None
+
+
+def _is_number(text: str | None) -> bool:
+    try:
+        pa.array([text], pa.string()).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+class Category(Encoder):
+    """A category is one, and the forest knows which there are (R22): an empty text is none."""
+
+    name = "category"
+    kind = Kind.RAW
+    width = 1
+    words = "category"
+
+    def __init__(self, numbers: bool = False) -> None:
+        self.numbers = numbers  # whether the forest has numbers for categories, not texts
+
+    def features(self, column: str) -> list[str]:
+        return [column]
+
+    def coded(self, column: str, values: pa.Array) -> Coded:
+        """The categories of the rows."""
+        if not self.numbers:
+            if pa.types.is_floating(values.type):
+                values = compute.if_else(compute.is_nan(values), None, values)
+            return Coded.numbered(column, *_distinct(values))
+        out = np.empty((len(values), 1), dtype=np.float64)
+        Numeral.fill(Numeral(), without(values, MISSING), out)  # type: ignore[arg-type]
+        return Coded.of(column, out[:, 0].tolist())
+
+    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
+        out[:] = np.nan  # the forest has the codes
+
+    def state(self) -> dict[str, Any]:
+        return {"numbers": self.numbers}
+
+
+def without(values: pa.Array, nothing: Sequence[str]) -> pa.Array:
+    """The values, but none where a text says that there is none."""
+    if not pa.types.is_string(values.type) or not nothing:
+        return values
+    said = compute.is_in(values, value_set=pa.array(nothing, pa.string()))
+    return compute.if_else(said, pa.scalar(None, pa.string()), values)
 
 
 class Ordinal(Encoder):
@@ -156,8 +248,10 @@ class Hash(Encoder):
 def from_state(name: str, state: dict[str, Any]) -> Encoder:
     """The encoder that a model file describes; a ValueError if there can be none like that."""
     match name, state:
-        case "number", {**rest} if not rest:
-            return Number()
+        case "number" | "numeral", {**rest} if not rest:
+            return Number() if name == "number" else Numeral()
+        case "category", {"numbers": bool(numbers)}:
+            return Category(numbers)
         case "ordinal" | "onehot", {"most": int(most), "categories": list(categories)}:
             texts = all(isinstance(category, str) for category in categories)
             if texts and len({*categories}) == len(categories) <= most <= MOST_CATEGORIES:

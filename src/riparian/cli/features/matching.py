@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from riparian.cli.errors import BadData, BadUsage, names, say
 from riparian.cli.features.columns import Columns
-from riparian.cli.features.encoders import Number
+from riparian.cli.features.encoders import Category, Encoder, Number
 from riparian.cli.features.sparse import SparseColumns
 from riparian.cli.features.table import TableColumns
 from riparian.cli.features.target import Family, Target
@@ -14,6 +14,8 @@ from riparian.cli.model_file import Model
 from riparian.cli.option_groups.matching import MatchingOptions
 from riparian.cli.sources.libsvm import LABEL, LibsvmSource
 from riparian.cli.sources.source import Kind, Source
+from riparian.estimator.categories import Table
+from riparian.inspection.view import category_tables
 
 FAMILIES: dict[str, Family] = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}
 
@@ -59,9 +61,11 @@ class Matched:
             return self._sparse_columns(source)
         target = self._target()
         if isinstance(self.model.columns, TableColumns):
-            return TableColumns(target, self.model.columns.encoders)
+            return TableColumns(target, self.model.columns.encoders, self.model.columns.ignored)
         features = self.model.feature_names or self._by_place(source, target)
-        return TableColumns(target, {name: Number() for name in features})
+        tables = category_tables(self.model.forest)
+        encoders = {name: _encoder(tables.get(i)) for i, name in enumerate(features)}
+        return TableColumns(target, encoders)
 
     def _sparse_columns(self, source: Source) -> SparseColumns:
         known = self.model.columns
@@ -109,7 +113,7 @@ class Matched:
         return self.options.ignore or []
 
     def _note_unknown(self, columns: TableColumns, source: Source) -> None:
-        known = {*columns.encoders, *self._ignored()}
+        known = {*columns.encoders, *columns.ignored, *self._ignored()}
         known |= set() if columns.target is None else {columns.target.column}
         unknown = [name for name in source.fields if name not in known]
         self.unknown += unknown
@@ -122,3 +126,8 @@ class Matched:
         self.absent += absent
         if absent:
             say(f"note: {source.file}: columns that are absent, filled as missing: {names(absent)}")
+
+
+def _encoder(table: Table | None) -> Encoder:
+    """What a feature is to a forest that knows no more of it: from Python, categories may be numbers."""
+    return Number() if table is None else Category(numbers=table.kind == "numbers")

@@ -9,6 +9,7 @@ from riparian.cli.features.encoders import Encoder, from_state
 from riparian.cli.features.sparse import SparseColumns
 from riparian.cli.features.table import TableColumns
 from riparian.cli.features.target import FAMILIES, Target
+from riparian.cli.features.times import time_from_state
 from riparian.cli.sources.libsvm import LABEL
 
 
@@ -20,7 +21,7 @@ def columns_from_state(state: Any) -> Columns:
                 target = Target(column, family)  # type: ignore[arg-type]
                 encoders = dict(_encoder(column) for column in columns)
                 if len(encoders) == len(columns):
-                    return TableColumns(target, encoders)
+                    return TableColumns(target, encoders, _ignored(state))
         case {"kind": "sparse", "width": int(width), "zero_based": bool(zero_based)}:
             if 1 <= width < 2**31:
                 return SparseColumns(Target(LABEL, "int"), width, zero_based)
@@ -30,5 +31,12 @@ def columns_from_state(state: Any) -> Columns:
 def _encoder(state: Any) -> tuple[str, Encoder]:
     match state:
         case [str(name), str(kind), dict(encoder)]:
-            return name, from_state(kind, encoder)
+            return name, time_from_state(kind, encoder) or from_state(kind, encoder)
     raise ValueError(f"not a description of a column: {str(state)[:100]}")
+
+
+def _ignored(state: dict[str, Any]) -> tuple[str, ...]:
+    ignored = state.get("ignored", [])  # models of earlier versions do not say
+    if isinstance(ignored, list) and all(isinstance(name, str) for name in ignored):
+        return tuple(ignored)
+    raise ValueError(f"not a description of columns left out: {str(ignored)[:100]}")

@@ -80,6 +80,9 @@ class SparseColumns(Columns):
             fault = f"expected a number that fits float32, got {shown(values[i])}"
         raise batch.bad(row, fault, str(index))
 
+    def no_points(self) -> Any:
+        return sparse.csr_matrix((0, self.width), dtype=np.float32)
+
     def state(self) -> dict[str, Any]:
         return {
             "kind": "sparse",

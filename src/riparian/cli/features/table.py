@@ -2,55 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.types as types
 from numpy.typing import NDArray
 
 from riparian.cli.errors import BadData, BadUsage, names, shown
 from riparian.cli.features.columns import Columns
-from riparian.cli.features.encoders import Encoder, Hash, Number, OneHot, Ordinal
+from riparian.cli.features.deciding import what_to_do
+from riparian.cli.features.encoders import (
+    Category,
+    Encoder,
+    Hash,
+    OneHot,
+    Ordinal,
+    Unreadable,
+    without,
+)
 from riparian.cli.features.target import Target
+from riparian.cli.features.times import Moment
 from riparian.cli.option_groups.columns import Encode
 from riparian.cli.sources.libsvm import LibsvmSource
-from riparian.cli.sources.source import Batch, Kind, Source, kind_of
+from riparian.cli.sources.source import Batch, Kind, Source
+from riparian.estimator.categories import Coded, MixedRows
 
 
 class TableColumns(Columns):
     """Columns by their names, each with its encoder."""
 
-    def __init__(self, target: Target | None, encoders: dict[str, Encoder]) -> None:
+    def __init__(
+        self, target: Target | None, encoders: dict[str, Encoder], ignored: tuple[str, ...] = ()
+    ) -> None:
         self.target = target
         self.encoders = encoders
+        self.ignored = ignored  # columns that are left out
         self.absent: set[str] = set()  # columns that may be left out, to be filled with NaN
-
-    @classmethod
-    def choose(
-        cls,
-        source: Source,
-        target: str,
-        ignored: Iterable[str],
-        text: Callable[[], Encoder] | None,
-    ) -> TableColumns:
-        """Columns for a source: `text` makes an encoder for each text column; None forbids them."""
-        check_there(source, [target], "--target")
-        check_there(source, ignored, "--ignore")
-        kinds = {
-            name: kind_of(natural)
-            for name, natural in source.fields.items()
-            if name != target and name not in {*ignored}
-        }
-        _check_usable(source, kinds, encode=text is not None)
-        if not kinds:
-            raise BadData("there is no column to learn from besides the target", file=source.file)
-        encoders = {
-            name: text() if text is not None and kind is Kind.TEXT else Number()
-            for name, kind in kinds.items()
-        }
-        return cls(Target.of(source, target), encoders)
 
     @property
     def n_features(self) -> int:
@@ -75,18 +63,25 @@ class TableColumns(Columns):
         if isinstance(source, LibsvmSource):
             raise BadData("LIBSVM has no column names, and they are needed here",
                           file=source.file)  # fmt: skip
+        self.check_has(source, wanted)
+        return wanted
+
+    @staticmethod
+    def check_has(source: Source, wanted: Iterable[str]) -> None:
         missing = [name for name in wanted if name not in source.fields]
         if missing:
             raise BadData(
                 f"these columns are missing: {names(missing)}; the file has {names([*source.fields])}",
                 file=source.file,
             )
-        return wanted
 
-    def check_no_more(self, source: Source, ignored: Iterable[str]) -> None:
+    def check_no_more(self, source: Source) -> None:
         """Files of one stream have the same columns."""
         assert self.target is not None
-        known = {*self.encoders, self.target.column, *ignored}
+        self.check_only(source, {*self.encoders, self.target.column, *self.ignored})
+
+    @staticmethod
+    def check_only(source: Source, known: set[str]) -> None:
         more = [name for name in source.fields if name not in known]
         if more:
             raise BadData(
@@ -94,32 +89,36 @@ class TableColumns(Columns):
             )
 
     @property
-    def unsettled(self) -> bool:
-        """Whether an encoder must see the beginning of the stream before it encodes anything."""
-        return any(isinstance(e, OneHot) and not e.settled for e in self.encoders.values())
+    def categorical(self) -> list[int]:
+        """Which features are categories."""
+        return [feature for feature, _, encoder in self._placed() if isinstance(encoder, Category)]
 
-    def settle(self, batches: list[Batch]) -> None:
-        """Show the beginning of the stream to the encoders."""
-        for name, encoder in self.encoders.items():
-            if isinstance(encoder, OneHot):
-                encoder.settle([batch.table.column(name) for batch in batches])
-
-    def points(self, batch: Batch, *, follow: bool = False) -> NDArray[np.float32]:
-        out = np.empty((len(batch), self.n_features), dtype=np.float32)
+    def _placed(self) -> Iterator[tuple[int, str, Encoder]]:
+        """Each column, after the number of its first feature."""
         first = 0
-        present = {*batch.table.schema.names}
         for name, encoder in self.encoders.items():
-            filled = out[:, first : first + encoder.width]
+            yield first, name, encoder
             first += encoder.width
-            if name not in present:
-                filled[:] = np.nan
-                continue
-            values = batch.table.column(name)
-            if follow and isinstance(encoder, Ordinal):
-                encoder.follow(values)
-            encoder.fill(values, filled)
+
+    def points(self, batch: Batch, *, follow: bool = False) -> NDArray[np.float32] | MixedRows:
+        out = np.full((len(batch), self.n_features), np.nan, dtype=np.float32)
+        coded: dict[int, Coded] = {}
+        present = {*batch.table.schema.names}
+        for first, name, encoder in self._placed():
+            values = batch.table.column(name) if name in present else pa.nulls(len(batch))
+            if encoder.kind is Kind.RAW:
+                values = without(values, [*encoder.nothing, *batch.missing])
+            try:
+                if isinstance(encoder, Category):
+                    coded[first] = encoder.coded(name, values)
+                elif name in present:
+                    if follow and isinstance(encoder, Ordinal | Moment):
+                        encoder.follow(values)
+                    encoder.fill(values, out[:, first : first + encoder.width])
+            except Unreadable as error:
+                raise batch.bad(error.row, f"{error}; {what_to_do(name)}", name) from None
         self._check_finite(batch, out)
-        return out
+        return MixedRows(out, coded) if coded else out
 
     def _check_finite(self, batch: Batch, out: NDArray[np.float32]) -> None:
         if not np.isinf(out).any():
@@ -129,6 +128,13 @@ class TableColumns(Columns):
         value = batch.table.column(column)[row].as_py()
         raise batch.bad(row, f"expected a number that fits float32, got {shown(value)}", column)
 
+    def no_points(self) -> NDArray[np.float32] | MixedRows:
+        nothing = np.empty((0, self.n_features), dtype=np.float32)
+        which = np.empty(0, dtype=np.intp)
+        names = self.feature_names
+        coded = {feature: Coded(names[feature], [], which) for feature in self.categorical}
+        return MixedRows(nothing, coded) if coded else nothing
+
     def state(self) -> dict[str, Any]:
         return {
             "kind": "table",
@@ -136,6 +142,7 @@ class TableColumns(Columns):
             "columns": [
                 [name, encoder.name, encoder.state()] for name, encoder in self.encoders.items()
             ],
+            "ignored": [*self.ignored],
         }
 
 
@@ -149,29 +156,6 @@ def check_there(source: Source, wanted: Iterable[str], option: str) -> None:
                 f"{option} {name!r}: {source.file} has no such column; "
                 f"it has {names([*source.fields], most=40)}{hint}"
             )
-
-
-def _check_usable(source: Source, kinds: Mapping[str, Kind | None], *, encode: bool) -> None:
-    for name, kind in kinds.items():
-        if kind is None:
-            natural = source.fields[name]
-            values = "dates or times" if types.is_temporal(natural) else "values"
-            raise BadData(
-                f"{values} ({natural}) cannot be learned from: convert them to numbers, or leave the "
-                f"column out with --ignore {name}",
-                file=source.file,
-                column=name,
-            )
-    texts = [name for name, kind in kinds.items() if kind is Kind.TEXT]
-    if texts and not encode:
-        for name in texts:
-            if (stray := source.stray_text(name)) is not None:
-                raise stray
-        raise BadData(
-            f"these columns hold text: {names(texts)}; give --encode ordinal, onehot or hash, "
-            "or leave them out with --ignore",
-            file=source.file,
-        )
 
 
 def text_encoder(

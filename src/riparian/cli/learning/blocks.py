@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,25 +11,29 @@ from scipy import sparse
 
 from riparian.cli.features.columns import Points
 from riparian.engine.draws import shuffled
+from riparian.estimator.categories import Coded, MixedRows, Value
 
 Piece = tuple[Points, NDArray[Any]]  # points and their labels
 
 
-def rechunk(pieces: Iterable[Piece], rows: int) -> Iterator[Piece]:
-    """The same rows, `rows` at a time; the last block may have fewer.
+def rechunk(pieces: Iterable[Piece], rows: int, first_rows: int = 0) -> Iterator[Piece]:
+    """The same rows, `rows` at a time; the last block may have fewer, the first another number.
 
     >>> pieces = [(np.zeros((3, 1)), np.array([0, 1, 2])), (np.zeros((4, 1)), np.array([3, 4, 5, 6]))]
     >>> [y.tolist() for X, y in rechunk(pieces, 2)]
     [[0, 1], [2, 3], [4, 5], [6]]
+    >>> [y.tolist() for X, y in rechunk(pieces, 2, first_rows=5)]
+    [[0, 1, 2, 3, 4], [5, 6]]
     """
     held: list[Piece] = []
     n = 0
+    wanted = first_rows or rows
     for X, y in pieces:
         first = 0
-        while n + len(y) - first >= rows:
-            last = first + rows - n
+        while n + len(y) - first >= wanted:
+            last = first + wanted - n
             yield _stacked([*held, (X[first:last], y[first:last])])
-            held, n, first = [], 0, last
+            held, n, first, wanted = [], 0, last, rows
         if first < len(y):
             held.append((X[first:], y[first:]))
             n += len(y) - first
@@ -58,5 +62,22 @@ def _stacked(pieces: list[Piece]) -> Piece:
     if len(pieces) == 1:
         return pieces[0]
     all_X, all_y = zip(*pieces, strict=True)
+    return _stacked_points(all_X), np.concatenate(all_y)
+
+
+def _stacked_points(all_X: Sequence[Points]) -> Points:
+    if isinstance(all_X[0], MixedRows):
+        coded = {column: _joined([X.coded[column] for X in all_X]) for column in all_X[0].coded}
+        return MixedRows(np.concatenate([X.numbers for X in all_X]), coded)
     stack = sparse.vstack if sparse.issparse(all_X[0]) else np.concatenate
-    return stack(all_X), np.concatenate(all_y)
+    return stack(all_X)
+
+
+def _joined(pieces: Sequence[Coded]) -> Coded:
+    """Columns one below the other: each value has one place."""
+    place: dict[Value, int] = {}
+    which = []
+    for piece in pieces:
+        own = [place.setdefault(value, len(place)) for value in piece.values]
+        which.append(np.array([*own, -1], dtype=np.intp)[piece.which])
+    return Coded(pieces[0].name, [*place], np.concatenate(which))

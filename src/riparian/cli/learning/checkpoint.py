@@ -19,6 +19,7 @@ from riparian.cli.option_groups.forest import flag
 from riparian.cli.output.files import write_file
 from riparian.cli.sources.stream import Stream
 from riparian.evaluation import Prequential
+from riparian.explain import RowSample, SurestMistakes
 from riparian.forest import OnlineForestClassifier
 
 
@@ -31,6 +32,8 @@ class Progress:
     learned: int = 0  # rows, of all passes
     seconds: float = 0.0  # of learning, over all runs that led here
     test: Prequential | None = None  # None where nothing is tested
+    mistakes: SurestMistakes = field(default_factory=SurestMistakes)  # of that test
+    sample: RowSample = field(default_factory=RowSample)  # if the forest keeps no points
 
     def state(self) -> dict[str, Any]:
         return {
@@ -39,6 +42,8 @@ class Progress:
             "learned": self.learned,
             "seconds": self.seconds,
             "test": None if self.test is None else self.test.state(),
+            "mistakes": self.mistakes.state(),
+            "sample": self.sample.state(),
         }
 
     @classmethod
@@ -50,6 +55,8 @@ class Progress:
             learned=int(state["learned"]),
             seconds=float(state["seconds"]),
             test=None if test is None else Prequential.from_state(test),
+            mistakes=SurestMistakes.from_state(state["mistakes"]),
+            sample=RowSample.from_state(state["sample"]),
         )
 
 

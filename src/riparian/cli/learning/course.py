@@ -15,4 +15,3 @@ class Course:
     shuffle_window: int  # in rows; 0: do not shuffle
     limit: int | None  # rows of each pass
     block: int  # rows that are predicted, then learned, at a time
-    category_rows: int  # at the beginning, that say which values text columns have

@@ -11,7 +11,7 @@ from typing import Any
 
 from riparian.cli.errors import BadData, Interrupted
 from riparian.cli.features.columns import Columns
-from riparian.cli.features.table import TableColumns
+from riparian.cli.features.pair import numbers_of
 from riparian.cli.learning.blocks import Piece, rechunk, shuffled_windows
 from riparian.cli.learning.checkpoint import Checkpoint, Progress
 from riparian.cli.learning.course import Course
@@ -25,6 +25,7 @@ from riparian.cli.sources.stream import Stream
 from riparian.estimator.budget import budget_in_words
 from riparian.estimator.schedules import ConsistencyWarning
 from riparian.evaluation import Prequential
+from riparian.explain.sample import coded_rows
 from riparian.forest import OnlineForestClassifier
 
 
@@ -39,6 +40,7 @@ class Learner:
         course: Course,
         progress: Progress,
         kinds: Callable[[Source], dict[str, Kind]],
+        pair: tuple[str, str] | None = None,
     ) -> None:
         self.forest = forest
         self.columns = columns
@@ -46,6 +48,7 @@ class Learner:
         self.course = course
         self.progress = progress
         self.kinds = kinds  # what to read of a file
+        self.pair = pair  # two features for the report
         self._interrupts = Interrupts()
         self._began = time.monotonic() - progress.seconds
         self._learned_before = progress.learned
@@ -63,6 +66,7 @@ class Learner:
                         self.forest._history = replace(self.forest._history, passes=number + 1)
                     with closing(self._read_ahead()) as ahead:
                         self._pass(self._blocks(ahead), checkpoint, display)
+                    self._learn_late()
                     self._mark()
                     self.progress.row = 0
                 self.progress.number_of_pass = self.course.passes
@@ -76,28 +80,62 @@ class Learner:
 
     def _pass(self, blocks: Iterator[Piece], checkpoint: Checkpoint, display: Display) -> None:
         for X, y in blocks:
+            if self._test is not None and self._test.absent:
+                self._test.wait_again(X, y)
+                continue
+            waited = self._waiting
             self._learn(X, y)
-            self.progress.row += len(y)
-            self.progress.learned += len(y)
-            self.progress.seconds = time.monotonic() - self._began
+            self._count(waited + len(y) - self._waiting)
             if self._test is not None and self._test.due:
                 self._mark()
-            if checkpoint.due(self.progress.learned):
+            if self.progress.learned and checkpoint.due(self.progress.learned):
                 checkpoint.write(self.forest, self.columns, self.progress)
             if display.due():
                 display.show(self.status())
             if self._interrupts.asked:
                 raise Stop
 
+    def _count(self, rows: int) -> None:
+        """So many more are learned."""
+        self.progress.row += rows
+        self.progress.learned += rows
+        self.progress.seconds = time.monotonic() - self._began
+
     def _learn(self, X: Any, y: Any) -> None:
+        if self.pair is not None and self.progress.learned == self._learned_before:
+            numbers_of(self.pair, self.columns)  # by the first rows all names are known
         if self.progress.learned == 0:
             with warnings.catch_warnings():  # `new_forest` has shown them
                 warnings.simplefilter("ignore", ConsistencyWarning)
                 start(self.forest, X[:0])
-        if self._test is not None:
-            self._test.test_then_train(self.forest, X, y)
-        else:
+        if self._test is None:
             self.forest.partial_fit(X, y)
+        else:
+            tested = self._test.scores.rows
+            self._test.test_then_train(self.forest, X, y, watch=self._watch)
+            self.progress.mistakes.pass_over(len(y) - (self._test.scores.rows - tested))
+        if not self._keeps:
+            self.progress.sample.update(coded_rows(self.forest, X))
+
+    def _watch(self, X: Any, y: Any, proba: Any, classes: Any) -> None:
+        self.progress.mistakes.update(coded_rows(self.forest, X), y, proba, classes)
+
+    @property
+    def _keeps(self) -> bool:
+        """Whether the forest keeps points, from which the report can take some (R19)."""
+        return bool(self.forest._native.parameters.kept_points)
+
+    def _learn_late(self) -> None:
+        """The test is over: the rows whose labels are late are learned, and nothing more is asked."""
+        if self._test is not None:
+            waited = self._waiting
+            self._test.learn_waiting(self.forest)
+            self._count(waited)
+
+    @property
+    def _waiting(self) -> int:
+        """Rows that were tested and not learned yet."""
+        return 0 if self._test is None else self._test.waiting
 
     @property
     def _test(self) -> Prequential | None:
@@ -118,26 +156,9 @@ class Learner:
         return Ahead(self._pieces(self.stream.batches(self.kinds, skip, self.course.limit)))
 
     def _pieces(self, batches: Iterator[Batch]) -> Generator[Piece, None, None]:
-        if isinstance(self.columns, TableColumns) and self.columns.unsettled:
-            batches = self._settled(self.columns, batches)
         for batch in batches:
             X = self.columns.points(batch, follow=True)
             yield X, self.columns.labels(batch)
-
-    def _settled(self, columns: TableColumns, batches: Iterator[Batch]) -> Iterator[Batch]:
-        """The same batches; the columns have seen those at the beginning before the first is given."""
-        held: list[Batch] = []
-        rows = 0
-        for batch in batches:
-            held.append(batch)
-            rows += len(batch)
-            if rows >= self.course.category_rows:
-                break
-        over = rows - self.course.category_rows
-        seen = [*held[:-1], held[-1][: len(held[-1]) - over]] if over > 0 else held
-        columns.settle(seen)
-        yield from held
-        yield from batches
 
     def _blocks(self, ahead: Ahead[Piece]) -> Iterator[Piece]:
         pieces = self._interruptible(ahead)
@@ -150,7 +171,8 @@ class Learner:
                 self.progress.number_of_pass,
                 self.progress.row,
             )
-        return rechunk(pieces, self.course.block)
+        # What waited at a checkpoint comes first, as one block that is not tested again.
+        return rechunk(pieces, self.course.block, 0 if self._test is None else self._test.absent)
 
     def _interruptible(self, pieces: Ahead[Piece]) -> Iterator[Piece]:
         while True:

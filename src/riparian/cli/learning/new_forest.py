@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from riparian.cli.errors import BadUsage, say
 from riparian.cli.features.columns import Columns, Points
@@ -16,26 +16,21 @@ from riparian.forest import OnlineForestClassifier
 
 
 def new_forest(
-    options: ForestOptions, going: StreamOptions, columns: Columns
+    options: ForestOptions, going: StreamOptions, columns: Columns, max_categories: int | None
 ) -> OnlineForestClassifier:
     """A forest with these options, which a first forest has tried out."""
     assert columns.target is not None
-    parameters = {
-        **options.parameters(columns.target),
-        "passes": going.passes,
-        "shuffle": going.shuffle_window > 0,
-    }
+    more: dict[str, Any] = {"passes": going.passes, "shuffle": going.shuffle_window > 0}
+    if columns.categorical:
+        more["categorical_features"] = columns.categorical
+        if max_categories is not None:
+            more["max_categories"] = max_categories
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConsistencyWarning)
-        start(OnlineForestClassifier(**parameters), _no_points(columns))
+        start(options.estimator(columns.target, **more), columns.no_points())
     for warning in caught:
         say(f"note: {warning.message}")
-    return OnlineForestClassifier(**parameters)
-
-
-def _no_points(columns: Columns) -> Points:
-    nothing = np.empty((0, columns.n_features), np.float32)
-    return csr_matrix(nothing) if columns.sparse else nothing
+    return options.estimator(columns.target, **more)
 
 
 def start(forest: OnlineForestClassifier, no_points: Points) -> None:

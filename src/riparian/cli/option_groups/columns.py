@@ -34,20 +34,32 @@ class ColumnOptions:
         list[str] | None,
         _columns(help="A column to leave out. Repeatable.", metavar="COLUMN"),
     ] = None
+    numeric: Annotated[
+        list[str] | None,
+        _columns(help="A column to learn as numbers, although the file has text. Repeatable.",
+                 metavar="COLUMN"),
+    ] = None  # fmt: skip
+    categorical: Annotated[
+        list[str] | None,
+        _columns(help="A column to learn as categories, although it holds numbers or dates. "
+                 "Repeatable.", metavar="COLUMN"),
+    ] = None  # fmt: skip
     encode: Annotated[
         Encode | None,
-        _columns(help="How to turn text columns into features. Without it, a text column is an "
-                 "error."),
+        _columns(help="Turn text columns into numbers in this way. Without it, they are learned as "
+                 "categories, which is better."),
     ] = None  # fmt: skip
     max_categories: Annotated[
         int | None,
-        _columns(help="The most values of a text column that are told apart. Default: 10,000 for "
-                 "ordinal, 100 for onehot.", min=1, max=2**24, metavar="N"),
+        _columns(help="The most values of a text column that are told apart. Default: 100,000; "
+                 "with --encode, 10,000 for ordinal, 100 for onehot.",
+                 min=1, max=2**24 - 1, metavar="N"),
     ] = None  # fmt: skip
     category_rows: Annotated[
         int,
-        _columns(help="onehot: each value in the first ROWS rows gets its own feature; values that "
-                 "appear later share one.", min=1, metavar="ROWS"),
+        _columns(help="The first ROWS rows say what each column is: whether its texts are dates, "
+                 "which parts of dates vary, and, with --encode onehot, which values get a feature "
+                 "of their own.", min=1, metavar="ROWS"),
     ] = 10_000  # fmt: skip
     hash_buckets: Annotated[
         int, _columns(help="hash: features per text column.", min=1, max=2**24, metavar="N")

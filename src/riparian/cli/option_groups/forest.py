@@ -1,4 +1,4 @@
-"""Every parameter of the forest as an option, made from its description.
+"""Every parameter of the forests as an option, made from its description.
 
 What a value may be is for the forest to say; here text becomes a value.
 """
@@ -13,10 +13,12 @@ import typer
 
 from riparian.cli.errors import BadUsage
 from riparian.estimator.kinds import (
+    Between,
     Bytes,
     Kind,
     MultipleOrOfDepth,
     Number,
+    Numbers,
     OfDepth,
     OneOf,
     OrNone,
@@ -25,11 +27,17 @@ from riparian.estimator.kinds import (
     WeightsByLabel,
     Whole,
 )
-from riparian.estimator.parameters import Parameter, Parameters, constructor_parameters
+from riparian.estimator.parameters import (
+    AdaptiveParameters,
+    Parameter,
+    Parameters,
+    constructor_parameters,
+)
 from riparian.estimator.schedules import Geometric, Polynomial, Schedule
 
 if TYPE_CHECKING:
     from riparian.cli.features.target import Target
+    from riparian.forest import OnlineForestClassifier
 
 SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
     "geometric": Geometric,
@@ -63,8 +71,10 @@ def form(kind: Kind) -> Form:
             return replace(inner, type=inner.type | None, read=_or_none(inner.read))
         case Whole() | Seed():
             return Form(int)
-        case Number():
+        case Number() | Between():
             return Form(float)
+        case Numbers():
+            return Form(str, "NUMBER,...", read=_numbers, write=_written_numbers)
         case OneOf():
             return Form(str, "|".join(kind.choices))
         case OrWord():
@@ -107,6 +117,17 @@ def _written(value: float | Geometric | Polynomial) -> str:
         return f"{value:g}"
     start, growth = astuple(value)
     return f"{type(value).__name__.lower()}:{start:g},{growth:g}"
+
+
+def _numbers(flag: str, text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(number) for number in text.split(","))
+    except ValueError:
+        raise BadUsage(f"{flag} must be numbers with commas between, got {text!r}") from None
+
+
+def _written_numbers(values: tuple[float, ...]) -> str:
+    return ",".join(f"{value:.3g}" for value in values)
 
 
 def _number_or_schedule(flag: str, text: str) -> float | Schedule:
@@ -152,6 +173,13 @@ OPTIONS = {
     if name not in NOT_HERE
 }
 
+# What only the forest for streams that change has.
+ADAPTIVE_OPTIONS = {
+    name: parameter
+    for name, parameter in constructor_parameters(AdaptiveParameters).items()
+    if name not in constructor_parameters(Parameters)
+}
+
 
 def _none(parameter: Parameter) -> str:
     """How None is chosen on the command line."""
@@ -170,17 +198,61 @@ def _field(parameter: Parameter) -> tuple[str, Any, Any]:
     return parameter.name, Annotated[written.type, option], default
 
 
-_Options: Any = make_dataclass("_Options", map(_field, OPTIONS.values()), frozen=True)
+CHANGING = "Streams that change"
+
+ADAPTIVE = typer.Option(
+    "--adaptive",
+    help="For streams that change: leaves remember the last points best, and a tree whose error "
+    "rises is replaced.",
+    rich_help_panel=CHANGING,
+)
+
+
+def _adaptive_field(parameter: Parameter) -> tuple[str, Any, Any]:
+    """None, if it is not given: so it can be noticed where it would do nothing."""
+    written = form(parameter.kind)
+    option = typer.Option(
+        parameter.flag,
+        help=f"With --adaptive: {parameter.text()} [default: {written.write(parameter.default)}]",
+        metavar=written.metavar,
+        rich_help_panel=CHANGING,
+    )
+    return parameter.name, Annotated[written.type | None, option], None
+
+
+_Options: Any = make_dataclass(
+    "_Options",
+    [
+        *map(_field, OPTIONS.values()),
+        ("adaptive", Annotated[bool, ADAPTIVE], False),
+        *map(_adaptive_field, ADAPTIVE_OPTIONS.values()),
+    ],
+    frozen=True,
+)
 
 
 class ForestOptions(_Options):
-    """The parameters of `OnlineForestClassifier` by their names, as they were written."""
+    """The parameters of a forest by their names, as they were written."""
 
-    def parameters(self, target: Target) -> dict[str, Any]:
-        """What the estimator takes."""
+    def estimator(self, target: Target | None, **more: Any) -> OnlineForestClassifier:
+        """The forest that is asked for, empty; `more` are parameters that are no options."""
+        from riparian.adaptive import AdaptiveForestClassifier
+        from riparian.forest import OnlineForestClassifier
+
+        forest = AdaptiveForestClassifier if self.adaptive else OnlineForestClassifier
+        return forest(**self._parameters(target), **more)
+
+    def _parameters(self, target: Target | None) -> dict[str, Any]:
+        adaptive = {
+            name: parameter
+            for name, parameter in ADAPTIVE_OPTIONS.items()
+            if getattr(self, name) is not None
+        }
+        if adaptive and not self.adaptive:
+            raise BadUsage(f"{flag(next(iter(adaptive)))} goes with --adaptive: give that, too")
         values = {
             name: form(parameter.kind).read(parameter.flag, getattr(self, name))
-            for name, parameter in OPTIONS.items()
+            for name, parameter in (OPTIONS | adaptive).items()
         }
         return values | {"class_weight": _class_weight(self.class_weight, target)}
 
@@ -191,7 +263,8 @@ def flag(name: str) -> str:
     >>> flag("n_estimators"), flag("min_gain"), flag("no_header")
     ('--trees', '--min-gain', '--no-header')
     """
-    return OPTIONS[name].flag if name in OPTIONS else f"--{name.replace('_', '-')}"
+    known = OPTIONS | ADAPTIVE_OPTIONS
+    return known[name].flag if name in known else f"--{name.replace('_', '-')}"
 
 
 def in_options(message: str) -> str:
@@ -201,14 +274,17 @@ def in_options(message: str) -> str:
     '--min-gain must be >= 0, got -1.0'
     """
     word = message.partition(" ")[0]
-    return flag(word) + message.removeprefix(word) if word in OPTIONS else message
+    known = OPTIONS | ADAPTIVE_OPTIONS
+    return flag(word) + message.removeprefix(word) if word in known else message
 
 
-def _class_weight(given: list[str] | None, target: Target) -> Any:
+def _class_weight(given: list[str] | None, target: Target | None) -> Any:
     if not given:
         return None
     if given == ["balanced"]:
         return "balanced"
+    if target is None:
+        raise BadUsage("--class-weight can only be balanced here")
     weights = {}
     for pair in given:
         label, _, weight = pair.rpartition("=")

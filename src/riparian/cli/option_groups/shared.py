@@ -15,6 +15,12 @@ Html = Annotated[
     Path | None,
     typer.Option("--html", dir_okay=False, help="Write a report with charts to this file."),
 ]
+Pair = Annotated[
+    tuple[str, str] | None,
+    typer.Option(
+        help="With --html: two features whose plane the report shows.", metavar="NAME NAME"
+    ),
+]
 ModelFile = Annotated[
     Path, typer.Argument(help="A model file, or any snapshot of a forest.", metavar="MODEL")
 ]

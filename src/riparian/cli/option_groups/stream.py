@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from riparian.cli.errors import BadUsage
 from riparian.cli.learning.course import BIG_BLOCK, Course
 
 
@@ -45,11 +46,25 @@ class StreamOptions:
         _stream(help="Window of the recent accuracy, in rows.", min=1, max=10**7, metavar="ROWS"),
     ] = 1000
 
-    def course(self, category_rows: int) -> Course:
+    delay: Annotated[
+        int,
+        _stream(help="Labels come late: a row is learned before the row so many after it is "
+                "predicted, as in MOA and CapyMOA. 0 or 1: before the next one.",
+                min=0, max=10**7, metavar="ROWS"),
+    ] = 0  # fmt: skip
+
+    def check(self) -> None:
+        """Options that say nothing together."""
+        if self.delay and self.no_eval:
+            raise BadUsage(
+                f"--delay {self.delay} says when rows that were tested are learned, and --no-eval "
+                "tests none: give one of them"
+            )
+
+    def course(self) -> Course:
         return Course(
             passes=self.passes,
             shuffle_window=self.shuffle_window,
             limit=self.limit,
             block=BIG_BLOCK if self.no_eval else self.block,
-            category_rows=category_rows,
         )

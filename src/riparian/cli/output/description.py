@@ -13,8 +13,10 @@ from riparian.cli.features.encoders import Number
 from riparian.cli.features.sparse import SparseColumns
 from riparian.cli.features.table import TableColumns
 from riparian.cli.model_file import Model
+from riparian.cli.output.columns import columns_in_words
 from riparian.cli.output.tables import grid, show, two_columns
 from riparian.estimator.budget import budget_in_words
+from riparian.estimator.replacements import replacements_in_words, replacements_of
 from riparian.theory import certificate
 from riparian.tools import text
 
@@ -41,6 +43,7 @@ def describe(model: Model, top: int) -> dict[str, Any]:
         "n_features": forest.n_features_in_,
         "feature_names": model.feature_names,
         "encoded_columns": dict(_encoded(model)),
+        "columns": columns_in_words(model.columns, forest),
         "parameters": {name: str(value) for name, value in forest.get_params().items()},
         "trees": {
             name: {
@@ -52,12 +55,19 @@ def describe(model: Model, top: int) -> dict[str, Any]:
         },
         "totals": stats,
         "memory": forest.memory(),
+        "replacements": _replacements(model),
         "importances": _importances(model, top),
         "conditions": conditions,
         "guarantee": proof.schedule.guarantee,
         "certificate": proof.to_dict(),
         "certificate_text": str(proof),
     }
+
+
+def _replacements(model: Model) -> list[dict[str, int]] | None:
+    """None, where the forest does not replace trees."""
+    found = replacements_of(model.forest)
+    return None if found is None else [{"point": point, "tree": tree} for point, tree in found]
 
 
 def _kind(model: Model) -> str:
@@ -103,14 +113,17 @@ def facts(described: dict[str, Any]) -> dict[str, str]:
     budget = budget_in_words(described["totals"])
     if budget is not None:
         words["budget"] = budget
-    for name, encoder in described["encoded_columns"].items():
-        words[f"column {name}"] = encoder
+    if described["replacements"] is not None:
+        replaced = [(each["point"], each["tree"]) for each in described["replacements"]]
+        words["replaced"] = replacements_in_words(replaced, described["points"])
     return words
 
 
 def show_all(model: Model, described: dict[str, Any]) -> None:
     """For a person."""
     show(two_columns(facts(described)))
+    if described["columns"]:
+        show(two_columns(described["columns"], title="columns"))
     show(two_columns(described["parameters"], title="parameters"))
     show(
         grid(

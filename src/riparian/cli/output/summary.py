@@ -7,10 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from riparian.cli.features.pair import numbers_of
 from riparian.cli.learning.learner import Learner
 from riparian.cli.model_file import named
+from riparian.cli.output.columns import columns_in_words
 from riparian.cli.output.tables import confusion_table, score, show, two_columns
 from riparian.estimator.budget import budget_in_words
+from riparian.estimator.replacements import replacements_in_words, replacements_of
 from riparian.tools import text
 
 
@@ -31,12 +34,17 @@ def facts(learner: Learner, model: Path, size: int) -> dict[str, str]:
     budget = budget_in_words(stats)
     if budget is not None:
         summary["budget"] = budget
+    replaced = replacements_of(learner.forest)
+    if replaced is not None:
+        summary["replaced"] = replacements_in_words(replaced, stats["points"])
     if progress.test is not None and progress.test.scores.rows:
         scores = progress.test.scores
         summary["accuracy"] = (
             f"{score(scores.accuracy)} test-then-train over {scores.rows:,} rows, "
             f"{score(progress.test.window_accuracy)} over the last {progress.test.window:,}"
         )
+        if progress.test.delay:
+            summary["delay"] = f"labels come {progress.test.delay:,} rows late"
         summary["kappa"] = score(scores.kappa)
         summary["log loss"] = score(scores.log_loss)
     return summary
@@ -66,9 +74,11 @@ def to_dict(learner: Learner, model: Path, size: int, html: Path | None) -> dict
         "seconds": progress.seconds,
         "classes": learner.forest.classes_.tolist(),
         "features": learner.columns.n_features,
+        "columns": columns_in_words(learner.columns, learner.forest),
         "prequential": None if test is None else test.to_dict(),
         "curve": None if test is None else [_without_nan(asdict(point)) for point in test.curve],
         "forest": {**stats, "memory": learner.forest.memory()},
+        "replacements": replacements_of(learner.forest),
     }
 
 
@@ -79,8 +89,10 @@ def _without_nan(values: dict[str, float]) -> dict[str, float | None]:
 
 def write_report(path: Path, learner: Learner, facts: dict[str, str]) -> None:
     """As a page with charts."""
+    from riparian.explain.sample import kept_sample
     from riparian.report import Report
 
+    kept, _ = kept_sample(learner.forest)
     test, target = learner.progress.test, learner.columns.target
     with named(learner.forest, learner.columns.feature_names):
         Report(
@@ -89,8 +101,16 @@ def write_report(path: Path, learner: Learner, facts: dict[str, str]) -> None:
             facts={
                 "sources": ", ".join(learner.stream.paths),
                 "target": "-" if target is None else target.column,
-                **{name: facts[name] for name in ("learned", "accuracy", "model") if name in facts},
+                **{
+                    name: facts[name]
+                    for name in ("learned", "accuracy", "delay", "model")
+                    if name in facts
+                },
             },
+            columns=columns_in_words(learner.columns, learner.forest),
             curve=None if test is None else test.curve,
             scores=None if test is None else test.scores,
+            mistakes=learner.progress.mistakes.mistakes,
+            sample=kept if len(kept) else learner.progress.sample.rows,
+            pair=None if learner.pair is None else numbers_of(learner.pair, learner.columns),
         ).write(path)

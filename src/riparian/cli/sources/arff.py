@@ -13,23 +13,28 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from riparian.cli.errors import BadData, names, shown
+from riparian.cli.sources.arff_dates import ISO, python_format, read_date
 from riparian.cli.sources.raw import Block, Raw, nothing_but_lines
 from riparian.cli.sources.source import Batch, Kind, TextSource
 
 NUMERIC = ("numeric", "real", "integer")
+DATES = pa.timestamp("us", "UTC")
 
 NAME = r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s{}]+)"""
-ATTRIBUTE = re.compile(rf"@attribute\s+{NAME}\s+(\{{.*\}}|\w+)", re.IGNORECASE)
+ATTRIBUTE = re.compile(rf"@attribute\s+{NAME}\s+(\{{.*\}}|\w+)(?:\s+(\S.*))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Attribute:
     name: str
-    values: tuple[str, ...] | None  # of a nominal one, as declared
-    numeric: bool
+    values: tuple[str, ...] | None = None  # of a nominal one, as declared
+    numeric: bool = False
+    date: str | None = None  # the format of its dates, for `strptime`
 
     @property
     def type(self) -> pa.DataType:
+        if self.date is not None:
+            return DATES
         return pa.float64() if self.numeric else pa.string()
 
     def left_out(self) -> str:
@@ -95,17 +100,22 @@ class ArffSource(TextSource):
             raise self._bad_line(f"expected @attribute NAME TYPE, got {shown(text)}", number)
         name, kind = _unquoted(declaration[1]), declaration[2]
         if kind.startswith("{"):
-            return Attribute(name, tuple(_cells(kind[1:-1])), numeric=False)
+            return Attribute(name, tuple(_cells(kind[1:-1])))
         if kind.lower() in NUMERIC:
-            return Attribute(name, None, numeric=True)
+            return Attribute(name, numeric=True)
         if kind.lower() == "string":
-            return Attribute(name, None, numeric=False)
-        raise BadData(
-            f"attributes of type {kind} cannot be used, only numbers, nominal values and strings",
-            file=self.file,
-            line=number,
-            column=name,
+            return Attribute(name)
+        fault = (
+            f"attributes of type {kind} cannot be used, only numbers, nominal values, strings and "
+            "dates"
         )
+        if kind.lower() == "date":
+            try:
+                declared = _unquoted((declaration[3] or ISO).strip())
+                return Attribute(name, date=python_format(declared))
+            except ValueError as error:
+                fault = f"the format of the dates, {shown(declared)}: {error}"
+        raise BadData(fault, file=self.file, line=number, column=name)
 
     # -- the rows ---------------------------------------------------------------------------------
 
@@ -159,14 +169,18 @@ class ArffSource(TextSource):
             cells = [row[place[name]] for _, row in rows]
             values = [None if cell == "?" else cell for cell in cells]
             try:
-                if attribute.numeric or kind is not Kind.TEXT:
+                if attribute.date is not None and kind is Kind.RAW:
+                    dates = [v if v is None else read_date(v, attribute.date) for v in values]
+                    arrays.append(pa.array(dates, DATES))
+                    continue
+                if attribute.numeric or kind not in (Kind.TEXT, Kind.RAW):
                     arrays.append(pa.array(values, pa.string()).cast(self.types(kinds)[name]))
                     continue
                 unknown = {*values} - {None, *(attribute.values or values)}
                 if unknown:
                     raise pa.ArrowInvalid
                 arrays.append(pa.array(values, pa.string()))
-            except pa.ArrowInvalid:
+            except ValueError:  # pyarrow's are some, too
                 raise self._bad_cell(attribute, rows, place[name], first) from None
         return pa.RecordBatch.from_arrays(arrays, names=list(kinds))
 
@@ -184,6 +198,12 @@ class ArffSource(TextSource):
 
 
 def _fault(attribute: Attribute, cell: str) -> str | None:
+    if attribute.date is not None:
+        try:
+            read_date(cell, attribute.date)
+        except ValueError:
+            return f"expected a date in the declared format, got {shown(cell)}"
+        return None
     if not attribute.numeric:
         good = attribute.values is None or cell in attribute.values
         return None if good else f"{shown(cell)} is not one of the declared values"

@@ -82,8 +82,12 @@ class CsvSource(TextSource):
         for block in self._data():
             table = self._read(block, wanted, first)
             if table.num_rows:
-                yield Batch(self.file, first, table)
+                yield Batch(self.file, first, table, self.dialect.missing)
                 first += table.num_rows
+
+    def types(self, kinds: Mapping[str, Kind]) -> dict[str, pa.DataType]:
+        raw = {name: pa.string() for name, kind in kinds.items() if kind is Kind.RAW}
+        return {**super().types(kinds), **raw}
 
     def _data(self) -> Iterator[Block]:
         for i, block in enumerate(self.blocks):

@@ -12,7 +12,7 @@ import pyarrow.json
 from riparian.cli.errors import BadData, shown
 from riparian.cli.sources.csv import one_batch
 from riparian.cli.sources.raw import Block, Raw, nothing_but_lines, reader
-from riparian.cli.sources.source import Batch, Kind, TextSource
+from riparian.cli.sources.source import Batch, Kind, TextSource, kind_of
 
 # What JSON must have for each type, and how to say it.
 EXPECTED: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
@@ -42,6 +42,14 @@ class JsonLinesSource(TextSource):
             table = self._read(block, wanted, first).select(list(wanted))
             yield Batch(self.file, first, table)
             first += table.num_rows
+
+    def types(self, kinds: Mapping[str, Kind]) -> dict[str, pa.DataType]:
+        wanted = super().types(kinds)
+        for name, kind in kinds.items():
+            # JSON has no dates: pyarrow takes some texts for them.
+            if kind is Kind.RAW and kind_of(self.fields[name]) is not Kind.NUMBER:
+                wanted[name] = pa.string()
+        return wanted
 
     def _read(
         self, block: Block, wanted: dict[str, pa.DataType] | None, first: int

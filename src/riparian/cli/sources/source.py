@@ -23,6 +23,7 @@ class Kind(Enum):
     TEXT = "text"
     INTEGER = "integer"
     BOOL = "bool"
+    RAW = "raw"  # as it is: a text file has texts, others what they say
 
 
 def kind_of(natural: pa.DataType) -> Kind | None:
@@ -50,7 +51,16 @@ def type_of(kind: Kind, natural: pa.DataType) -> pa.DataType:
     """
     if kind is Kind.NUMBER:
         return natural if types.is_boolean(natural) else pa.float64()
+    if kind is Kind.RAW:
+        return raw_type(natural)
     return {Kind.TEXT: pa.string(), Kind.INTEGER: pa.int64(), Kind.BOOL: pa.bool_()}[kind]
+
+
+def raw_type(natural: pa.DataType) -> pa.DataType:
+    """The type of values as they are; texts have one type whichever the file has for them."""
+    if types.is_dictionary(natural):
+        return raw_type(natural.value_type)
+    return pa.string() if types.is_large_string(natural) else natural
 
 
 @dataclass(frozen=True)
@@ -60,13 +70,15 @@ class Batch:
     file: str
     first: int  # rows of the file before these
     table: pa.RecordBatch
+    missing: tuple[str, ...] = ()  # texts that mean that there is no value
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
     def __getitem__(self, rows: slice) -> Batch:
         start, stop, _ = rows.indices(len(self))
-        return Batch(self.file, self.first + start, self.table.slice(start, max(0, stop - start)))
+        some = self.table.slice(start, max(0, stop - start))
+        return Batch(self.file, self.first + start, some, self.missing)
 
     def bad(self, row: int, fault: str, column: str | None = None) -> BadData:
         """An error about a row, which is counted within the batch."""
@@ -108,9 +120,14 @@ class Source(ABC):
     def _cast(self, array: pa.Array, name: str, kind: Kind) -> pa.Array:
         wanted = type_of(kind, array.type)
         # Arrow would read numbers out of texts, and write texts of numbers.
-        mixed = (kind is Kind.TEXT) != (kind_of(array.type) is Kind.TEXT)
+        mixed = kind is not Kind.RAW and ((kind is Kind.TEXT) != (kind_of(array.type) is Kind.TEXT))
         try:
-            if mixed and not types.is_null(array.type) and not types.is_temporal(array.type):
+            if (
+                kind is not Kind.RAW
+                and mixed
+                and not types.is_null(array.type)
+                and not types.is_temporal(array.type)
+            ):
                 raise pa.ArrowInvalid("text and numbers are not converted into each other")
             return array.cast(wanted, safe=kind is not Kind.NUMBER)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from itertools import chain
 
 from riparian.cli.sources.formats import STDIN, Reading
 from riparian.cli.sources.opening import expanded, open_source
@@ -24,6 +25,8 @@ class Stream:
         self._done = 0  # bytes of the files that have been read
         self.row = 0  # rows that have been read, those that were skipped included
         self.sizes = [_size(path) for path in self.paths]
+        self._choose: Choice | None = None  # what is wanted of the next file
+        self._begun: Iterator[tuple[int, Batch]] | None = None  # the rest, after a peek
 
     @property
     def again(self) -> bool:
@@ -51,29 +54,48 @@ class Stream:
                 finally:
                     source.close()
 
+    def peek(self, choose: Choice, rows: int) -> list[Batch]:
+        """The first rows, `rows` in all. `batches` gives them again, the first time."""
+        self._choose = choose
+        ahead = self._all()
+        held: list[tuple[int, Batch]] = []
+        for first, batch in ahead:
+            held.append((first, batch))
+            if first + len(batch) >= rows:
+                break
+        self._begun = chain(held, ahead)
+        return [batch[: max(0, rows - first)] for first, batch in held]
+
     def batches(
         self, choose: Choice, skip: int = 0, limit: int | None = None
     ) -> Generator[Batch, None, None]:
         """The rows from number `skip` on, `limit` in all, those that are skipped included."""
-        row = self._done = 0  # before the next batch
+        self._choose = choose
+        begun, self._begun = self._begun, None
+        for first, batch in begun if begun is not None else self._all(skip):
+            stop = len(batch) if limit is None else max(0, limit - first)
+            wanted = batch[max(0, skip - first) : stop]
+            self.row = first + len(batch)
+            if len(wanted):
+                yield wanted
+            if limit is not None and self.row >= limit:
+                return
+
+    def _all(self, skip: int = 0) -> Iterator[tuple[int, Batch]]:
+        """Each batch after the number of its first row; some of the first `skip` may be left out."""
+        assert self._choose is not None
+        before = self._done = 0  # rows, bytes
         for path, size in zip(self.paths, self.sizes, strict=True):
             source = self._open(path)
             try:
-                before = row
+                wanted, row = self._choose(source), 0
                 if source.rows is not None and before + source.rows <= skip:
-                    choose(source)
-                    row += source.rows
+                    before += source.rows
                     continue
-                for batch in source.batches(choose(source), max(0, skip - before)):
-                    row = before + batch.first
-                    stop = len(batch) if limit is None else max(0, limit - row)
-                    wanted = batch[max(0, skip - row) : stop]
-                    row += len(batch)
-                    self.row = row
-                    if len(wanted):
-                        yield wanted
-                    if limit is not None and row >= limit:
-                        return
+                for batch in source.batches(wanted, max(0, skip - before)):
+                    row = batch.first + len(batch)
+                    yield before + batch.first, batch
+                before += row
             finally:
                 self._close(source)
                 self._done += size or 0

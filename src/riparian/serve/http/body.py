@@ -32,14 +32,19 @@ class Bodies:
 
     async def lines(self, request: Request) -> AsyncIterator[bytes]:
         """The body line by line, however long it is; a line may be as long as a body."""
-        rest = b""
-        async for part in request.stream():
-            *whole, rest = (rest + part).split(b"\n")
-            for line in whole:
-                yield line
-            if len(rest) > self.limits.body:
-                raise self._too_large()
-        yield rest
+        parts: list[bytes] = []  # of the line that has not ended yet
+        with self._holding() as hold:
+            async for part in request.stream():
+                first, *more = part.split(b"\n")
+                hold(len(first))
+                parts.append(first)
+                for begun in more:
+                    line = b"".join(parts)
+                    hold(-len(line))
+                    yield line
+                    hold(len(begun))
+                    parts = [begun]
+            yield b"".join(parts)
 
     @contextmanager
     def _holding(self) -> Iterator[Callable[[int], None]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import orjson
@@ -84,14 +84,21 @@ def arrow_rows(body: bytes, limits: Limits) -> list[dict[str, Any]]:
     ipc = _pyarrow("pyarrow.ipc")
     try:
         with ipc.open_stream(body) as reader:
-            table = reader.read_all()
+            table = pa.Table.from_batches(_batches(reader, limits), reader.schema)
         table.validate(full=True)
         columns = {name: column.to_pylist() for name, column in _columns(table)}
     except (pa.ArrowException, OSError, ValueError, UnicodeDecodeError) as error:
         raise Refused(400, f"the body must be an Arrow stream: {error}") from None
-    if table.num_rows > limits.rows:
-        raise Refused(413, f"a body may have {limits.rows} rows, got {table.num_rows}")
     return [_as_row(columns, number) for number in range(table.num_rows)]
+
+
+def _batches(reader: Any, limits: Limits) -> Iterator[Any]:
+    rows = 0
+    for batch in reader:
+        rows += batch.num_rows
+        if rows > limits.rows:
+            raise Refused(413, f"a body may have {limits.rows} rows, got {rows} or more")
+        yield batch
 
 
 def _columns(table: Any) -> Any:

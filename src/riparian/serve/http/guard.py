@@ -15,8 +15,10 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from riparian.serve.http.answers import json_answer
+from riparian.serve.http.answers import json_answer, refusal
+from riparian.serve.refused import Overloaded
 
+MOST_REQUESTS = 1000  # that are answered at the same time
 LOCAL = {"localhost", "127.0.0.1", "[::1]", "::1"}
 OPEN = {"/v2/health/live", "/v2/health/ready"}  # for whoever watches the process
 WRITES = {"/v1/label", "/v1/learn"}
@@ -36,16 +38,25 @@ class Tokens:
 
 
 class Guard:
-    def __init__(self, app: Any, tokens: Tokens) -> None:
-        self.app, self.tokens = app, tokens
+    def __init__(self, app: Any, tokens: Tokens, most: int = MOST_REQUESTS) -> None:
+        self.app, self.tokens, self.most = app, tokens, most
+        self.active = 0  # requests that are being answered
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             refused = self.refused(scope["method"], scope["path"], Headers(scope=scope))
+            if refused is None and self.active >= self.most:
+                refused = refusal(
+                    Overloaded(f"{self.active} requests at once; try again in a second")
+                )
             if refused is not None:
                 await refused(scope, receive, send)
                 return
-        await self.app(scope, receive, send)
+        self.active += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.active -= 1
 
     def refused(self, method: str, path: str, headers: Headers) -> Any:
         if path in OPEN:

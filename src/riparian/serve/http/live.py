@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from bisect import bisect_right
 from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,6 +14,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
+from riparian.adaptive import AdaptiveForestClassifier
+from riparian.estimator.replacements import Replacement, replacements_of
 from riparian.report.figure import LONGEST_NAME, text
 from riparian.serve.http.answers import json_answer
 from riparian.serve.http.live_page import live_page
@@ -24,6 +28,7 @@ EVERY = 1.0  # seconds
 SECONDS = 300  # of throughput that are shown
 READERS = 50  # pages that are open at the same time
 IMPORTANCES = 20  # that are shown
+MOST_STEPS = 300  # of the chart of replaced trees
 
 
 class Live:
@@ -33,6 +38,7 @@ class Live:
         self.rates: deque[dict[str, float | None]] = deque(maxlen=SECONDS)
         self._before = dict(service.writer.totals)
         self._page: str | None = None
+        self._last_event = (-EVERY, b"")
         self._stopped = asyncio.Event()
         self._tick: asyncio.Task[None] | None = None
 
@@ -47,7 +53,9 @@ class Live:
 
     async def page(self, request: Request) -> Response:
         if self._page is None:
-            self._page = await run_in_threadpool(live_page, self.name)
+            adaptive = isinstance(self.service.model.forest, AdaptiveForestClassifier)
+            lazy = self.service.options.lazy
+            self._page = await run_in_threadpool(live_page, self.name, adaptive, lazy)
         return HTMLResponse(self._page, headers={"Cache-Control": "no-cache"})
 
     async def status(self, request: Request) -> Response:
@@ -65,11 +73,19 @@ class Live:
         try:
             yield b"retry: 1000\n\n"
             while not self._stopped.is_set():
-                numbers = await run_in_threadpool(self.numbers)
-                yield b"data: " + orjson.dumps(numbers) + b"\n\n"
+                yield await self._event()
                 await self._pause()
         finally:
             self.readers -= 1
+
+    async def _event(self) -> bytes:
+        """The same for all pages that ask within half a second."""
+        made, event = self._last_event
+        if time.monotonic() - made > EVERY / 2:
+            numbers = await run_in_threadpool(self.numbers)
+            event = b"data: " + orjson.dumps(numbers) + b"\n\n"
+            self._last_event = time.monotonic(), event
+        return event
 
     async def _pause(self) -> None:
         try:
@@ -123,6 +139,7 @@ class Live:
             "features": len(service.model.catalogue.columns),
             "classes": len(service.model.catalogue.labels),
             "saved": service.learner.saved,
+            "drifts": len(self._replaced()),
             "trouble": service.backlog.closed or service.learner.save_failure,
         }
 
@@ -136,6 +153,7 @@ class Live:
             "throughput": self._along("predictions", "labels"),
             "latency": self._along("p50", "p99", scale=1000.0),
             "importances": self._importances(),
+            "drifts": drifts(self._replaced(), self.service.model.points),
         }
 
     def _along(self, *names: str, scale: float = 1.0) -> dict[str, Any]:
@@ -144,11 +162,15 @@ class Live:
         return {"data": [{"x": x, "y": [scaled(mark[name], scale) for mark in marks]}
                          for name in names]}  # fmt: skip
 
+    def _replaced(self) -> list[Replacement]:
+        model = self.service.model
+        return (replacements_of(model.forest) or []) if model.points else []
+
     def _importances(self) -> dict[str, Any]:
         model = self.service.model
         if model.points == 0:
             return named([], [])
-        names = list(model.catalogue.columns)
+        names = model.feature_names
         shares = model.forest.feature_importances_.tolist()
         pairs = sorted(zip(shares, names, strict=False), key=lambda p: (-p[0], p[1]))[:IMPORTANCES]
         return named([name for _, name in pairs], [[share for share, _ in pairs]])
@@ -158,6 +180,18 @@ def accuracy(scores: Scores) -> dict[str, Any]:
     marks = list(scores.curve)
     x = [mark[0] for mark in marks]
     return {"data": [{"x": x, "y": [mark[i] for mark in marks]} for i in (1, 2)]}
+
+
+def drifts(replaced: list[Replacement], points: int) -> dict[str, Any]:
+    """How many trees were replaced up to a point: a step for each point at which one was, in a few.
+
+    >>> drifts([(10, 0), (10, 3), (40, 1)], 50)
+    {'data': [{'x': [0, 10, 40, 50], 'y': [0, 2, 3, 3]}]}
+    """
+    at = sorted(point for point, _ in replaced)
+    steps = list(dict.fromkeys(at))
+    x = [0, *steps[:: max(1, -(-len(steps) // MOST_STEPS))], points]
+    return {"data": [{"x": x, "y": [bisect_right(at, point) for point in x]}]}
 
 
 def mix(scores: Scores) -> dict[str, Any]:

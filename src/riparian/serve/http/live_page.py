@@ -33,28 +33,35 @@ FIGURES = {  # the name in the numbers, and in words
     "classes": "classes",
     "saved": "lessons in the snapshot",
 }
+ADAPTIVE_FIGURES = {"drifts": "trees replaced"}
 
 DELAY_NAMES = ["1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "more"]
 
 
-def live_page(name: str) -> str:
+def live_page(name: str, adaptive: bool = False, lazy: bool = False) -> str:
+    """`adaptive`: whether the forest replaces trees, which has a chart then (R23)."""
     script = files("riparian.serve.http").joinpath("live.js").read_text(encoding="utf-8")
     sections = [
-        Section("now", "Now", STATE + numbers()),
+        Section("now", "Now", STATE + numbers(FIGURES | (ADAPTIVE_FIGURES if adaptive else {}))),
         Section("answers", "Answers", answers()),
-        Section("service", "The service", service()),
-        Section("forest", "The forest", forest()),
+        Section("service", "The service", (LAZY if lazy else "") + service()),
+        Section("forest", "The forest", (drifts() if adaptive else "") + forest()),
     ]
     return page(f"{name}, live", sections, more_script=script, connect="'self'")
 
 
 STATE = '<p id="state" role="status">Connecting.</p>'
+LAZY = (
+    "<p>Predictions are lazy: they are answered before they are on disk. A crash may forget the last of "
+    "them, and their labels then find no id (404). Labels and lessons are on disk before they are "
+    "answered.</p>"
+)
 
 
-def numbers() -> str:
+def numbers(figures: dict[str, str]) -> str:
     items = "".join(
         f'<div><dt>{escape(words)}</dt><dd id="now-{name}">–</dd></div>'
-        for name, words in FIGURES.items()
+        for name, words in figures.items()
     )
     return f'<dl class="figures">{items}</dl>'
 
@@ -92,6 +99,16 @@ def service() -> str:
         chart("delay", "How late labels come",
               "Bar chart of the time from a prediction to its label.",
               "Time from a prediction to its label.", delays()),
+    )  # fmt: skip
+
+
+def drifts() -> str:
+    made = along(("trees replaced", "accent"), x="points learned",
+                 y=axis("trees", rangemode="tozero", tickformat=",d"), hover="%{y:,d}")  # fmt: skip
+    made.data[0].line.shape = "hv"
+    return chart(
+        "drifts", "Trees replaced", "Step chart of the trees replaced so far, by points learned.",
+        "A tree is replaced when its error rises: a step up is a change of the stream.", made,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from riparian.estimator.replacements import replacements_of
 from riparian.serve.service import Service
 from riparian.serve.state.scores import DELAYS
 
@@ -82,6 +83,11 @@ class Metrics:
         accuracy = scores.recent_accuracy()
         if accuracy is not None:
             yield gauge("riparian_accuracy_ratio", "Of the last 1000 scored predictions", accuracy)
+        replaced = replacements_of(model.forest) if model.points else None
+        if replaced is not None:
+            yield CounterMetricFamily(
+                "riparian_drifts", "Trees replaced because their error rose", value=len(replaced)
+            )
         if model.points:
             stats = model.forest.stats()
             yield gauge("riparian_leaves", "Leaves of all trees", stats["leaves"])

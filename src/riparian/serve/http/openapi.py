@@ -13,13 +13,14 @@ from starlette.responses import HTMLResponse, Response
 from riparian.serve.http.answers import json_answer
 
 ID = {"type": "string", "minLength": 1, "maxLength": 200}
-LABEL = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 200}, {"type": "number"},
-                   {"type": "boolean"}]}  # fmt: skip
+LABEL = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 200},
+                   {"type": "number", "multipleOf": 1}, {"type": "boolean"}]}  # fmt: skip
 FEATURES = {
     "type": "object", "minProperties": 1,
     "propertyNames": {"minLength": 1, "maxLength": 200},
-    "additionalProperties": {"type": ["number", "boolean", "null"]},
-    "description": "Numbers by name. Null, and a feature that is not there, is a missing value.",
+    "additionalProperties": {"type": ["number", "boolean", "string", "null"], "maxLength": 1000},
+    "description": "Numbers by name, and texts where the model has text columns. Null, and a feature "
+    "that is not there, is a missing value.",
 }  # fmt: skip
 WEIGHT = {"type": "number", "exclusiveMinimum": 0, "maximum": 2**20, "default": 1}
 
@@ -45,7 +46,9 @@ ASKED = record(
 )  # fmt: skip
 TOLD = record(
     ["id", "status", "label", "predicted", "correct", "learned"],
-    id=ID, status={"type": "integer"}, label=LABEL, correct={"type": ["boolean", "null"]},
+    id=ID, status={"type": "integer"}, label=LABEL,
+    predicted={"anyOf": [*LABEL["anyOf"], {"type": "null"}]},
+    correct={"type": ["boolean", "null"]},
     learned={"type": "boolean", "description": "False if it had been learned before."},
 )  # fmt: skip
 TENSOR = record(
@@ -53,6 +56,10 @@ TENSOR = record(
     name={"type": "string"}, datatype={"type": "string"}, data={"type": "array"},
     shape={"type": "array", "items": {"type": "integer"}},
 )  # fmt: skip
+BULK = (
+    "Also as JSON lines (application/x-ndjson), answered line by line, and as an Arrow stream "
+    "(application/vnd.apache.arrow.stream), answered by one."
+)
 KEY = {
     "name": "Idempotency-Key", "in": "header", "required": False, "schema": ID,
     "description": "The same request under the same key is done once and answered the same.",
@@ -72,6 +79,8 @@ def document(name: str) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "riparian serve", "version": version("riparian"),
                  "description": "Predict now, learn when the label comes, lose nothing."},
+        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "security": [{}, {"token": []}],  # without tokens, only this machine is served
         "paths": {
             "/v1/predict": post("Predict, and wait for the label", ASK, ASKED),
             "/v1/label": post("The label of a prediction: score it, then learn", TELL, TOLD),
@@ -101,7 +110,7 @@ def post(summary: str, row: dict[str, Any], answer: dict[str, Any]) -> dict[str,
     """A row, or a list of them, and the same back."""
     several = {"type": "array", "items": {"anyOf": [answer, ERROR]}}
     asked = {"anyOf": [row, {"type": "array", "items": row, "maxItems": 10_000}]}
-    more = {"parameters": [KEY], "requestBody": body(asked)}
+    more = {"description": BULK, "parameters": [KEY], "requestBody": body(asked)}
     return {"post": operation(summary, {"anyOf": [answer, several]}, more)}
 
 

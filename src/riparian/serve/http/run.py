@@ -10,7 +10,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 
-MOST_CONNECTIONS = 1000  # more are answered with 503
+MOST_CONNECTIONS = 4000  # more are answered with a plain 503
 GRACE = 10  # seconds that requests have to end in, once a signal has come
 
 

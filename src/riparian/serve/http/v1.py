@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from typing import Any
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import IO, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from riparian.serve import door
 from riparian.serve.door import parsed, rows_of
@@ -21,6 +22,8 @@ from riparian.serve.refused import Refused
 from riparian.serve.service import Service
 from riparian.serve.state.ids import Answer
 from riparian.serve.state.writer import Key
+
+PIECE = 2**18  # bytes of a snapshot that are sent at a time
 
 
 class V1:
@@ -42,13 +45,17 @@ class V1:
     ) -> Response:
         kind = content_type(request.headers)
         if kind == bulk.NDJSON:
+            if "idempotency-key" in request.headers:
+                raise Refused(
+                    400, "goes with a whole body; give the rows of a stream ids", "Idempotency-Key"
+                )
             return bulk.json_lines(self.bodies.lines(request), read, do, self.limits)
         body = await self.bodies.read(request)
         key = self._key(request, body)
         if kind == bulk.ARROW:
             value: Any = await run_in_threadpool(bulk.arrow_rows, body, self.limits)
             answers = await self._done(value, read, do, key)
-            return bulk.arrow_answer(answers)
+            return await run_in_threadpool(bulk.arrow_answer, answers)
         value = parsed(body)
         answers = await self._done(value, read, do, key)
         if isinstance(value, list):
@@ -73,7 +80,7 @@ class V1:
     # -- the model --------------------------------------------------------------------------------
 
     async def model(self, request: Request) -> Response:
-        return json_answer(await run_in_threadpool(described, self.service))
+        return json_answer(await self.service.look(lambda: described(self.service)))
 
     async def take_snapshot(self, request: Request) -> Response:
         position = await self.service.snapshot()
@@ -81,11 +88,21 @@ class V1:
 
     async def snapshot(self, request: Request) -> Response:
         try:
-            data = await run_in_threadpool(self.service.folder.snapshot)
+            file = await run_in_threadpool(self.service.folder.open_snapshot)
         except OSError as error:
             raise Refused(503, f"the snapshot could not be read: {error}") from None
-        name = {"Content-Disposition": 'attachment; filename="model.riparian"'}
-        return Response(data, 200, name, media_type="application/octet-stream")
+        headers = {
+            "Content-Disposition": 'attachment; filename="model.riparian"',
+            "Content-Length": str(os.fstat(file.fileno()).st_size),
+        }
+        return StreamingResponse(pieces(file), 200, headers, media_type="application/octet-stream")
+
+
+async def pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+    """A file piece by piece; it stays the same although another one may take its place."""
+    with file:
+        while piece := await run_in_threadpool(file.read, PIECE):
+            yield piece
 
 
 def described(service: Service) -> dict[str, Any]:
@@ -97,6 +114,7 @@ def described(service: Service) -> dict[str, Any]:
         "classes": sorted(catalogue.labels),
         "new_classes": catalogue.open_labels,
         "features": list(catalogue.columns),
+        "text_features": [name for name in catalogue.columns if name in catalogue.texts],
         "new_features": catalogue.open_features,
         "accuracy": service.scores.accuracy(),
         "recent_accuracy": service.scores.recent_accuracy(),

@@ -20,9 +20,11 @@ from riparian.serve.http.body import Bodies
 from riparian.serve.items import Features, Label
 from riparian.serve.refused import Refused
 from riparian.serve.service import Service
+from riparian.serve.state.catalogue import Catalogue
 
 NUMBERS = {"BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64",
            "FP16", "FP32", "FP64"}  # fmt: skip
+TEXTS = "BYTES"
 LABELS = {bool: "BOOL", int: "INT64", float: "FP64", str: "BYTES"}
 
 
@@ -51,9 +53,7 @@ class V2:
         return json_answer({
             "name": self.name,
             "platform": "riparian",
-            "inputs": [
-                {"name": "input", "datatype": "FP32", "shape": [-1, len(catalogue.columns)]}
-            ],
+            "inputs": inputs_of(catalogue),
             "outputs": [
                 {"name": "label", "datatype": self._datatype(), "shape": [-1]},
                 {"name": "probabilities", "datatype": "FP64",
@@ -65,8 +65,10 @@ class V2:
         })  # fmt: skip
 
     async def model_ready(self, request: Request) -> Response:
+        """A status of 4xx is what the protocol calls not ready."""
         self._check_name(request)
-        return json_answer({"name": self.name, "ready": self.service.model.points > 0})
+        ready = self.service.model.points > 0
+        return json_answer({"name": self.name, "ready": ready}, 200 if ready else 400)
 
     async def infer(self, request: Request) -> Response:
         self._check_name(request)
@@ -108,6 +110,16 @@ class V2:
         name = request.path_params["name"]
         if name != self.name:
             raise Refused(404, f"there is no model {name!r}; it is called {self.name!r}")
+
+
+def inputs_of(catalogue: Catalogue) -> list[dict[str, Any]]:
+    """A matrix; a tensor per feature where some are texts."""
+    if not catalogue.texts:
+        return [{"name": "input", "datatype": "FP32", "shape": [-1, len(catalogue.columns)]}]
+    return [
+        {"name": name, "datatype": "BYTES" if name in catalogue.texts else "FP32", "shape": [-1]}
+        for name in catalogue.columns
+    ]
 
 
 def ids(id: str | None, rows: int) -> list[str | None]:
@@ -168,10 +180,10 @@ def read_tensor(given: Any, field: str) -> tuple[str, list[int], list[Any]]:
     name, shape, kind, data = (given.get(part) for part in ("name", "shape", "datatype", "data"))
     if not isinstance(name, str):
         raise Refused(400, f"must be a string, got {door.kind(name)}", f"{field}.name")
-    if not isinstance(kind, str) or kind not in NUMBERS:
+    if not isinstance(kind, str) or kind not in {*NUMBERS, TEXTS}:
         raise Refused(
             400,
-            f"must be a type of numbers such as FP32, got {door.kind(kind)}",
+            f"must be {TEXTS} or a type of numbers such as FP32, got {door.kind(kind)}",
             f"{field}.datatype",
         )
     if not isinstance(shape, list) or len(shape) not in (1, 2) or not all(map(is_size, shape)):
@@ -181,7 +193,11 @@ def read_tensor(given: Any, field: str) -> tuple[str, list[int], list[Any]]:
     flat = list(chain(*data)) if data and all(isinstance(row, list) for row in data) else data
     size = shape[0] * (shape[1] if len(shape) == 2 else 1)
     if len(flat) != size:
-        raise Refused(400, f"must have {size} numbers, got {len(flat)}", f"{field}.data")
+        raise Refused(400, f"must have {size} values, got {len(flat)}", f"{field}.data")
+    wrong = [v for v in flat if v is not None and isinstance(v, str) != (kind == TEXTS)]
+    if wrong:
+        wanted = "texts" if kind == TEXTS else "numbers"
+        raise Refused(400, f"must be {wanted}, got {door.kind(wrong[0])}", f"{field}.data")
     return name, shape, flat
 
 

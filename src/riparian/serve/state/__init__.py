@@ -2,8 +2,10 @@
 
 catalogue.py  the features and labels there are, and which may join
 model.py      the forest, with names for its columns
+encoding.py   columns of text, as the model encodes them
 scores.py     what the labels said about the predictions
 log.py        the log on disk
+checkpoints.py  one thread that moves what is in its WAL, so that no commit waits for that
 ids.py        what becomes of an id: asked, told, taught; once
 writer.py     one thread that stores, many requests per fsync
 learner.py    one thread that learns what is stored, in its order, and takes snapshots

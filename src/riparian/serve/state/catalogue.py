@@ -23,8 +23,19 @@ class Catalogue:
     open_features: bool  # a feature never seen before joins
     open_labels: bool  # so does a label
     limits: Limits
+    texts: frozenset[str] = frozenset()  # features whose values are texts
 
-    def check_features(self, features: Iterable[str]) -> None:
+    def of_kind(self, name: str, value: float | str | None) -> bool:
+        """Whether a feature that is there takes a value."""
+        return value is None or isinstance(value, str) == (name in self.texts)
+
+    def check_features(self, features: Features) -> None:
+        for name, value in features.items():
+            if name in self.columns and not self.of_kind(name, value):
+                wanted = "a text" if name in self.texts else "a number"
+                raise Refused(
+                    422, f"must be {wanted} or null, got {shown(value)}", f"features.{name}"
+                )
         new = [name for name in features if name not in self.columns]
         if not new:
             return
@@ -38,6 +49,15 @@ class Catalogue:
             raise Refused(
                 422, f"there may be at most {self.limits.features} features", f"features.{new[0]}"
             )
+
+    def canonical(self, label: Label) -> Label:
+        """In the type of the labels: JSON, as some write it, has one kind of numbers."""
+        known = type(next(iter(self.labels), label))
+        if known is float and type(label) is int:
+            return float(label)
+        if known is int and type(label) is float and label.is_integer():
+            return int(label)
+        return label
 
     def check_label(self, label: Label) -> None:
         known = next(iter(self.labels), label)  # all are of one type; True is 1 to a set
@@ -58,12 +78,19 @@ class Catalogue:
             raise Refused(422, f"there may be at most {self.limits.classes} classes", "label")
 
     def with_lesson(self, features: Features, label: Label) -> Catalogue:
-        """The catalogue after this lesson. Features that join at once join in sorted order."""
+        """The catalogue after this lesson. Features that join at once join in sorted order.
+
+        A feature joins with its first value, which says whether it holds numbers or texts. If there is
+        no feature at all yet, and no value either, those without one join as numbers.
+        """
         joined = self
         new = sorted(name for name in features if name not in self.columns)
+        if new and (self.columns or any(value is not None for value in features.values())):
+            new = [name for name in new if features[name] is not None]
         if new:
             columns = {**self.columns, **{n: len(self.columns) + i for i, n in enumerate(new)}}
-            joined = replace(joined, columns=columns)
+            texts = self.texts.union(name for name in new if isinstance(features[name], str))
+            joined = replace(joined, columns=columns, texts=texts)
         if label not in self.labels:
             joined = replace(joined, labels=self.labels | {label})
         return joined

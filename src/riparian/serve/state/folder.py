@@ -53,7 +53,7 @@ class Folder:
         with contextlib.ExitStack() as undo:
             undo.callback(lock.close)
             _remove_leftovers(path)
-            log = Log(path / LOG)
+            log = _log(path / LOG)
             undo.callback(log.close)
             if (path / MODEL).exists():
                 _check_origin(path, log, origin)
@@ -66,8 +66,8 @@ class Folder:
     def save(self, model: Model, scores: Scores, position: int) -> None:
         write_whole(self.path / MODEL, snapshot_bytes(model, scores, position))
 
-    def snapshot(self) -> bytes:
-        return (self.path / MODEL).read_bytes()
+    def open_snapshot(self) -> IO[bytes]:
+        return open(self.path / MODEL, "rb")
 
     def close(self) -> None:
         self.log.close()
@@ -86,6 +86,13 @@ def origin_of(model: bytes | None) -> str:
 def _remove_leftovers(path: Path) -> None:
     for leftover in path.glob(f".{MODEL}.*.tmp"):
         leftover.unlink()
+
+
+def _log(path: Path) -> Log:
+    try:
+        return Log(path)
+    except (sqlite3.Error, ValueError) as error:
+        raise BadState(f"{path} cannot be used: {error}") from None
 
 
 def _check_origin(path: Path, log: Log, origin: str) -> None:

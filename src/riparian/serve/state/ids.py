@@ -7,7 +7,7 @@ counts only when the transaction is on disk.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -51,9 +51,11 @@ class Ids:
                 case Ask():
                     return self.ask(item, now, staged)
                 case Tell():
-                    return self.tell(item, now, staged)
+                    label = staged.catalogue.canonical(item.label)
+                    return self.tell(replace(item, label=label), now, staged)
                 case Teach():
-                    return self.teach(item, now, staged)
+                    label = staged.catalogue.canonical(item.label)
+                    return self.teach(replace(item, label=label), now, staged)
         except Refused as refused:
             return {"id": item.id, **refused.answer()}
 

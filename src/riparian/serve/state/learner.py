@@ -8,6 +8,8 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from riparian.serve.items import Lesson
 from riparian.serve.state.backlog import Backlog
@@ -16,6 +18,23 @@ from riparian.serve.state.scores import Scores
 
 AIM = 0.001  # seconds that a micro-batch should take: readers wait that long at the most
 MOST = 256  # lessons of a micro-batch
+
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Errand:
+    """Something that this thread does for another one, in between."""
+
+    answer: Future[Any]
+    do: Callable[[], Any]
+
+    def run(self) -> None:
+        try:
+            self.answer.set_result(self.do())
+        except Exception as error:
+            self.answer.set_exception(error)
 
 
 class Learner:
@@ -36,8 +55,9 @@ class Learner:
         self.save_failure: str | None = None  # of the last attempt
         self.observe: Callable[[int, float], None] = lambda lessons, seconds: None
         self._save, self._every = save, every
-        self._work: queue.SimpleQueue[list[tuple[int, Lesson]] | Future[int] | None]
+        self._work: queue.SimpleQueue[list[tuple[int, Lesson]] | Errand | None]
         self._work = queue.SimpleQueue()
+        self._looks: queue.SimpleQueue[Errand] = queue.SimpleQueue()
         self._each = 1e-4  # seconds per lesson, as measured
         self._thread = threading.Thread(target=self._run, name="learner", daemon=True)
 
@@ -49,9 +69,19 @@ class Learner:
 
     def snapshot(self) -> Future[int]:
         """Take one after what was put before; its position, or why there is none."""
-        asked: Future[int] = Future()
-        self._work.put(asked)
-        return asked
+        errand = Errand(Future(), self._snapshot)
+        self._work.put(errand)
+        return errand.answer
+
+    def between(self, look: Callable[[], Result]) -> Future[Result]:
+        """Look at the forest between two micro-batches.
+
+        Elsewhere, learning would wait for a long look, and those who predict for the learning.
+        """
+        errand = Errand(Future(), look)
+        self._looks.put(errand)
+        self._work.put([])  # it may be asleep
+        return errand.answer
 
     def stop(self) -> None:
         """Learn what was put, save, and end."""
@@ -72,16 +102,17 @@ class Learner:
             work = self._next()
             if isinstance(work, list):
                 self._learn(work)
-            elif isinstance(work, Future):
-                self._answer(work)
+            elif isinstance(work, Errand):
+                work.run()
             elif work is None:
                 break
+            self._look_around()
             if self._due():
                 self._take()
         if self.position > self.saved:
             self._take()
 
-    def _next(self) -> list[tuple[int, Lesson]] | Future[int] | str | None:
+    def _next(self) -> list[tuple[int, Lesson]] | Errand | str | None:
         try:
             return self._work.get(timeout=1.0)
         except queue.Empty:
@@ -92,7 +123,12 @@ class Learner:
         while done < len(lessons):
             size = max(1, min(MOST, int(AIM / self._each)))
             self._learn_batch(lessons[done : done + size])
+            self._look_around()
             done += size
+
+    def _look_around(self) -> None:
+        while not self._looks.empty():
+            self._looks.get().run()
 
     def _learn_batch(self, batch: list[tuple[int, Lesson]]) -> None:
         began = time.perf_counter()
@@ -109,13 +145,10 @@ class Learner:
         late = time.monotonic() - self.saved_at >= self._every
         return late and self.position > self.saved
 
-    def _answer(self, asked: Future[int]) -> None:
-        try:
-            if self.position > self.saved:
-                self._take_or_raise()
-            asked.set_result(self.saved)
-        except OSError as error:
-            asked.set_exception(error)
+    def _snapshot(self) -> int:
+        if self.position > self.saved:
+            self._take_or_raise()
+        return self.saved
 
     def _take(self) -> None:
         try:

@@ -64,6 +64,7 @@ class Log:
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
+        self._db.execute("PRAGMA wal_autocheckpoint = 0")  # see checkpoints.py
         self._db.execute("PRAGMA cache_size = -65536")  # kB
         if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
             with self.transaction():
@@ -71,7 +72,7 @@ class Log:
                     self._db.execute(statement)
                 self.note("format", FORMAT)
         if self.noted("format") != FORMAT:
-            raise ValueError(f"{path}: the log has format {self.noted('format')!r}, not {FORMAT!r}")
+            raise ValueError(f"the log has format {self.noted('format')!r}, not {FORMAT!r}")
 
     def close(self) -> None:
         self._db.close()
@@ -180,6 +181,8 @@ class Log:
 
     def remove_older(self, time: float, most: int) -> int:
         """Forget ids and keys from before; returns how many ids still waited."""
+        if not self._any_older(time):
+            return 0
         old = "(SELECT number FROM {} ORDER BY number LIMIT ?) AND time < ?"
         expired = self._db.execute(
             f"SELECT count(*) FROM predictions WHERE label IS NULL AND number IN "
@@ -191,6 +194,14 @@ class Log:
                 f"DELETE FROM {table} WHERE number IN {old.format(table)}", (most, time)
             )
         return int(expired[0])
+
+    def _any_older(self, time: float) -> bool:
+        """Whether the first of them is: the others came after it."""
+        firsts = [
+            self._db.execute(f"SELECT time FROM {table} ORDER BY number LIMIT 1").fetchone()
+            for table in ("predictions", "keys")
+        ]
+        return any(first is not None and first[0] < time for first in firsts)
 
     # -- keys -------------------------------------------------------------------------------------
 

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.estimator.categories import BUDGET_SHARE, CategoryTables, Coded, MixedRows, Table
 from riparian.forest import OnlineForestClassifier
 from riparian.serve.items import Features, Forecast, Label, Lesson
 from riparian.serve.options import Limits
 from riparian.serve.state.catalogue import Catalogue
+from riparian.serve.state.encoding import Encoding, put_numbers
 from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
-EXTRA = "serve"  # what the extra part of a snapshot holds for a service
+EXTRA = "serve"  # what the extra part of a snapshot holds for a service,
+COLUMNS = "columns"  # and for the command line
 NOTHING = Forecast(None, (), (), 0)  # before anything is learned
 
 
@@ -28,8 +31,12 @@ class Model:
         forest: OnlineForestClassifier,
         catalogue: Catalogue,
         points: int,
+        encoding: Encoding | None = None,
+        about: dict[str, Any] | None = None,
     ) -> None:
         self.forest = forest  # without names: it is fed arrays
+        self.encoding = encoding  # where columns are not features as they are
+        self._about = about or {}  # what else its file said, for whoever reads the snapshot
         self.catalogue = catalogue  # of what was learned
         self.points = points
         self._changing = (
@@ -48,17 +55,37 @@ class Model:
         return cls(forest, Catalogue({}, labels, True, classes is None, limits or Limits()), 0)
 
     @classmethod
-    def of(cls, forest: OnlineForestClassifier, limits: Limits | None = None) -> Model:
-        """A forest that comes from elsewhere: its features are fixed, by name or by position."""
+    def of(
+        cls,
+        forest: OnlineForestClassifier,
+        limits: Limits | None = None,
+        extra: dict[str, Any] | None = None,
+    ) -> Model:
+        """A forest that comes from elsewhere: its features are fixed, by name or by position.
+
+        `extra` is what its file says beside it: `riparian learn` tells how it encodes texts.
+        """
+        encoding = encoding_of(extra, forest)
         names = names_of(forest)
         if hasattr(forest, "feature_names_in_"):
             del forest.feature_names_in_
         columns = {name: column for column, name in enumerate(names)}
+        texts = {names[c] for c, table in categories_of(forest).items() if table.kind != "numbers"}
+        if encoding is not None:
+            columns, texts = dict(encoding.first), {*encoding.texts}
         labels = frozenset(forest.classes_.tolist())
         if not all(isinstance(label, bool | int | float | str) for label in labels):
             raise ValueError("labels must be strings, numbers or bools, got bytes: JSON has none")
-        catalogue = Catalogue(columns, labels, False, not forest._labels.closed, limits or Limits())
-        return cls(forest, catalogue, int(forest.stats()["points"]))
+        catalogue = Catalogue(
+            columns,
+            labels,
+            False,
+            not forest._labels.closed,
+            limits or Limits(),
+            frozenset(texts),
+        )
+        about = {COLUMNS: extra[COLUMNS]} if extra and COLUMNS in extra else {}
+        return cls(forest, catalogue, int(forest.stats()["points"]), encoding, about)
 
     # -- predicting -------------------------------------------------------------------------------
 
@@ -68,10 +95,11 @@ class Model:
             return [NOTHING] * len(points)
         learned = self.points  # or more, by the time that the forest is asked
         with self._changing:
-            proba = self.forest.predict_proba(rows_of(points, self.catalogue.columns))
+            rows = self._rows(points)
+            proba = self.forest.predict_proba(rows)
             classes = self.forest.classes_
             while len(classes) != proba.shape[1]:  # a class has joined in between
-                proba = self.forest.predict_proba(rows_of(points, self.catalogue.columns))
+                proba = self.forest.predict_proba(rows)
                 classes = self.forest.classes_
         labels = tuple(classes.tolist())
         best = proba.argmax(axis=1).tolist()
@@ -79,6 +107,29 @@ class Model:
             Forecast(labels[b], labels, tuple(shares), learned)
             for b, shares in zip(best, proba.tolist(), strict=True)
         ]
+
+    def _rows(self, points: Sequence[Features]) -> Any:
+        if self.encoding is not None:
+            return self.encoding.rows(points)
+        rows = rows_of(points, self.catalogue.columns)
+        categorical = categories_of(self.forest)
+        if not categorical:
+            return rows
+        rows[:, list(categorical)] = np.nan
+        names = list(self.catalogue.columns)
+        return MixedRows(rows, {c: self._category(points, names[c]) for c in categorical})
+
+    def _category(self, points: Sequence[Features], name: str) -> Coded:
+        """A column of categories. What is not of its kind is left out: whoever learns has checked."""
+        values = [point.get(name) for point in points]
+        return Coded.of(name, [v if self.catalogue.of_kind(name, v) else None for v in values])
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Of the columns of the forest: a text may have several."""
+        if self.encoding is not None:
+            return self.encoding.table.feature_names
+        return list(self.catalogue.columns)
 
     # -- learning ---------------------------------------------------------------------------------
 
@@ -97,7 +148,10 @@ class Model:
             self.catalogue = part[-1][0]
 
     def _learn(self, lessons: list[Lesson]) -> None:
-        rows = rows_of([lesson.features for lesson in lessons], self.catalogue.columns)
+        points = [lesson.features for lesson in lessons]
+        if self.encoding is not None:
+            self.encoding.follow(points)
+        rows = self._rows(points)
         labels = np.array([lesson.label for lesson in lessons])
         weights = [lesson.weight for lesson in lessons]
         weighted = any(weight != 1.0 for weight in weights)
@@ -112,8 +166,8 @@ class Model:
                 closed = not catalogue.open_labels
                 classes = sorted(catalogue.labels) if closed else None
                 self.forest.partial_fit(empty, np.empty(0, label_type(catalogue)), classes=classes)
-            else:
-                self.forest._add_features(width - len(self.catalogue.columns))
+            new = catalogue.texts - self.catalogue.texts
+            add_columns(self.forest, width, sorted(catalogue.columns[name] for name in new))
             self.catalogue = catalogue
 
     # -- as a file --------------------------------------------------------------------------------
@@ -126,7 +180,10 @@ class Model:
             "classes": None if self.catalogue.open_labels else sorted(self.catalogue.labels),
             **extra,
         }
-        return to_bytes_with_extra(self._to_save(), {EXTRA: own})
+        about = dict(self._about)
+        if self.encoding is not None:
+            about[COLUMNS] = self.encoding.table.state()
+        return to_bytes_with_extra(self._to_save(), {**about, EXTRA: own})
 
     def _to_save(self) -> OnlineForestClassifier:
         """The same forest under another name: with names of features, which learning does without."""
@@ -137,7 +194,7 @@ class Model:
             return forest
         shell = object.__new__(type(self.forest))
         shell.__dict__ = {**self.forest.__dict__, "n_jobs": None}
-        shell.feature_names_in_ = np.array(list(self.catalogue.columns), dtype=object)
+        shell.feature_names_in_ = np.array(self.feature_names, dtype=object)
         return shell
 
     @classmethod
@@ -150,13 +207,16 @@ class Model:
         if not own["columns"]:
             fresh = type(forest)(**forest.get_params())
             return cls.new(fresh, own["classes"], limits), own
-        model = cls.of(forest, limits)
+        model = cls.of(forest, limits, extra)
         model.catalogue = Catalogue(
-            {name: column for column, name in enumerate(own["columns"])},
+            model.catalogue.columns
+            if model.encoding is not None
+            else {name: column for column, name in enumerate(own["columns"])},
             frozenset(model.catalogue.labels),
             bool(own["open_features"]),
             own["classes"] is None,
             limits or Limits(),
+            model.catalogue.texts,
         )
         return model, own
 
@@ -172,12 +232,52 @@ def names_of(forest: OnlineForestClassifier) -> list[str]:
 def rows_of(points: Sequence[Features], columns: Any) -> NDArray[np.float32]:
     """The points as rows: a feature without a column is left out, one that is not there is NaN."""
     rows = np.full((len(points), max(1, len(columns))), np.nan, dtype=np.float32)
-    cells: Any = rows.data
-    for number, point in enumerate(points):
-        for name, value in point.items():
-            if value is not None and name in columns:
-                cells[number, columns[name]] = value
+    put_numbers(rows, points, columns)
     return rows
+
+
+def encoding_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Encoding | None:
+    """None where every column is a feature as it is."""
+    if extra is None or COLUMNS not in extra:
+        return None
+    from riparian.cli.features.saved import columns_from_state
+    from riparian.cli.features.table import TableColumns
+
+    columns = columns_from_state(extra[COLUMNS])
+    if columns.n_features != forest.n_features_in_:
+        raise ValueError(
+            f"the columns give {columns.n_features} features, the forest has {forest.n_features_in_}"
+        )
+    if not isinstance(columns, TableColumns) or categories_of(forest):
+        return None
+    encoding = Encoding(columns)
+    return encoding if encoding.texts else None
+
+
+def categories_of(forest: OnlineForestClassifier) -> dict[int, Table]:
+    """By column (R22)."""
+    tables = forest._native.categories
+    return {} if tables is None else tables.tables
+
+
+def add_columns(forest: OnlineForestClassifier, width: int, categorical: list[int]) -> None:
+    """Columns join at the right, up to a width; nobody may predict meanwhile.
+
+    Those that are categorical have had no value yet: they are new, or the forest is.
+    """
+    engine = forest._native
+    with engine.learning:
+        if categorical and engine.categories is None:
+            memory = engine.parameters.max_memory
+            most_bytes = None if memory is None else memory // BUDGET_SHARE
+            engine.categories = CategoryTables.empty([], forest.max_categories, most_bytes)
+        if width > forest.n_features_in_:
+            if categorical:
+                engine.categories.add(categorical)
+            engine.set_dims(width)
+            forest.n_features_in_ = width
+        elif categorical:
+            engine.become_categorical(categorical)
 
 
 def label_type(catalogue: Catalogue) -> Any:

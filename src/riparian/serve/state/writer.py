@@ -19,6 +19,7 @@ from riparian.serve.options import Options
 from riparian.serve.refused import Overloaded, Refused
 from riparian.serve.state.backlog import Backlog
 from riparian.serve.state.catalogue import Catalogue
+from riparian.serve.state.checkpoints import Checkpoints
 from riparian.serve.state.ids import Answer, Ids, Staged
 from riparian.serve.state.log import Log, any_bytes
 
@@ -64,6 +65,7 @@ class Writer:
             ("asked", "told", "taught", "expired", "dropped", "failures", "commits"), 0
         )
         self.observe: Callable[[list[float], float], None] = lambda delays, seconds: None
+        self._checkpoints = Checkpoints(log.path)
         self._ids = Ids(log, options.wait)
         self._learn, self._tell_all = learn, tell_all
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -72,6 +74,7 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
 
     def start(self) -> None:
+        self._checkpoints.start()
         self._thread.start()
 
     def put(self, job: Job) -> None:
@@ -86,6 +89,7 @@ class Writer:
         """Store what has been put, then end."""
         self._jobs.put(None)
         self._thread.join()
+        self._checkpoints.stop()
 
     # -- the thread -------------------------------------------------------------------------------
 
@@ -166,6 +170,7 @@ class Writer:
     ) -> None:
         """It is on disk: now it counts."""
         self.catalogue, self.waiting = staged.catalogue, staged.waiting
+        self._checkpoints.written()
         self.totals["commits"] += 1
         for name in ("asked", "told", "taught", "expired", "dropped"):
             self.totals[name] += getattr(staged, name)

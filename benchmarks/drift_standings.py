@@ -1,0 +1,279 @@
+"""What drift.py has measured, as tables and a figure.
+
+    python -m benchmarks.drift_standings benchmarks/record/drift.json \
+        --page docs/compare.md --figures docs/figures
+
+Accuracies are means over the seeds; who is better is said by the seeds that both have. Times are of the
+processor, in proportion to our adaptive forest with as many trees on the same points: of several
+streams the geometric mean, of several seeds too, with the least and the largest beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from docs.make_figures import LIGHT
+
+from benchmarks import record
+from benchmarks.around_a_change import Fall, falls, figure
+from benchmarks.drift import ENTRANTS, Cell, cells_of
+from benchmarks.peers import FEW, FOLLOWERS, MANY
+from benchmarks.standings import (
+    Spread,
+    draw,
+    geometric,
+    in_bold,
+    markdown,
+    rounded,
+    share,
+    told,
+    where_measured,
+    write_into,
+)
+from benchmarks.streams_of_change import ELEC, NAMES
+
+OURS = "riparian-adaptive"
+RIVALS = ("river-arf", "river-srp", "capymoa-arf", "capymoa-srp")
+
+TITLES = {
+    "led-abrupt": "LED, abrupt", "led-gradual": "LED, gradual",
+    "agrawal-abrupt": "Agrawal, abrupt", "agrawal-gradual": "Agrawal, gradual",
+    "sea-abrupt": "SEA, abrupt", "sea-gradual": "SEA, gradual", "rbf-slow": "RBF, slow",
+    "rbf-fast": "RBF, fast", "hyperplane": "hyperplane", "tree-abrupt": "random tree, abrupt",
+    ELEC: ELEC,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DriftStandings:
+    """Cells by entrant, in the order of the tables; within that, by stream and seed."""
+
+    cells: dict[str, dict[tuple[str, int], Cell]]
+
+    @classmethod
+    def of(cls, cells: list[Cell]) -> Self:
+        found: dict[str, dict[tuple[str, int], Cell]] = {name: {} for name in ENTRANTS}
+        for cell in cells:
+            found[cell.entrant][cell.stream, cell.seed] = cell
+        return cls({name: places for name, places in found.items() if places})
+
+    @property
+    def streams(self) -> list[str]:
+        known = {stream for places in self.cells.values() for stream, _ in places}
+        return [name for name in NAMES if name in known]
+
+    @property
+    def learners(self) -> list[str]:
+        """Who is ranked: not who only repeats the last label."""
+        return [name for name in self.cells if FOLLOWERS[ENTRANTS[name].peer].trees]
+
+    # -- figures ----------------------------------------------------------------------------------
+
+    def score(self, entrant: str, stream: str, what: str = "accuracy") -> float:
+        """Mean over the seeds; NaN where there is none."""
+        values = [
+            getattr(cell, what)
+            for (name, _), cell in self.cells.get(entrant, {}).items()
+            if name == stream
+        ]
+        return float(np.mean(values)) if values else math.nan
+
+    def seeds(self, entrant: str) -> int:
+        return len({seed for _, seed in self.cells[entrant]})
+
+    def mean_score(self, entrant: str, what: str = "accuracy") -> float:
+        """Over all streams, unless one is missing."""
+        return float(np.mean([self.score(entrant, stream, what) for stream in self.streams]))
+
+    def mean_rank(self, entrant: str) -> float:
+        """1 is the best; equals share the mean of their places. Unless a stream is missing."""
+        return float(np.mean([self.rank(entrant, stream) for stream in self.streams]))
+
+    def rank(self, entrant: str, stream: str) -> float:
+        leads = [self.lead(entrant, other, stream) for other in self.learners if other != entrant]
+        if math.isnan(self.score(entrant, stream)):
+            return math.nan
+        return 1 + sum(lead < 0 for lead in leads) + sum(lead == 0 for lead in leads) / 2
+
+    def lead(self, entrant: str, other: str, stream: str) -> float:
+        """How much more accurate it is, over the seeds that both have; NaN if there is none."""
+        theirs = self.cells.get(other, {})
+        leads = [
+            cell.accuracy - theirs[place].accuracy
+            for place, cell in self.cells.get(entrant, {}).items()
+            if place[0] == stream and place in theirs
+        ]
+        return float(np.mean(leads)) if leads else math.nan
+
+    def time_ratio(self, entrant: str) -> Spread | None:
+        """How many times the processor time of ours it takes, with as many trees."""
+        ours = self.cells.get(f"{OURS}-{ENTRANTS[entrant].trees}", {})
+        by_seed: dict[int, list[float]] = {}
+        for place, cell in self.cells.get(entrant, {}).items():
+            if place in ours and ours[place].seconds and cell.seconds:
+                by_seed.setdefault(place[1], []).append(cell.seconds / ours[place].seconds)
+        return Spread.of(geometric(ratios) for ratios in by_seed.values())
+
+    def points_per_second(self, entrant: str) -> float:
+        rates = [
+            cell.points / cell.seconds for cell in self.cells[entrant].values() if cell.seconds
+        ]
+        return geometric(rates) if rates else math.nan
+
+    def at_or_above(self, others: list[str]) -> list[str] | None:
+        """The streams on which our many trees are no worse than any of the others; None: unknown."""
+        ours = f"{OURS}-{MANY}"
+        leads = {
+            stream: [self.lead(ours, other, stream) for other in others] for stream in self.streams
+        }
+        if any(math.isnan(lead) for found in leads.values() for lead in found):
+            return None
+        return [stream for stream, found in leads.items() if min(found) >= 0]
+
+    def fall(self, entrant: str) -> Fall | None:
+        """At the mean abrupt change; None for who has not met them all."""
+        abrupt = [stream for stream in self.streams if stream.endswith("abrupt")]
+        met = [
+            Fall.mean(
+                fall
+                for (name, _), cell in self.cells[entrant].items()
+                if name == stream
+                for fall in falls(cell)
+            )
+            for stream in abrupt
+        ]
+        return None if None in met else Fall.mean(fall for fall in met if fall is not None)
+
+    # -- tables -----------------------------------------------------------------------------------
+
+    def score_table(self, what: str = "accuracy") -> str:
+        """Streams down, entrants across; the best of those who learn in bold."""
+        names = list(self.cells)
+        body = []
+        for stream in self.streams:
+            values = {name: self.score(name, stream, what) for name in names}
+            best = np.nanmax([values[name] for name in self.learners])
+            line = [in_bold(share(value), value == best) for value in values.values()]
+            body.append([TITLES[stream], *line])
+        body.append(["mean", *(share(self.mean_score(name, what)) for name in names)])
+        if what == "accuracy":
+            body.append(["mean rank", *(self.told_rank(name) for name in names)])
+            body.append(["seeds", *(str(self.seeds(name)) for name in names)])
+        return markdown(["", *(ENTRANTS[name].title for name in names)], body)
+
+    def told_rank(self, name: str) -> str:
+        rank = self.mean_rank(name) if name in self.learners else math.nan
+        return "" if math.isnan(rank) else f"{rank:.1f}"
+
+    def time_table(self) -> str:
+        body = [
+            [
+                ENTRANTS[name].title,
+                rounded(self.points_per_second(name)),
+                told(self.time_ratio(name)),
+            ]
+            for name in self.learners
+        ]
+        return markdown(["", "points per second", "times ours"], body)
+
+    def change_table(self) -> str:
+        body = []
+        for name in self.learners:
+            fall = self.fall(name)
+            if fall is not None:
+                cells = (share(fall.before), share(fall.worst), share(fall.first))
+                body.append([ENTRANTS[name].title, *cells, f"{round(fall.points, -1):,.0f}"])
+        head = [
+            "",
+            "1,000 points before",
+            "worst 300 after",
+            "first 1,000 after",
+            "points until over",
+        ]
+        return markdown(head, body)
+
+    def claims(self) -> str:
+        """The figures one would quote."""
+        lines = []
+        few = [f"{peer}-{FEW}" for peer in RIVALS if f"{peer}-{FEW}" in self.cells]
+        for others in (few, [f"capymoa-arf-{MANY}"]):
+            above = self.at_or_above(others) if others else None
+            if above is not None:
+                lines.append(
+                    f"accuracy, {MANY} trees, against {_listed(others)}: at or above on "
+                    f"{len(above)} of {len(self.streams)} streams"
+                    + (f" ({', '.join(TITLES[name] for name in above)})" if above else "")
+                )
+        for name in (f"{OURS}-{MANY}", f"{OURS}-{FEW}"):
+            if not math.isnan(self.score(name, ELEC)):
+                lines.append(
+                    f"elec, one by one: {ENTRANTS[name].title} trees, "
+                    f"{share(self.score(name, ELEC))}; the same as last time "
+                    f"{share(self.score('same-as-last-1', ELEC)) or 'not measured'}"
+                )
+        for name in (f"river-arf-{FEW}", f"capymoa-arf-{FEW}", f"capymoa-arf-{MANY}"):
+            ratio = self.time_ratio(name)
+            if ratio is not None:
+                lines.append(
+                    f"time, one by one, {ENTRANTS[name].trees} trees: "
+                    f"{FOLLOWERS[ENTRANTS[name].peer].title} takes {ratio} times as long as ours"
+                )
+        return "\n".join(f"- {line}" for line in lines) or "- nothing of ours is in the record yet"
+
+    def text(self) -> str:
+        return "\n\n".join(
+            f"## {title}\n\n{part}"
+            for title, part in {
+                "What one would quote": self.claims(),
+                "Accuracy": self.score_table(),
+                "Cohen's kappa": self.score_table("kappa"),
+                "Around an abrupt change": self.change_table(),
+                "Time": self.time_table(),
+            }.items()
+        )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"{ENTRANTS[name].title} trees" for name in names)
+
+
+def page_tables(standings: DriftStandings) -> dict[str, str]:
+    """By the name of their place."""
+    return {
+        "change-claims": standings.claims(),
+        "change-accuracy": standings.score_table(),
+        "change-kappa": standings.score_table("kappa"),
+        "change-falls": standings.change_table(),
+        "change-times": standings.time_table(),
+    }
+
+
+def publish(path: Path) -> None:
+    """The tables of a record and its figure, beside it."""
+    kept, cells = record.read(path), cells_of(path)
+    head = f"# Streams that change\n\n{where_measured(kept)}\n\n"
+    path.with_suffix(".md").write_text(head + DriftStandings.of(cells).text() + "\n")
+    figure(cells, LIGHT).savefig(path.with_suffix(".png"), dpi=110, facecolor="white")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("record", type=Path, help="what drift.py has left")
+    parser.add_argument("--page", type=Path, help="a page with places for the tables")
+    parser.add_argument("--figures", type=Path, help="folder for the figure of that page")
+    options = parser.parse_args()
+    publish(options.record)
+    cells = cells_of(options.record)
+    if options.page:
+        write_into(options.page, page_tables(DriftStandings.of(cells)))
+    if options.figures:
+        draw("drift", lambda colours: figure(cells, colours), options.figures)
+
+
+if __name__ == "__main__":
+    main()

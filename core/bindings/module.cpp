@@ -1,0 +1,122 @@
+// The boundary: arrays and numbers cross it, and the GIL is released around work. What comes in was
+// checked in Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/points.hpp"
+#include "bindings/rules.hpp"
+#include "explain/bindings.hpp"
+#include "forest.hpp"
+#include "kernels/kernels.hpp"
+#include "rules/two_streams.hpp"
+#include "space/columns.hpp"
+#include "space/depth.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace riparian {
+namespace {
+
+// The list of a tree's arrays, for Python: name, type, per what.
+template <class T>
+const char* type_name(const std::vector<T>&) {
+    if constexpr (std::is_same_v<T, Byte>) return "uint8";
+    if constexpr (std::is_same_v<T, Word>) return "uint32";
+    if constexpr (std::is_same_v<T, Long>) return "uint64";
+    if constexpr (std::is_same_v<T, std::int64_t>) return "int64";
+    if constexpr (std::is_same_v<T, float>) return "float32";
+    if constexpr (std::is_same_v<T, double>) return "float64";
+    return "feature";  // uint32, or four float32
+}
+
+nb::list tree_fields() {
+    nb::list fields;
+    for_each_field(TreeState<DepthDifferences>{}, [&](const auto& field) {
+        fields.append(nb::make_tuple(nb::str(field.name.data(), field.name.size()),
+                                     type_name(field.values),
+                                     nb::str(field.per.data(), field.per.size())));
+    });
+    return fields;
+}
+
+template <class Names>
+nb::list names(const Names& named) {
+    nb::list all;
+    for (const auto& [name, member] : named) all.append(name);
+    return all;
+}
+
+std::vector<std::string> kernel_names() {
+    std::vector<std::string> names{baseline_kernels.name};
+#ifdef RIPARIAN_X86
+    if (detail::best_kernels() != &baseline_kernels) names.emplace_back(avx2_kernels.name);
+    if (detail::best_kernels() == &avx512_kernels) names.emplace_back(avx512_kernels.name);
+#endif
+    return names;
+}
+
+void use_kernels(const std::string& name) {
+    for (const Kernels* candidate : {
+             &baseline_kernels,
+#ifdef RIPARIAN_X86
+             &avx2_kernels,
+             &avx512_kernels,
+#endif
+         })
+        if (name == candidate->name) detail::chosen_kernels = candidate;
+}
+
+}  // namespace
+}  // namespace riparian
+
+NB_MODULE(_core, m) {
+    using namespace riparian;
+
+#ifdef RIPARIAN_SANITIZE
+    m.attr("sanitized") = true;
+#else
+    m.attr("sanitized") = false;
+#endif
+    m.attr("block") = block;
+    m.attr("tree_bytes") = sizeof(Tree<Columns, TwoStreams>);
+    m.attr("few_points") = few_points;
+    m.attr("whole_share") = whole_share;
+    m.attr("tree_fields") = tree_fields();
+    m.attr("tree_totals") = names(total_names);
+    m.attr("tree_growth") =
+        nb::cast(std::vector<std::string>(growth_names.begin(), growth_names.end()));
+    m.attr("tree_bag") = nb::cast(std::vector<std::string>(bag_names.begin(), bag_names.end()));
+    m.def("entropy_term", &entropy_term_exact, "n"_a);
+    m.def("kernel_names", &kernel_names);
+    m.def("use_kernels", &use_kernels, "name"_a);
+
+    nb::class_<Rate>(m, "Rate").def(nb::init<std::uint64_t, double, double>(), "whole"_a,
+                                    "exp_one"_a, "exp_rest"_a);
+    nb::class_<HowMany>(m, "HowMany");
+    m.def("one_and_poisson", [](const Rate& rate) { return HowMany(rate); }, "rate"_a);
+    m.def("exactly", [](std::uint64_t n) { return HowMany(n); }, "n"_a);
+    nb::class_<Columns>(m, "Columns")
+        .def(nb::init<std::uint32_t, const HowMany&, const std::vector<std::uint32_t>&>(),
+             "n_dims"_a, "candidates"_a, "categorical"_a);
+    nb::class_<DepthDifferences>(m, "DepthDifferences")
+        .def(nb::init<double, const HowMany&>(), "offset_std"_a, "candidates"_a);
+    nb::class_<PixelArrays>(m, "Pixels")
+        .def(
+            "__init__",
+            [](PixelArrays* self, decltype(PixelArrays::images) images,
+               decltype(PixelArrays::pixels) pixels,
+               float far) { new (self) PixelArrays{std::move(images), std::move(pixels), far}; },
+            "images"_a, "pixels"_a, "far"_a);
+
+    bind_two_streams(m);
+    bind_keeping(m);
+    bind_adaptive(m);
+    bind_one_stream(m);
+    explain::bind(m);
+}

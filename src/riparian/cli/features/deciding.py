@@ -1,0 +1,204 @@
+"""What each column of a table is, as its type, its first rows and the options say.
+
+A column of numbers is numbers, one of dates or times is turned into numbers, and any other text is
+categories. A column of which most rows are one thing and some another is an error: only the user knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as compute
+import pyarrow.types as types
+
+from riparian.cli.errors import BadData, shown
+from riparian.cli.features.encoders import (
+    Category,
+    Encoder,
+    Number,
+    Numeral,
+    OneHot,
+    Ordinal,
+    Unreadable,
+    without,
+)
+from riparian.cli.features.times import CLOCK, MOMENT, TWO_WAYS, Clock, moment_from
+from riparian.cli.sources.csv import MISSING
+from riparian.cli.sources.source import Batch, Kind, Source, kind_of
+
+LEAST_ID_ROWS = 100  # fewer can be all different by chance
+MOST_NAMED = 3  # categories
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user says of some columns."""
+
+    numeric: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    text: Callable[[], Encoder] | None = None  # makes an encoder for a text column: --encode
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a column is."""
+
+    encoder: Encoder
+    about: str = ""  # what the first rows say of it
+    warning: str | None = None
+
+
+def first_kind(name: str, natural: pa.DataType, wishes: Wishes) -> Kind | None:
+    """What to read a column as before it is known what it is; None: it cannot be learned from."""
+    kind = kind_of(natural)
+    said = kind is not None and name in wishes.categorical
+    return Kind.RAW if said or types.is_temporal(natural) or kind is Kind.TEXT else kind
+
+
+def decide(name: str, source: Source, first: Sequence[Batch], wishes: Wishes) -> Decision:
+    """What a column is, from the first rows of the stream."""
+    natural = source.fields[name]
+    if name in wishes.numeric:
+        known = kind_of(natural) is Kind.NUMBER
+        return Decision(Number() if known else Numeral())
+    if name in wishes.categorical:
+        return _category(name, first, said=True)
+    if kind_of(natural) is Kind.NUMBER:
+        return Decision(Number(), warning=_id_like(name, _numbers(name, first)))
+    values = _there(name, first, MISSING)
+    return _time(name, natural, first, values) or _text(name, source, first, values, wishes)
+
+
+def _there(name: str, first: Sequence[Batch], nothing: Sequence[str]) -> list[pa.Array]:
+    """The values that are there."""
+    return [
+        without(batch.table.column(name), [*nothing, *batch.missing]).drop_null() for batch in first
+    ]
+
+
+def _numbers(name: str, first: Sequence[Batch]) -> pa.Array:
+    """The numbers that are there, if all are whole; none at all otherwise."""
+    out = np.concatenate([_filled(batch.table.column(name)) for batch in first] or [np.empty(0)])
+    out = out[~np.isnan(out)]
+    return pa.array(out if (out == np.floor(out)).all() else out[:0])
+
+
+def _filled(values: pa.Array) -> Any:
+    out = np.empty((len(values), 1))
+    Number().fill(values, out)  # type: ignore[arg-type]
+    return out[:, 0]
+
+
+def settled(encoder: Encoder, name: str, first: Sequence[Batch]) -> None:
+    """Show the first rows to an encoder that has to know them."""
+    arrays = [batch.table.column(name) for batch in first]
+    if isinstance(encoder, OneHot):
+        encoder.settle(arrays)
+    elif isinstance(encoder, Ordinal):
+        for array in arrays:
+            encoder.follow(array)
+
+
+# -- dates and times ---------------------------------------------------------------------------------
+
+
+def _time(
+    name: str, natural: pa.DataType, first: Sequence[Batch], values: list[pa.Array]
+) -> Decision | None:
+    texts = [array for array in values if types.is_string(array.type)]
+    rows = sum(len(array) for array in texts)
+    clock = types.is_time(natural) or types.is_duration(natural)
+    if rows:
+        moments, clocks = _matching(texts, MOMENT), _matching(texts, CLOCK)
+        if 2 * max(moments, clocks) <= rows:
+            return None
+        clock = clocks > moments
+    elif not types.is_temporal(natural):
+        return None
+    if clock:
+        _check_all(name, first, lambda array: Clock().fill(array, np.empty((len(array), 1))))  # type: ignore[arg-type]
+        return Decision(Clock())
+    _check_all(name, first, lambda array: moment_from([array]))
+    return Decision(moment_from(values))
+
+
+def _matching(texts: Sequence[pa.Array], pattern: str) -> int:
+    return sum(
+        compute.sum(compute.match_substring_regex(array, pattern)).as_py() or 0 for array in texts
+    )
+
+
+def _check_all(name: str, first: Sequence[Batch], read: Callable[[pa.Array], object]) -> None:
+    """Most rows are dates or times: all must be."""
+    for batch in first:
+        try:
+            read(without(batch.table.column(name), [*MISSING, *batch.missing]))
+        except Unreadable as error:
+            raise batch.bad(error.row, f"{error}; {what_to_do(name)}", name) from None
+
+
+def what_to_do(name: str) -> str:
+    return (
+        "if it means that there is none, say so with --missing; --categorical "
+        f"{name} learns the column as categories, --ignore {name} leaves it out"
+    )
+
+
+# -- texts -------------------------------------------------------------------------------------------
+
+
+def _text(
+    name: str, source: Source, first: Sequence[Batch], values: list[pa.Array], wishes: Wishes
+) -> Decision:
+    stray = source.stray_text(name)
+    if stray is not None and _mostly_numbers(values):
+        raise BadData(
+            f"{stray.fault}; {what_to_do(name)}",
+            file=stray.file, row=stray.row, line=stray.line, column=name,
+        )  # fmt: skip
+    if wishes.text is not None:
+        about = _category(name, first, said=False)
+        return Decision(wishes.text(), warning=about.warning)
+    return _category(name, first, said=False)
+
+
+def _mostly_numbers(values: Sequence[pa.Array]) -> bool:
+    number = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+    return 2 * _matching(values, number) > sum(len(array) for array in values)
+
+
+def _category(name: str, first: Sequence[Batch], *, said: bool) -> Decision:
+    texts = [array.cast(pa.string()) for array in _there(name, first, [""])]
+    together = pa.chunked_array(texts, pa.string())
+    distinct = compute.unique(together).to_pylist()
+    named = ", ".join(shown(value) for value in distinct[:MOST_NAMED])
+    more = ", ..." if len(distinct) > MOST_NAMED else ""
+    count = f"{len(distinct):,} {'value' if len(distinct) == 1 else 'values'}"
+    about = f"{count} in {len(together):,} rows: {named}{more}" if distinct else ""
+    warning = None if said else _two_ways(texts) or _id_like(name, together)
+    return Decision(Category(), about, warning)
+
+
+def _two_ways(texts: Sequence[pa.Array]) -> str | None:
+    rows = sum(len(array) for array in texts)
+    if not rows or 2 * _matching(texts, TWO_WAYS) <= rows:
+        return None
+    example = next(array[0].as_py() for array in texts if len(array))
+    return (
+        f"looks like dates such as {shown(example)}, which can be read in two ways: they are "
+        "learned as categories; write them as 2024-05-31 to have them learned as dates"
+    )
+
+
+def _id_like(name: str, values: pa.Array | pa.ChunkedArray) -> str | None:
+    """Whether all values differ, and so none says anything about another row."""
+    if len(values) < LEAST_ID_ROWS or len(compute.unique(values)) < len(values):
+        return None
+    return (
+        f"has a different value in each of the first {len(values):,} rows; if it is an id, leave it "
+        f"out with --ignore {name}"
+    )

@@ -1,0 +1,67 @@
+"""What each column is, one line per column: before learning, in the report, and of a model."""
+
+from __future__ import annotations
+
+from riparian.cli.errors import say
+from riparian.cli.features.choosing import Chosen
+from riparian.cli.features.columns import Columns
+from riparian.cli.features.encoders import Number
+from riparian.cli.features.sparse import SparseColumns
+from riparian.cli.features.table import TableColumns
+from riparian.forest import OnlineForestClassifier
+from riparian.inspection.view import category_tables
+from riparian.tools import text
+
+MOST_NUMBERS = 40  # columns of numbers that have a line each
+
+FAMILIES = {"str": "text", "int": "whole numbers", "bool": "true or false", "float": "numbers"}
+
+
+def show_decisions(chosen: Chosen, file: str, *, quiet: bool) -> None:
+    """Before anything is learned: what was decided, and what may be a mistake."""
+    about = {name: decision.about for name, decision in chosen.decisions.items() if decision.about}
+    if chosen.decisions and not quiet:
+        lines = _in_words(chosen.columns, about)
+        width = min(30, max(len(name) for name in lines))
+        say(f"columns of {file}:")
+        for name, words in lines.items():
+            say(f"  {name:{width}}  {words}")
+    for name, decision in chosen.decisions.items():
+        if decision.warning is not None:
+            say(f"warning: column {name!r} {decision.warning}")
+
+
+def columns_in_words(columns: Columns | None, forest: OnlineForestClassifier) -> dict[str, str]:
+    """What each column is to a forest that has learned."""
+    return _in_words(columns, _categories(columns, forest))
+
+
+def _in_words(columns: Columns | None, about: dict[str, str]) -> dict[str, str]:
+    """What each column is; a table of many numbers has one line for those that are left."""
+    if isinstance(columns, SparseColumns):
+        return {"*": f"LIBSVM: {columns.width:,} numbers, zero where a row leaves them out"}
+    if not isinstance(columns, TableColumns):
+        return {}
+    numbers = [name for name, encoder in columns.encoders.items() if type(encoder) is Number]
+    summed = {*numbers[MOST_NUMBERS:]} if len(numbers) > MOST_NUMBERS + 1 else set()
+    lines = {
+        name: ", ".join(filter(None, [encoder.words, about.get(name)]))
+        for name, encoder in columns.encoders.items()
+        if name not in summed
+    }
+    if summed:
+        lines[f"{len(summed):,} more columns"] = "numbers"
+    if columns.target is not None:
+        lines[columns.target.column] = f"the target: {FAMILIES[columns.target.family]}"
+    return lines | dict.fromkeys(columns.ignored, "left out")
+
+
+def _categories(columns: Columns | None, forest: OnlineForestClassifier) -> dict[str, str]:
+    """How many values the forest knows of each categorical column."""
+    tables = category_tables(forest)
+    names = columns.feature_names if isinstance(columns, TableColumns) else []
+    return {
+        name: f"{text.count(len(tables[i]))} values" + (", and others" if tables[i].full else "")
+        for i, name in enumerate(names)
+        if i in tables
+    }

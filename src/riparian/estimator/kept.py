@@ -1,0 +1,59 @@
+"""The points that a forest of rows keeps (R19), handed out as copies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from riparian.engine.trees import Arrays
+from riparian.estimator.rows import Rows
+
+if TYPE_CHECKING:
+    from riparian.estimator.row_forest import RowForestClassifier
+
+
+class KeptPoints(NamedTuple):
+    """The last points of a stream, in their order."""
+
+    X: Rows  # float32; a sparse matrix if the first batch was one; later columns are NaN in older rows
+    y: NDArray[Any]  # labels
+    sample_weight: NDArray[np.float64]  # times the weight of the class
+
+
+def kept_points(forest: RowForestClassifier) -> KeptPoints:
+    """Those that are at hand now; none, if the forest keeps none or only predicts."""
+    with forest._native.learning:  # so that no class joins in between
+        engine, labels = forest._native, forest._labels
+        arrays, columns = engine.core.shared(), engine.n_dims
+        classes, rank = labels.classes, labels.rank()
+    if arrays is None:
+        empty = np.empty((0, columns), dtype=np.float32)
+        return KeptPoints(empty, classes[:0], np.empty(0))
+    weight = arrays["kept_weight"]
+    n = len(arrays["kept_label"])
+    return KeptPoints(
+        _rows(arrays, columns),
+        classes[rank[arrays["kept_label"]]],
+        weight if len(weight) else np.ones(n),
+    )
+
+
+def _rows(arrays: Arrays, columns: int) -> Rows:
+    if "kept_rows" in arrays:
+        rows: Rows = arrays["kept_rows"]
+        return rows
+    starts, widths = arrays["kept_starts"].astype(np.int64), arrays["kept_widths"]
+    shape = (len(widths), columns)
+    there = csr_matrix((arrays["kept_entries"], arrays["kept_columns"], starts), shape=shape)
+    short = np.flatnonzero(widths < columns)
+    if len(short) == 0:
+        return there
+    # A column that joined later is missing in these rows, which is not zero.
+    missing = columns - widths[short].astype(np.int64)
+    row = np.repeat(short, missing)
+    column = np.concatenate([np.arange(widths[i], columns) for i in short.tolist()])
+    nan = np.full(len(row), np.nan, dtype=np.float32)
+    return (there + csr_matrix((nan, (row, column)), shape=shape)).tocsr()

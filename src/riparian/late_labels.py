@@ -1,0 +1,88 @@
+"""Rows whose labels come late: they wait until so many rows have come after them.
+
+As MOA and CapyMOA define it: with a delay of d, row i is predicted when the labels of rows 0 to i - d
+are learned, and no other. So a delay of 1 is no delay: a label is there when the next row comes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+Block = tuple[Any, Any, Any]  # points, labels, and the classes given with them
+
+
+class LateLabels:
+    """The rows that wait, in the order of the stream.
+
+    >>> from riparian import OnlineForestClassifier
+    >>> forest, late = OnlineForestClassifier(5, random_state=0), LateLabels(delay=3)
+    >>> late.add([[0.1], [0.2], [0.3], [0.4]], [0, 0, 1, 1])
+    >>> late.learn_due(forest)  # row 4 comes next: rows 0 and 1 are three or more before it
+    >>> len(late), forest.classes_.tolist()
+    (2, [0])
+    """
+
+    def __init__(self, delay: int) -> None:
+        if delay < 0:
+            raise ValueError(f"delay must be >= 0, got {delay!r}")
+        self.delay = delay
+        self.absent = 0  # rows that wait, but are known by their number only
+        self._blocks: deque[Block] = deque()
+        self._rows = 0
+
+    def __len__(self) -> int:
+        """How many rows wait."""
+        return self._rows + self.absent
+
+    def add(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> None:
+        """Rows that have just been predicted. `classes` is for `partial_fit`."""
+        if self.absent:
+            raise ValueError(f"{self.absent} rows wait that are not here: give them to wait_again")
+        rows = _length(X, y)
+        if rows:
+            self._blocks.append((X, y, classes))
+            self._rows += rows
+
+    def add_again(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> None:
+        """The rows that are known by their number, all of them."""
+        if _length(X, y) != self.absent:
+            raise ValueError(f"{self.absent} rows wait that are not here, got {_length(X, y)}")
+        self.absent = 0
+        self.add(X, y, classes)
+
+    def learn_due(self, forest: Any) -> None:
+        """Learn the rows whose labels are there when the next row comes."""
+        self._learn(forest, keep=max(0, self.delay - 1))
+
+    def learn_rest(self, forest: Any) -> None:
+        """The stream is over: learn what waits."""
+        self._learn(forest, keep=0)
+
+    def _learn(self, forest: Any, keep: int) -> None:
+        """Learn the first rows, until `keep` are left. Rows that the forest refuses are gone."""
+        while self._rows > keep:
+            X, y, classes = self._blocks.popleft()
+            rows, due = len(y), self._rows - keep
+            if rows > due:
+                self._blocks.appendleft((_rows(X, due, rows), _rows(y, due, rows), classes))
+                X, y = _rows(X, 0, due), _rows(y, 0, due)
+            self._rows -= min(rows, due)
+            forest.partial_fit(X, y, classes)
+
+
+def _length(X: Any, y: ArrayLike) -> int:
+    from sklearn.utils import check_consistent_length
+    from sklearn.utils.validation import _num_samples
+
+    check_consistent_length(X, y)
+    return int(_num_samples(y))
+
+
+def _rows(values: Any, first: int, last: int) -> Any:
+    """Rows of a list, an array, a sparse matrix or a table."""
+    from sklearn.utils import _safe_indexing
+
+    return _safe_indexing(values, slice(first, last))

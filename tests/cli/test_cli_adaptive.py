@@ -1,0 +1,128 @@
+"""`learn --adaptive`: the forest for streams that change, by the same code and as carefully checked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import riparian
+from riparian.cli.option_groups.forest import ADAPTIVE_OPTIONS, OPTIONS, form
+from riparian.estimator.parameters import (
+    ADAPTIVE_DEFAULT,
+    DEFAULT,
+    AdaptiveParameters,
+    Parameters,
+    constructor_parameters,
+)
+
+from commands import SMALL, call, said, write
+
+pytestmark = pytest.mark.engine
+
+
+def changing(rows=1600, seed=0):
+    """A stream whose two classes change places halfway."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.random((rows, 2)), 4)
+    y = (X[:, 0] > 0.5) ^ (np.arange(rows) >= rows // 2)
+    return X, np.where(y, "oak", "ash")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    X, y = changing()
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "label": y})
+    return write(table, tmp_path_factory.mktemp("changing") / "t.csv")
+
+
+@pytest.fixture(scope="module")
+def model(path):
+    model = path.parent / "m"
+    args = ("-t", "label", "-m", model, *SMALL, "--html", path.parent / "m.html", "--json")
+    return model, said(call("learn", path, *args, "--adaptive", "--leaf-points", 16))
+
+
+def test_the_model_is_what_the_estimator_learns(path, model):
+    X, y = changing()
+    expected = riparian.AdaptiveForestClassifier(3, random_state=0, leaf_points=16)
+    expected.partial_fit(X.astype(np.float32), y)
+    found = riparian.load(model[0])
+    assert type(found) is riparian.AdaptiveForestClassifier
+    del found.feature_names_in_
+    assert (found.predict_proba(X) == expected.predict_proba(X)).all()
+    assert found.replacements_ == expected.replacements_
+
+
+def test_it_follows_the_change_and_says_when_trees_were_replaced(path, model):
+    learned = model[1]
+    still = said(call("learn", path, "-t", "label", "-m", path.parent / "n", *SMALL, "--json"))
+    assert learned["prequential"]["accuracy"] > still["prequential"]["accuracy"] + 0.05
+    assert still["replacements"] is None
+    replaced = learned["replacements"]
+    assert {tree for _, tree in replaced} == {0, 1, 2}
+    assert all(800 < point < 1600 for point, _ in replaced)
+
+
+def test_inspect_says_how_many_trees_were_replaced_and_when(path, model):
+    described = said(call("inspect", model[0], "--json"))
+    told = [[each["point"], each["tree"]] for each in described["replacements"]]
+    assert told == model[1]["replacements"]
+    words = call("inspect", model[0]).stdout
+    assert f"{len(told)} trees were replaced: " in " ".join(words.split())
+    call("learn", path, "-t", "label", "-m", path.parent / "n", *SMALL)
+    assert said(call("inspect", path.parent / "n", "--json"))["replacements"] is None
+
+
+def test_the_report_marks_them(path, model):
+    page = (path.parent / "m.html").read_text()
+    assert "trees replaced" in page
+    assert f"{len(model[1]['replacements'])} trees were replaced: " in page
+
+
+def test_a_budget_binds_an_adaptive_forest_too(path, tmp_path):
+    args = ("-t", "label", "-m", tmp_path / "m", *SMALL, "--json", "--adaptive")
+    found = said(call("learn", path, *args, "--max-memory", "200kB"))["forest"]
+    assert found["memory"]["total"] <= 200_000
+
+
+@pytest.mark.parametrize("name", ADAPTIVE_OPTIONS)
+def test_an_option_of_the_adaptive_forest_goes_with_it(name, path, tmp_path):
+    parameter = ADAPTIVE_OPTIONS[name]
+    given = form(parameter.kind).write(parameter.default)
+    done = call("learn", path, "-t", "label", "-m", tmp_path / "m", parameter.flag, given)
+    assert done.exit_code == 2
+    assert f"{parameter.flag} goes with --adaptive: give that, too" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--drift-confidence", 1.5, "--drift-confidence must be"),
+        ("--leaf-points", 1, "--leaf-points must be"),
+        ("--memories", "0.5,x", "--memories must be numbers with commas between, got '0.5,x'"),
+        ("--memories", "0.5,2", "--memories must be"),
+        ("--fading", -1, "--fading must be"),
+        ("--kept-points", 0, "--kept-points must be"),
+    ],
+)
+def test_a_bad_value_is_named_by_its_option(option, value, reason, path, tmp_path):
+    args = ("learn", path, "-t", "label", "-m", tmp_path / "m", "--adaptive", option, value)
+    done = call(*args)
+    assert done.exit_code == 2 and reason in done.stderr, done.output
+
+
+def test_all_parameters_are_options_and_both_forests_have_the_same_defaults():
+    """An option has one default. Where the forests differ, it must not be written into either."""
+    assert {*ADAPTIVE_OPTIONS} == {*constructor_parameters(AdaptiveParameters)} - {
+        *constructor_parameters(Parameters)
+    }
+    assert {name: ADAPTIVE_DEFAULT[name] for name in OPTIONS} == {
+        name: DEFAULT[name] for name in OPTIONS
+    }
+
+
+def test_memories_are_written_with_commas(path, tmp_path):
+    args = ("-t", "label", "-m", tmp_path / "m", *SMALL, "--limit", 50, "--adaptive")
+    assert call("learn", path, *args, "--memories", "0.5,1").exit_code == 0
+    assert riparian.load(tmp_path / "m").memories == (0.5, 1.0)

@@ -1,0 +1,140 @@
+"""Categorical columns (R22): the native engine equals the reference, whatever the rule of splitting."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from riparian import _core, reference
+from riparian.estimator.parameters import Parameters
+from riparian.estimator.schedules import Geometric
+from riparian.reference_saffari import FixedColumns, SaffariForest
+
+from equivalence import Native, assert_same, learn_reference, reference_forest
+from strategies import cuts, mixed_streams, parameters
+from test_saffari import any_parameters, assert_same_bags
+
+pytestmark = pytest.mark.engine
+
+quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+WINDOWS = (0, 7, 30, 100, 1000)  # kept points
+
+
+@quick
+@given(parameters(kept_points=WINDOWS), mixed_streams(), st.data())
+def test_engines_agree_on_categories_whatever_the_batches_threads_and_rebirths(p, stream, data):
+    X, y, categorical = stream
+    engine = Native(p, X.shape[1], categorical=categorical)
+    for first, last in data.draw(cuts(len(X))):
+        engine.learn(X[first:last], y[first:last], workers=data.draw(st.integers(1, 3)))
+        if data.draw(st.booleans()):
+            before = engine.bytes()
+            engine = engine.reborn()
+            assert engine.bytes() == before
+    unknown = np.where(np.arange(X.shape[1]) == categorical[0], 1e6, X[:5])
+    points = np.concatenate([X[:20], unknown]).astype(np.float32)
+    assert_same(learn_reference(p, X, y, categorical=categorical), engine, points)
+
+
+@quick
+@given(parameters(max_trees=2, kept_points=WINDOWS), mixed_streams(), st.data())
+def test_engines_agree_on_weights_and_categories(p, stream, data):
+    X, y, categorical = stream
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    weights = rng.random(len(X)) * data.draw(st.sampled_from([1.0, 3.0, 300.0]))
+    weights[rng.random(len(X)) < 0.1] = 0.0
+    engine = Native(p, X.shape[1], categorical=categorical)
+    for first, last in data.draw(cuts(len(X))):
+        engine.learn(X[first:last], y[first:last], weights[first:last])
+        engine = engine.reborn()
+    assert_same(learn_reference(p, X, y, weights, categorical), engine, X[:20])
+
+
+@quick
+@given(any_parameters(), mixed_streams(), st.data())
+def test_engines_agree_on_categories_of_one_stream(p, stream, data):
+    X, y, categorical = stream
+    engine = Native(p, X.shape[1], categorical=categorical)
+    for first, last in data.draw(cuts(len(X))):
+        engine.learn(X[first:last], y[first:last], workers=data.draw(st.integers(1, 3)))
+        engine = engine.reborn()
+    forest = SaffariForest(p, FixedColumns(X.shape[1], p.candidate_dims, categorical))
+    forest.learn(X, y.tolist())
+    assert_same(forest, engine, X[:20])
+    assert_same_bags(forest, engine)
+
+
+@quick
+@given(parameters(max_trees=2, kept_points=WINDOWS), mixed_streams(), st.data())
+def test_columns_that_join_later_may_be_categorical_or_become_so(p, stream, data):
+    """The last columns join in the middle; one may have had no value until it becomes categorical."""
+    X, y, categorical = stream
+    joined = data.draw(st.integers(1, X.shape[1]))
+    middle = len(X) // 2
+    undecided = [c for c in categorical if c < joined and data.draw(st.booleans())]
+    X[:middle, undecided] = np.nan
+    decided = [c for c in categorical if c < joined and c not in undecided]
+
+    engine = Native(p, joined, categorical=decided)
+    engine.learn(X[:middle, :joined], y[:middle])
+    tables = engine.forest.categories
+    if tables is None:
+        tables = engine.forest.categories = Native(p, 1, categorical=[0]).forest.categories
+        tables.tables.clear()
+    if undecided:
+        engine.forest.become_categorical(undecided)
+    tables.add([c for c in categorical if c >= joined])
+    engine.forest.set_dims(X.shape[1])
+    engine.learn(X[middle:], y[middle:])
+
+    space = reference.Columns(joined, p.rate(joined), decided)
+    forest = reference_forest(p, space)
+    forest.learn(X[:middle, :joined], y[:middle].tolist())
+    space.n_dims, space.rate = X.shape[1], p.rate(X.shape[1])
+    space.categorical = set(categorical)
+    forest.learn(X[middle:], y[middle:].tolist())
+    assert_same(forest, engine, X[:20])
+
+
+PLAIN = Parameters(
+    n_trees=2, seed=5, candidate_dims=6.0, split_points=20, min_gain=0.02,
+    alpha=Geometric(2, 1.1), beta=Geometric(40, 1.1), structure_fraction=0.5,
+    ignore_fraction=0.0, fringe_size=None, voting="average",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kept_points", [0, 300, 5000])
+@pytest.mark.parametrize("kernels", _core.kernel_names())
+def test_every_instruction_set_gives_the_same_bits_of_categories(kernels, kept_points):
+    """Lists of more than 256 points too, and many classes: all the ways in which a leaf looks."""
+    rng = np.random.default_rng(0)
+    X = np.floor(rng.random((1500, 5)) * [2, 30, 9, 400, 3]).astype(np.float32)
+    X[rng.random(X.shape) < 0.02] = np.nan
+    y = (np.nan_to_num(X[:, 1]) * 7 % 30).astype(int)
+    p = replace(PLAIN, kept_points=kept_points)
+    before = _core.kernel_names()[-1]
+    _core.use_kernels(kernels)
+    try:
+        engine = Native(p, 5, categorical=[0, 1, 3])
+        engine.learn(X, y)
+        assert_same(learn_reference(p, X, y, categorical=[0, 1, 3]), engine, X[:50])
+    finally:
+        _core.use_kernels(before)
+
+
+def test_a_category_is_told_apart_from_its_neighbours():
+    """One split in code 2 of five; a threshold would need two."""
+    codes = np.tile(np.float32([0, 1, 2, 3, 4]), 200)[:, None]
+    p = replace(PLAIN, n_trees=1, min_gain=0.3, beta=Geometric(1e6, 1.1))
+    engine = Native(p, 1, categorical=[0])
+    engine.learn(codes, (codes[:, 0] == 2).astype(int))
+    tree = engine.forest.tree(0)
+    assert tree.threshold[0] == 2
+    assert tree.child.tolist() == [1, 0, 0]
+    answer = engine.forest.predict_proba(np.float32([[2], [1], [3], [99], [np.nan]]), 1)
+    assert answer.argmax(axis=1).tolist() == [1, 0, 0, 0, 0]
