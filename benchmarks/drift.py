@@ -4,6 +4,7 @@
 
 A cell is an entrant (a model with a number of trees) on a stream with a seed. Every cell is written to
 the record as soon as it is there, and a cell of the record is not run again: what was stopped goes on.
+With `--again` it is, and takes the place of the old one.
 """
 
 from __future__ import annotations
@@ -127,21 +128,30 @@ def cells_of(path: Path) -> list[Cell]:
 
 
 def add(path: Path, cell: Cell) -> None:
-    """One more; the record is read again before, since others may have added to it."""
-    cells = [asdict(known) for known in (*cells_of(path), cell)]
+    """One more, in place of what was measured before; others may have added to the record, too."""
+    others = [known for known in cells_of(path) if known.key != cell.key]
+    cells = [asdict(known) for known in (*others, cell)]
     record.write(path, "drift", {"bin": BIN, "cells": cells}, PACKAGES, quiet=True)
 
 
 def missing(
-    path: Path, entrants: Iterable[str], streams: Iterable[str], points: int, seeds: Iterable[int]
+    path: Path,
+    entrants: Iterable[str],
+    streams: Iterable[str],
+    points: int,
+    seeds: Iterable[int],
+    again: bool = False,
 ) -> Iterator[tuple[Entrant, str, int | None, int]]:
-    """What is not in the record: seed by seed, so that what is done of it can be compared."""
+    """What is not in the record: seed by seed, so that what is done of it can be compared.
+
+    `again`: what is in the record, too, because the code has changed.
+    """
     streams = list(streams)
     for seed in seeds:
         for name in entrants:
             for stream in streams:
                 asked = None if stream == ELEC else points  # elec is as long as it is
-                known = {cell.key for cell in cells_of(path)}
+                known = set() if again else {cell.key for cell in cells_of(path)}
                 if (name, stream, seed, len(load(stream, asked, seed)[1])) not in known:
                     yield ENTRANTS[name], stream, asked, seed
 
@@ -157,6 +167,7 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=POINTS, help="of a stream that is drawn")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--out", type=Path, required=True, help="the record, which is added to")
+    parser.add_argument("--again", action="store_true", help="also what the record has")
     options = parser.parse_args()
     entrants = [name for name in options.entrants if can_run(FOLLOWERS[ENTRANTS[name].peer])]
     for name in options.entrants:
@@ -166,7 +177,7 @@ def main() -> None:
     if ELEC not in streams:
         print("elec is left out: its data are found by RIPARIAN_DATA")
     for entrant, stream, points, seed in missing(
-        options.out, entrants, streams, options.points, options.seeds
+        options.out, entrants, streams, options.points, options.seeds, options.again
     ):
         cell = measure(entrant, stream, points, seed)
         add(options.out, cell)

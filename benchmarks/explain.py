@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python -m benchmarks.explain --out benchmarks/record/explain.json
 
 All with one thread (set OMP_NUM_THREADS=1), on one forest per data set; the best of a few repeats, taken
-in turn.
+in turn. At the end come the tables of docs/tutorials/explain.md. It takes a few minutes.
 """
 
 from __future__ import annotations
@@ -157,6 +157,59 @@ def calibration(name: str) -> dict[str, Any]:
     }
 
 
+def markdown(figures: dict[str, Any]) -> str:
+    """The tables of the page on explaining, from the figures of all data sets."""
+    return "\n\n".join(
+        "\n".join(f"| {' | '.join(cells)} |" for cells in [head, ["---"] * len(head), *rows])
+        for head, rows in (
+            _speeds(figures), _calibrated(figures, "stream", "a temperature"),
+            _calibrated(figures, "last third", "CalibratedClassifierCV"), _exported(figures),
+        )
+    )  # fmt: skip
+
+
+Cells = tuple[list[str], list[list[str]]]
+
+
+def _speeds(figures: dict[str, Any]) -> Cells:
+    def row(name: str, found: dict[str, Any]) -> list[str]:
+        cells = [name, f"{found['features']}, {found['classes']}"]
+        for method in ("tree_path_dependent", "interventional"):
+            of = found[method]
+            cells += [f"{of[f'{who}_rows_per_second']:,.3g}" for who in ("riparian", "shap")]
+            cells.append(f"{of['times_as_fast']:.1f} times")
+        return cells
+
+    head = ["data", "features, classes", "by paths, rows/s", "shap", ""]
+    head += [f"background of {BACKGROUND}, rows/s", "shap", ""]
+    return head, [row(name, each["explanations"]) for name, each in figures.items()]
+
+
+def _calibrated(figures: dict[str, Any], part: str, how: str) -> Cells:
+    def row(name: str, found: dict[str, Any]) -> list[str]:
+        both = (found[part], found[f"{part}, with {how}"])
+        kinds = ("log_loss", "calibration_error")
+        return [name, *(f"{each[kind]:.3f}" for kind in kinds for each in both)]
+
+    head = ["data", "log loss", f"with {how}", "calibration error", f"with {how}"]
+    return head, [row(name, each["calibration"]) for name, each in figures.items()]
+
+
+def _exported(figures: dict[str, Any]) -> Cells:
+    def row(name: str, each: dict[str, Any]) -> list[str]:
+        speeds, sizes = each["exports"]["rows_per_second"], each["exports"]["bytes"]
+        return [
+            name,
+            f"{each['explanations']['leaves_per_tree']:.0f}",
+            *(f"{speed:,.0f}" for speed in speeds.values()),
+            *(f"{size / 1e6:.2f} MB" for size in sizes.values()),
+        ]
+
+    head = ["data", "leaves per tree", "rows/s, ours", "onnxruntime", "treelite gtil"]
+    head += [".onnx", ".treelite", ".h", "snapshot"]
+    return head, [row(name, each) for name, each in figures.items()]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=400, help="rows to explain")
@@ -172,6 +225,7 @@ def main() -> None:
             "calibration": calibration(name),
         }
         print(name, record.pretty(figures[name]), flush=True)
+    print(markdown(figures))
     if options.out is not None:
         packages = ("shap", "onnx", "onnxruntime", "treelite")
         record.write(options.out, "explain", figures, packages)

@@ -147,7 +147,7 @@ class Bench:
         began, marks = time.perf_counter(), []
         while (at := time.perf_counter() - began) < seconds:
             load = self.load(min(EVERY, seconds - at))
-            load.waiting = waiting
+            load.waiting, load.growing = waiting, True
             asking = ask(load, float("inf"), len(marks), self.rate)
             marks.append({
                 "second": round(at, 1), **await self.learning(load, asking),

@@ -134,6 +134,7 @@ class Load:
     until: float  # on the clock of `perf_counter`
     seconds: list[float] = field(default_factory=list)  # of each prediction
     waiting: deque[dict[str, Any]] = field(default_factory=deque)  # rows that /v1/label takes
+    growing: bool = False  # others ask while labels are sent: there will be more
     labels: int = 0  # that were accepted
     refused: int = 0  # requests with another status than 200
     lag: list[float] = field(default_factory=list)  # of this process itself
@@ -220,7 +221,10 @@ async def label(load: Load, rate: float | None = None) -> float:
     """Send labels in lists, at a rate or as fast as they are taken; seconds until they were sent."""
     began, pace = time.perf_counter(), Pace(rate)
     async with Connection(load.address) as connection:
-        while load.waiting and not load.over:
+        while (load.waiting or load.growing) and not load.over:
+            if not load.waiting:
+                await asyncio.sleep(0.01)
+                continue
             await pace.next(LIST)
             rows = [load.waiting.popleft() for _ in range(min(LIST, len(load.waiting)))]
             status, _ = await connection.post("/v1/label", rows)

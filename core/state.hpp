@@ -154,7 +154,8 @@ inline void OneStreamEvidence::restore(Pool& pool, const CandidateShape& shape,
 template <class Space>
 struct CandidatesReader {
     explicit CandidatesReader(const TreeState<Space>& s)
-        : attempt(array<"attempt">(s)),
+        : next_look(array<"next_look">(s)),
+          attempt(array<"attempt">(s)),
           dims(array<"dims">(s)),
           split_points(array<"split_points">(s)),
           received(array<"received">(s)),
@@ -165,7 +166,7 @@ struct CandidatesReader {
           thresholds(array<"split_threshold">(s)),
           evidence(s) {}
 
-    Reader<Word> attempt, dims, split_points;
+    Reader<Word> next_look, attempt, dims, split_points;
     Reader<Long> received, planned;
     Reader<Byte> summed;
     Reader<typename Space::Feature> candidate_dims;
@@ -173,10 +174,10 @@ struct CandidatesReader {
     Reader<float> thresholds;
     EvidenceReader evidence;
 
-    // A young leaf has none.
-    bool are_there() const { return dims.peek() != 0; }
+    // A young leaf has none. (Where there was no column yet, a settled one has candidates in none.)
+    bool are_there() const { return next_look.peek() == 0; }
     void skip() {
-        attempt.one(), dims.one(), split_points.one(), received.one(), planned.one(), summed.one();
+        next_look.one(), attempt.one(), dims.one(), split_points.one(), received.one(), planned.one(), summed.one();
         for (CountsReader* stream : {&evidence.structure, &evidence.estimation})
             stream->counted.one(), stream->length.one();
     }
@@ -220,6 +221,7 @@ template <class Space, class Evidence>
 Candidates<Space, Evidence>* Candidates<Space, Evidence>::restored(
     Pool& pool, const Space& space, std::uint32_t split_points, CandidatesReader<Space>& in,
     CandidateScratch<Space>& scratch) {
+    in.next_look.one();
     const std::uint32_t dims = in.dims.one(), so_far = in.split_points.one();
     const Feature* drawn = in.candidate_dims.many(dims);
     scratch.drawn.clear();

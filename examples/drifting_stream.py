@@ -1,7 +1,7 @@
 """A stream that changes: two forests side by side, one of which follows.
 
     python examples/drifting_stream.py             # five classes that change places twice
-    python examples/drifting_stream.py FILE.csv    # a file of your own: numbers, the class in the last column
+    python examples/drifting_stream.py FILE.csv    # numbers, and the class in the last column
 
 Every row is predicted before it is learned. The forest that assumes a steady stream has to outgrow what
 it learned; the adaptive one replaces the trees whose error rises.

@@ -102,7 +102,8 @@ def test_its_parameters_and_defaults_are_those_of_the_scikit_learn_estimator(nam
     theirs = dict(inspect.signature(getattr(riparian, name)).parameters)
     for name in ("schema", "random_seed"):
         del ours[name]
-    for name in ("random_state", "passes", "shuffle", "class_weight", "n_jobs"):
+    of_tables = ("categorical_features", "max_categories")  # the schema says that
+    for name in ("random_state", "passes", "shuffle", "class_weight", "n_jobs", *of_tables):
         del theirs[name]
     assert {name: p.default for name, p in ours.items()} == {
         name: p.default for name, p in theirs.items()
@@ -198,19 +199,44 @@ def test_every_class_of_the_schema_has_a_probability_arrived_or_not(schema, lear
     assert learner.predict(labeled(schema, X[0], 0)) == 3
 
 
-def test_nominal_attributes_are_learned_by_their_index(learner_of):
-    from capymoa.core import LabeledInstance
+COLOURS = ["red", "blue", "green", "pink"]
+
+
+@pytest.fixture
+def mixed_schema():
     from capymoa.stream import Schema
 
-    schema = Schema.from_custom(
-        ["colour", "size", "class"], "class", {"colour": ["red", "blue"], "class": ["no", "yes"]}
-    )
-    rows = [["red", "1.5", "no"], ["blue", "?", "yes"]] * 100
-    learner = learner_of(schema)
-    for row in rows:
-        learner.train(LabeledInstance.from_csv_row(schema, row))
-    assert learner.predict(labeled(schema, [0, 1.5], 0)) == 0
-    assert learner.predict(labeled(schema, [1, np.nan], 0)) == 1
+    values = {"colour": COLOURS, "class": ["no", "yes"]}
+    return Schema.from_custom(["size", "colour", "class"], "class", values)
+
+
+def test_nominal_attributes_are_categories_with_the_names_of_the_schema(mixed_schema, learner_of):
+    from capymoa.core import LabeledInstance
+
+    rows = [["1.5", "red", "no"], ["?", "blue", "yes"], ["2", "green", "no"], ["1", "pink", "no"]]
+    learner = learner_of(mixed_schema)
+    for row in rows * 50:
+        learner.train(LabeledInstance.from_csv_row(mixed_schema, row))
+    assert learner.categories_ == {"colour": COLOURS}
+    answers = [
+        learner.predict(labeled(mixed_schema, [1, code], 0)) for code in (0, 1, 2, 3, np.nan)
+    ]
+    assert answers == [0, 1, 0, 0, 0]
+
+
+def test_of_nominal_attributes_too_it_is_the_same_forest(mixed_schema, learner_of):
+    rng = np.random.default_rng(0)
+    rows = np.stack(
+        [rng.normal(size=400), np.arange(400) % 4], axis=1
+    )  # codes by arrival are these
+    y = (rows[:, 1] == 2) ^ (rows[:, 0] > 1)
+    learner = learner_of(mixed_schema, random_seed=7)
+    for row, label in zip(rows, y.astype(int).tolist(), strict=True):
+        learner.train(labeled(mixed_schema, row, label))
+    twin = riparian.OnlineForestClassifier(5, random_state=7, categorical_features=[1])
+    twin.partial_fit(rows, y.astype(int), classes=[0, 1])
+    answers = [learner.predict_proba(labeled(mixed_schema, row, 0)).tolist() for row in rows]
+    assert answers == twin.predict_proba(rows).tolist()
 
 
 # -- what is refused ------------------------------------------------------------------------------

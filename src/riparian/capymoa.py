@@ -12,6 +12,7 @@ from capymoa.base import Classifier
 from numpy.typing import NDArray
 
 from riparian.engine import native
+from riparian.estimator.categories import CategoryTables, Table, bytes_of_tables
 from riparian.estimator.docstrings import documented
 from riparian.estimator.labels import Labels
 from riparian.estimator.parameters import (
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from capymoa.stream import Schema
 
 
+def _attributes(schema: Schema) -> list[str]:
+    """The names of all attributes but the class, in the order of the values of an instance."""
+    header = schema.get_moa_header()
+    others = (i for i in range(header.numAttributes()) if i != header.classIndex())
+    return [str(header.attribute(i).name()) for i in others]
+
+
 @documented
 class OnlineForestClassifier(Classifier):
     """A random forest that learns a stream point by point and converges to the best classifier.
@@ -37,8 +45,9 @@ class OnlineForestClassifier(Classifier):
     `riparian.OnlineForestClassifier` with CapyMOA's interface. Given the same points, both are the
     same forest, to the last bit.
 
-    The value of a nominal attribute is its index, which is split like any number. NaN is a missing
-    value: at a split it goes right.
+    A nominal attribute is a categorical column: its splits ask whether a value equals a category.
+    `categories_` has the names of the values, by attribute. NaN is a missing value: at a split it goes
+    right.
 
     Parameters
     ----------
@@ -98,7 +107,18 @@ class OnlineForestClassifier(Classifier):
         self.max_memory = max_memory
         self.voting = voting
         parameters = self._parameters_class.of(self, seed=SEED.checked("random_seed", random_seed))
-        self._forest = native.ColumnEngine(parameters, schema.get_num_attributes())
+        self.categories_ = {name: [*v] for name, v in schema.get_nominal_attributes().items()}
+        tables = {
+            column: Table(self.categories_[name])
+            for column, name in enumerate(_attributes(schema))
+            if name in self.categories_
+        }
+        max_bytes = bytes_of_tables(parameters.max_memory)
+        self._forest = native.ColumnEngine(
+            parameters,
+            schema.get_num_attributes(),
+            categories=CategoryTables(tables, None, max_bytes) if tables else None,
+        )
         self._labels = Labels(np.arange(schema.get_num_classes()))
         self._numbers: dict[int, int] = {}  # of each class, in order of arrival
         self._forest.set_classes(self._labels.rank(), len(self._labels.classes))

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from river import base
 
 from riparian.estimator.docstrings import documented
-from riparian.estimator.named_forest import Frame, Key, Label, NamedForest
+from riparian.estimator.named_forest import Label, NamedForest
+from riparian.estimator.named_rows import Frame, Key
 from riparian.estimator.parameters import (
     ADAPTIVE_DEFAULT,
     DEFAULT,
     OF_ESTIMATORS,
+    OF_ROWS,
     SEED,
     AdaptiveParameters,
     Parameters,
@@ -40,8 +42,9 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
     not have, or that is None or NaN, is missing: at a split it goes right. Features that were never
     learned do not count in a prediction. A new label simply joins.
 
-    Features must be numbers (bools are): put `preprocessing.OneHotEncoder` or the like before the
-    forest where they are not.
+    Features are numbers (bools are) or text. Text makes a feature categorical: its splits ask whether
+    a value equals a category, and one that was never learned goes right. A feature that was a number
+    must stay one, and text must stay text.
 
     Parameters
     ----------
@@ -82,6 +85,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         kept_points: int | Literal["auto"] = DEFAULT["kept_points"],
         max_memory: int | str | None = DEFAULT["max_memory"],
         voting: Literal["average", "majority"] = DEFAULT["voting"],
+        max_categories: int | None = DEFAULT["max_categories"],
         seed: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -97,6 +101,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         self.kept_points = kept_points
         self.max_memory = max_memory
         self.voting = voting
+        self.max_categories = max_categories
         self.seed = seed
         self.n_jobs = n_jobs
         self._parameters = self._parameters_class.of(
@@ -104,6 +109,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
             seed=secrets.randbits(64) if seed is None else SEED.checked("seed", seed),
             alpha=defaults(self._parameters_class)["alpha"] if alpha is None else alpha,
         )
+        self._most = OF_ROWS["max_categories"].checked(max_categories)
         self._workers = int(effective_n_jobs(OF_ESTIMATORS["n_jobs"].checked(n_jobs)))
         self._forest: NamedForest | None = None  # until the first point brings the features
 
@@ -119,7 +125,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
             w = float(as_weights("w", w, rows=1)[0])
             if w == 0.0:
                 return
-        learning = self._forest or NamedForest(self._parameters, x)
+        learning = self._forest or NamedForest(self._parameters, x, self._most)
         learning.learn_one(x, y, w)
         self._forest = learning
 
@@ -140,7 +146,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
             labels = [labels[i] for i in kept]
         if len(frame) == 0:
             return
-        learning = self._forest or NamedForest(self._parameters, frame.columns)
+        learning = self._forest or NamedForest(self._parameters, frame.columns, self._most)
         learning.learn_many(frame, labels, weights, self._workers)
         self._forest = learning
 
@@ -255,6 +261,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
         memories: tuple[float, ...] = ADAPTIVE_DEFAULT["memories"],
         fading: float = ADAPTIVE_DEFAULT["fading"],
         voting: Literal["average", "majority"] = ADAPTIVE_DEFAULT["voting"],
+        max_categories: int | None = ADAPTIVE_DEFAULT["max_categories"],
         seed: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -275,6 +282,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
             kept_points=kept_points,
             max_memory=max_memory,
             voting=voting,
+            max_categories=max_categories,
             seed=seed,
             n_jobs=n_jobs,
         )

@@ -77,6 +77,16 @@ def test_what_the_record_has_is_not_run_again(tmp_path):
     assert left == [(ENTRANTS["riparian-river-10"], "hyperplane", 60, 2)]
 
 
+def test_what_is_measured_again_takes_the_place_of_the_old(tmp_path):
+    path = tmp_path / "drift.json"
+    asked = (["same-as-last-1"], ["sea-abrupt"], 60, [1, 2])
+    for again in (False, True):
+        for entrant, stream, points, seed in missing(path, *asked, again=again):
+            drift.add(path, measure(entrant, stream, points, seed))
+        assert sorted(cell.seed for cell in cells_of(path)) == [1, 2]
+    assert list(missing(path, *asked)) == [] != list(missing(path, *asked, again=True))
+
+
 def test_elec_is_left_out_without_its_data(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("RIPARIAN_DATA", raising=False)
     monkeypatch.setattr(drift, "missing", lambda *_: [])

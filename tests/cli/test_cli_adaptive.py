@@ -126,3 +126,12 @@ def test_memories_are_written_with_commas(path, tmp_path):
     args = ("-t", "label", "-m", tmp_path / "m", *SMALL, "--limit", 50, "--adaptive")
     assert call("learn", path, *args, "--memories", "0.5,1").exit_code == 0
     assert riparian.load(tmp_path / "m").memories == (0.5, 1.0)
+
+
+def test_an_adaptive_model_is_tested_used_and_explained_like_any_other(path, model, tmp_path):
+    X, _ = changing()
+    assert said(call("evaluate", model[0], path, "--json"))["rows"] == len(X)
+    assert call("predict", model[0], path, "--output", tmp_path / "p.csv").exit_code == 0
+    assert len((tmp_path / "p.csv").read_text().splitlines()) == len(X) + 1
+    described = said(call("inspect", model[0], "--json"))
+    assert "trees replaced" in described["certificate_text"]

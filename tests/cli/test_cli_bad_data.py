@@ -139,6 +139,24 @@ def test_files_of_one_stream_must_have_the_same_columns(tmp_path, columns, reaso
     assert done.exit_code == 1 and reason in done.stderr
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+def test_a_text_among_numbers_is_told_with_what_to_do(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(raw, "BLOCK_BYTES", 500)
+    numbers, words = {"x": 1, "label": "a"}, {"x": "many", "label": "b"}
+    rows = [numbers] * 200 + [words]
+    lines = [json.dumps(row) for row in rows] if name == "t.jsonl" else [
+        "x,label", *(",".join(map(str, row.values())) for row in rows)
+    ]  # fmt: skip
+    (tmp_path / name).write_text("\n".join(lines) + "\n")
+    done = call("learn", tmp_path / name, "-t", "label", "-m", tmp_path / "m", *SMALL)
+    assert done.exit_code == 1
+    assert "row 201" in done.stderr and "column 'x': expected a number" in done.stderr
+    assert (
+        "--categorical x learns the column as categories, --ignore x leaves it out." in done.stderr
+    )
+    assert ("say so with --missing" in done.stderr) == (name == "t.csv")
+
+
 def test_what_was_learned_before_bad_data_is_said(tmp_path):
     (tmp_path / "t.csv").write_bytes(csv(f"{GOOD * 200}abc,1,a\n"))
     args = ("-t", "label", "-m", tmp_path / "m", *SMALL, "--no-eval")

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 import riparian
 from riparian.cli.features import encoders
-from riparian.cli.features.encoders import Hash, Number, OneHot, Ordinal
+from riparian.cli.features.encoders import (
+    Category,
+    Hash,
+    Number,
+    Numeral,
+    OneHot,
+    Ordinal,
+    Unreadable,
+)
 from riparian.cli.features.saved import columns_from_state
 
 from commands import call, learn, said, table, write
@@ -64,7 +72,10 @@ def test_hashes_need_nothing_learned_and_never_change():
     assert [row.argmax() for row in filled(Hash(1000), ["red", "green", "blue"])] == [455, 433, 964]
 
 
-@pytest.mark.parametrize("encoder", [Ordinal(3, ["blue"]), OneHot(3, ["red"]), Hash(5), Number()])
+@pytest.mark.parametrize(
+    "encoder",
+    [Ordinal(3, ["blue"]), OneHot(3, ["red"]), Hash(5), Number(), Numeral(), Category(True)],
+)
 def test_an_encoder_comes_back_from_json(encoder):
     other = again(encoder)
     assert type(other) is type(encoder) and other.state() == encoder.state()
@@ -103,6 +114,10 @@ HOSTILE_COLUMNS = [
     ["x", "hash", {"buckets": 0}],
     ["x", "hash", {"buckets": 10**9}],
     ["x", "magic", {}],
+    ["x", "category", {}],
+    ["x", "category", {"numbers": 1}],
+    ["x", "moment", {"origin": 0, "parts": ["minute"]}],
+    ["x", "clock", {"origin": 0}],
 ]
 HOSTILE = [
     None,
@@ -159,10 +174,33 @@ def test_a_text_never_seen_is_no_error_when_predicting(tmp_path):
     assert len((tmp_path / "p.jsonl").read_text().splitlines()) == 300
 
 
-def test_without_the_option_texts_are_named(tmp_path):
-    done = call("learn", write(table(), tmp_path / "t.csv"), "-t", "label", "-m", tmp_path / "m")
-    assert done.exit_code == 1
-    assert "these columns hold text: 'colour'; give --encode" in done.stderr
+def test_numerals_are_read_out_of_texts():
+    out = np.empty((4, 1), dtype=np.float32)
+    Numeral().fill(pa.array(["1.5", " -2e3 ", None, "7"]), out)
+    assert out[[0, 1, 3], 0].tolist() == [1.5, -2000, 7] and np.isnan(out[2, 0])
+    with pytest.raises(Unreadable, match="expected a number, got 'x'") as refused:
+        Numeral().fill(pa.array(["1", None, "x", "y"]), out)
+    assert refused.value.row == 2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array(["7", "", None, "12"]),
+        pa.array(["7", "12", "7", None]).dictionary_encode().take(pa.array([0, 3, 3, 1])),
+        pa.array([7, None, None, 12]),
+        pa.array([7.0, float("nan"), None, 12.0]),
+    ],
+    ids=lambda values: str(values.type),
+)
+def test_categories_are_texts_whatever_the_file_has_for_them(values):
+    coded = Category().coded("c", values)
+    assert coded.values == ["7", "12"] and coded.which.tolist() == [0, -1, -1, 1]
+
+
+def test_categories_are_numbers_where_the_forest_has_numbers():
+    coded = Category(numbers=True).coded("c", pa.array(["7", "", "NA", "12.0", "7"]))
+    assert coded.values == [7, 12] and coded.which.tolist() == [0, -1, -1, 1, 0]
 
 
 def test_the_columns_of_a_model_must_be_those_of_its_forest(tmp_path):

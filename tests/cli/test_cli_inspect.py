@@ -22,7 +22,8 @@ def test_a_person_is_told_what_it_is(model):
     done = call("inspect", model)
     assert done.exit_code == 0, done.output
     for words in (
-        "300 points", "'ash', 'elm', 'oak'", "column colour", "ordinal", "n_estimators", "3 trees",
+        "300 points", "'ash', 'elm', 'oak'", "colour  text, encoded: ordinal", "the target: text",
+        "n_estimators", "3 trees",
         "most important features", "fringe", "α(d) -> ∞", "verdict",
     ):  # fmt: skip
         assert words in done.stdout

@@ -1,4 +1,4 @@
-"""Tables at the door (R22): categories of any frame are learned as they are, and nothing leaves a trace."""
+"""Tables at the door (R22): frames are learned as they are, and what is refused leaves no trace."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_sparse_rows_have_no_categorical_columns():
 
 
 def test_text_that_was_not_chosen_is_refused_by_name():
-    with pytest.raises(ValueError, match="feature 'kind' must hold numbers.*categorical_features"):
+    with pytest.raises(ValueError, match=r"feature 'kind' must hold numbers.*categorical_features"):
         forest(categorical_features=["city"]).partial_fit(X, Y)
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from riparian.serve.state.checkpoints import checkpoint
+from riparian.serve.state.checkpoints import Checkpoints
 from riparian.serve.state.log import Log
 
 from serve_running import running
@@ -45,18 +45,43 @@ def test_a_look_that_fails_fails_alone(tmp_path):
 
 def test_a_checkpoint_empties_the_wal_beside_an_open_writer(tmp_path):
     log = Log(tmp_path / "log.sqlite")
-    other = sqlite3.connect(tmp_path / "log.sqlite", isolation_level=None)
+    checkpoints = Checkpoints(log)
+    other = sqlite3.connect(log.path, isolation_level=None)
     sizes = []
     for round in range(20):
         with log.transaction():
             for i in range(50):
                 log.note(f"name {i}", "x" * 1000 + str(round))
-        checkpoint(other)
+        checkpoints.move(other)
         sizes.append((tmp_path / "log.sqlite-wal").stat().st_size)
     assert sizes[-1] <= 2 * sizes[1]  # it is written from its beginning again
-    with log.transaction():
-        log.note("name 0", "last")
-        checkpoint(other, most=0)  # in the midst of a transaction: it gives up, and nothing is lost
-    assert log.noted("name 0") == "last"
     other.close()
+    log.close()
+
+
+def test_a_wal_that_grows_too_long_is_moved_by_the_writer_itself(tmp_path):
+    log = Log(tmp_path / "log.sqlite")
+    checkpoints = Checkpoints(log, most=20)
+    other = sqlite3.connect(log.path, isolation_level=None)
+
+    def write(times):
+        for i in range(times):
+            with log.transaction():
+                log.note("name", f"{i} " + "x" * 20_000)
+            checkpoints.written()
+
+    other.execute("BEGIN")
+    other.execute(
+        "SELECT * FROM meta"
+    ).fetchall()  # the thread comes too late for what is written now
+    write(30)
+    with sqlite3.connect(log.path, isolation_level=None) as late:
+        checkpoints.move(late)
+    late.close()
+    other.close()
+    size = (tmp_path / "log.sqlite-wal").stat().st_size
+    write(1)  # moves all of it
+    write(30)
+    assert (tmp_path / "log.sqlite-wal").stat().st_size < 1.5 * size
+    assert log.noted("name").startswith("29 ")
     log.close()

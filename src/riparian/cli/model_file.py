@@ -54,7 +54,7 @@ def load_model(path: Path, threads: int | None = None) -> Model:
                 f"a {type(forest).__name__}: the command line works with OnlineForestClassifier and "
                 "AdaptiveForestClassifier"
             )
-        columns = _columns(extra, forest)
+        columns = columns_of(extra, forest)
     except (SnapshotError, ValueError) as error:
         raise BadData(str(error), file=str(path)) from None
     if threads is not None:
@@ -72,7 +72,8 @@ def load_model(path: Path, threads: int | None = None) -> Model:
     )
 
 
-def _columns(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Columns | None:
+def columns_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Columns | None:
+    """What a file says about them; None if it was saved from Python."""
     if extra is None or COLUMNS not in extra:
         return None
     columns = columns_from_state(extra[COLUMNS])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,6 +122,11 @@ def bytes_of(value: Value) -> int:
     """What a category is charged to the budget of memory."""
     text = len(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else 0
     return CATEGORY_BYTES + text
+
+
+def bytes_of_tables(max_memory: int | None) -> int | None:
+    """What all tables together may take of a budget."""
+    return None if max_memory is None else max_memory // BUDGET_SHARE
 
 
 def shown(value: Value) -> str:
@@ -281,6 +286,13 @@ class CategoryTables:
         for _, column, value in sorted(self._arrivals(rows), key=lambda new: new[:2]):
             self._admit(self.tables[column], value)
         return self.codes(rows)
+
+    def join_row(self, row: NDArray[np.float32], values: Mapping[int, Value]) -> None:
+        """The same for a single row, into which the codes are written; the values are checked."""
+        for column in sorted(values):
+            table = self.tables[column]
+            self._admit(table, values[column])
+            row[column] = table.code(values[column])
 
     def codes(self, rows: MixedRows) -> NDArray[np.float32]:
         """The rows with codes for categories; NaN for one that was never learned."""

@@ -6,22 +6,36 @@ The engine wants rows of a matrix, so every feature gets a column when it is fir
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine import native
+from riparian.estimator.categories import (
+    CategoryTables,
+    MixedRows,
+    Table,
+    Value,
+    bytes_of_tables,
+    is_missing,
+)
 from riparian.estimator.labels import FAMILIES, Labels
+from riparian.estimator.named_rows import (
+    Columns,
+    Frame,
+    Key,
+    Row,
+    check_text,
+    in_order,
+    not_a_number,
+    split_frame,
+    texts_of,
+)
 from riparian.estimator.parameters import Parameters
 
-Key = Any  # the name of a feature: anything that can be a key of a dict
 Label = Any  # bool, int, float or str
-Frame = nw.DataFrame[Any]
-Columns = Mapping[Key, int]  # the column of each feature, in the order in which they joined
 
 
 class NamedForest:
@@ -30,8 +44,12 @@ class NamedForest:
     Other threads may predict while one learns.
     """
 
-    def __init__(self, parameters: Parameters, keys: Iterable[Key]) -> None:
+    def __init__(self, parameters: Parameters, keys: Iterable[Key], most: int | None) -> None:
         self.columns: Columns = {key: column for column, key in enumerate(in_order(keys))}
+        self.undecided: set[Key] = {*self.columns}  # features that have had no value yet
+        self.categorical: set[Key] = set()  # those that are text
+        self.most = most  # categories of each
+        self.max_bytes = bytes_of_tables(parameters.max_memory)  # of all categories
         self.row = Row(self.columns)
         self.engine = native.ColumnEngine(parameters, len(self.columns))
         self.labels = Labels(None)
@@ -47,11 +65,18 @@ class NamedForest:
         with self.engine.learning:
             columns = self.columns_with(x.keys())
             row = self.row if columns is self.columns else Row(columns)
-            point = row.write(x)
+            point, texts = self.read(x, row)
+            for key in texts:
+                self.check_may_be_text(key, texts[key])
             number = self.numbers.get((type(y), y))
             if number is None:
                 number = self.join([y])[0]
-            self.widen(columns)
+            self.widen(columns, texts)
+            if texts:
+                values: dict[int, Value] = {columns[key]: text for key, text in texts.items()}
+                self.tables.join_row(point[0], values)
+            if self.undecided:
+                self.undecided -= {key for key, value in x.items() if not is_missing(value)}
             self.engine.learn_one(point, number, weight)
 
     def learn_many(
@@ -63,22 +88,70 @@ class NamedForest:
     ) -> None:
         with self.engine.learning:
             columns = self.columns_with(set(frame.columns))
-            rows = rows_of(frame, columns)
+            rows, texts = split_frame(frame, columns, self.categorical, self.check_may_be_text)
+            mixed = MixedRows(rows, {columns[key]: coded for key, coded in texts.items()})
+            self.check_room(mixed)
             numbers = np.array(self.join(labels), dtype=np.uint32)
-            self.widen(columns)
+            self.widen(columns, texts)
+            if texts:
+                rows = self.tables.join(mixed)
+            if self.undecided:
+                there = np.flatnonzero((~np.isnan(rows)).any(axis=0)).tolist()
+                self.undecided -= {key for key in frame.columns if columns[key] in there}
             self.engine.learn(rows, numbers, weights, workers)
 
     def predict_proba_one(self, x: Mapping[Key, Any]) -> tuple[list[float], list[Label]]:
         with self.engine.learning:
-            proba = self.engine.predict_proba(self.row.write(x), 1)
-            return proba[0].tolist(), self.classes
+            point, texts = self.read(x, self.row)
+            for key, text in texts.items():
+                self.check_may_be_text(key, text)
+                if key in self.categorical:
+                    column = self.columns[key]
+                    point[0, column] = self.tables.tables[column].code(text)
+            return self.engine.predict_proba(point, 1)[0].tolist(), self.classes
 
     def predict_proba_many(
         self, frame: Frame, workers: int
     ) -> tuple[NDArray[np.float64], list[Label]]:
         with self.engine.learning:
-            proba = self.engine.predict_proba(rows_of(frame, self.columns), workers)
-            return proba, self.classes
+            known = self.columns
+            rows, texts = split_frame(frame, known, self.categorical, self.check_may_be_text)
+            for key in texts.keys() & self.categorical:
+                rows[:, known[key]] = self.tables.tables[known[key]].codes(texts[key])
+            return self.engine.predict_proba(rows, workers), self.classes
+
+    # -- features that are text (R22) -------------------------------------------------------------
+
+    @property
+    def tables(self) -> CategoryTables:
+        """Of categories; there is a feature that is text."""
+        assert self.engine.categories is not None
+        return self.engine.categories
+
+    def read(self, x: Mapping[Key, Any], row: Row) -> tuple[NDArray[np.float32], dict[Key, str]]:
+        """The numbers of a point as a row, and its texts."""
+        if not self.categorical:
+            try:
+                return row.write(x), {}
+            except TypeError:
+                if not texts_of(x, row.columns):
+                    raise
+        texts = texts_of(x, row.columns)
+        for key in self.categorical & x.keys():
+            check_text(key, x[key])
+        others = {k: v for k, v in x.items() if k not in texts and k not in self.categorical}
+        return row.write(others), texts
+
+    def check_may_be_text(self, key: Key, text: Any) -> None:
+        """A feature that has had a number stays one."""
+        if key in self.columns and key not in self.categorical and key not in self.undecided:
+            raise not_a_number(key, text)
+
+    def check_room(self, rows: MixedRows) -> None:
+        if self.most is None:
+            known = {} if self.engine.categories is None else self.tables.tables
+            new = {column: Table() for column in rows.coded if column not in known}
+            CategoryTables({**known, **new}, most=None).check_room(rows)
 
     def columns_with(self, keys: Set[Key]) -> Columns:
         """The columns, with those that new keys are to have."""
@@ -87,10 +160,23 @@ class NamedForest:
         new = in_order(keys - self.columns.keys())
         return {**self.columns, **{key: len(self.columns) + i for i, key in enumerate(new)}}
 
-    def widen(self, columns: Columns) -> None:
+    def widen(self, columns: Columns, texts: Iterable[Key]) -> None:
+        """New features get their columns, and those that are text for the first time their tables."""
+        new_texts = {key for key in texts if key not in self.categorical}
+        if new_texts and self.engine.categories is None:
+            self.engine.categories = CategoryTables.empty((), self.most, self.max_bytes)
+        if new_texts & self.columns.keys():
+            known = new_texts & self.columns.keys()
+            self.engine.become_categorical(sorted(columns[key] for key in known))
         if len(columns) > len(self.columns):
+            joining = columns.keys() - self.columns.keys()
+            if new_texts & joining:
+                self.tables.add(columns[key] for key in new_texts & joining)
+            self.undecided |= joining
             self.columns, self.row = columns, Row(columns)
             self.engine.set_dims(len(columns))
+        self.categorical |= new_texts
+        self.undecided -= new_texts
 
     def join(self, labels: list[Label]) -> list[int]:
         """The number of each label; new ones join, all of them or, if one is bad, none."""
@@ -108,89 +194,6 @@ class NamedForest:
         kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
         trees = sum(tree[kind] for tree in self.engine.core.stats() for kind in kinds)
         return trees + self.engine.kept_bytes() + self.engine.list_bytes()
-
-
-def in_order(keys: Iterable[Key]) -> list[Key]:
-    """Sorted; keys of several types, which cannot be, by type and by their repr."""
-    keys = list(keys)
-    try:
-        return sorted(keys)
-    except TypeError:
-        return sorted(keys, key=lambda key: (type(key).__name__, repr(key)))
-
-
-class Row:
-    """A point as the engine takes it: one row, which the next point overwrites.
-
-    Making a new array takes as long as a tree takes to learn the point.
-    """
-
-    def __init__(self, columns: Columns) -> None:
-        self.columns = columns
-        self.matrix = np.empty((1, width(columns)), dtype=np.float32)
-        self.cells = self.matrix[0].data  # takes numbers only, where numpy would read "1.5" as one
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Row, (self.columns,)
-
-    def write(self, x: Mapping[Key, Any]) -> NDArray[np.float32]:
-        """Features without a column are left out; columns without a feature are missing."""
-        columns, cells = self.columns, self.cells
-        self.matrix.fill(np.nan)
-        key = value = None
-        try:
-            for key, value in x.items():
-                if value is not None and key in columns:
-                    cells[columns[key]] = value
-        except TypeError:
-            raise TypeError(f"feature {key!r} must be a number or None, got {value!r}") from None
-        except (ValueError, OverflowError):
-            raise _does_not_fit(key, value) from None
-        if True in np.isinf(self.matrix).tobytes():  # R4; .any() would take twice as long
-            key = next(key for key, column in columns.items() if math.isinf(cells[column]))
-            raise _does_not_fit(key, x[key])
-        return self.matrix
-
-
-def width(columns: Columns) -> int:
-    """The width of a row: the engine may read its first cell even if there is no feature yet."""
-    return max(1, len(columns))
-
-
-def rows_of(frame: Frame, columns: Columns) -> NDArray[np.float32]:
-    """The rows of a frame as the engine takes them; each is what `Row` would hold."""
-    rows = np.full((len(frame), width(columns)), np.nan, dtype=np.float32)
-    for series in frame.iter_columns():
-        if series.name in columns:
-            rows[:, columns[series.name]] = _column_of(series)
-    return rows
-
-
-def _column_of(series: Any) -> NDArray[np.float32]:
-    if series.dtype == nw.Boolean:  # as numbers, or pandas would have its own idea of missing
-        return _numbers_of(series.cast(nw.Int8))
-    return _numbers_of(series) if series.dtype.is_numeric() else _cells_of(series)
-
-
-def _numbers_of(series: Any) -> NDArray[np.float32]:
-    # By way of float64, like every Python number, so that large integers are rounded the same.
-    numbers: NDArray[np.float64] = np.asarray(series.to_numpy(), dtype=np.float64)
-    with np.errstate(over="ignore"):
-        cells: NDArray[np.float32] = numbers.astype(np.float32)
-    if np.isinf(cells).any():
-        raise _does_not_fit(series.name, float(numbers[np.isinf(cells)][0]))
-    return cells
-
-
-def _cells_of(series: Any) -> NDArray[np.float32]:
-    """A column that may hold anything, one cell after the other."""
-    cell = Row({series.name: 0})
-    cells = [cell.write({series.name: value})[0, 0] for value in series.to_list()]
-    return np.array(cells, dtype=np.float32)
-
-
-def _does_not_fit(key: Key, value: Any) -> ValueError:
-    return ValueError(f"feature {key!r} must be finite and fit float32, got {value!r}")
 
 
 def _as_array(label: Label) -> NDArray[Any]:

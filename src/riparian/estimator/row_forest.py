@@ -20,7 +20,7 @@ from riparian.estimator.base import (
     checked_labels,
     unchanged_if_refused,
 )
-from riparian.estimator.categories import BUDGET_SHARE, CategoryTables, MixedRows, Value
+from riparian.estimator.categories import CategoryTables, MixedRows, Value, bytes_of_tables
 from riparian.estimator.kept import KeptPoints, kept_points
 from riparian.estimator.parameters import OF_ROWS
 from riparian.estimator.progress import Callback, CallbackSupportMixin, with_callbacks
@@ -55,8 +55,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         most = OF_ROWS["max_categories"].checked(self.max_categories)
         tables = None
         if self._categorical:
-            memory = getattr(parameters, "max_memory", None)
-            max_bytes = None if memory is None else memory // BUDGET_SHARE
+            max_bytes = bytes_of_tables(getattr(parameters, "max_memory", None))
             tables = CategoryTables.empty(self._categorical, most, max_bytes)
         return native.ColumnEngine(
             parameters, self.n_features_in_, sparse=self._sparse, categories=tables

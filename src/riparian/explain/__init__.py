@@ -8,7 +8,7 @@ from riparian.explain.contributions import Contributions, Explainer
 from riparian.explain.dependence import Dependence, Plane, partial_dependence, plane
 from riparian.explain.mistakes import Mistake, SurestMistakes
 from riparian.explain.permutation import Importance, Loss, PermutationImportance
-from riparian.explain.sample import RowSample
+from riparian.explain.sample import RowSample, coded_rows
 from riparian.explain.shap import to_shap
 
 __all__ = [
@@ -25,4 +25,5 @@ __all__ = [
     "SurestMistakes",
     "Mistake",
     "RowSample",
+    "coded_rows",
 ]

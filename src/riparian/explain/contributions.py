@@ -82,6 +82,7 @@ class Explainer:
         size = whole("background_size", background_size, at_least=1, at_most=2**31)
         self._forest = forest
         self._ensemble = ensemble_of(forest, "an explanation")
+        self._trees: tuple[int | None, _core.PlainTrees] | None = None
         self._background: NDArray[np.float32] | None = None
         self._weights: Floats | None = None  # of the background; None: all 1
         if isinstance(background, str):
@@ -104,7 +105,7 @@ class Explainer:
         rows = self._checked(X)
         ensemble, workers = self._ensemble, self._forest._workers()
         chosen = None if label is None else self._number_of(label)
-        trees = plain_trees(ensemble, chosen)
+        trees = self._trees_of(chosen)
         if self._background is None:
             values, base = trees.path_dependent(rows, workers), mean_of(ensemble, chosen)
         else:
@@ -116,6 +117,12 @@ class Explainer:
             classes=ensemble.classes if chosen is None else ensemble.classes[chosen],
             feature_names=ensemble.feature_names,
         )
+
+    def _trees_of(self, chosen: int | None) -> _core.PlainTrees:
+        """Made once for questions about the same class: rows often come one by one."""
+        if self._trees is None or self._trees[0] != chosen:
+            self._trees = (chosen, plain_trees(self._ensemble, chosen))
+        return self._trees[1]
 
     def _checked(self, X: Any) -> NDArray[np.float32]:
         return dense(self._forest._checked_points(X))

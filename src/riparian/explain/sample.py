@@ -32,8 +32,18 @@ def kept_sample(
 
 
 def coded_rows(forest: RowForestClassifier, X: Any) -> Rows:
-    """Rows of numbers, as the forest has them: categories become codes (R22)."""
-    return X if isinstance(X, np.ndarray) or issparse(X) else forest._checked_points(X)
+    """Rows as the forest has them, in float32: categories become codes, their places in `categories_`.
+
+    A category that the forest does not know is missing (R22). This is what exported forests take.
+
+    >>> import pandas as pd
+    >>> from riparian import OnlineForestClassifier
+    >>> frame = pd.DataFrame({"height": [1.0, 2.0], "kind": ["oak", "elm"]})
+    >>> forest = OnlineForestClassifier(1, random_state=0).partial_fit(frame, [0, 1])
+    >>> coded_rows(forest, pd.DataFrame({"height": [3.0, 4.0], "kind": ["elm", "yew"]})).tolist()
+    [[3.0, 1.0], [4.0, nan]]
+    """
+    return forest._checked_points(X)
 
 
 class RowSample:

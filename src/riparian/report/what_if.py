@@ -49,7 +49,7 @@ def permuted(forest: OnlineForestClassifier, importance: Sequence[Importance]) -
         "Accuracy lost without a feature",
         f"Bar chart of {listed(len(shown), len(order), 'features')}: without "
         f"{names[first.feature]} the accuracy is {percent(first.accuracy.mean)} lower.",
-        "Each row was tested again with the value that another recent row had there, one feature at "
+        "Each row was tested again with a value that another row had there, one feature at "
         "a time. The lines are intervals that hold the true loss in 95 of 100 cases. Features of "
         "pure noise are at 0; so are features that say the same as another.",
         charts.permuted([names[each.feature] for each in shown], shown),

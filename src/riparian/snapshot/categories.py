@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from riparian.engine.trees import Arrays, Field, TreeArrays
 from riparian.estimator.categories import (
-    BUDGET_SHARE,
     CategoryTables,
     Table,
+    bytes_of_tables,
     checked_value,
     kind_of,
 )
@@ -48,9 +48,10 @@ def join(tables: CategoryTables | None) -> Arrays:
 
 def empty(about: Header) -> CategoryTables | None:
     """Tables for the categorical columns, without a category."""
-    if about.categories is None:
+    given = about.categories
+    if given is None:
         return None
-    return CategoryTables.empty(about.categories.columns, about.categories.most, _max_bytes(about))
+    return CategoryTables.empty(given.columns, given.most, bytes_of_tables(about.max_memory))
 
 
 def read(stored: Arrays, about: Header, max_bytes: int) -> tuple[CategoryTables | None, Arrays]:
@@ -72,11 +73,7 @@ def read(stored: Arrays, about: Header, max_bytes: int) -> tuple[CategoryTables 
     for column, size, full in zip(given.columns, sizes, given.full, strict=True):
         tables[column] = _table(values[first : first + size], full)
         first += size
-    return CategoryTables(tables, given.most, _max_bytes(about)), others
-
-
-def _max_bytes(about: Header) -> int | None:
-    return None if about.max_memory is None else about.max_memory // BUDGET_SHARE
+    return CategoryTables(tables, given.most, bytes_of_tables(about.max_memory)), others
 
 
 def _values(text: NDArray[np.uint8]) -> list[Any]:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from riparian.cli.errors import BadData, BadUsage, names
 from riparian.cli.features.columns import Columns
-from riparian.cli.features.deciding import Decision, Wishes, decide, first_kind, settled
+from riparian.cli.features.deciding import (
+    Decision,
+    Wishes,
+    decide,
+    first_kind,
+    otherwise,
+    settled,
+)
 from riparian.cli.features.sparse import SparseColumns
 from riparian.cli.features.table import TableColumns, check_there, text_encoder
 from riparian.cli.features.target import Target
@@ -63,7 +70,12 @@ def _table(stream: Stream, options: ColumnOptions, limit: int | None) -> Chosen:
     label = Target.of(source, target)
     kinds[target] = label.kind(source.fields[target])
     rows = options.category_rows if limit is None else min(limit, options.category_rows)
-    first = stream.peek(_provisional(kinds, {*ignored}), rows)
+    try:
+        first = stream.peek(_provisional(kinds, {*ignored}), rows)
+    except BadData as error:
+        if error.column in learned and kinds[error.column] is Kind.NUMBER:
+            error.note = f"{otherwise(error.column)}."
+        raise
     if not first:
         raise BadData("there are no rows to learn from", file=source.file)
     decisions = {name: decide(name, source, first, wishes) for name in learned}

@@ -51,6 +51,10 @@ class Columns(ABC):
         """Which features are categories."""
         return []
 
+    def what_to_do(self, column: str | None) -> str:
+        """What to say where a column has a value that it cannot have; nothing if there is no advice."""
+        return ""
+
     @abstractmethod
     def state(self) -> dict[str, Any]:
         """Everything, for JSON."""

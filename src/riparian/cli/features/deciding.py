@@ -142,10 +142,11 @@ def _check_all(name: str, first: Sequence[Batch], read: Callable[[pa.Array], obj
 
 
 def what_to_do(name: str) -> str:
-    return (
-        "if it means that there is none, say so with --missing; --categorical "
-        f"{name} learns the column as categories, --ignore {name} leaves it out"
-    )
+    return f"if it means that there is none, say so with --missing; {otherwise(name)}"
+
+
+def otherwise(name: str) -> str:
+    return f"--categorical {name} learns the column as categories, --ignore {name} leaves it out"
 
 
 # -- texts -------------------------------------------------------------------------------------------

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from riparian.cli.errors import BadData, BadUsage, names, shown
 from riparian.cli.features.columns import Columns
-from riparian.cli.features.deciding import what_to_do
+from riparian.cli.features.deciding import otherwise, what_to_do
 from riparian.cli.features.encoders import (
     Category,
     Encoder,
     Hash,
+    Number,
     OneHot,
     Ordinal,
     Unreadable,
@@ -134,6 +135,11 @@ class TableColumns(Columns):
         names = self.feature_names
         coded = {feature: Coded(names[feature], [], which) for feature in self.categorical}
         return MixedRows(nothing, coded) if coded else nothing
+
+    def what_to_do(self, column: str | None) -> str:
+        if column is None or type(self.encoders.get(column)) is not Number:
+            return ""
+        return f"{otherwise(column)}.\n"
 
     def state(self) -> dict[str, Any]:
         return {

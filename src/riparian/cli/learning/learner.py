@@ -73,7 +73,7 @@ class Learner:
         except Stop:
             self._stop(checkpoint)
         except BadData as error:
-            error.note = self._what_remains(checkpoint)
+            error.note = self.columns.what_to_do(error.column) + self._what_remains(checkpoint)
             raise
         if self.progress.learned == 0:
             raise BadData("there are no rows to learn from", file=self.stream.first.file)

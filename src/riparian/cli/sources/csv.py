@@ -203,6 +203,8 @@ class CsvSource(TextSource):
         for name, cell in zip(self.names, cells, strict=True):
             fault = self._fault(cell, wanted[name]) if name in wanted else None
             if fault is not None:
+                if wanted[name] == pa.float64() and fault.startswith("expected"):
+                    fault += "; if it means that there is none, say so with --missing"
                 raise BadData(fault, file=self.file, row=row, line=line, column=name)
 
     def _fault(self, cell: str, wanted: pa.DataType) -> str | None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from pathlib import Path
+
+from riparian.serve.state.log import Log
 
 EVERY = 0.5  # seconds, if something was written
-MOST = 16_384  # pages in the WAL; beyond that, the writer waits for once until they are moved
-PASSES = 3  # while the writer adds to it, the WAL is never empty: a second pass has less to do
+MOST = 16_384  # pages in the WAL; beyond that, the writer moves them itself, for once
+PASSES = 3  # while the writer adds to the WAL, it is never empty: a second pass has less to do
 
 
 class Checkpoints:
     """Beside the writer, on a connection of its own."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, log: Log, most: int = MOST) -> None:
+        self.log, self.most = log, most
+        self._too_long = False  # the thread cannot keep up
+        self._moving = threading.Lock()
         self._written = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="checkpoints", daemon=True)
@@ -24,7 +27,11 @@ class Checkpoints:
         self._thread.start()
 
     def written(self) -> None:
-        """The writer has committed something."""
+        """By the writer, after a commit. A WAL is written from its beginning again once all is moved."""
+        if self._too_long:
+            with self._moving:
+                moved(self.log.connection)
+                self._too_long = False
         self._written.set()
 
     def stop(self) -> None:
@@ -33,24 +40,31 @@ class Checkpoints:
         self._thread.join()
 
     def _run(self) -> None:
-        db = sqlite3.connect(self.path, isolation_level=None)
+        db = sqlite3.connect(self.log.path, isolation_level=None)
         try:
             while not self._stopping.wait(EVERY):
                 self._written.wait()
                 self._written.clear()
-                checkpoint(db)
+                self.move(db)
         finally:
             db.close()
 
+    def move(self, db: sqlite3.Connection) -> None:
+        with self._moving:
+            for _ in range(PASSES):
+                left, pages = moved(db)
+                if left == 0:
+                    return
+            self._too_long = pages > self.most
 
-def checkpoint(db: sqlite3.Connection, most: int = MOST) -> None:
-    """Move what there is. A full disk is no reason to stop: the WAL has it all."""
+
+def moved(db: sqlite3.Connection) -> tuple[int, int]:
+    """Move what there is: how many pages are left, and how many there were.
+
+    A full disk is no reason to stop: the WAL has them all.
+    """
     try:
-        for _ in range(PASSES):
-            _, pages, moved = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-            if moved == pages:
-                return
-        if pages > most:
-            db.execute("PRAGMA wal_checkpoint(RESTART)")
+        _, pages, done = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     except sqlite3.Error:
-        return
+        return 0, 0
+    return pages - done, pages

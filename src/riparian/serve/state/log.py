@@ -77,6 +77,11 @@ class Log:
     def close(self) -> None:
         self._db.close()
 
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """For who keeps the file in order. It is the writer's."""
+        return self._db
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All of it or nothing; on disk when it ends."""

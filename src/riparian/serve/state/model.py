@@ -240,14 +240,10 @@ def encoding_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) ->
     """None where every column is a feature as it is."""
     if extra is None or COLUMNS not in extra:
         return None
-    from riparian.cli.features.saved import columns_from_state
     from riparian.cli.features.table import TableColumns
+    from riparian.cli.model_file import columns_of
 
-    columns = columns_from_state(extra[COLUMNS])
-    if columns.n_features != forest.n_features_in_:
-        raise ValueError(
-            f"the columns give {columns.n_features} features, the forest has {forest.n_features_in_}"
-        )
+    columns = columns_of(extra, forest)
     if not isinstance(columns, TableColumns) or categories_of(forest):
         return None
     encoding = Encoding(columns)

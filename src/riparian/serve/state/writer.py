@@ -65,7 +65,7 @@ class Writer:
             ("asked", "told", "taught", "expired", "dropped", "failures", "commits"), 0
         )
         self.observe: Callable[[list[float], float], None] = lambda delays, seconds: None
-        self._checkpoints = Checkpoints(log.path)
+        self._checkpoints = Checkpoints(log)
         self._ids = Ids(log, options.wait)
         self._learn, self._tell_all = learn, tell_all
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
