@@ -172,7 +172,7 @@ def _door(block: Block) -> float:
 
 
 def _batch(X: NDArray[Any], arrivals: NDArray[Any]) -> Batch:
-    return Batch(0, len(X), 0, X, arrivals, None, ([], 0), b"", 1)
+    return Batch(0, len(X), 0, X, arrivals, None, ([], 0), b"", None, 1)
 
 
 def _bytes_on_the_way(X: NDArray[Any], y: NDArray[Any]) -> float:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 import riparian
 from riparian import AdaptiveForestClassifier, OnlineForestClassifier
+from riparian.estimator.ensemble import ensemble_of
 from riparian.ray import RayAdaptiveForestClassifier, RayForestClassifier
 
 from ray_clusters import FULL, cuts, stream
@@ -75,6 +77,8 @@ def twins():
         lambda forest, X: forest.certificate().rows(),
         lambda forest, X: forest.certificate(X).rows(),
         lambda forest, X: forest.decision_path(X)[0].toarray(),
+        lambda forest, X: forest.kept_points_.X,
+        lambda forest, X: ensemble_of(forest, "a test").share,
         lambda forest, X: forest.score(X, forest.predict(X)),
         lambda forest, X: forest.to_bytes(prediction_only=True),
     ],
@@ -137,6 +141,29 @@ def test_the_forest_for_streams_that_change_is_spread_in_the_same_way(n_shards):
     spread.shutdown()
     assert type(gathered) is AdaptiveForestClassifier
     assert gathered.to_bytes() == alone.to_bytes()
+
+
+def test_categories_are_of_the_door_and_come_back_with_the_checkpoints(tmp_path):
+    X, y = stream(3000)
+    frame = pd.DataFrame(X, columns=["across", "up"])
+    frame["kind"] = np.array(["ash", "elm", "oak"])[np.random.default_rng(0).integers(3, size=3000)]
+    frame.loc[2500, "kind"] = "yew"  # late
+    alone = OnlineForestClassifier(5, random_state=0).partial_fit(frame, y)
+    spread = RayForestClassifier(
+        5, random_state=0, n_shards=2, name="tables", checkpoint_dir=tmp_path
+    )
+    spread.partial_fit(frame[:1000], y[:1000]).partial_fit(frame[1000:1700], y[1000:1700])
+    spread.checkpoint().shutdown(keep_checkpoints=True)
+    again = RayForestClassifier.from_checkpoints(tmp_path, "tables")
+    assert again.points_ == 1700
+    again.partial_fit(frame[1700:], y[1700:])
+    assert again.to_bytes() == alone.to_bytes()
+    assert again.categories_ == alone.categories_
+    np.testing.assert_array_equal(again.predict_proba(frame[:50]), alone.predict_proba(frame[:50]))
+    other = RayForestClassifier.from_forest(again.gather(), n_shards=1)
+    again.shutdown()
+    assert other.to_bytes() == alone.to_bytes()
+    other.shutdown()
 
 
 def test_sparse_rows_and_given_classes():

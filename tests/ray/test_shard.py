@@ -49,7 +49,7 @@ class Driver:
         start, first = self.rows, self.points
         self.rows, self.points = start + rows, first + len(arrivals)
         self.batches.append(
-            Batch(start, self.rows, first, points, arrivals, weights, engine.classes, door, 1)
+            Batch(start, self.rows, first, points, arrivals, weights, engine.classes, door, None, 1)
         )
 
 
@@ -118,7 +118,7 @@ def test_the_door_of_a_shard_is_that_of_its_last_row():
     shard = shard_of(header)
     for batch in (*sent, sent[0]):
         shard.learn(batch)
-    ack, plan, door = shard.about()
+    ack, plan, door, _ = shard.about()
     assert (ack.rows, plan.n_shards, door) == (600, 3, sent[1].door)
 
 
@@ -178,12 +178,12 @@ def test_a_shard_that_failed_in_the_middle_of_a_batch_answers_no_more():
     shard = shard_of(header)
     with pytest.raises(TypeError):
         shard.learn(replace(batch, points=batch.points.astype(str)))
-    for ask in (lambda: shard.learn(batch), lambda: shard.ask(0, "stats")):
+    for ask in (lambda: shard.learn(batch), lambda: shard.ask(0, "core", "stats")):
         with pytest.raises(RuntimeError, match="failed in the middle of a batch"):
             ask()
 
 
 def test_a_question_is_answered_after_the_right_row_only(learned):
-    rows, trees = learned.ask(900, "stats")
+    rows, trees = learned.ask(900, "core", "stats")
     assert rows == 900 and len(trees) == len(TREES)
-    assert learned.ask(800, "stats") == (900, None)
+    assert learned.ask(800, "core", "stats") == (900, None)

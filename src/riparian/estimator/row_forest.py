@@ -114,9 +114,11 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
     def _feed(
         self, points: Any, arrivals: NDArray[np.uint32], weights: Weights | None, rows: int
     ) -> None:
-        if isinstance(points, MixedRows):  # only what is learned joins the categories (R22)
-            points = self._native.categories.join(points)
-        super()._feed(points, arrivals, weights, rows)
+        super()._feed(self._joined(points), arrivals, weights, rows)
+
+    def _joined(self, points: Any) -> Rows:
+        """Rows of numbers; only what is learned joins the categories (R22)."""
+        return self._native.categories.join(points) if isinstance(points, MixedRows) else points
 
     def _add_features(self, count: int) -> None:
         """Columns of numbers join at the right; leaves that enter the fringe from now on may look there.

@@ -28,6 +28,7 @@ class Batch:
     weights: Weights | None
     classes: tuple[list[int], int]  # what the core is told of them
     door: bytes  # what a snapshot says of the forest after these rows: a pickled header
+    tables: bytes | None  # of categories (R22) after these rows; None: as after the rows before
     n_jobs: int
 
 

@@ -83,6 +83,7 @@ class Shard:
         engine.set_classes(labels.rank(), len(labels.classes))
         self._engine = engine
         self._door = pickle.dumps(replace(header, part=None, extra=None))
+        self._tables = pickle.dumps(engine.categories)
         self._rows = self._saved = rows
 
     def hello(self, probe: str | None = None) -> Hello:
@@ -114,7 +115,8 @@ class Shard:
             return self.position()
         if batch.stop > self._rows:
             self._learn(batch, skip)
-            self._rows, self._door = batch.stop, bytes(batch.door)
+            self._rows, self._door = batch.stop, batch.door
+            self._tables = batch.tables or self._tables
         if (
             self._order.folder is not None
             and self._rows - self._saved >= self._order.plan.options.checkpoint_every
@@ -147,10 +149,10 @@ class Shard:
 
     # -- checkpoints ------------------------------------------------------------------------------
 
-    def adopt(self, header: Header, state: State, rows: int) -> Ack:
+    def adopt(self, header: Header, tables: bytes, state: State, rows: int) -> Ack:
         """Go on with trees that were learned elsewhere."""
         about = replace(header, part=self._order.trees)
-        self._take(engine_of(about, state), header, rows)
+        self._take(engine_of(about, state, pickle.loads(tables)), header, rows)
         self._saved = -1  # nothing of it yet
         return self.checkpoint()
 
@@ -172,10 +174,10 @@ class Shard:
     def _snapshot(self) -> bytes:
         state = self._engine.save()
         header: Header = pickle.loads(self._door)
-        extra = {ROWS: self._rows}
-        return encode(
-            replace(header, points=state.points, part=self._order.trees, extra=extra), state
+        about = replace(
+            header, points=state.points, part=self._order.trees, extra={ROWS: self._rows}
         )
+        return encode(about, state, pickle.loads(self._tables))
 
     def _restore(self) -> bool:
         """Whether there was a checkpoint to go on from."""
@@ -196,9 +198,9 @@ class Shard:
 
     # -- answers ----------------------------------------------------------------------------------
 
-    def about(self) -> tuple[Ack, Plan, bytes]:
-        """How far it is, of which forest, and what the door was then."""
-        return self.position(), self._order.plan, self._door
+    def about(self) -> tuple[Ack, Plan, bytes, bytes]:
+        """How far it is, of which forest, and what the door and its categories were then."""
+        return self.position(), self._order.plan, self._door, self._tables
 
     def ask(self, rows: int, what: str, *args: Any) -> tuple[int, Any]:
         """An answer after so many rows, and after how many it is; if that is another number, none."""
@@ -216,17 +218,11 @@ class Shard:
     def _answer_apply(self, points: Any) -> Any:
         return self._engine.apply(points)
 
-    def _answer_stats(self) -> list[dict[str, int]]:
-        return self._engine.core.stats()
-
-    def _answer_importance(self) -> Any:
-        return self._engine.core.importance()
+    def _answer_core(self, method: str, *args: Any) -> Any:
+        return getattr(self._engine.core, method)(*args)
 
     def _answer_replacements(self) -> list[tuple[int, int]]:
         return self._engine.replacements()
-
-    def _answer_tree(self, i: int) -> Any:
-        return self._engine.core.tree(i)
 
     def _answer_checkpoint(self) -> Ack:
         return self.checkpoint()

@@ -6,6 +6,7 @@ import pickle
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,12 @@ from riparian.ray.plan import Plan
 from riparian.ray.shard import Ack, Order
 from riparian.ray.starting import Started, first_answers, patiently, start
 from riparian.snapshot.header import Header
+from riparian.snapshot.state import engine_of
+
+
+def pattern_of(header: Header, tables: Any = None) -> Engine:
+    """An engine such as the shards have."""
+    return engine_of(replace(header, part=range(1)), None, tables)
 
 
 class Shards:
@@ -53,6 +60,7 @@ class Shards:
         self._order = threading.RLock()  # what is sent meanwhile is sent to every shard
         self._lines: list[Line] = []
         self._journal = Journal()
+        self._sent: Any = None  # what the last header said of categories
         self._over: RayForestError | None = None  # why nothing can be asked any more
 
     # -- what it is made of -----------------------------------------------------------------------
@@ -73,6 +81,11 @@ class Shards:
     @property
     def sparse(self) -> bool:
         return self.pattern.sparse
+
+    @property
+    def categories(self) -> Any:
+        """The tables of the door (R22); what shards get are codes."""
+        return self.pattern.categories
 
     @property
     def core(self) -> Shards:
@@ -107,7 +120,7 @@ class Shards:
         calls = []
         for line in self._lines:
             mine = state._replace(trees=state.trees[line.trees.start : line.trees.stop])
-            calls.append(line.actor.adopt.remote(header, mine, rows))
+            calls.append(line.actor.adopt.remote(header, pickle.dumps(self.categories), mine, rows))
         self._go_on(first_answers(calls))
         self.check_checkpoints()
 
@@ -122,9 +135,11 @@ class Shards:
         self.check_checkpoints()
         abouts = patiently(lambda: [actor.about.remote() for actor in actors])
         # Those that have more learn nothing until the others have caught up.
-        ack, _, door = min(abouts, key=lambda about: about[0].rows)
+        ack, _, door, tables = min(abouts, key=lambda about: about[0].rows)
         self._journal, self.points = Journal(stop=ack.rows), ack.points
         header: Header = pickle.loads(door)
+        self.pattern = pattern_of(header, pickle.loads(tables))
+        self._sent = header.categories
         return header
 
     def _go_on(self, acks: list[Ack]) -> None:
@@ -177,6 +192,7 @@ class Shards:
         n_jobs: int,
     ) -> None:
         """Send the points that `rows` rows have come to; wait while too many batches are under way."""
+        tables = None if door.categories == self._sent else pickle.dumps(self.categories)
         with self._alone():
             batch = Batch(
                 start=self.rows,
@@ -187,12 +203,14 @@ class Shards:
                 weights=weights,
                 classes=self.classes,
                 door=pickle.dumps(door),
+                tables=tables,
                 n_jobs=n_jobs,
             )
             self._wait_for_room()
             entry = Entry(batch.start, batch.stop, ray.put(batch))
             self._journal.add(entry)
             self.points += len(arrivals)
+            self._sent = door.categories
             for line in self._lines:
                 line.send(entry)
 
@@ -260,10 +278,10 @@ class Shards:
         return np.concatenate(self._ask("apply", ray.put(points)), axis=1)
 
     def stats(self) -> list[dict[str, int]]:
-        return [tree for trees in self._ask("stats") for tree in trees]
+        return [tree for trees in self._ask("core", "stats") for tree in trees]
 
     def importance(self) -> NDArray[np.int64]:
-        answers = self._ask("importance")
+        answers = self._ask("core", "importance")
         total = np.zeros(max(len(gains) for gains in answers), dtype=np.int64)
         for gains in answers:
             total[: len(gains)] += gains
@@ -273,8 +291,21 @@ class Shards:
         return sorted(found for shard in self._ask("replacements") for found in shard)
 
     def tree(self, i: int) -> Tree:
+        return Tree.of(self._of_tree("tree", i))
+
+    def leaf_answers(self, i: int, *args: Any) -> Any:
+        return self._of_tree("leaf_answers", i, *args)
+
+    def _of_tree(self, method: str, i: int, *args: Any) -> Any:
         line = next(line for line in self._lines if i in line.trees)
-        return Tree.of(self._ask("tree", i - line.trees.start, only=line)[0])
+        return self._ask("core", method, i - line.trees.start, *args, only=line)[0]
+
+    def shared(self) -> Any:
+        """The kept points, which every shard has (R19)."""
+        return self._ask("core", "shared", only=self._lines[0])[0]
+
+    def kept_values(self, feature: int, draws: NDArray[np.uint64]) -> Any:
+        return self._ask("core", "kept_values", feature, draws, only=self._lines[0])[0]
 
     def save(self) -> State:
         states: list[State] = self._ask("save")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -20,7 +21,7 @@ from riparian.ray.dataset import tables
 from riparian.ray.errors import CheckpointError
 from riparian.ray.folder import Folder
 from riparian.ray.plan import Options, Plan, checked_name
-from riparian.ray.shards import Shards
+from riparian.ray.shards import Shards, pattern_of
 from riparian.ray.starting import find
 from riparian.snapshot import container
 from riparian.snapshot.errors import SnapshotError
@@ -46,9 +47,9 @@ class Spread(RowForestClassifier):
         """The parameters are checked here; `_start` makes the shards."""
         cluster.join()
         empty = super()._empty_engine()
-        pattern = type(empty)(**{**empty._made_of(), "trees": range(1)})
+        one_tree = type(empty)(**{**empty._made_of(), "trees": range(1)})
         options = Options(**{name: getattr(self, name) for name in OPTIONS})
-        return Shards(pattern, Plan.of(options, empty.parameters.n_trees))
+        return Shards(one_tree, Plan.of(options, empty.parameters.n_trees))
 
     def _start(self, labels: Labels) -> None:
         before = self._native if self._started() else None
@@ -74,9 +75,10 @@ class Spread(RowForestClassifier):
         with forest._native.learning:
             state = forest._native.save()
             header = header_of(forest, state.points)
+            tables = copy.copy(forest._native.categories)
         cluster.join()
         plan = Plan.of(Options(n_shards=n_shards, **options), header.parameters.n_trees)
-        shards = Kind._shards(header, plan)
+        shards = Shards(pattern_of(header, tables), plan)
         shards.start(header)
         rows = forest.points_ if isinstance(forest, Spread) else state.points
         shards.adopt(header, state, rows)
@@ -88,7 +90,8 @@ class Spread(RowForestClassifier):
         with self._native.learning:
             state = self._native.save()
             header = header_of(self, state.points)
-        return forest_of(header, engine_of(header, state))
+            tables = copy.copy(self._native.categories)
+        return forest_of(header, engine_of(header, state, tables))
 
     @classmethod
     def attach(cls, name: str) -> Any:
@@ -99,7 +102,7 @@ class Spread(RowForestClassifier):
         """
         cluster.join()
         started, plan, header = find(checked_name(name))
-        shards = cls._shards(header, plan)
+        shards = Shards(pattern_of(header), plan)
         shards.connect(started)
         return cls._gone_on(shards)
 
@@ -115,13 +118,9 @@ class Spread(RowForestClassifier):
         plan = Plan.of(replace(asked, n_shards=1), n_trees=1)
         assert plan.folder is not None
         header, n_shards = _saved_in(plan.folder)
-        shards = cls._shards(header, replace(plan, n_shards=n_shards, options=asked))
+        shards = Shards(pattern_of(header), replace(plan, n_shards=n_shards, options=asked))
         shards.start(header, restored=True)
         return cls._gone_on(shards)
-
-    @classmethod
-    def _shards(cls, header: Header, plan: Plan) -> Shards:
-        return Shards(engine_of(replace(header, part=range(1)), None), plan)
 
     @classmethod
     def _gone_on(cls, shards: Shards) -> Any:
@@ -157,6 +156,7 @@ class Spread(RowForestClassifier):
     def _feed(
         self, points: Any, arrivals: NDArray[np.uint32], weights: Weights | None, rows: int
     ) -> None:
+        points = self._joined(points)
         if rows > 0:
             door = header_of(self, self._native.points)
             self._native.send(points, arrivals, weights, rows, door, self._workers())

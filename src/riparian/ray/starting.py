@@ -57,7 +57,7 @@ def start(orders: list[Order], nodes: list[dict[str, Any]]) -> list[Started]:
 def find(name: str) -> tuple[list[Started], Plan, Header]:
     """The shards of the forest that has this name, and what one of them knows of it."""
     first = _named(name, 0)
-    [(_, plan, door)] = patiently(lambda: [first.about.remote()])
+    [(_, plan, door, _)] = patiently(lambda: [first.about.remote()])
     actors = [first, *(_named(name, i) for i in range(1, plan.n_shards))]
     hellos = patiently(lambda: [actor.hello.remote() for actor in actors])
     for hello in hellos:
