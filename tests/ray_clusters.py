@@ -23,6 +23,14 @@ FULL = os.environ.get("RIPARIAN_RAY_FULL") == "1"  # `make ray-full`: all cases,
 
 STORE = 80 * 2**20  # bytes of an object store
 
+# A node that has gone is noticed in a few seconds, one that is only slow is waited for.
+HEALTH = {
+    "health_check_initial_delay_ms": 1000,
+    "health_check_period_ms": 500,
+    "health_check_timeout_ms": 5000,
+    "health_check_failure_threshold": 10,
+}
+
 # Ray takes 127.0.0.1 for the address of the machine in its network; this one stays on the machine.
 NODE = {"node_ip_address": "127.0.0.2", "object_store_memory": STORE}
 
@@ -42,7 +50,7 @@ def cluster_of(cpus: int) -> Iterator[Cluster]:
         os.mkdir(f"{folder}/ray")
         cluster = Cluster()
         try:
-            cluster.add_node(**NODE, num_cpus=cpus, include_dashboard=False)
+            cluster.add_node(**NODE, num_cpus=cpus, include_dashboard=False, _system_config=HEALTH)
             ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
             yield cluster
         finally:
