@@ -220,7 +220,7 @@ def test_reports_show_columns_and_categories(model, tmp_path):
     for words in (
         "What each column is",
         "category, 30 values",
-        "If city were another",
+        "If city were otherwise",
         "'Oslo'",
     ):
         assert words in page
