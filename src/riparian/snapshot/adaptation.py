@@ -14,7 +14,8 @@ from riparian.snapshot.header import Header
 MOST_BUCKETS = 5  # of one size, in the window of a detector
 MOST_ROWS = 61  # a bucket of row r holds 2^r errors
 NOTHING = np.float32(2.0**-60)  # a memory holds 0, or no less
-ROUNDING = 1e-3  # of a sum of very many numbers, as a part of it
+ROUNDING = 1e-3  # of a sum of very many float32, as a part of it
+EXACT = 1e-9  # of float64, for every number that was added
 
 
 def planted(trees: Trees, lengths: Lengths) -> Integers:
@@ -65,17 +66,42 @@ def check_window(trees: Trees, lengths: Lengths, header: Header) -> None:
     check_sum(size, "bucket_row: the errors of all windows")
     width = sums(size, buckets)
     every(width <= trees.window.received, "bucket_row: the window is wider than its errors")
-    _check_errors("bucket_total", trees.bucket_total, size)
-    _check_errors("bucket_variance", trees.bucket_variance, size)
-    total, variance = trees.window_sums.reshape(-1, 2).T
-    _check_errors("window_sums: the total", total, width)
-    _check_errors("window_sums: the variance", variance, width)
+    check_buckets(trees, size)
+    check_sums(trees, size, buckets)
 
 
-def _check_errors(name: str, values: Doubles, count: Longs) -> None:
-    n = count.astype(np.float64)
-    good = (values >= -ROUNDING * n) & (values <= (1 + ROUNDING) * n)  # NaN is not
-    every(good, f"{name} must be that of numbers from 0 to 1")
+def check_buckets(trees: Trees, size: Longs) -> None:
+    """Numbers from 0 to 1 vary most where all of them are 0 or 1."""
+    n, total, variance = size.astype(np.float64), trees.bucket_total, trees.bucket_variance
+    good = (total >= -EXACT * n) & (total <= (1 + EXACT) * n)  # NaN is not
+    every(good, "bucket_total must be that of numbers from 0 to 1")
+    most = total - total * total / n
+    good = (variance >= -EXACT * n) & (variance <= most + EXACT * n)
+    every(good, "bucket_variance must be that of numbers from 0 to 1")
+
+
+def check_sums(trees: Trees, size: Longs, buckets: Integers) -> None:
+    """Kept by adding and subtracting: what the buckets say, but for a little rounding."""
+    n = size.astype(np.float64)
+    tree = np.repeat(np.arange(len(buckets)), buckets)
+
+    def per_tree(values: Doubles) -> Doubles:
+        summed: Doubles = np.bincount(tree, weights=values, minlength=len(buckets)).astype(
+            np.float64
+        )
+        return summed
+
+    total = per_tree(trees.bucket_total)
+    mean = total / np.maximum(per_tree(n), 1)
+    between = n * (trees.bucket_total / n - mean[tree]) ** 2
+    variance = per_tree(trees.bucket_variance + between)
+    rounding = EXACT * (1 + trees.window.received.astype(np.float64))
+    for name, stored, told in zip(
+        ("total", "variance"), trees.window_sums.reshape(-1, 2).T, (total, variance), strict=True
+    ):
+        every(
+            np.abs(stored - told) <= rounding, f"window_sums: the {name} is not that of the buckets"
+        )
 
 
 # -- what leaves remember ------------------------------------------------------------------------------
