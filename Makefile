@@ -48,7 +48,8 @@ PYTEST := -m pytest --timeout 600 --numprocesses $(JOBS) --dist worksteal
 
 .PHONY: test
 test: venv ## run the tests, and the examples in the docstrings
-	$(BIN)/python $(PYTEST)
+	$(BIN)/python $(PYTEST) -m 'not ray'
+	$(BIN)/python -m pytest --timeout 600 -m ray
 
 .PHONY: lint
 lint: venv ## check style and format

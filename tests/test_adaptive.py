@@ -110,10 +110,10 @@ def test_copies_and_snapshots_go_on_alike(changed):
 
 def test_a_budget_is_kept_and_counts_the_memories():
     X, y = turned_round(6000, 3000)
-    bounded = forest(kept_points=500, max_memory=150_000)
+    bounded = forest(kept_points=200, max_memory=45_000)
     for first in range(0, 6000, 1000):
         bounded.partial_fit(X[first : first + 1000], y[first : first + 1000])
-        assert bounded.memory()["total"] <= 150_000
+        assert bounded.memory()["total"] <= 45_000
     assert bounded.stats()["stopped"] > 0
     one, four = forest(memories=(1.0,)), forest()
     one, four = (f.partial_fit(X[:500], y[:500]).memory()["histograms"] for f in (one, four))

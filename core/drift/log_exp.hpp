@@ -10,6 +10,8 @@
 
 namespace riparian {
 
+inline constexpr double ln2 = 0x1.62e42fefa39efp-1;
+
 namespace detail {
 
 // ln 2 in two parts: the first has so few bits that its product with an exponent is exact.

@@ -228,6 +228,11 @@ private:
             std::min<std::uint64_t>(tree.record_.leaves[leaf].structure.count, 1u << 31));
     }
     static std::uint64_t most_listed(const Settings& settings) { return settings.leaf_points; }
+    // Among few points, a large gain is most likely chance.
+    static double min_gain(std::size_t n, const Settings& settings) {
+        const auto points = static_cast<double>(n);
+        return std::max(settings.min_gain, 2.0 * (ln(points + 1.0) / ln2) / points);
+    }
     // A list ends by itself.
     template <class Tree>
     static void drop_lost(Tree&, std::uint32_t, std::uint64_t) {}

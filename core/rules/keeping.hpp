@@ -203,6 +203,7 @@ private:
         return static_cast<std::uint32_t>(tree.record_.leaves[leaf].structure.count);
     }
     static std::uint64_t most_listed(const Settings&) { return unbounded; }
+    static double min_gain(std::size_t, const Settings& settings) { return settings.min_gain; }
     template <class Tree>
     static void drop_lost(Tree& tree, std::uint32_t index, std::uint64_t received) {
         ListedLeaf& listed = tree.record_.leaves[index];

@@ -33,8 +33,9 @@ struct KeptSettings : TwoStreams::Settings {
 };
 
 // A rule that is made of this says where a look draws (`draws_of`), how many structure points have arrived in
-// a leaf (`arrivals`), how many of each stream it lists at the most (`most_listed`), what it drops of its lists
-// as it enters the fringe (`drop_lost`), and when the lifetime of its children began (`born_of_children`). Its record has `lists`, the lists of each leaf in `leaves`, and
+// a leaf (`arrivals`), how many of each stream it lists at the most (`most_listed`), the gain that a split among
+// so many must be above (`min_gain`), what it drops of its lists as it enters the fringe (`drop_lost`), and when
+// the lifetime of its children began (`born_of_children`). Its record has `lists`, the lists of each leaf in `leaves`, and
 // `full`.
 template <class Rule>
 struct Looking {
@@ -295,7 +296,8 @@ protected:
         const Run run = scratch.cell.structure;
         if (run.count < 2) return false;
         scratch.tally.set(scratch.structure.labels(run), scratch.structure.weights(run));
-        return place.must || look_can_succeed(scratch.tally, context.settings.min_gain);
+        return place.must ||
+               look_can_succeed(scratch.tally, Rule::min_gain(run.count, context.settings));
     }
 
     // The best valid split of the cell, whose tally is set. Of estimation points it is handed numbers
@@ -315,7 +317,8 @@ protected:
         context.space.draw(draws, scratch.drawn);
         draw_split_points(draws, static_cast<std::uint32_t>(structure.size()),
                           settings.split_points, scratch.split_points);
-        const auto above = place.must ? std::nullopt : std::optional(settings.min_gain);
+        const double min_gain = Rule::min_gain(structure.size(), settings);
+        const auto above = place.must ? std::nullopt : std::optional(min_gain);
         const ListedValues values(context.shared, structure, estimation);
         return scratch.look.search(std::span<const typename Tree::Feature>(scratch.drawn),
                                    std::span<const std::uint32_t>(scratch.split_points),
@@ -374,7 +377,7 @@ protected:
     static bool split_young(Tree& tree, std::uint32_t index, const LookChoice& choice,
                             typename Tree::Context& context) {
         if (!has_room_for(tree, context.scratch.drawn[choice.feature], context)) return false;
-        if (choice.gain > context.settings.min_gain)
+        if (choice.gain > Rule::min_gain(context.scratch.cell.structure.count, context.settings))
             ++tree.totals_.should_splits;
         else
             ++tree.totals_.must_splits;

@@ -69,7 +69,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
         candidate_dims: float | Literal["sqrt"] = "sqrt",
         split_points: int = 10,
         min_gain: float = 0.3,
-        alpha: Schedule = Geometric(0.5, 1.1),  # noqa: B008, frozen
+        alpha: Schedule = Geometric(1, 1.05),  # noqa: B008, frozen
         beta: float | Schedule = 20.0,
         structure_fraction: float = 0.5,
         ignore_fraction: float = 0.0,

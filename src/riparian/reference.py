@@ -382,11 +382,14 @@ class Tree:
     def beta(self, leaf: Leaf) -> int:
         return self.parameters.beta.at(leaf.depth)
 
+    def min_gain(self, leaf: Leaf) -> float:
+        return self.parameters.min_gain  # τ
+
     def can_split(self, leaf: Leaf) -> bool:
         return len(self.valid_splits(leaf)) > 0
 
     def should_split(self, leaf: Leaf) -> bool:
-        return any(split.gain() > self.parameters.min_gain for split in self.valid_splits(leaf))
+        return any(split.gain() > self.min_gain(leaf) for split in self.valid_splits(leaf))
 
     def must_split(self, leaf: Leaf) -> bool:
         return leaf.estimation.total() >= self.beta(leaf)

@@ -36,6 +36,7 @@ from riparian.estimator.parameters import AdaptiveParameters
 from riparian.reference import WHOLE, FeatureSpace, Label, Leaf, Point, Split, vote
 from riparian.reference_kept import Arrival, KeepingForest, KeepingTree, KeptPoints, weight_of
 
+LN2 = 0.6931471805599453
 NOTHING = np.float32(2.0**-60)  # what is less is 0: the smallest numbers would never fade
 
 # ---------------------------------------------------------------------------------------------
@@ -162,6 +163,11 @@ class AdaptiveTree(KeepingTree):
     def look(self, leaf: Leaf) -> None:
         self.lists[leaf.number].drop_lost(self.kept)
         super().look(leaf)
+
+    def min_gain(self, leaf: Leaf) -> float:
+        """Among few points, a large gain is most likely chance."""
+        n = len(self.lists[leaf.number].structure)
+        return max(self.parameters.min_gain, 2.0 * (ln(n + 1.0) / LN2) / n)
 
     def n_arrivals(self, leaf: Leaf) -> int:
         return self.arrivals[leaf.number]

@@ -222,7 +222,7 @@ class KeepingTree(Tree):
         labels = StructureCounts()
         for point in lists.structure:
             labels[point.y] += point.copies
-        return self.must_split(leaf) or entropy(labels) > self.parameters.min_gain
+        return self.must_split(leaf) or entropy(labels) > self.min_gain(leaf)
 
     def let_all_look_that_entered(self) -> None:
         """In order of node number, each as deep as it goes: what enters on the way looks first."""

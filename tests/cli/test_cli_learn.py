@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import riparian
-from riparian import Geometric, OnlineForestClassifier, Polynomial
+from riparian import AdaptiveForestClassifier, Geometric, OnlineForestClassifier, Polynomial
 from riparian.cli.features.target import Target
 from riparian.cli.option_groups.forest import ForestOptions
 from riparian.cli.option_groups.stream import StreamOptions
@@ -159,23 +159,23 @@ def test_a_target_is_text_or_whole_numbers_or_true_and_false(target, classes, tm
 
 # -- options -------------------------------------------------------------------------------------------
 
-PARAMETERS = signature(OnlineForestClassifier).parameters
 TARGET = Target("label", "str")
 
 
-def test_every_parameter_of_the_estimator_is_an_option():
+def test_every_parameter_of_the_estimators_is_an_option():
     # Which columns are categories is decided by the table, and by --categorical.
     elsewhere = {"passes", "shuffle", "categorical_features", "max_categories"}
     options = {*vars(ForestOptions())} | elsewhere
-    assert options == {*PARAMETERS}
+    assert options == {*signature(AdaptiveForestClassifier).parameters, "adaptive"}
 
 
-def test_options_that_are_not_given_are_the_defaults_of_the_estimator():
-    ours = ForestOptions().parameters(TARGET)
-    theirs = {name: PARAMETERS[name].default for name in ours}
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_options_that_are_not_given_are_the_defaults_of_the_estimator(adaptive):
+    estimator = ForestOptions(adaptive=adaptive).estimator(TARGET)
+    theirs = type(estimator)().get_params()
     # A command should do the same twice, and use the machine; neither changes what it means.
-    assert ours == theirs | {"random_state": 0, "n_jobs": -1}
-    assert StreamOptions().passes == PARAMETERS["passes"].default
+    assert estimator.get_params() == theirs | {"random_state": 0, "n_jobs": -1}
+    assert StreamOptions().passes == theirs["passes"]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@
 #include "kept/kept_points.hpp"
 #include "kept/listed.hpp"
 #include "kept/lists.hpp"
+#include "settings.hpp"
 #include "split/look.hpp"
 #include "split/split_points.hpp"
 
@@ -238,8 +239,14 @@ void test_lists(std::uint64_t seed) {
         for (const std::uint64_t at : plain[other])
             if (!gone(at)) at_hand.push_back(at);
         ts.clear();
-        lists.read(list[other], received, ts);
+        lists.read(list[other], received, ts, unbounded);
         CHECK(ts == at_hand);
+        const std::size_t most = draws.below(at_hand.size() + 2) + 1;
+        std::vector<std::uint64_t> last;
+        lists.read(list[other], received, last, most);
+        const std::size_t left_out = at_hand.size() - std::min(most, at_hand.size());
+        CHECK(std::equal(last.begin(), last.end(), at_hand.begin() + static_cast<std::ptrdiff_t>(left_out),
+                         at_hand.end()));
         if (draws.below(3) == 0) {
             lists.drop_lost(list[other], received);
             plain[other].assign(at_hand.begin(), at_hand.end());
@@ -257,7 +264,8 @@ void test_lists(std::uint64_t seed) {
             for (std::size_t i = 0; i < ts.size(); ++i)
                 points.labels(run)[i] = static_cast<Class>(mark(ts[i]));
             if (draws.below(2)) points.weigh(run, mark);
-            const auto sides = points.divide(run, values.data(), 0.0f);
+            const bool equal = draws.below(2);
+            const auto sides = points.divide(run, values.data(), 0.0f, equal);
             list[other] = PointLists::list_of(points.ts(sides.left));
             list[child] = PointLists::list_of(points.ts(sides.right));
             lists.link(points.ts(sides.left));
@@ -265,7 +273,7 @@ void test_lists(std::uint64_t seed) {
             plain[other].clear();
             plain[child].clear();
             for (std::size_t i = 0; i < ts.size(); ++i)
-                plain[values[i] <= 0.0f ? other : child].push_back(ts[i]);
+                plain[(equal ? values[i] == 0.0f : values[i] <= 0.0f) ? other : child].push_back(ts[i]);
             for (const Run& side : {sides.left, sides.right})
                 for (std::size_t i = 0; i < side.count; ++i) {
                     const std::uint64_t at = points.ts(side)[i];
@@ -279,7 +287,7 @@ void test_lists(std::uint64_t seed) {
     lists.push(list_anew, t);
     CHECK(lists.has_lost(list_anew, t + 1) == (t + 1 > W));
     ts.clear();
-    lists.read(list_anew, t + 1, ts);
+    lists.read(list_anew, t + 1, ts, unbounded);
     CHECK(ts == std::vector{t});
     lists.drop_lost(list_anew, t + 1);
     CHECK(t + 1 <= W || list_anew.count == 1);

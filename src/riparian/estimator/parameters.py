@@ -238,6 +238,26 @@ MOST_MEMORIES = 8  # of a leaf; see core/drift/memories.hpp
 class AdaptiveParameters(Parameters):
     """The parameters of the forest for streams that change (R23)."""
 
+    candidate_dims: float | Literal["sqrt"] = described(
+        symbol="λ",
+        kind=OrWord(Number(0, 1e6), "sqrt"),
+        default="sqrt",
+        help='a leaf looks for its split in `1 + Poisson(λ)` dimensions. "sqrt" is here four times the '
+        "square root of the number of features: a leaf has few points, and must find a split soon.",
+    )
+    min_gain: float = described(
+        symbol="τ",
+        kind=Number(0),
+        default=0.3,
+        help="a leaf splits when a valid candidate gains more than this, in bits, and among n points "
+        "more than `2 log2(n + 1) / n`, which is seldom chance.",
+    )
+    alpha: Schedule = described(  # noqa: RUF009, a field
+        symbol="α(d)",
+        kind=OfDepth(),
+        default=Geometric(1, 1.05),
+        help="each child of a leaf at depth d must hold this many estimation points.",
+    )
     kept_points: int | Literal["auto"] = described(
         symbol="W",
         kind=OrWord(Whole(1, 2**31), "auto"),
@@ -270,6 +290,9 @@ class AdaptiveParameters(Parameters):
         help="A tree weights these histograms by how well each has predicted its structure points. "
         "What is known of that fades by this factor with every point.",
     )
+
+    def rate(self, n_dims: int) -> float:
+        return 4 * super().rate(n_dims) if self.candidate_dims == "sqrt" else super().rate(n_dims)
 
 
 @dataclass(frozen=True, kw_only=True)

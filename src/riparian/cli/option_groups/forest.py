@@ -28,6 +28,8 @@ from riparian.estimator.kinds import (
     Whole,
 )
 from riparian.estimator.parameters import (
+    ADAPTIVE_DEFAULT,
+    DEFAULT,
     AdaptiveParameters,
     Parameter,
     Parameters,
@@ -181,6 +183,14 @@ ADAPTIVE_OPTIONS = {
 }
 
 
+# Where the forests have different defaults, an option has none: it is None until it is given.
+OF_EACH = {
+    name: {"": DEFAULT[name], " with --adaptive": ADAPTIVE_DEFAULT[name]}
+    for name in OPTIONS
+    if ADAPTIVE_DEFAULT[name] != DEFAULT[name]
+}
+
+
 def _none(parameter: Parameter) -> str:
     """How None is chosen on the command line."""
     return "If not given" if parameter.default is None else "none"
@@ -188,12 +198,17 @@ def _none(parameter: Parameter) -> str:
 
 def _field(parameter: Parameter) -> tuple[str, Any, Any]:
     written = form(parameter.kind)
+    of_each = OF_EACH.get(parameter.name, {})
+    told = ", ".join(f"{written.write(value)}{whose}" for whose, value in of_each.items())
+    help = f"{parameter.text(none=_none(parameter))} {written.hint}".strip()
     option = typer.Option(
         parameter.flag,
-        help=f"{parameter.text(none=_none(parameter))} {written.hint}".strip(),
+        help=f"{help} [default: {told}]" if of_each else help,
         metavar=written.metavar,
         rich_help_panel="The forest",
     )
+    if of_each:
+        return parameter.name, Annotated[written.type | None, option], None
     default = None if parameter.default is None else written.write(parameter.default)
     return parameter.name, Annotated[written.type, option], default
 
@@ -253,6 +268,7 @@ class ForestOptions(_Options):
         values = {
             name: form(parameter.kind).read(parameter.flag, getattr(self, name))
             for name, parameter in (OPTIONS | adaptive).items()
+            if name not in OF_EACH or getattr(self, name) is not None
         }
         return values | {"class_weight": _class_weight(self.class_weight, target)}
 
