@@ -1,0 +1,36 @@
+"""The cluster on paper: what bounds it is what the costs say."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from benchmarks.ray_model import BATCH, CORES, LINK, TREES, Costs, balance, rates, table
+
+COSTS = Costs(tree=1e-6, door=1e-7, call=1e-3, row=100.0)
+
+
+def test_one_node_is_bound_by_its_trees_and_sends_nothing():
+    found = rates(COSTS, 1)
+    assert found.bound_by == "trees"
+    assert found.all == found.trees == pytest.approx(1 / (1e-6 * TREES / CORES))
+    assert found.link == math.inf
+
+
+def test_the_driver_calls_every_shard_for_every_batch():
+    assert rates(COSTS, 100).driver == pytest.approx(1 / (1e-7 + 1e-3 * 100 * CORES / BATCH))
+
+
+def test_there_are_no_more_shards_than_trees():
+    assert rates(COSTS, 10**6).trees == pytest.approx(1e6)
+
+
+def test_at_the_balance_trees_and_link_take_as_long():
+    nodes = balance(COSTS)
+    assert COSTS.tree * TREES / (nodes * CORES) == pytest.approx(COSTS.row * nodes / LINK)
+
+
+def test_the_table_has_a_line_for_each_number_of_nodes():
+    lines = table(COSTS).splitlines()
+    assert [line.split(" | ")[0] for line in lines[2:]] == ["| 1", "| 10", "| 100", "| 1,000"]
+    assert lines[2].endswith("| trees |")
