@@ -12,8 +12,6 @@ import ray
 from commands import SMALL, call, learn, run, start, table, write
 from ray_clusters import until
 
-pytestmark = pytest.mark.engine
-
 
 @pytest.fixture
 def address(two_cpus):
@@ -34,12 +32,12 @@ def test_a_run_on_a_cluster_ends_with_the_same_model(address, tmp_path):
 
 
 def test_a_run_on_a_cluster_is_stopped_and_goes_on_with_other_shards(address, tmp_path):
-    found = write(table(8000, text=False), tmp_path / "trees.csv")
+    found = write(table(10_000, text=False), tmp_path / "trees.csv")
     alone = learn(found, tmp_path / "alone.riparian", "--no-eval")
     model = tmp_path / "spread.riparian"
     command = (
-        "learn", found, "-t", "label", "-m", model, *SMALL, "--block", "50",
-        "--checkpoint-every", "200", "--ray", address,
+        "learn", found, "-t", "label", "-m", model, *SMALL, "--block", "200",
+        "--checkpoint-every", "1000", "--ray", address,
     )  # fmt: skip
     with start(*command, "--shards", "2") as first:
         until(lambda: tmp_path.joinpath("spread.riparian.checkpoint").exists() or first.poll())

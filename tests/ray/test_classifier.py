@@ -17,7 +17,7 @@ from riparian.ray import RayAdaptiveForestClassifier, RayForestClassifier
 
 from ray_clusters import FULL, cuts, stream
 
-pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("two_cpus")]
+pytestmark = pytest.mark.usefixtures("two_cpus")
 
 CASES = {
     "plain": {},

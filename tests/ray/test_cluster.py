@@ -32,7 +32,6 @@ def three_nodes(two_cpus):
     until(lambda: len(alive()) == 1)
 
 
-@pytest.mark.engine
 @pytest.mark.skipif(not FULL, reason="nodes start and go slowly: make ray-full")
 def test_a_node_that_goes_changes_nothing(two_cpus, three_nodes, tmp_path):
     """A cluster of three nodes, of which one goes in the middle of the stream."""

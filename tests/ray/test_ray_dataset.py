@@ -14,7 +14,6 @@ from riparian.ray import RayForestClassifier
 from ray_clusters import stream
 
 pytestmark = [
-    pytest.mark.engine,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # Ray warns of what it does itself
     pytest.mark.filterwarnings("ignore:::ray"),
 ]

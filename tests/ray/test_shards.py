@@ -26,8 +26,6 @@ from riparian.ray import (
 
 from ray_clusters import FULL, cuts, kill, stream
 
-pytestmark = pytest.mark.engine
-
 X, Y = stream(6000, seed=5)
 WEIGHTS = np.random.default_rng(1).choice([0.0, 1.0, 1.5], size=len(Y))
 PARAMETERS = {"n_estimators": 6, "random_state": 2, "class_weight": "balanced", "kept_points": 800}
