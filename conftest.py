@@ -12,7 +12,7 @@ collect_ignore = [] if shutil.which("java") else ["src/riparian/capymoa.py"]
 # would be too; some tests interrupt theirs.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-ON_RAY = ("tests/ray/", "test_cli_on_ray.py", "riparian/ray/", "how-to/ray.md")
+ON_RAY = ("tests/ray/", "test_cli_on_ray.py", "riparian/ray/", "/ray.md")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
