@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from scipy.sparse import csr_matrix
 
 import riparian
-from riparian import OnlineForestClassifier
+from riparian import AdaptiveForestClassifier, OnlineForestClassifier
 from riparian.estimator.ensemble import ensemble_of
 from riparian.explain import Explainer
 from riparian.explain.contributions import mean_of, plain_trees
@@ -345,3 +345,17 @@ def test_a_background_of_another_name_is_an_error():
         Explainer(mixture().forest, "all")
     with pytest.raises(ValueError, match="background_size must be from 1 to"):
         Explainer(mixture().forest, "kept", background_size=0)
+
+
+def test_categories_of_a_stream_that_changes_are_explained_too():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(6, size=3000), rng.normal(size=3000)]).astype(np.float32)
+    X[rng.random(3000) < 0.1] = np.nan
+    y = (X[:, 0] == 2) ^ (X[:, 1] > 0)
+    y[1500:] = ~y[1500:]
+    forest = AdaptiveForestClassifier(5, categorical_features=[0], random_state=0).partial_fit(X, y)
+    assert forest.replacements_
+    proba = forest.predict_proba(X[:200])
+    for background in (None, "kept"):
+        found = Explainer(forest, background).contributions(X[:200])
+        np.testing.assert_allclose(found.probabilities, proba, atol=1e-9)
