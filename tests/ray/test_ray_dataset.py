@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from riparian import OnlineForestClassifier
 from riparian.ray import RayForestClassifier
+from riparian.ray.dataset import tables
 
 from ray_clusters import stream
 
@@ -54,3 +56,18 @@ def test_a_data_set_is_learned_in_its_order_and_can_be_gone_on_with(two_cpus, fi
     assert forest.to_bytes() == alone.to_bytes()
     assert forest.feature_names_in_.tolist() == ["across", "up"]
     forest.shutdown()
+
+
+def test_blocks_come_in_their_order_also_if_the_first_is_ready_last(two_cpus):
+    """Ray's default is the other one, and is there again afterwards."""
+    import ray.data
+
+    def slow_at_first(batch):
+        time.sleep(2 if batch["id"][0] == 0 else 0)
+        return batch
+
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    dataset = ray.data.range(400, override_num_blocks=4).map_batches(slow_at_first, batch_size=100)
+    found = [table.column("id").to_pylist() for table in tables(dataset, rows=150, skip=30)]
+    assert [row for rows in found for row in rows] == [*range(30, 400)]
+    assert dataset.context.execution_options.preserve_order is False
