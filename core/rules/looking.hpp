@@ -35,8 +35,8 @@ struct KeptSettings : TwoStreams::Settings {
 // A rule that is made of this says where a look draws (`draws_of`), how many structure points have arrived in
 // a leaf (`arrivals`), how many of each stream it lists at the most (`most_listed`), the gain that a split among
 // so many must be above (`min_gain`), what it drops of its lists as it enters the fringe (`drop_lost`), and when
-// the lifetime of its children began (`born_of_children`). Its record has `lists`, the lists of each leaf in `leaves`, and
-// `full`.
+// the lifetime of its children began (`born_of_children`). Its record has `lists`, the lists of each leaf in
+// `leaves`, and `full`.
 template <class Rule>
 struct Looking {
     template <class Space>

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.categories import BUDGET_SHARE, CategoryTables, Coded, MixedRows, Table
+from riparian.estimator.categories import (
+    CategoryTables,
+    Coded,
+    MixedRows,
+    Table,
+    bytes_of_tables,
+)
 from riparian.forest import OnlineForestClassifier
 from riparian.serve.items import Features, Forecast, Label, Lesson
 from riparian.serve.options import Limits
@@ -264,9 +270,8 @@ def add_columns(forest: OnlineForestClassifier, width: int, categorical: list[in
     engine = forest._native
     with engine.learning:
         if categorical and engine.categories is None:
-            memory = engine.parameters.max_memory
-            most_bytes = None if memory is None else memory // BUDGET_SHARE
-            engine.categories = CategoryTables.empty([], forest.max_categories, most_bytes)
+            max_bytes = bytes_of_tables(engine.parameters.max_memory)
+            engine.categories = CategoryTables.empty([], forest.max_categories, max_bytes)
         if width > forest.n_features_in_:
             if categorical:
                 engine.categories.add(categorical)
