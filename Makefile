@@ -115,6 +115,7 @@ ray-full: venv ## all cases of forests in shards on Ray, and ten kills in a run
 .PHONY: bench-ray
 bench-ray: venv ## measure shards on Ray beside plain threads
 	$(BIN)/python -m benchmarks.ray_shards --out benchmarks/record/ray-shards.json
+	$(BIN)/python -m benchmarks.ray_model benchmarks/record/ray-shards.json --page docs/how-to/ray.md
 
 .PHONY: bench-serve
 bench-serve: venv ## measure the service under load, beside River behind FastAPI: half an hour (needs the extra bench)

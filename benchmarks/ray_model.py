@@ -1,6 +1,6 @@
 """A cluster on paper: how fast a forest in shards could learn on more nodes than there are here.
 
-    python -m benchmarks.ray_model benchmarks/record/ray-shards.json
+    python -m benchmarks.ray_model benchmarks/record/ray-shards.json --page docs/how-to/ray.md
 
 Three things bound the points per second: the trees of a node, the driver that checks and sends, and the
 link by which a batch leaves the driver's node. They come from measured costs, but the speed of the link
@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import statistics
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks import record
+from benchmarks.standings import markdown, rounded, write_into
 
 NODES = (1, 10, 100, 1000)
 CORES = 16  # of a node, each with a shard
@@ -85,12 +87,68 @@ def table(costs: Costs) -> str:
     return "\n".join(lines).replace("inf", "-")
 
 
+def costs_in_words(costs: Costs) -> str:
+    return (
+        f"The costs behind it are {1e6 * costs.tree:.2f} µs of one core per point and tree, "
+        f"{1e6 * costs.door:.2f} µs of the driver per row for checking and sending it, "
+        f"{1e3 * costs.call:.1f} ms of the driver per batch and shard, and {costs.row:.0f} bytes per row. "
+        f"Learning and sending take as long at {balance(costs):.0f} nodes: "
+        "√(trees · cost of a tree · speed of the link / (cores · bytes of a row))."
+    )
+
+
+def measured(figures: dict[str, Any]) -> str:
+    """Points per second of threads and shards on one machine, by the size of batches."""
+    runs = figures["threads and shards"]
+    names = list(runs[0]["seconds"])
+    rows = figures["scale"]["rows"]
+
+    def rate(run: dict[str, Any], name: str) -> str:
+        return f"{rounded(rows / statistics.median(run['seconds'][name]))}"
+
+    head = ["rows per batch", *(name.replace("1 threads", "1 thread") for name in names)]
+    head += ["2 shards : 1 thread", "2 shards : 2 threads"]
+    body = [
+        [
+            f"{run['batch']:,}",
+            *(rate(run, name) for name in names),
+            *(f"{run['ratios'][f'2 shards to {base} threads']:.2f}" for base in (1, 2)),
+        ]
+        for run in runs
+    ]
+    return markdown(head, body)
+
+
+def safety_in_words(figures: dict[str, Any]) -> str:
+    found = figures["safety"]
+    return (
+        f"Two shards of {found['trees_per_shard']:.0f} trees that had learned {found['rows_learned']:,} points of "
+        f"{figures['dims']} columns: starting them took {found['start']:.1f} s, a checkpoint "
+        f"{found['checkpoint']:.1f} s ({found['checkpoint_bytes_per_shard'] / 1e6:.0f} MB each), and a killed "
+        f"shard answered again after {found['restart']:.1f} s, or {found['restart_with_rows']:.1f} s where "
+        f"{found['rows_sent_again']:,} rows had to be learned again."
+    )
+
+
+def page_parts(figures: dict[str, Any]) -> dict[str, str]:
+    """By the name of their place."""
+    costs = costs_of(figures)
+    return {
+        "measured": measured(figures),
+        "model": f"{table(costs)}\n\n{costs_in_words(costs)}",
+        "safety": safety_in_words(figures),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("record", type=Path)
-    costs = costs_of(record.read(parser.parse_args().record)["figures"])
-    print(table(costs))
-    print(f"\ntrees and link take as long at {balance(costs):.0f} nodes")
+    parser.add_argument("--page", type=Path, help="a page with places for the tables")
+    given = parser.parse_args()
+    parts = page_parts(record.read(given.record)["figures"])
+    print("\n\n".join(parts.values()))
+    if given.page:
+        write_into(given.page, parts)
 
 
 if __name__ == "__main__":

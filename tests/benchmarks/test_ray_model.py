@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
-from benchmarks.ray_model import BATCH, CORES, LINK, TREES, Costs, balance, rates, table
+from benchmarks import record
+from benchmarks.ray_model import (
+    BATCH,
+    CORES,
+    LINK,
+    TREES,
+    Costs,
+    balance,
+    page_parts,
+    rates,
+    table,
+)
+from benchmarks.standings import write_into
+
+ROOT = Path(__file__).parents[2]
 
 COSTS = Costs(tree=1e-6, door=1e-7, call=1e-3, row=100.0)
 
@@ -34,3 +49,13 @@ def test_the_table_has_a_line_for_each_number_of_nodes():
     lines = table(COSTS).splitlines()
     assert [line.split(" | ")[0] for line in lines[2:]] == ["| 1", "| 10", "| 100", "| 1,000"]
     assert lines[2].endswith("| trees |")
+
+
+def test_the_page_has_what_the_record_says(tmp_path):
+    parts = page_parts(record.read(ROOT / "benchmarks/record/ray-shards.json")["figures"])
+    text = (ROOT / "docs/how-to/ray.md").read_text()
+    assert all(f"<!-- {name} -->" in text for name in parts)
+    page = tmp_path / "ray.md"
+    page.write_text(text)
+    write_into(page, parts)
+    assert page.read_text() == text
