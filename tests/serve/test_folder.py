@@ -156,17 +156,17 @@ def test_a_lesson_that_cannot_be_learned_stops_the_service_and_not_the_process(t
 def test_when_a_write_fails_nothing_counts_and_nothing_acknowledged_is_lost(tmp_path, monkeypatch):
     """Every third transaction fails, before or after its rows were written."""
     draw = random.Random(3)
-    add = Log.add_lesson
+    add = Log.add_lessons
 
-    def add_or_fail(log, lesson):
-        number = add(log, lesson)
+    def add_or_fail(log, lessons):
+        numbers = add(log, lessons)
         if draw.random() < 0.3:
             raise sqlite3.OperationalError("disk I/O error")
-        return number
+        return numbers
 
     acknowledged = []
     with running(tmp_path, options=Options(keep_log=True)) as served:
-        monkeypatch.setattr(Log, "add_lesson", add_or_fail)
+        monkeypatch.setattr(Log, "add_lessons", add_or_fail)
         for i in range(60):
             row = {"features": {f"f{i}": i}, "label": f"c{i}"}
             answer = served.post("/v1/learn", row)

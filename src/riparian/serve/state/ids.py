@@ -15,7 +15,8 @@ import orjson
 from riparian.serve.items import Ask, Bad, Features, Forecast, Item, Label, Lesson, Teach, Tell
 from riparian.serve.refused import Refused
 from riparian.serve.state.catalogue import Catalogue, shown
-from riparian.serve.state.log import Log, Stored, any_bytes, forecast_bytes, forecast_from
+from riparian.serve.state.changes import Changes
+from riparian.serve.state.log import Stored, any_bytes, forecast_bytes, forecast_from
 from riparian.serve.state.scores import label_text
 
 Answer = dict[str, Any]
@@ -23,11 +24,12 @@ Answer = dict[str, Any]
 
 @dataclass
 class Staged:
-    """What a transaction changes in memory, once it is on disk."""
+    """What a transaction changes: in the log, and in memory once it is on disk."""
 
+    changes: Changes
     catalogue: Catalogue
     waiting: int  # ids without a label
-    lessons: list[tuple[int, Lesson]] = field(default_factory=list)
+    lessons: list[tuple[int, Lesson]] = field(default_factory=list)  # once they are written
     asked: int = 0
     told: int = 0
     taught: int = 0
@@ -37,10 +39,9 @@ class Staged:
 
 
 class Ids:
-    """The rules of late labels, over a log."""
+    """The rules of late labels."""
 
-    def __init__(self, log: Log, wait: float) -> None:
-        self.log = log
+    def __init__(self, wait: float) -> None:
         self.wait = wait
 
     def answer(self, item: Item, now: float, staged: Staged) -> Answer:
@@ -70,10 +71,9 @@ class Ids:
                 raise Refused(409, f"the id {shown(item.id)} is taken by other features", "id")
             return ask_answer(item.id, forecast_from(known.forecast))
         staged.catalogue.check_features(item.features)
-        stored = self.log.add_prediction(
-            item.id, now, digest(features), features, forecast_bytes(item.forecast)
-        )
-        assert stored, "an id was made twice"
+        forecast = forecast_bytes(item.forecast)
+        stored = Stored(now, digest(features), features, forecast, None)
+        staged.changes.add_prediction(item.id, stored)
         staged.waiting += 1
         staged.asked += 1
         return ask_answer(item.id, item.forecast)
@@ -92,7 +92,7 @@ class Ids:
         features: Features = orjson.loads(known.features)
         delay = max(0.0, now - known.time)
         self._learn(features, item.label, 1.0, forecast, delay, staged)
-        self.log.set_label(item.id, any_bytes(item.label))
+        staged.changes.set_label(item.id, any_bytes(item.label))
         staged.waiting -= 1
         staged.told += 1
         staged.delays.append(delay)
@@ -112,7 +112,8 @@ class Ids:
         self._learn(item.features, item.label, item.weight, item.forecast, 0.0, staged)
         if item.given:
             forecast, label = forecast_bytes(item.forecast), any_bytes(item.label)
-            self.log.add_prediction(item.id, now, digest(features), None, forecast, label)
+            stored = Stored(now, digest(features), None, forecast, label)
+            staged.changes.add_prediction(item.id, stored)
         staged.taught += 1
         return tell_answer(item.id, item.forecast, item.label, again=False)
 
@@ -120,10 +121,10 @@ class Ids:
 
     def _known(self, id: str, now: float, staged: Staged) -> Stored | None:
         """The row of an id; when its time is up, there is none."""
-        known = self.log.prediction(id)
+        known = staged.changes.prediction(id)
         if known is None or known.time >= now - self.wait:
             return known
-        self.log.remove_prediction(id)
+        staged.changes.remove_prediction(id)
         if known.label is None:
             staged.waiting -= 1
             staged.expired += 1
@@ -150,7 +151,7 @@ class Ids:
         guess = forecast.label
         confidence = 0.0 if guess is None else forecast.of(guess)
         lesson = Lesson(features, label, weight, guess, confidence, forecast.of(label), delay)
-        staged.lessons.append((self.log.add_lesson(lesson), lesson))
+        staged.changes.add_lesson(lesson)
         staged.catalogue = staged.catalogue.with_lesson(features, label)
 
 
@@ -182,3 +183,12 @@ def tell_answer(id: str, forecast: Forecast, label: Label, *, again: bool) -> An
         "correct": None if guess is None else guess == label,
         "learned": not again,
     }
+
+
+def ids_of(item: Item) -> tuple[str, ...]:
+    """That must be looked up: those that a client gave."""
+    match item:
+        case Tell(id=id) | Ask(id=id, given=True) | Teach(id=id, given=True):
+            return (id,)
+        case _:
+            return ()

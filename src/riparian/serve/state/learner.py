@@ -58,7 +58,7 @@ class Learner:
         self._work: queue.SimpleQueue[list[tuple[int, Lesson]] | Errand | None]
         self._work = queue.SimpleQueue()
         self._looks: queue.SimpleQueue[Errand] = queue.SimpleQueue()
-        self._each = 1e-4  # seconds per lesson, as measured
+        self._each = 1e-4  # seconds of work per lesson, as measured; waiting for others is none
         self._thread = threading.Thread(target=self._run, name="learner", daemon=True)
 
     def start(self) -> None:
@@ -131,14 +131,14 @@ class Learner:
             self._looks.get().run()
 
     def _learn_batch(self, batch: list[tuple[int, Lesson]]) -> None:
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.thread_time()
         self.model.learn([lesson for _, lesson in batch])
-        seconds = time.perf_counter() - began
+        seconds, worked = time.perf_counter() - began, time.thread_time() - worked
         for _, lesson in batch:
             self.scores.add(lesson)
         self.position = batch[-1][0]
         self.backlog.done(len(batch))
-        self._each += 0.1 * (seconds / len(batch) - self._each)
+        self._each += 0.1 * (worked / len(batch) - self._each)
         self.observe(len(batch), seconds)
 
     def _due(self) -> bool:

@@ -12,17 +12,20 @@ checksums and was never acknowledged.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
 from riparian.serve.items import Forecast, Lesson
 
 FORMAT = "1"
+MOST_ROWS = 100  # in a statement: old versions of SQLite have at most 999 places for values
+
+Row = TypeVar("Row")
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -61,7 +64,9 @@ class Log:
     def __init__(self, path: Path) -> None:
         self.path = path
         # One thread uses it at a time, not always the one that opened it.
-        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._db = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, cached_statements=1000
+        )
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA wal_autocheckpoint = 0")  # see checkpoints.py
@@ -105,11 +110,17 @@ class Log:
 
     # -- lessons ----------------------------------------------------------------------------------
 
-    def add_lesson(self, lesson: Lesson) -> int:
-        cursor = self._db.execute(
-            "INSERT INTO lessons (body) VALUES (?)", (orjson.dumps(values(lesson)),)
-        )
-        return int(cursor.lastrowid or 0)
+    def add_lessons(self, lessons: Sequence[Lesson]) -> list[int]:
+        """Their numbers, one after the other."""
+        numbers: list[int] = []
+        for part in parts(lessons):
+            cursor = self._db.execute(
+                f"INSERT INTO lessons (body) VALUES {rows_of(1, len(part))}",
+                [orjson.dumps(values(lesson)) for lesson in part],
+            )
+            last = int(cursor.lastrowid or 0)
+            numbers += range(last - len(part) + 1, last + 1)
+        return numbers
 
     def lessons(self, after: int, most: int) -> list[tuple[int, Lesson]]:
         rows = self._db.execute(
@@ -142,36 +153,40 @@ class Log:
 
     # -- predictions ------------------------------------------------------------------------------
 
-    def add_prediction(
-        self,
-        id: str,
-        time: float,
-        digest: bytes,
-        features: bytes | None,
-        forecast: bytes,
-        label: bytes | None = None,
-    ) -> bool:
-        """False if there is such an id already."""
-        cursor = self._db.execute(
-            "INSERT INTO predictions (id, time, digest, features, forecast, label) "
-            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-            (id, time, digest, features, forecast, label),
-        )
-        return cursor.rowcount == 1
+    def predictions(self, ids: Iterable[str]) -> dict[str, Stored]:
+        """Those of these ids that there are."""
+        found: dict[str, Stored] = {}
+        for part in parts(list(ids)):
+            rows = self._db.execute(
+                "SELECT id, time, digest, features, forecast, label FROM predictions "
+                f"WHERE id IN {rows_of(len(part), 1)}",
+                part,
+            )
+            found |= {id: Stored(*row) for id, *row in rows.fetchall()}
+        return found
 
-    def prediction(self, id: str) -> Stored | None:
-        row = self._db.execute(
-            "SELECT time, digest, features, forecast, label FROM predictions WHERE id = ?", (id,)
-        ).fetchone()
-        return None if row is None else Stored(*row)
+    def add_predictions(self, stored: Iterable[tuple[str, Stored]]) -> None:
+        """The ids are new."""
+        for part in parts(list(stored)):
+            self._db.execute(
+                "INSERT INTO predictions (id, time, digest, features, forecast, label) "
+                f"VALUES {rows_of(6, len(part))}",
+                [value for id, row in part for value in (id, *row)],
+            )
 
-    def set_label(self, id: str, label: bytes) -> None:
-        self._db.execute(
-            "UPDATE predictions SET label = ?, features = NULL WHERE id = ?", (label, id)
-        )
+    def set_labels(self, labels: Iterable[tuple[str, bytes]]) -> None:
+        """The features go, too: a lesson has them."""
+        for part in parts(list(labels)):
+            self._db.execute(
+                f"WITH told (id, label) AS (VALUES {rows_of(2, len(part))}) "
+                "UPDATE predictions SET label = told.label, features = NULL "
+                "FROM told WHERE predictions.id = told.id",
+                [value for pair in part for value in pair],
+            )
 
-    def remove_prediction(self, id: str) -> None:
-        self._db.execute("DELETE FROM predictions WHERE id = ?", (id,))
+    def remove_predictions(self, ids: Sequence[str]) -> None:
+        for part in parts(ids):
+            self._db.execute(f"DELETE FROM predictions WHERE id IN {rows_of(len(part), 1)}", part)
 
     def waiting(self) -> int:
         row = self._db.execute("SELECT count(*) FROM predictions WHERE label IS NULL").fetchone()
@@ -222,6 +237,20 @@ class Log:
             "INSERT OR REPLACE INTO keys (key, time, digest, answer) VALUES (?, ?, ?, ?)",
             (key, time, digest, answer),
         )
+
+
+def parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """So few at a time that a statement can have them all."""
+    for first in range(0, len(rows), MOST_ROWS):
+        yield rows[first : first + MOST_ROWS]
+
+
+def rows_of(width: int, count: int) -> str:
+    """
+    >>> rows_of(2, 3)
+    '(?,?),(?,?),(?,?)'
+    """
+    return ",".join([f"({','.join('?' * width)})"] * count)
 
 
 def values(record: Lesson | Forecast) -> list[Any]:

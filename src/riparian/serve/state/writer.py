@@ -19,8 +19,9 @@ from riparian.serve.options import Options
 from riparian.serve.refused import Overloaded, Refused
 from riparian.serve.state.backlog import Backlog
 from riparian.serve.state.catalogue import Catalogue
+from riparian.serve.state.changes import Changes
 from riparian.serve.state.checkpoints import Checkpoints
-from riparian.serve.state.ids import Answer, Ids, Staged
+from riparian.serve.state.ids import Answer, Ids, Staged, ids_of
 from riparian.serve.state.log import Log, any_bytes
 
 GROUP = 1000  # rows, more or less, that share a transaction
@@ -66,7 +67,7 @@ class Writer:
         )
         self.observe: Callable[[list[float], float], None] = lambda delays, seconds: None
         self._checkpoints = Checkpoints(log)
-        self._ids = Ids(log, options.wait)
+        self._ids = Ids(options.wait)
         self._learn, self._tell_all = learn, tell_all
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._trim_to = 0
@@ -126,9 +127,11 @@ class Writer:
 
     def _store(self, jobs: list[Job]) -> tuple[list[list[Answer] | Refused], Staged]:
         now = self.clock()
-        staged = Staged(self.catalogue, self.waiting)
         with self.log.transaction():
+            ids = {id for job in jobs for item in job.items for id in ids_of(item)}
+            staged = Staged(Changes(self.log, ids), self.catalogue, self.waiting)
             answers = [self._answer(job, now, staged) for job in jobs]
+            staged.lessons = staged.changes.write()
             self._tidy(now, staged)
             self._trim()
         return answers, staged
