@@ -74,15 +74,6 @@ class Moment:
 
 # -- runs ------------------------------------------------------------------------------------------
 
-# The figures are of the paper's forest, with the defaults of version 0.1.
-WITHOUT_KEPT_POINTS: dict[str, Any] = {
-    "kept_points": 0,
-    "max_memory": None,
-    "min_gain": 0.5,
-    "alpha": Geometric(1, 1.05),
-}
-
-
 def mixture(n: int, seed: int, noise: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """The paper's mixture, and beside it features that say nothing."""
     X, y = GaussianMixture.paper().sample(n, random_state=seed)
@@ -94,7 +85,7 @@ def moments(points: int, test: int, noise: int = 0, **parameters: Any) -> Iterat
     """A forest that learns the mixture, looked at ten times on the way."""
     X, y = mixture(points, SEED, noise)
     X_test, y_test = mixture(test, SEED + 1, noise)
-    forest = OnlineForestClassifier(random_state=SEED, **(WITHOUT_KEPT_POINTS | parameters))
+    forest = OnlineForestClassifier(random_state=SEED, **parameters)
     done = 0
     for size in np.unique(np.geomspace(100, points, 10).round().astype(int)):
         forest.partial_fit(X[done:size], y[done:size])
@@ -177,7 +168,7 @@ def fringe(scale: Scale) -> list[Panel]:
 
 
 def budget(scale: Scale) -> list[Panel]:
-    budgets = ("500kB", "1MB", "2MB", "5MB", "10MB", "20MB", "50MB")
+    budgets = ("500kB", "1MB", "2MB", "5MB", "10MB", "20MB", "50MB", "100MB")
     ends = [
         list(moments(scale.few, scale.test, n_estimators=scale.few_trees, max_memory=size))[-1]
         for size in budgets
@@ -203,19 +194,20 @@ FIGURES: dict[str, Callable[[Scale], list[Panel]]] = {
     "start": start,
     "lambda": parameter("candidate_dims", "λ", {"0": 0.0, "1": 1.0, "√8": "sqrt", "8": 8.0}),
     "m": parameter("split_points", "m", {"1": 1, "3": 3, "10": 10, "40": 40}),
-    "tau": parameter("min_gain", "τ", {"0.01": 0.01, "0.1": 0.1, "0.5": 0.5, "2": 2.0}),
+    "tau": parameter("min_gain", "τ", {"0.01": 0.01, "0.1": 0.1, "0.3": 0.3, "2": 2.0}),
     "alpha": parameter(
         "alpha",
         "α",
         {
-            "1.05^d": Geometric(1, 1.05),
-            "1.3^d": Geometric(1, 1.3),
-            "5·1.05^d": Geometric(5, 1.05),
-            "50·1.05^d": Geometric(50, 1.05),
+            "0.5·1.1^d": Geometric(0.5, 1.1),
+            "0.5·1.5^d": Geometric(0.5, 1.5),
+            "5·1.1^d": Geometric(5, 1.1),
+            "50·1.1^d": Geometric(50, 1.1),
         },
     ),
     "beta": parameter("beta", "β", {"5α": 5.0, "20α": 20.0, "100α": 100.0, "1000α": 1000.0}),
     "fringe-size": parameter("fringe_size", "fringe", {"3": 3, "20": 20, "100": 100, "all": None}),
+    "kept": parameter("kept_points", "W", {"0": 0, "300": 300, "3000": 3000, "20000": 20_000}),
     "fringe": fringe,
     "budget": budget,
 }
