@@ -27,7 +27,6 @@ from benchmarks.peers import FEW, MANY, OURS, OURS_ALONE, PEERS, Peer
 Row = dict[str, Any]
 Who = tuple[str, int, int]  # peer, trees, threads
 
-DRIFT = "drift"  # the workload
 STOPPED = "†"  # before it had learned all of a stream
 
 # Against whom accuracy is counted, each with few trees.
@@ -250,20 +249,6 @@ class Standings:
                 line.append(in_bold(told_value, value == best))
             body.append(line)
         return markdown(head, body)
-
-    def drift_table(self) -> str:
-        """Along a stream that changes, and at its end."""
-        columns = self.columns()
-        body = [
-            [
-                PEERS[who[0]].title,
-                str(who[1]),
-                share(self.accuracy(who, DRIFT, "prequential")),
-                share(self.accuracy(who, DRIFT)),
-            ]
-            for who in columns
-        ]
-        return markdown(["", "trees", "prequential", "held out, after the change"], body)
 
     def workload_table(self) -> str:
         """How many times as long as ours the others take to learn, stream by stream."""
@@ -501,9 +486,7 @@ def write_into(page: Path, tables: dict[str, str]) -> None:
 
 
 def page_tables(standings: Standings) -> dict[str, str]:
-    """By the name of their place. A stream that drifts is no place for speeds."""
-    if standings.workloads == [DRIFT]:
-        return {DRIFT: standings.drift_table()}
+    """By the name of their place."""
     return {
         "claims": standings.claims(),
         "speed": standings.speed_table(),

@@ -21,7 +21,6 @@ from riparian import Geometric
 
 FILES = ("letter", "satimage", "pendigits", "usps", "dna", "elec", "mnist")
 NAMES = (*GENERATORS, "digits", *FILES)
-DRIFT = "drift"  # by name only: what is learned first is wrong afterwards
 
 # Fixed, so that speed can be compared over time: experiment 1 of the paper, and its like for letter.
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -101,8 +100,6 @@ def load(
     name: str, data: Path | None = None, *, points: int | None = None, seed: int = 0
 ) -> Workload:
     """One workload: at most `points` of its stream. `seed` is of what is drawn, and of the order."""
-    if name == DRIFT:
-        return _drifting(points or SYNTHETIC_POINTS, seed)
     if name in GENERATORS:
         return _generated(name, points or SYNTHETIC_POINTS, seed)
     workload = _digits() if name == "digits" else _file(name, data)
@@ -124,15 +121,6 @@ def _generated(name: str, points: int, seed: int) -> Workload:
     X, y = draw(points, np.random.default_rng([seed, 0]))
     X_test, y_test = draw(TEST_POINTS, np.random.default_rng([seed, 1]))
     return Workload(name, X, y, X_test, y_test)
-
-
-def _drifting(points: int, seed: int) -> Workload:
-    """RandomRBF, whose two classes change places halfway; they are tested as they are then."""
-    calm = _generated("rbf", points, seed)
-    changed = np.arange(points) >= points // 2
-    return replace(
-        calm, name=DRIFT, y=np.where(changed, 1 - calm.y, calm.y), y_test=1 - calm.y_test
-    )
 
 
 def _digits() -> Workload:

@@ -298,11 +298,10 @@ def test_figures_are_told_to_two_digits(value, text):
     assert standings.rounded(value) == text
 
 
-@pytest.mark.parametrize("name", ["compare", "compare-drift"])
-def test_the_tables_of_the_site_are_those_of_the_record(name, tmp_path):
+def test_the_tables_of_the_site_are_those_of_the_record(tmp_path):
     page = tmp_path / "compare.md"
     page.write_text((ROOT / "docs/compare.md").read_text())
-    figures = record.read(record.path(name))["figures"]
+    figures = record.read(record.path("compare"))["figures"]
     standings.write_into(page, standings.page_tables(Standings.of(figures)))
     assert page.read_text() == (ROOT / "docs/compare.md").read_text()
 
