@@ -88,10 +88,13 @@ def table(costs: Costs) -> str:
 
 
 def costs_in_words(costs: Costs) -> str:
+    per = [
+        f"{1e6 * costs.tree:.2f} µs of one core per point and tree",
+        f"{1e6 * costs.door:.2f} µs of the driver per row for checking and sending it",
+        f"{1e3 * costs.call:.1f} ms of the driver per batch and shard",
+    ]
     return (
-        f"The costs behind it are {1e6 * costs.tree:.2f} µs of one core per point and tree, "
-        f"{1e6 * costs.door:.2f} µs of the driver per row for checking and sending it, "
-        f"{1e3 * costs.call:.1f} ms of the driver per batch and shard, and {costs.row:.0f} bytes per row. "
+        f"The costs behind it are {', '.join(per)}, and {costs.row:.0f} bytes per row. "
         f"Learning and sending take as long at {balance(costs):.0f} nodes: "
         "√(trees · cost of a tree · speed of the link / (cores · bytes of a row))."
     )
@@ -121,12 +124,14 @@ def measured(figures: dict[str, Any]) -> str:
 
 def safety_in_words(figures: dict[str, Any]) -> str:
     found = figures["safety"]
+    megabytes = found["checkpoint_bytes_per_shard"] / 1e6
     return (
-        f"Two shards of {found['trees_per_shard']:.0f} trees that had learned {found['rows_learned']:,} points of "
-        f"{figures['dims']} columns: starting them took {found['start']:.1f} s, a checkpoint "
-        f"{found['checkpoint']:.1f} s ({found['checkpoint_bytes_per_shard'] / 1e6:.0f} MB each), and a killed "
-        f"shard answered again after {found['restart']:.1f} s, or {found['restart_with_rows']:.1f} s where "
-        f"{found['rows_sent_again']:,} rows had to be learned again."
+        f"Two shards of {found['trees_per_shard']:.0f} trees that had learned "
+        f"{found['rows_learned']:,} points of {figures['dims']} columns: starting them took "
+        f"{found['start']:.1f} s, a checkpoint {found['checkpoint']:.1f} s ({megabytes:.0f} MB each), "
+        f"and a killed shard answered again after {found['restart']:.1f} s, or "
+        f"{found['restart_with_rows']:.1f} s where {found['rows_sent_again']:,} rows had to be "
+        "learned again."
     )
 
 
