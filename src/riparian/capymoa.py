@@ -27,7 +27,7 @@ from riparian.tools.optional import missing
 
 try:
     from capymoa.base import Classifier
-except ImportError as error:
+except ModuleNotFoundError as error:
     raise missing("capymoa", needed_by="riparian.capymoa", extra="capymoa") from error
 
 if TYPE_CHECKING:

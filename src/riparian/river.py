@@ -30,7 +30,7 @@ try:
     import narwhals.stable.v2 as nw
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
     from river import base
-except ImportError as error:
+except ModuleNotFoundError as error:
     raise missing("river", needed_by="riparian.river", extra="river") from error
 
 

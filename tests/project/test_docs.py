@@ -177,8 +177,8 @@ def check_extras(arguments: list[str]) -> None:
 BRINGS = {
     "river": ("[river]",), "capymoa": ("[capymoa]",), "ray": ("[ray]",), "shap": ("explain",),
     "onnxruntime": ("export",), "treelite": ("export",), "matplotlib": ("plot", "cli"),
-    "mlflow": ("mlflow-skinny",), "skops": ("skops",), "pandas": ("pandas", "[river]"), "polars": ("polars",),
-    "riparian learn": ("cli", "serve"), "riparian serve": ("[serve]",),
+    "mlflow": ("mlflow-skinny",), "skops": ("skops",), "pandas": ("pandas",),
+    "riparian learn": ("cli", "serve"), "riparian serve": ("[serve]",), "riparian export": ("export",),
 }  # fmt: skip
 
 
@@ -186,7 +186,7 @@ BRINGS = {
 def test_a_page_says_what_must_be_installed_for_it(page):
     code = "\n".join(block.text for block in blocks_of(page))
     used = set(re.findall(r"^ *(?:import|from) (\w+)", code, re.MULTILINE))
-    used |= set(re.findall(r"\briparian (?:learn|serve)\b", code))
+    used |= set(re.findall(r"\briparian (?:learn|serve|export)\b", code))
     installs = " ".join(re.findall(r"pip install .*", page.read_text()))
     for name in sorted(used & BRINGS.keys()):
         assert any(one in installs for one in BRINGS[name]), f"{name}: nobody says what brings it"
