@@ -104,9 +104,11 @@ threads: build/threads ## run a forest under threads with ThreadSanitizer
 fuzz: $(SANITIZED)/.stamp ## feed broken snapshots to the sanitized build for three minutes
 	$(SANITIZED_RUN) fuzz/fuzz_snapshot.py --seconds 180
 
-.PHONY: fuzz-serve
-fuzz-serve: venv ## kill a service under load 200 times, and compare it with its log each time
-	$(BIN)/python fuzz/serve_crashes.py --kills 200
+.PHONY: kills
+kills: venv ## kill `learn`, `serve` and shards on Ray 1,000 times in all, and compare: hours
+	$(BIN)/python fuzz/kills.py learn --kills 650
+	$(BIN)/python fuzz/kills.py serve --kills 230
+	$(BIN)/python fuzz/kills.py ray --kills 120
 
 .PHONY: ray-full
 ray-full: venv ## all cases of forests in shards on Ray, and ten kills in a run

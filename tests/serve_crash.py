@@ -1,6 +1,6 @@
 """The crash test: kill the real process under load, again and again, and compare with the truth.
 
-`fuzz/serve_crashes.py` runs it for long; `test_crash.py` does so a dozen times.
+`fuzz/kills.py` runs it for long, `test_crash.py` briefly.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def write(
     """Write the figures, and all that one must know to read them. Whoever adds to it is quiet."""
     content = {
         "kind": kind,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": now(),
         "commit": commit(),
         "machine": machine(),
         "versions": versions(packages),
@@ -60,6 +60,10 @@ def pretty(value: Any, indent: str = "") -> str:
         ]
         return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
     return "[\n" + ",\n".join(deeper + pretty(v, deeper) for v in value) + f"\n{indent}]"
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def read(target: Path) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from capymoa.base import Classifier
 from numpy.typing import NDArray
 
 from riparian.engine import native
@@ -24,6 +23,12 @@ from riparian.estimator.parameters import (
 )
 from riparian.estimator.rows import as_rows
 from riparian.estimator.schedules import Schedule
+from riparian.tools.optional import missing
+
+try:
+    from capymoa.base import Classifier
+except ModuleNotFoundError as error:
+    raise missing("capymoa", needed_by="riparian.capymoa", extra="capymoa") from error
 
 if TYPE_CHECKING:
     from capymoa.core import Instance, LabeledInstance

@@ -5,12 +5,9 @@ from __future__ import annotations
 import secrets
 from typing import Any, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from joblib import effective_n_jobs
-from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 from numpy.typing import NDArray
-from river import base
 
 from riparian.estimator.docstrings import documented
 from riparian.estimator.named_forest import Label, NamedForest
@@ -27,6 +24,14 @@ from riparian.estimator.parameters import (
 )
 from riparian.estimator.schedules import Schedule
 from riparian.estimator.weights import as_weights
+from riparian.tools.optional import missing
+
+try:
+    import narwhals.stable.v2 as nw
+    from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
+    from river import base
+except ModuleNotFoundError as error:
+    raise missing("river", needed_by="riparian.river", extra="river") from error
 
 
 @documented

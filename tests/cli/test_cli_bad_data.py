@@ -62,7 +62,21 @@ MORE = {
         "t.csv, row 2, column 'when': expected a date such as 2024-05-31, as in earlier rows, got "
         "'2020-01-32'; if it means that there is none, say so with --missing",
     ),
-    "infinity": ("t.csv", csv("1,2,a\n1,inf,a\n"), "row 2, column 'y': expected a number that fits"),
+    "infinity": (
+        "t.csv", csv("1,2,a\n1,inf,a\n"),
+        "row 2, column 'y': expected a number that fits float32, got 'inf'; if it means that there is "
+        "none, say so with --missing",
+    ),
+    "no target": ("t.csv", csv("1,2,a\n1,2,\n"), "row 2, column 'label': the target is missing; leave"),
+    "semicolons and commas": (
+        "t.csv", b"x;label\n0,5;a\n",
+        "row 1 (line 2): expected 1 cells, one per column, got 2: '0,5;a'; the header is 'x;label': do "
+        "you need --delimiter",
+    ),
+    "a title above the header": (
+        "t.csv", b"all my trees\nx,label\n1,a\n", "do other lines come before the header?"
+    ),
+    "UTF-16": ("t.csv", "x,label\n1,a\n".encode("utf-16"), "convert it first with iconv -f UTF-16"),
     "fractions as labels": ("t.csv", csv("1,2,1.5\n"), "row 1, column 'label': the target must be"),
     "a header in latin-1": ("t.csv", "größe,label\n".encode("latin-1"), "the header is not UTF-8"),
     "a name that comes twice": ("t.csv", b"x,x,label\n", "these appear more than once: 'x'"),

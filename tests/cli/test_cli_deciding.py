@@ -246,6 +246,21 @@ def test_a_column_of_different_values_is_warned_of(tmp_path):
     assert decisions["city"].about == "3 values in 90 rows: 'Oslo', 'Bergen', 'Vaasa'"
 
 
+@pytest.mark.parametrize(
+    "values", [["1,234", "17,001", "9"], ["0,25", "-3,5"], ["1.234.567,5"], ["12 000", "1'000"]]
+)
+def test_numbers_that_are_written_for_people_are_warned_of(values, tmp_path):
+    (tmp_path / "t.csv").write_text("x,label\n" + "".join(f'"{value}",a\n' for value in values))
+    decision = chosen(tmp_path / "t.csv").decisions["x"]
+    assert decision.encoder.words == "category"
+    assert f"looks like numbers such as '{values[0]}', with commas" in decision.warning
+
+
+def test_dates_written_in_two_ways_are_warned_of(tmp_path):
+    decision = chosen(column(["2024-05-06", "05/06/2024"], tmp_path)).decisions["x"]
+    assert "looks like dates such as '05/06/2024'" in decision.warning
+
+
 def test_dates_that_can_be_read_in_two_ways_are_warned_of(tmp_path):
     decision = chosen(column(["05/06/2024", "31.12.24", "7-8-1999 10:00"], tmp_path)).decisions["x"]
     assert decision.encoder.words == "category"

@@ -270,6 +270,22 @@ def test_another_delimiter_is_guessed_at(tmp_path):
     assert done.exit_code == 2 and "it has 'x;label'; do you need --delimiter?" in done.stderr
 
 
+def test_a_name_with_blanks_around_it_is_guessed_at(tmp_path):
+    (tmp_path / "t.csv").write_text("x, label\n1, a\n")
+    done = call("learn", tmp_path / "t.csv", "-t", "label", "-m", tmp_path / "m")
+    assert done.exit_code == 2 and "do you mean ' label'?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "what_to_do"), [("t.csv.zip", "unpack it first"), ("t.xlsx", "export it as CSV")]
+)
+def test_files_that_are_not_read_are_told_what_to_do_with(name, what_to_do, tmp_path):
+    (tmp_path / name).write_bytes(b"PK")
+    done = call("learn", tmp_path / name, "-t", "label", "-m", tmp_path / "m")
+    assert done.exit_code == 2
+    assert f".{name.rpartition('.')[2]} is not read" in done.stderr and what_to_do in done.stderr
+
+
 def test_a_schedule_without_a_guarantee_is_noted(path, tmp_path):
     done = call(
         "learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--alpha", "geometric:1,1"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 import riparian
@@ -43,6 +45,17 @@ def test_bad_usage_is_said(tmp_path, monkeypatch, arguments, message):
     done = call("serve", *arguments, "--port", "0")
     assert done.exit_code == 2
     assert message in done.output
+
+
+@pytest.mark.parametrize("library", ["starlette", "orjson"])
+def test_who_has_no_libraries_of_the_service_is_told_what_to_install(
+    library, tmp_path, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, library, None)
+    done = call("serve", "--new", "--state", tmp_path / "s")
+    assert done.exit_code == 2
+    assert f'riparian serve needs {library}: pip install "riparian[serve]"' in done.stderr
+    assert not (tmp_path / "s").exists()
 
 
 def test_a_folder_with_another_kind_of_forest_is_another_service(tmp_path):

@@ -171,7 +171,7 @@ def test_the_gil_is_released_while_the_engine_works(no_switching, work):
     clock = threading.Thread(target=tick)
     clock.start()
     try:
-        # Whether the clock ticks within a short call is up to the operating system, so it has time for that.
+        # Whether the clock ticks within a short call is up to the operating system: it has time.
         # A call that never lets go of the GIL keeps it from ticking however long one waits.
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:

@@ -173,6 +173,25 @@ def check_extras(arguments: list[str]) -> None:
             assert extra in known, f"{argument} names an extra that there is not"
 
 
+# What a page uses, and what brings it: an extra of ours or a package.
+BRINGS = {
+    "river": ("[river]",), "capymoa": ("[capymoa]",), "ray": ("[ray]",), "shap": ("explain",),
+    "onnxruntime": ("export",), "treelite": ("export",), "matplotlib": ("plot", "cli"),
+    "mlflow": ("mlflow-skinny",), "skops": ("skops",), "pandas": ("pandas",),
+    "riparian learn": ("cli", "serve"), "riparian serve": ("[serve]",), "riparian export": ("export",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
+def test_a_page_says_what_must_be_installed_for_it(page):
+    code = "\n".join(block.text for block in blocks_of(page))
+    used = set(re.findall(r"^ *(?:import|from) (\w+)", code, re.MULTILINE))
+    used |= set(re.findall(r"\briparian (?:learn|serve|export)\b", code))
+    installs = " ".join(re.findall(r"pip install .*", page.read_text()))
+    for name in sorted(used & BRINGS.keys()):
+        assert any(one in installs for one in BRINGS[name]), f"{name}: nobody says what brings it"
+
+
 def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 

@@ -8,14 +8,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 import ray
 
-from riparian import OnlineForestClassifier
 from riparian.ray import (
     CheckpointError,
     ClusterError,
@@ -24,56 +22,20 @@ from riparian.ray import (
     ShardLost,
 )
 
-from ray_clusters import FULL, cuts, kill, stream
-
-X, Y = stream(6000, seed=5)
-WEIGHTS = np.random.default_rng(1).choice([0.0, 1.0, 1.5], size=len(Y))
-PARAMETERS = {"n_estimators": 6, "random_state": 2, "class_weight": "balanced", "kept_points": 800}
+from ray_clusters import FULL, cuts, kill
+from ray_crash import PARAMETERS, X, Y, learn, run, uninterrupted
 
 
 @pytest.fixture(scope="module")
-def uninterrupted() -> bytes:
-    forest = OnlineForestClassifier(**PARAMETERS).partial_fit(X, Y, sample_weight=WEIGHTS)
-    return forest.to_bytes()
-
-
-def learn(forest, rows):
-    return forest.partial_fit(X[rows], Y[rows], sample_weight=WEIGHTS[rows])
-
-
-def kill_some(forest, random) -> bool:
-    """Whether one was there to be killed."""
-    shard = forest.shards()[random.integers(len(forest.shards()))]
-    try:
-        kill(shard["pid"])
-    except ProcessLookupError:  # it is still starting again
-        return False
-    return True
+def whole() -> bytes:
+    return uninterrupted()
 
 
 @pytest.mark.parametrize("seed", range(5 if FULL else 1))
-def test_shards_that_are_killed_at_random_moments_change_nothing(
-    two_cpus, tmp_path, uninterrupted, seed
-):
-    random = np.random.default_rng(seed)
-    forest = RayForestClassifier(
-        **PARAMETERS, n_shards=2, checkpoint_dir=tmp_path, checkpoint_every=700, in_flight=3
-    )
-    kills, wanted, learned = 0, 10 if FULL else 3, 0
-    batches = cuts(len(Y), 60, seed)
-    for number, rows in enumerate(batches):
-        learn(forest, rows)
-        learned = rows.stop
-        if kills < wanted and number >= kills * len(batches) // wanted:
-            time.sleep(random.uniform(0, 0.03))  # it is somewhere in its batches
-            kills += kill_some(forest, random)
-    while kills < wanted:
-        kills += kill_some(forest, random)
-        forest.predict(X[:1])
-    assert learned == len(Y)
-    assert forest.to_bytes() == uninterrupted
-    assert sum(shard["restarts"] for shard in forest.shards()) >= 2
-    forest.shutdown()
+def test_shards_that_are_killed_at_random_moments_change_nothing(two_cpus, tmp_path, whole, seed):
+    found, restarts = run(tmp_path, 10 if FULL else 3, seed)
+    assert found == whole
+    assert restarts >= 2
     assert [*tmp_path.iterdir()] == []  # nothing is left of its checkpoints
 
 
@@ -92,7 +54,7 @@ def test_a_lost_shard_is_an_error_without_checkpoints(two_cpus):
 DRIVER = """
 import sys
 import numpy as np, ray
-from test_shards import PARAMETERS, learn
+from ray_crash import PARAMETERS, learn
 from riparian.ray import RayForestClassifier
 
 ray.init(address=sys.argv[1], log_to_driver=False, logging_level="error")
@@ -107,7 +69,7 @@ input()
 """
 
 
-def test_a_driver_that_is_killed_can_be_followed_by_another(two_cpus, tmp_path, uninterrupted):
+def test_a_driver_that_is_killed_can_be_followed_by_another(two_cpus, tmp_path, whole):
     here = Path(__file__).parent
     address = ray.get_runtime_context().gcs_address
     program = subprocess.Popen(
@@ -131,7 +93,7 @@ def test_a_driver_that_is_killed_can_be_followed_by_another(two_cpus, tmp_path, 
     kill(forest.shards()[0]["pid"])  # a checkpoint was written when it was attached
     for rows in cuts(len(Y) - forest.points_, 7, seed=3):
         learn(forest, slice(forest.points_, forest.points_ + rows.stop - rows.start))
-    assert forest.to_bytes() == uninterrupted
+    assert forest.to_bytes() == whole
 
     # The cluster ends, and the checkpoints stay.
     forest.checkpoint().shutdown(keep_checkpoints=True)
@@ -142,11 +104,11 @@ def test_a_driver_that_is_killed_can_be_followed_by_another(two_cpus, tmp_path, 
         learn(fresh, slice(0, 10))
     again = RayForestClassifier.from_checkpoints(tmp_path, "taxis")
     assert again.points_ == len(Y)
-    assert again.to_bytes() == uninterrupted
+    assert again.to_bytes() == whole
     again.shutdown()
 
 
-def test_shards_that_are_not_after_the_same_row_do_not_answer(two_cpus, tmp_path, uninterrupted):
+def test_shards_that_are_not_after_the_same_row_do_not_answer(two_cpus, tmp_path, whole):
     """As after a driver that died while it sent a batch."""
     forest = RayForestClassifier(
         **PARAMETERS, n_shards=2, name="uneven", checkpoint_dir=tmp_path, checkpoint_every=10**6
@@ -165,7 +127,7 @@ def test_shards_that_are_not_after_the_same_row_do_not_answer(two_cpus, tmp_path
     with pytest.raises(RayForestError, match="send the rows 1200 to 1299"):
         other.predict(X[:1])
     learn(other, slice(1200, 6000))
-    assert other.to_bytes() == uninterrupted
+    assert other.to_bytes() == whole
     other.shutdown()
 
 
@@ -207,9 +169,7 @@ def test_no_more_batches_are_under_way_than_allowed(two_cpus):
     forest.shutdown()
 
 
-def test_checkpoints_that_cannot_be_written_are_told_and_nothing_is_lost(
-    two_cpus, tmp_path, uninterrupted
-):
+def test_checkpoints_that_cannot_be_written_are_told_and_nothing_is_lost(two_cpus, tmp_path, whole):
     place = tmp_path / "checkpoints"
     forest = RayForestClassifier(
         **PARAMETERS, n_shards=1, checkpoint_dir=place, checkpoint_every=500
@@ -222,5 +182,5 @@ def test_checkpoints_that_cannot_be_written_are_told_and_nothing_is_lost(
     place.unlink()
     learn(forest, slice(700, 6000)).wait()
     assert forest.shards()[0]["checkpoint"] == 6000
-    assert forest.to_bytes() == uninterrupted
+    assert forest.to_bytes() == whole
     forest.shutdown()

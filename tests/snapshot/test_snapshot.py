@@ -123,31 +123,6 @@ def test_bytes_of_any_kind_can_be_read():
         assert riparian.from_bytes(kind(data)).to_bytes() == data
 
 
-def test_the_parameters_come_back_also_those_that_wait_for_the_next_fit():
-    forest = learned(alpha=Geometric(2, 1.5), beta=7, class_weight={0: 0.5, 2: 3}, n_jobs=2)
-    forest.set_params(n_estimators=9, max_memory="5MB", voting="majority")
-    other = back(forest)
-    assert other.get_params() == forest.get_params()
-    assert same_forest(other, forest)
-    assert len(other.stats()["trees"]) == 3
-    assert same_forest(other.fit(*mixture(50)), forest.fit(*mixture(50)))
-
-
-@pytest.mark.parametrize("state", [None, np.random.RandomState(3)])
-def test_a_seed_that_was_drawn_is_kept_by_the_engine_alone(state):
-    forest = learned(random_state=state)
-    other = back(forest)
-    assert other.random_state is None
-    assert other._native.parameters == forest._native.parameters
-    assert same_forest(other, forest)
-
-
-def test_numbers_of_numpy_are_numbers():
-    forest = learned(n_estimators=np.int64(3), min_gain=np.float32(0.25), shuffle=np.True_)
-    params = back(forest).get_params()
-    assert (params["n_estimators"], params["min_gain"], params["shuffle"]) == (3, 0.25, True)
-
-
 def test_feature_names_come_back():
     X, y = mixture(50)
     forest = OnlineForestClassifier(n_estimators=2, random_state=0)
@@ -158,53 +133,6 @@ def test_feature_names_come_back():
     assert (other.predict(frame) == forest.predict(frame)).all()
     with pytest.raises(ValueError, match="feature names"):
         other.predict(frame.rename(columns={"a": "z"}))
-
-
-LABELS = {
-    "int8": np.array([-3, 0, 5], dtype=np.int8),
-    "uint64": np.array([0, 1, 2**64 - 1], dtype=np.uint64),
-    "big-endian": np.array([1, 2, 3], dtype=">i4"),
-    "float": np.array([-1.0, 0.0, 2.0]),
-    "str": np.array(["", "oak", "Ümläut\ud800"]),
-    "object": np.array(["a", "bb", "nul\0"], dtype=object),
-    "bytes": np.array([b"a", b"\xff\x00b", b"c"]),
-    "bool": np.array([False, True, True]),
-}
-
-
-@pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("start", ["open", "closed", "fit"])
-def test_labels_come_back_with_their_type(kind, start):
-    X, y = mixture(60)
-    classes = np.unique(LABELS[kind])
-    labels = LABELS[kind][y]
-    forest = OnlineForestClassifier(n_estimators=2, random_state=0)
-    if start == "fit":
-        forest.fit(X[:30], labels[:30]).partial_fit(X[30:], labels[30:])
-    else:
-        forest.partial_fit(X, labels, classes=classes if start == "closed" else None)
-    other = back(forest)
-    assert other.classes_.dtype == forest.classes_.dtype
-    assert other.classes_.tolist() == forest.classes_.tolist()
-    assert other._labels.arrived == forest._labels.arrived
-    assert other._labels.closed == forest._labels.closed
-    assert same_forest(other, forest)
-
-
-def test_labels_stay_closed_or_open_and_of_their_family():
-    closed = OnlineForestClassifier(1).partial_fit([[0.0]], [1], classes=[0, 1, 2])
-    other = back(closed)
-    with pytest.raises(ValueError, match="only the classes that were given"):
-        other.partial_fit([[0.0]], [3])
-    assert other.partial_fit([[0.0]], [2]).classes_.tolist() == [0, 1, 2]
-    with pytest.raises(ValueError, match="labels of type int, got str"):
-        back(learned()).partial_fit(mixture(1)[0], ["a"])
-    assert 9 in back(learned()).partial_fit(mixture(1)[0], [9]).classes_
-
-
-def test_weights_that_follow_the_stream_go_on_from_where_they_were():
-    forest = learned(class_weight="balanced")
-    assert back(forest)._class_weights.seen.tolist() == forest._class_weights.seen.tolist()
 
 
 def test_no_warning_is_given_twice():
@@ -285,15 +213,6 @@ def test_a_forest_that_has_not_started_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         OnlineForestClassifier().save(tmp_path / "forest")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"alpha": lambda d: d}, {"class_weight": {(1,): 2}}, {"min_gain": float("nan")}]
-)
-def test_a_parameter_that_no_header_can_hold_is_named(wrong):
-    forest = learned().set_params(**wrong)
-    with pytest.raises(riparian.SnapshotError, match=r"cannot be saved|is no label"):
-        forest.to_bytes()
 
 
 def test_an_error_can_be_pickled_and_tells_its_case():

@@ -2,7 +2,10 @@
 
     errors.py       what can be wrong
     container.py    a text and arrays in a safetensors file, with a checksum
-    header.py       parameters, labels and names as JSON
+    header.py       what it says beside its arrays, as JSON
+    fields.py       fields of that, each checked
+    values.py       numbers, texts, schedules, weights by label
+    labels.py       labels, and weights of classes
     arrays.py       the arrays of the trees end to end, and their lengths
     kept.py         the points that it keeps, and whether it can have kept them
     check.py        whether the arrays are those of a forest

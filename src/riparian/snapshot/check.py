@@ -16,9 +16,10 @@ from riparian.estimator.weights import MAX_WEIGHT
 from riparian.snapshot.adaptation import check_adaptation, planted
 from riparian.snapshot.arrays import Integers, Lengths, Trees
 from riparian.snapshot.errors import check_sum, every
+from riparian.snapshot.fields import MOST_POINTS
 from riparian.snapshot.fringe import Leaves, check_features, fringe_of
 from riparian.snapshot.growth import check_growth, check_received
-from riparian.snapshot.header import MOST_POINTS, Header
+from riparian.snapshot.header import Header
 from riparian.snapshot.kept import KeptPoints
 
 MOST_TAKEN = 64  # times that a tree of Saffari's takes a point: Poisson(1) is never that many

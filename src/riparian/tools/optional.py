@@ -21,7 +21,9 @@ def optional_module(name: str, *, needed_by: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        library = name.partition(".")[0]
-        raise ImportError(
-            f'{needed_by} needs {library}: pip install "riparian[{extra}]"'
-        ) from error
+        raise missing(name.partition(".")[0], needed_by=needed_by, extra=extra) from error
+
+
+def missing(library: str, *, needed_by: str, extra: str) -> ImportError:
+    """The error that says which extra of riparian brings a library."""
+    return ImportError(f'{needed_by} needs {library}: pip install "riparian[{extra}]"')

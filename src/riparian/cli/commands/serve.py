@@ -138,19 +138,12 @@ def serve(
     riparian serve --new --classes ok,fault --state sensors
     ```
     """  # fmt: skip
+    _check_installed()
     folder_path = _folder_path(model, new, state)
     if not new:
         _check_unused(forest)
     tokens = _tokens(network)
     options = _options(keeping, network, forest)
-
-    from riparian.tools.optional import optional_module
-
-    try:
-        for library in ("starlette", "uvicorn", "orjson", "prometheus_client"):
-            optional_module(library, needed_by="riparian serve", extra="serve")
-    except ImportError as error:
-        raise BadUsage(str(error)) from None
 
     from riparian.serve.http.app import app as web
     from riparian.serve.http.run import listening
@@ -170,6 +163,17 @@ def serve(
         made = web(Service(folder, options), tokens, name)
         run(made, taken, lambda: say(f"serving at {address}"))
     say("stopped; everything is saved")
+
+
+def _check_installed() -> None:
+    """Whoever has the command line alone is told what the service needs beside it."""
+    from riparian.tools.optional import optional_module
+
+    try:
+        for library in ("starlette", "uvicorn", "orjson", "prometheus_client"):
+            optional_module(library, needed_by="riparian serve", extra="serve")
+    except ImportError as error:
+        raise BadUsage(str(error)) from None
 
 
 def _folder_path(model: Path | None, new: bool, state: Path | None) -> Path:

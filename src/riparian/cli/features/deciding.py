@@ -32,6 +32,8 @@ from riparian.cli.sources.source import Batch, Kind, Source, kind_of
 
 LEAST_ID_ROWS = 100  # fewer can be all different by chance
 MOST_NAMED = 3  # categories
+# Thousands apart, or a comma before the fraction: 1,234 or 1.234.567,5 or 0,25.
+GROUPED = r"^\s*[+-]?(\d{1,3}([,. '\x{a0}\x{202f}]\d{3})+([.,]\d+)?|\d+,\d+)\s*$"
 
 
 @dataclass(frozen=True)
@@ -180,19 +182,34 @@ def _category(name: str, first: Sequence[Batch], *, said: bool) -> Decision:
     more = ", ..." if len(distinct) > MOST_NAMED else ""
     count = f"{len(distinct):,} {'value' if len(distinct) == 1 else 'values'}"
     about = f"{count} in {len(together):,} rows: {named}{more}" if distinct else ""
-    warning = None if said else _two_ways(texts) or _id_like(name, together)
+    warning = None if said else _two_ways(texts) or _grouped(texts) or _id_like(name, together)
     return Decision(Category(), about, warning)
 
 
 def _two_ways(texts: Sequence[pa.Array]) -> str | None:
     rows = sum(len(array) for array in texts)
-    if not rows or 2 * _matching(texts, TWO_WAYS) <= rows:
+    doubtful = _matching(texts, TWO_WAYS)
+    if not doubtful or 2 * (doubtful + _matching(texts, MOMENT)) <= rows:
         return None
-    example = next(array[0].as_py() for array in texts if len(array))
+    example = _example(texts, TWO_WAYS)
     return (
         f"looks like dates such as {shown(example)}, which can be read in two ways: they are "
         "learned as categories; write them as 2024-05-31 to have them learned as dates"
     )
+
+
+def _grouped(texts: Sequence[pa.Array]) -> str | None:
+    if 2 * _matching(texts, GROUPED) <= sum(len(array) for array in texts):
+        return None
+    return (
+        f"looks like numbers such as {shown(_example(texts, GROUPED))}, with commas, blanks or several "
+        "points: they are learned as categories; write them as 1234.5 to have them learned as numbers"
+    )
+
+
+def _example(texts: Sequence[pa.Array], pattern: str) -> str:
+    matching = (array.filter(compute.match_substring_regex(array, pattern)) for array in texts)
+    return str(next(array[0].as_py() for array in matching if len(array)))
 
 
 def _id_like(name: str, values: pa.Array | pa.ChunkedArray) -> str | None:

@@ -127,7 +127,10 @@ class TableColumns(Columns):
         row, feature = (int(i) for i in np.argwhere(np.isinf(out))[0])
         column = self.feature_names[feature]  # only numbers can be infinite
         value = batch.table.column(column)[row].as_py()
-        raise batch.bad(row, f"expected a number that fits float32, got {shown(value)}", column)
+        fault = f"expected a number that fits float32, got {shown(value)}"
+        raise batch.bad(
+            row, f"{fault}; if it means that there is none, say so with --missing", column
+        )
 
     def no_points(self) -> NDArray[np.float32] | MixedRows:
         nothing = np.empty((0, self.n_features), dtype=np.float32)
@@ -155,7 +158,8 @@ class TableColumns(Columns):
 def check_there(source: Source, wanted: Iterable[str], option: str) -> None:
     for name in wanted:
         if name not in source.fields:
-            hint = ""
+            similar = [field for field in source.fields if field.strip() == name.strip()]
+            hint = f"; do you mean {similar[0]!r}?" if similar else ""
             if len(source.fields) == 1:
                 hint = "; do you need --delimiter?"
             raise BadUsage(

@@ -73,7 +73,8 @@ class Target:
             missing = compute.or_(missing, compute.equal(values.fill_null(""), ""))
         if compute.any(missing).as_py():
             row = missing.index(True).as_py()
-            raise batch.bad(row, "the target is missing", self.column)
+            fault = "the target is missing; leave out rows that have none"
+            raise batch.bad(row, fault, self.column)
 
     def _whole(self, labels: NDArray[np.float64], batch: Batch) -> NDArray[np.int64]:
         bad = ~(np.abs(labels) < 2.0**53) | (labels != np.floor(labels))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -22,6 +23,8 @@ PLAIN_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASC
 MISSING = pyarrow.csv.ConvertOptions().null_values
 
 CONVERT = "convert the file first, for example with iconv -f LATIN1 -t UTF-8"
+CONVERT_16 = "it begins like UTF-16: convert it first with iconv -f UTF-16 -t UTF-8"
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 csv.field_size_limit(LONGEST_RECORD)
 
@@ -109,8 +112,9 @@ class CsvSource(TextSource):
         try:
             cells = self.dialect.cells(head[:end].decode("utf-8"))
         except UnicodeDecodeError as error:
+            what_to_do = CONVERT_16 if head.startswith(UTF_16) else CONVERT
             raise BadData(
-                f"the header is not UTF-8: {error}; {CONVERT}", file=self.file, line=1
+                f"the header is not UTF-8: {error}; {what_to_do}", file=self.file, line=1
             ) from None
         if not self.dialect.header:
             return [f"c{i + 1}" for i in range(len(cells))], 0
@@ -192,10 +196,15 @@ class CsvSource(TextSource):
         text = record.decode("latin-1")
         cells = self.dialect.cells(text)
         if len(cells) != len(self.names):
-            open_quote = "; is a quote left open?" if "\n" in text.rstrip() else ""
+            hint = "; is a quote left open?" if "\n" in text.rstrip() else ""
+            if len(self.names) == 1:  # then there is hardly anything to learn from
+                hint = (
+                    f"; the header is {shown(self.names[0])}: do you need --delimiter, or do other "
+                )
+                hint += "lines come before the header?"
             raise BadData(
                 f"expected {len(self.names)} cells, one per column, got {len(cells)}: "
-                f"{shown(text.rstrip())}{open_quote}",
+                f"{shown(text.rstrip())}{hint}",
                 file=self.file,
                 row=row,
                 line=line,

@@ -31,6 +31,10 @@ SUFFIXES = {
     ".arff": Format.ARFF,
 }  # fmt: skip
 PACKED = (".gz", ".zst")
+NOT_READ = {
+    ".zip": "unpack it first", ".bz2": "unpack it first", ".xz": "unpack it first",
+    ".7z": "unpack it first", ".xls": "export it as CSV", ".xlsx": "export it as CSV",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,11 @@ def format_of(path: str) -> Format:
     name = path.lower()
     for packed in PACKED:
         name = name.removesuffix(packed)
-    format_ = SUFFIXES.get(os.path.splitext(name)[1])
+    suffix = os.path.splitext(name)[1]
+    format_ = SUFFIXES.get(suffix)
+    if suffix in NOT_READ:
+        raise BadUsage(f"{path}: {suffix} is not read (of packed files, .gz and .zst are): "
+                       f"{NOT_READ[suffix]}")  # fmt: skip
     if format_ is None:
         raise BadUsage(
             f"{path}: the file name does not tell the format; "

@@ -1,0 +1,109 @@
+"""Kill what learns, at random moments, and compare with what nobody killed, to the last bit.
+
+    python fuzz/kills.py learn --kills 600      # `riparian learn`, resumed from its checkpoint
+    python fuzz/kills.py serve --kills 200      # `riparian serve` under load, compared with its log
+    python fuzz/kills.py ray --kills 100        # shards on Ray
+
+Every few kills are added to benchmarks/record/reliability.json, so it can be stopped and started again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "tests"))
+
+from benchmarks.reliability import add  # noqa: E402
+
+EACH = 10  # kills on the way to one comparison, at the most
+
+
+@dataclass(frozen=True)
+class Round:
+    """A few kills and the comparison after them."""
+
+    kills: int
+    same: bool
+    details: dict[str, int]
+
+
+def learn(folder: Path, seed: int) -> Iterator[Round]:
+    from learn_crash import WAYS, Killer
+
+    killers = {}
+    for number, way in enumerate(WAYS):
+        (folder / str(number)).mkdir()
+        killers[way] = Killer(folder / str(number), way)
+    draw = random.Random(seed)
+    while True:
+        for way, killer in killers.items():
+            kills, same = killer.run(draw, EACH)
+            yield Round(kills, same, {"models": 1, way: kills})
+
+
+def serve(folder: Path, seed: int) -> Iterator[Round]:
+    from serve_crash import run
+
+    while True:
+        seed += 1
+        found = run(folder / str(seed), EACH, seed)  # which compares after each kill
+        yield Round(EACH, True, {"folders": 1, "acknowledged lessons": found["acknowledged"]})
+
+
+def ray(folder: Path, seed: int) -> Iterator[Round]:
+    from ray_crash import run, uninterrupted
+
+    expected = uninterrupted()
+    while True:
+        seed += 1
+        found, restarts = run(folder / str(seed), EACH, seed)
+        yield Round(EACH, found == expected, {"streams": 1, "restarts": restarts})
+
+
+def cluster() -> object:
+    from ray_clusters import cluster_of
+
+    return cluster_of(2)
+
+
+# What is killed, and what must run meanwhile.
+KINDS = {"learn": (learn, nullcontext), "serve": (serve, nullcontext), "ray": (ray, cluster)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("--kills", type=int, required=True, help="stop after so many")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
+    given = parser.parse_args()
+    print(f"seed {given.seed}", flush=True)
+    rounds, meanwhile = KINDS[given.kind]
+    folder, done = Path(tempfile.mkdtemp(prefix=f"kills-{given.kind}-")), 0
+    with meanwhile():
+        try:
+            for found in rounds(folder, given.seed):
+                done += found.kills
+                add(given.kind, found.kills, int(not found.same), found.details)
+                print(f"{done} kills; the last of them: {found.details}", flush=True)
+                if not found.same:
+                    raise SystemExit(f"it is not the same; look into {folder}")
+                if done >= given.kills:
+                    shutil.rmtree(folder)
+                    return
+        except AssertionError as error:
+            add(given.kind, 1, 1, {})
+            raise SystemExit(f"{error}; look into {folder}") from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""The labels of a forest and the weights of its classes, as a header has them."""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from riparian.estimator.labels import FAMILIES, Labels, family
+from riparian.estimator.weights import ClassWeights
+from riparian.snapshot.errors import require
+from riparian.snapshot.fields import MOST_POINTS, bad, typed, whole_list
+from riparian.snapshot.values import LABELS, label_of, read_labels_of, read_value, value_of
+
+
+def write_labels(labels: Labels) -> dict[str, Any]:
+    classes, dtype = labels.classes, labels.classes.dtype
+    kind = family(classes) if len(classes) else "float"
+    require(
+        kind in LABELS and not (dtype.kind == "f" and dtype.itemsize > 8),
+        "header",
+        f"labels of type {kind} ({dtype}) cannot be saved",
+    )
+    place = {label: i for i, label in enumerate(classes.tolist())}
+    return {
+        "kind": kind,
+        "dtype": dtype.str,
+        "closed": labels.closed,
+        "classes": [label_of("labels", label)[1] for label in classes.tolist()],
+        "known": [place[label] for label in labels.known.tolist()],
+        "arrived": [place[label] for label in labels.arrived],
+    }
+
+
+def read_labels(stored: dict[str, Any], max_bytes: int) -> Labels:
+    classes = _read_classes(stored, max_bytes)
+    closed = typed(stored, "closed", bool)
+    known = whole_list(stored, "known", at_most=len(classes) - 1)
+    arrived = whole_list(stored, "arrived", at_most=len(classes) - 1)
+    for name, places in (("known", known), ("arrived", arrived)):
+        require(len(set(places)) == len(places), "header", f"{name} must name each class once")
+    require(known == sorted(known), "header", "known must name classes in their order")
+    require(
+        len({*known, *arrived}) == len(classes) and not (closed and len(known) < len(classes)),
+        "header",
+        "every class must have been known beforehand, or have arrived where that is possible",
+    )
+    require(
+        known or not closed, "header", "where no other class may come, at least one must be known"
+    )
+    labels = Labels(classes[known] if known else None, open=not closed)
+    labels.join(classes[arrived])
+    return labels
+
+
+def _read_classes(stored: dict[str, Any], max_bytes: int) -> NDArray[Any]:
+    kind, dtype = typed(stored, "kind", str), _read_dtype(typed(stored, "dtype", str))
+    require(kind in LABELS, "header", f"labels are of unknown type {reprlib.repr(kind)}")
+    values = read_labels_of(kind, typed(stored, "classes", list))
+    require(len(values) * dtype.itemsize <= max_bytes, "size", "the labels ask for too much memory")
+    require(
+        dtype.kind == "O" or FAMILIES[dtype.kind] == kind,
+        "header",
+        f"{kind} labels cannot have the dtype {dtype.str}",
+    )
+    try:
+        classes = np.array(values, dtype=dtype)
+    except (ValueError, OverflowError):
+        raise bad(f"labels do not fit their dtype {dtype.str}") from None
+    same = classes.dtype == dtype or not values
+    require(same and classes.tolist() == values, "header", f"labels do not fit {dtype.str}")
+    ordered = all(a < b for a, b in pairwise(values))
+    require(ordered, "header", "classes must be sorted and distinct")
+    return classes
+
+
+def _read_dtype(text: str) -> np.dtype[Any]:
+    known = re.fullmatch(r"[<>|][biuUS][0-9]{1,9}|[<>]f[248]|\|O", text)
+    try:
+        require(known, "header", f"labels cannot have the dtype {reprlib.repr(text)}")
+        return np.dtype(text)
+    except TypeError:
+        raise bad(f"labels cannot have the dtype {text}") from None
+
+
+def write_class_weights(weights: ClassWeights) -> dict[str, Any]:
+    given = "balanced" if weights.balanced else weights.given
+    return {"given": value_of("class_weight", given), "seen": weights.seen.tolist()}
+
+
+def read_class_weights(stored: dict[str, Any], labels: Labels) -> ClassWeights:
+    require("given" in stored, "header", "class_weights must say what was given")
+    try:
+        weights = ClassWeights(read_value("class_weights", stored["given"]))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise bad(str(error)) from None
+    seen = whole_list(stored, "seen", at_most=MOST_POINTS)
+    # A batch of no rows makes room for one class.
+    most = max(1, len(labels.arrived)) if weights.balanced else 0
+    require(
+        len(seen) <= most and sum(seen) <= MOST_POINTS,
+        "header",
+        "class_weights must have seen points of the classes that have arrived, if balanced",
+    )
+    weights.seen = np.array(seen, dtype=np.int64)
+    return weights

@@ -1,0 +1,60 @@
+"""The crash test of shards: killed at random moments of a stream, they end with the same forest.
+
+`fuzz/kills.py` runs it for long, `test_shards.py` briefly.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+from riparian import OnlineForestClassifier
+from riparian.ray import RayForestClassifier
+
+from ray_clusters import cuts, kill, stream
+
+X, Y = stream(6000, seed=5)
+WEIGHTS = np.random.default_rng(1).choice([0.0, 1.0, 1.5], size=len(Y))
+PARAMETERS = {"n_estimators": 6, "random_state": 2, "class_weight": "balanced", "kept_points": 800}
+
+
+def learn(forest, rows):
+    return forest.partial_fit(X[rows], Y[rows], sample_weight=WEIGHTS[rows])
+
+
+def uninterrupted() -> bytes:
+    return learn(OnlineForestClassifier(**PARAMETERS), slice(None)).to_bytes()
+
+
+def run(folder: Path, wanted: int, seed: int) -> tuple[bytes, int]:
+    """The forest of a stream during which shards were killed so often, and how often they restarted."""
+    random = np.random.default_rng(seed)
+    forest = RayForestClassifier(
+        **PARAMETERS, n_shards=2, checkpoint_dir=folder, checkpoint_every=700, in_flight=3
+    )
+    kills = 0
+    batches = cuts(len(Y), 60, seed)
+    for number, rows in enumerate(batches):
+        learn(forest, rows)
+        if kills < wanted and number >= kills * len(batches) // wanted:
+            time.sleep(random.uniform(0, 0.03))  # it is somewhere in its batches
+            kills += kill_some(forest, random)
+    while kills < wanted:
+        kills += kill_some(forest, random)
+        forest.predict(X[:1])
+    result = forest.to_bytes()
+    restarts = sum(shard["restarts"] for shard in forest.shards())
+    forest.shutdown()
+    return result, restarts
+
+
+def kill_some(forest, random) -> bool:
+    """Whether one was there to be killed."""
+    shard = forest.shards()[random.integers(len(forest.shards()))]
+    try:
+        kill(shard["pid"])
+    except ProcessLookupError:  # it is still starting again
+        return False
+    return True
