@@ -7,12 +7,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "counts/labels.hpp"
 #include "memory/array.hpp"
 #include "memory/pool.hpp"
 #include "settings.hpp"
 #include "waiting_leaves.hpp"
 
 namespace riparian {
+
+// What the leaves of a tree are charged but for the rule's record, and what it was worked out from. It is
+// asked for at every point and changes at few.
+struct ChargeOfLeaves {
+    std::size_t leaves = 0, settled = 0, columns = 0;  // columns of the importances
+    Class n_classes = 0;
+    std::uint64_t bytes = 0;
+};
 
 template <class Tree>
 class Budget {
@@ -102,14 +111,22 @@ private:
     }
 
     std::uint64_t charge_of_leaves() const {
-        return charge_of_leaves(tree_.leaves_.size(), tree_.settled_);
+        ChargeOfLeaves& last = tree_.charge_;
+        if (last.leaves != tree_.leaves_.size() || last.settled != tree_.settled_ ||
+            last.columns != tree_.importance_.size() || last.n_classes != tree_.n_classes())
+            last = {tree_.leaves_.size(), tree_.settled_, tree_.importance_.size(),
+                    tree_.n_classes(),
+                    charge_without_record(tree_.leaves_.size(), tree_.settled_)};
+        return last.bytes + tree_.record_.bytes(last.leaves);
     }
     // A young leaf holds nothing, so it would take more if it had to wait: it is charged for that.
     std::uint64_t charge_of_leaves(std::size_t leaves, std::size_t settled) const {
+        return charge_without_record(leaves, settled) + tree_.record_.bytes(leaves);
+    }
+    std::uint64_t charge_without_record(std::size_t leaves, std::size_t settled) const {
         return Array<typename Tree::Node>::bytes(2 * leaves - 1) + Array<Leaf>::bytes(leaves) +
                leaves * charge_of_histogram() +
-               WaitingLeaves::bytes(leaves - settled) + tree_.importance_.bytes() +
-               tree_.record_.bytes(leaves);
+               WaitingLeaves::bytes(leaves - settled) + tree_.importance_.bytes();
     }
 
     std::uint64_t charge_of_histogram() const {

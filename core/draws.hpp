@@ -67,9 +67,8 @@ public:
 
     // R2: exp(-λ) underflows for a large λ, so add up draws at rate 1 and one at the rest.
     constexpr std::uint64_t poisson(const Rate& rate) {
-        std::uint64_t sum = 0;
-        for (std::uint64_t i = 0; i < rate.whole; ++i) sum += knuth(rate.exp_one);
-        return sum + knuth(rate.exp_rest);
+        const std::uint64_t at_one = knuth(rate.exp_one, rate.whole);
+        return at_one + knuth(rate.exp_rest, 1);
     }
 
     // R16: a standard Gaussian, by the ratio of two uniforms. The logarithm only decides whether a
@@ -85,10 +84,18 @@ public:
 private:
     static constexpr double gaussian_width = 0.8577638849607068;  // sqrt(2 / e)
 
-    constexpr std::uint64_t knuth(double limit) {
-        std::uint64_t count = 0;
-        for (double product = next(); product > limit; product *= next()) ++count;
-        return count;
+    // The sum of several draws at one rate. Each takes one uniform more than it counts. Where one ends
+    // cannot be guessed, so no branch asks for it.
+    constexpr std::uint64_t knuth(double limit, std::uint64_t draws) {
+        std::uint64_t uniforms = 0;
+        double product = 1.0;
+        for (std::uint64_t left = draws; left > 0; ++uniforms) {
+            const double by_one[2] = {product * next(), 1.0};
+            const bool ends = !(by_one[0] > limit);
+            product = by_one[ends];
+            left -= ends;
+        }
+        return uniforms - draws;
     }
 
     std::uint64_t state_;

@@ -77,6 +77,7 @@ public:
             learn_lanes(batch, first, std::min(lanes, batch.size() - first), labels, weights,
                         t + first, context);
         received_ = t + batch.size();
+        trim();
         Rule::tidy(*this, context.settings);
     }
 
@@ -266,19 +267,27 @@ private:
         leaves_.push_back({});
     }
 
-    // Everything that was grown goes; what the tree has received stays.
+    // Everything that was grown goes; what the tree has received stays. It is about to grow again: until
+    // the block is learned, its arrays keep their room.
     void fell() {
         for (Leaf& leaf : leaves_) {
             if (leaf.active()) deactivate(leaf);
             leaf.estimation.release(histograms_);
         }
-        leaves_.clear();
-        nodes_.clear();
+        leaves_.restart();
+        nodes_.restart();
         waiting_.clear();
-        importance_.clear();
+        importance_.restart();
         totals_.should_splits = totals_.must_splits = 0;
         depth_ = 0;
         ++felled_;
+    }
+
+    void trim() {
+        leaves_.trim();
+        nodes_.trim();
+        importance_.trim();
+        if constexpr (requires { record_.trim(); }) record_.trim();
     }
 
     // Bytes that a split in this feature would add to the importances.
@@ -303,7 +312,7 @@ private:
     // SelectCandidateSplitDimensions; the draws are the node's own (R13).
     void activate(std::uint32_t index, std::uint32_t attempt, Context& context) {
         Draws draws(key(context.settings.seed, number_, leaf_draw, leaves_[index].node, attempt));
-        context.space.draw(draws, context.scratch.drawn);
+        context.space.draw(draws, context.scratch.shuffle, context.scratch.drawn);
         ++active_;
         settle(index, attempt, context);
     }
@@ -367,6 +376,7 @@ private:
     bool mixed_ = false;          // some split is in a categorical column (R22)
     TreeTotals totals_;           // points and splits so far
     Array<std::int64_t> importance_;
+    mutable ChargeOfLeaves charge_;  // as it was last worked out
     [[no_unique_address]] typename Rule::Record record_;
 };
 

@@ -203,8 +203,7 @@ public:
                 for (std::size_t d = 0; d < columns.size(); ++d)
                     out[d * stride + i] = value(columns[d], ts[i]);
         else
-            for (std::size_t i = 0; i < ts.size(); i += together)
-                gather(columns, ts.subspan(i, std::min(together, ts.size() - i)), out + i, stride);
+            gather(columns, ts, out, stride);
     }
 
     std::size_t bytes() const {
@@ -247,8 +246,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t together = 64;  // points whose places are looked up at once
-
     // The very first segment starts small and doubles.
     detail::DenseRows& make_room(detail::DenseRows& dense, std::size_t row, std::size_t to_come) {
         if (row < dense.rows() && dense.columns() == columns_) return dense;
@@ -268,24 +265,32 @@ private:
         });
     }
 
-    // Up to `together` points. All places are known before the first is read, so that their cache lines
-    // are fetched side by side.
+    // Four points at a time, whose cache lines are fetched side by side.
     void gather(std::span<const Columns::Feature> columns, std::span<const std::uint64_t> ts,
                 float* out, std::size_t stride) const {
-        std::array<const float*, together> at;
-        for (std::size_t i = 0; i < ts.size(); ++i)
-            at[i] = segments_.of(ts[i]).dense.at(ts[i] % segment_points);
-        for (std::size_t d = 0; d < columns.size(); ++d) {
-            const std::size_t column = Columns::column(columns[d]);
-            float* row = out + d * stride;
-            std::size_t i = 0;
-            for (; i + 4 <= ts.size(); i += 4) {
-                row[i] = at[i][column];
-                row[i + 1] = at[i + 1][column];
-                row[i + 2] = at[i + 2][column];
-                row[i + 3] = at[i + 3][column];
+        const auto row = [&](std::size_t i) {
+            return segments_.of(ts[i]).dense.at(ts[i] % segment_points);
+        };
+        std::size_t i = 0;
+        for (; i + 4 <= ts.size(); i += 4) {
+            const float *a = row(i), *b = row(i + 1), *c = row(i + 2), *d = row(i + 3);
+            float* four = out + i;
+            for (const Columns::Feature feature : columns) {
+                const std::size_t column = Columns::column(feature);
+                four[0] = a[column];
+                four[1] = b[column];
+                four[2] = c[column];
+                four[3] = d[column];
+                four += stride;
             }
-            for (; i < ts.size(); ++i) row[i] = at[i][column];
+        }
+        for (; i < ts.size(); ++i) {
+            const float* x = row(i);
+            float* one = out + i;
+            for (const Columns::Feature feature : columns) {
+                *one = x[Columns::column(feature)];
+                one += stride;
+            }
         }
     }
 

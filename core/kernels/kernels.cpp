@@ -343,14 +343,15 @@ void sum_terms_of(const float* values, std::size_t n, const float* thresholds,
             left[w] = word_left<equal>(values + 64 * w, 64, threshold);
         left[words - 1] =
             word_left<equal>(values + 64 * (words - 1), n - 64 * (words - 1), threshold);
-        std::uint64_t sum = 0;
-        for (std::size_t k = 0; k < n_masks; ++k) {
+        const auto term = [&](std::size_t k) {
             std::uint32_t count = 0;
             for (std::size_t w = 0; w < words; ++w)
                 count += bits_of(left[w] & masks[k * words + w]);
-            sum += terms[starts[k] + count];
-        }
-        sums[v] = sum;
+            return terms[starts[k] + count];
+        };
+        std::uint64_t sum = 0;
+        for (std::size_t k = 0; k < n_masks; ++k) sum += term(k);
+        sums[v] = sum - term(n_masks);
     }
 }
 

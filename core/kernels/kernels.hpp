@@ -49,8 +49,8 @@ struct Kernels {
     void (*depth_differences)(const Pixel& p, const OffsetPair* pairs, std::size_t n,
                               float* values);
 
-    // The loops of a look (R20). Values and thresholds are readable up to a multiple of 16, and NaN past
-    // the last. A value is left of a threshold if it is <= it or, where `equal` says so, equal to it (R22).
+    // The loops of a look (R20). Values and thresholds are readable up to a multiple of 16; thresholds are NaN
+    // past the last, and so are the values of `left_words`. A value is left of a threshold if it is <= it or, where `equal` says so, equal to it (R22).
 
     // Of m thresholds, those with at least `least` and at most `most` of n values left of them, as their
     // numbers. Of equal thresholds, at least the last is kept. Returns how many; `valid` has room for m.
@@ -59,7 +59,8 @@ struct Kernels {
                                     std::uint32_t* valid);
 
     // Of each of the chosen thresholds: with c the number of values that are left of it and have their bit
-    // set in mask k, of ceil(n / 64) words, the sum over k of terms[starts[k] + c]. n is at most 256.
+    // set in mask k, of ceil(n / 64) words, the sum of terms[starts[k] + c] over k < n_masks, less that of
+    // one more mask. n is at most 256.
     void (*sum_terms)(const float* values, std::size_t n, const float* thresholds,
                       const std::uint32_t* chosen, std::size_t n_chosen, const std::uint64_t* masks,
                       std::size_t n_masks, const std::uint64_t* terms, const std::uint32_t* starts,

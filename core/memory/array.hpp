@@ -1,6 +1,6 @@
 // An array of plain data that grows in place (see pages.hpp), by a quarter while it is small and by a
 // sixteenth after, so that a bound on memory holds while it grows too. Its room is a function of its
-// size alone.
+// size alone, but between `restart` and `trim`.
 #pragma once
 
 #include <bit>
@@ -37,15 +37,22 @@ public:
 
     void push_back(const T& value) {
         const T kept = value;  // it may lie in this array
-        if (room(size_ + 1) != room(size_)) fit(bytes(size_ + 1));
+        if (size_ == room_) fit(room(size_ + 1));
         data_[size_++] = kept;
     }
     void pop_back() { resize(size_ - 1); }
     void clear() { resize(0); }
 
+    // Empty, with the room that it had: it is about to grow again. Once it has, `trim` gives back what is
+    // too much.
+    void restart() { size_ = 0; }
+    void trim() {
+        if (room(size_) != room_) fit(room(size_));
+    }
+
     // New places hold a T made of nothing.
     void resize(std::size_t n) {
-        if (room(n) != room(size_)) fit(bytes(n));
+        if (room(n) != room_) fit(room(n));
         for (std::size_t i = size_; i < n; ++i) new (data_ + i) T{};
         size_ = n;
     }
@@ -58,19 +65,21 @@ private:
     static constexpr std::size_t room(std::size_t n) {
         if (n <= 16) return n == 0 ? 0 : std::bit_ceil(n);
         const std::size_t step = std::bit_ceil(n) / (n <= 4096 ? 8 : 32);
-        return (n + step - 1) / step * step;
+        return (n + step - 1) & ~(step - 1);
     }
 
-    void fit(std::size_t after) {
+    void fit(std::size_t places) {
+        const std::size_t before = room_ * sizeof(T), after = places * sizeof(T);
         if (after == 0)
-            give_back(std::exchange(data_, nullptr), bytes());
+            give_back(std::exchange(data_, nullptr), before);
         else
-            data_ =
-                static_cast<T*>(data_ ? resize_block(data_, bytes(), after) : take_block(after));
+            data_ = static_cast<T*>(data_ ? resize_block(data_, before, after) : take_block(after));
+        room_ = places;
     }
 
     T* data_ = nullptr;
     std::size_t size_ = 0;
+    std::size_t room_ = 0;  // places of the block
 };
 
 }  // namespace riparian

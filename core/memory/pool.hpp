@@ -77,7 +77,7 @@ public:
     static constexpr std::size_t block_size(std::size_t bytes) {
         if (bytes <= 256) return bytes == 0 ? 16 : (bytes + 15) / 16 * 16;
         const std::size_t step = std::bit_ceil(bytes) / 8;
-        return (bytes + step - 1) / step * step;
+        return (bytes + step - 1) & ~(step - 1);
     }
 
 private:

@@ -20,7 +20,6 @@
 #include "rules/looking.hpp"
 #include "rules/two_streams.hpp"
 #include "settings.hpp"
-#include "split/split_points.hpp"
 
 namespace riparian {
 
@@ -53,6 +52,7 @@ struct Keeping : Looking<Keeping> {
             return Array<ListedLeaf>::bytes(n_leaves);
         }
         static std::size_t beside_histogram(std::size_t) { return 0; }
+        void trim() { leaves.trim(); }
     };
 
     template <class Tree>
@@ -228,9 +228,8 @@ private:
         read_cell(tree, index, context);
         label_estimation(context);
         Draws draws = draws_of(tree, tree.leaves_[index].node, attempt, context.settings);
-        context.space.draw(draws, scratch.drawn);
-        draw_split_points(draws, static_cast<std::uint32_t>(scratch.cell.structure.count),
-                          context.settings.split_points, scratch.split_points);
+        context.space.draw(draws, scratch.shuffle, scratch.drawn);
+        draw_split_points(draws, context);
         tree.settle(index, attempt, context);
         count_list(tree, *tree.leaves_[index].candidates, context);
     }
@@ -325,7 +324,7 @@ private:
         }
         tree.fell();
         tree.plant_root();
-        record.leaves.clear();
+        record.leaves.restart();
         record.leaves.push_back({});
         set_lists(record.leaves[0], scratch.cell, context);
         label_estimation(context);

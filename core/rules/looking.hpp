@@ -23,7 +23,6 @@
 #include "rules/two_streams.hpp"
 #include "split/candidate_scratch.hpp"
 #include "split/look.hpp"
-#include "split/split_points.hpp"
 
 namespace riparian {
 
@@ -97,12 +96,8 @@ struct Looking {
             enter_and_look(right, scratch.right);
             return;
         }
-        for (const std::uint32_t leaf : {left, right}) tree.wait(leaf);
         bool left_waits = true, right_waits = true;
-        const Budget budget(tree, context.settings.budget);
-        while (tree.active_ < context.settings.fringe_size && !tree.waiting_.empty() &&
-               budget.has_room()) {
-            const std::uint32_t leaf = tree.take_waiting();
+        TwoStreams::let_enter(tree, left, right, context.settings, [&](std::uint32_t leaf) {
             if (leaf == left) {
                 left_waits = false;
                 enter_and_look(leaf, scratch.left);
@@ -112,7 +107,7 @@ struct Looking {
             } else {
                 enter_and_look(leaf, std::nullopt);
             }
-        }
+        });
         if (left_waits) link(tree, scratch.left, context);
         if (right_waits) link(tree, scratch.right, context);
     }
@@ -270,12 +265,15 @@ protected:
     template <class Tree>
     static void fill_histogram(Tree& tree, std::uint32_t index, const Cell& cell,
                                typename Tree::Context& context) {
-        EstimationHistogram& histogram = tree.leaves_[index].estimation;
         CellPoints& points = context.scratch.estimation;
         const auto labels = points.labels(cell.estimation);
         const auto weights = points.weights(cell.estimation);
+        if (labels.empty()) return;
+        std::vector<std::uint64_t>& counts = context.scratch.labels;
+        counts.assign(*std::max_element(labels.begin(), labels.end()) + std::size_t{1}, 0);
         for (std::size_t i = 0; i < labels.size(); ++i)
-            histogram.add(tree.histograms_, labels[i], weights.empty() ? Weight{1} : weights[i]);
+            counts[labels[i]] += weights.empty() ? Weight{1} : weights[i];
+        tree.leaves_[index].estimation.restore(tree.histograms_, counts.data(), counts.size());
     }
 
     // -- a young leaf looks (R20) -------------------------------------------------------------------
@@ -300,6 +298,15 @@ protected:
                look_can_succeed(scratch.tally, Rule::min_gain(run.count, context.settings));
     }
 
+    // Which of the cell's structure points become thresholds: m of them, or all if they are fewer.
+    template <class Context>
+    static void draw_split_points(Draws& draws, Context& context) {
+        auto& scratch = context.scratch;
+        const auto n = static_cast<std::uint32_t>(scratch.cell.structure.count);
+        scratch.shuffle.draw(draws, n, std::min(n, context.settings.split_points),
+                             scratch.split_points);
+    }
+
     // The best valid split of the cell, whose tally is set. Of estimation points it is handed numbers
     // and weights, never labels.
     template <class Tree>
@@ -314,9 +321,8 @@ protected:
                                       scratch.estimation.weights(scratch.cell.estimation)};
         if (listed.weight() / 2 < alpha) return passed_over;
         Draws draws = Rule::draws_of(tree, place.node, place.attempt, settings);
-        context.space.draw(draws, scratch.drawn);
-        draw_split_points(draws, static_cast<std::uint32_t>(structure.size()),
-                          settings.split_points, scratch.split_points);
+        context.space.draw(draws, scratch.shuffle, scratch.drawn);
+        draw_split_points(draws, context);
         const double min_gain = Rule::min_gain(structure.size(), settings);
         const auto above = place.must ? std::nullopt : std::optional(min_gain);
         const ListedValues values(context.shared, structure, estimation);

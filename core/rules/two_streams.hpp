@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "budget.hpp"
@@ -91,11 +92,33 @@ struct TwoStreams {
             tree.activate(right, 0, context);
             return;
         }
-        for (const std::uint32_t leaf : {left, right}) tree.wait(leaf);
-        const Budget budget(tree, context.settings.budget);
-        while (tree.active_ < context.settings.fringe_size && !tree.waiting_.empty() &&
-               budget.has_room())
-            tree.activate(tree.take_waiting(), 0, context);
+        let_enter(tree, left, right, context.settings,
+                  [&](std::uint32_t leaf) { tree.activate(leaf, 0, context); });
+    }
+
+    // R12: enter(leaf) for whoever enters. Where nobody waited before, the two need no heap to be put in
+    // order.
+    template <class Tree, class Settings, class Enter>
+    static void let_enter(Tree& tree, std::uint32_t left, std::uint32_t right,
+                          const Settings& settings, Enter&& enter) {
+        const Budget budget(tree, settings.budget);
+        const auto has_room = [&] {
+            return tree.active_ < settings.fringe_size && budget.has_room();
+        };
+        if (!tree.waiting_.empty()) {
+            for (const std::uint32_t leaf : {left, right}) tree.wait(leaf);
+            while (!tree.waiting_.empty() && has_room()) enter(tree.take_waiting());
+            return;
+        }
+        if (tree.s_hat(left) < tree.s_hat(right)) std::swap(left, right);
+        for (const std::uint32_t leaf : {left, right}) {
+            if (!has_room()) {
+                tree.wait(leaf);
+                continue;
+            }
+            ++tree.totals_.activations;
+            enter(leaf);
+        }
     }
 
     template <class Tree>

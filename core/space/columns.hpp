@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "draws.hpp"
 #include "kernels/hot.hpp"
+#include "shuffle.hpp"
 #include "space/feature_space.hpp"
 
 namespace riparian {
@@ -71,16 +71,11 @@ public:
         return is_one ? column | categorical_bit : column;
     }
 
-    // R2: min(1 + Poisson(λ), D) distinct dimensions, by a partial Fisher-Yates shuffle. Where few
-    // are drawn of many, only the places that were swapped are kept.
-    void draw(Draws& draws, std::vector<Feature>& drawn) const {
+    // R2: min(1 + Poisson(λ), D) distinct dimensions.
+    void draw(Draws& draws, Shuffle& shuffle, std::vector<Feature>& drawn) const {
         const std::uint64_t wanted = candidates_.draw(draws);
         const auto count = static_cast<std::uint32_t>(wanted < n_dims_ ? wanted : n_dims_);
-        drawn.clear();
-        if (count < 64 && n_dims_ > 256)
-            draw_few(draws, drawn, count);
-        else
-            draw_many(draws, drawn, count);
+        shuffle.draw(draws, n_dims_, count, drawn);
         if (!categorical_.empty())
             for (Feature& feature : drawn) feature = restored(feature);
     }
@@ -89,28 +84,6 @@ public:
 
 private:
     static constexpr Feature categorical_bit = Feature{1} << 31;
-
-    void draw_many(Draws& draws, std::vector<Feature>& drawn, std::uint32_t count) const {
-        drawn.resize(n_dims_);
-        std::iota(drawn.begin(), drawn.end(), Feature{0});
-        for (std::uint32_t i = 0; i < count; ++i)
-            std::swap(drawn[i], drawn[i + draws.below(n_dims_ - i)]);
-        drawn.resize(count);
-    }
-
-    void draw_few(Draws& draws, std::vector<Feature>& drawn, std::uint32_t count) const {
-        std::vector<std::pair<std::uint64_t, Feature>> moved;  // place and what was swapped there
-        const auto at = [&](std::uint64_t place) {
-            for (auto m = moved.rbegin(); m != moved.rend(); ++m)
-                if (m->first == place) return m->second;
-            return static_cast<Feature>(place);
-        };
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const std::uint64_t j = i + draws.below(n_dims_ - i);
-            drawn.push_back(at(j));
-            moved.emplace_back(j, at(i));
-        }
-    }
 
     std::uint32_t n_dims_;  // D, as of now
     HowMany candidates_;

@@ -72,7 +72,7 @@ public:
     }
 
     // R16: 1 + Poisson(λ) pairs, independent.
-    void draw(Draws& draws, std::vector<Feature>& drawn) const {
+    void draw(Draws& draws, Shuffle&, std::vector<Feature>& drawn) const {
         drawn.resize(candidates_.draw(draws));
         for (Feature& f : drawn)
             for (float* offset : {&f.u_row, &f.u_column, &f.v_row, &f.v_column})

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "draws.hpp"
+#include "shuffle.hpp"
 
 namespace riparian {
 
@@ -15,7 +16,7 @@ template <class Space>
 concept FeatureSpace =
     requires(const Space& space, const typename Space::Batch& batch,
              typename Space::Feature feature, typename Space::Point point, Draws& draws,
-             std::vector<typename Space::Feature>& drawn, float* values) {
+             Shuffle& shuffle, std::vector<typename Space::Feature>& drawn, float* values) {
         { batch.point(std::size_t{}) } -> std::same_as<typename Space::Point>;
         { batch.size() } -> std::same_as<std::size_t>;
         { Space::columns } -> std::convertible_to<bool>;
@@ -26,7 +27,8 @@ concept FeatureSpace =
         { Space::saved(feature) } -> std::same_as<typename Space::Feature>;  // as arrays have it,
         { space.restored(feature) } -> std::same_as<typename Space::Feature>;  // and back
         { Space::project(&feature, std::size_t{}, point, values) };  // on several features at once
-        { space.draw(draws, drawn) };  // replaces `drawn` with the features of a new leaf (R2)
+        // Replaces `drawn` with the features of a new leaf (R2).
+        { space.draw(draws, shuffle, drawn) };
     };
 
 }  // namespace riparian

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "shuffle.hpp"
 #include "split/entropy_sums.hpp"
 
 namespace riparian {
@@ -13,6 +14,7 @@ template <class Space>
 struct CandidateScratch {
     std::vector<float> values;                   // the point, projected on the candidate dimensions
     std::vector<std::uint64_t> bits;             // left of which candidates it goes
+    Shuffle shuffle;
     std::vector<typename Space::Feature> drawn;  // dimensions just drawn
     std::vector<std::uint64_t> labels;           // a histogram in the making
     CheckScratch check;

@@ -52,6 +52,33 @@ private:
     std::array<std::uint64_t, 4096> steps_{};
 };
 
+// F(left) + F(n - left) for all n up to a bound, one row per n: what n points of a class, or all n, add to G
+// when so many of them are on the left.
+class SideTerms {
+public:
+    static constexpr std::size_t most = 256;
+
+    const std::uint64_t* data() const { return terms_.data(); }
+    static constexpr std::uint32_t row(std::uint64_t n) {
+        return static_cast<std::uint32_t>(n * (n + 1) / 2);
+    }
+
+    static const SideTerms& get() {
+        static const SideTerms table;
+        return table;
+    }
+
+private:
+    SideTerms() {
+        const auto& F = EntropyTable::get();
+        for (std::size_t n = 0; n <= most; ++n)
+            for (std::size_t left = 0; left <= n; ++left)
+                terms_[row(n) + left] = F(left) + F(n - left);
+    }
+
+    std::array<std::uint64_t, (most + 1) * (most + 2) / 2> terms_;
+};
+
 // The gain in bits of a candidate that has seen `points` structure points, from its G (R14).
 inline double gain(std::uint64_t g, std::uint64_t points) {
     return static_cast<double>(static_cast<std::int64_t>(g)) /

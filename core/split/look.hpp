@@ -77,12 +77,9 @@ public:
             values.structure(some, structure_values_.data(), stride);
             values.estimation(some, estimation_values_.data(), estimation_stride);
             for (std::size_t k = 0; k < some.size(); ++k) {
-                const float* on_structure = pad(structure_values_, k * stride, structure.points());
-                const float* on_estimation =
-                    pad(estimation_values_, k * estimation_stride, estimation.points);
                 equal_ = values.equals(some[k]);
-                try_feature(static_cast<std::uint32_t>(d + k), on_structure, on_estimation,
-                            split_points);
+                try_feature(static_cast<std::uint32_t>(d + k), structure_values_.data() + k * stride,
+                            estimation_values_.data() + k * estimation_stride, split_points);
             }
         }
         return finish(above);
@@ -105,7 +102,6 @@ private:
         std::size_t first = 0, count = 0, stride = 0, estimation_stride = 0;
     };
 
-    static constexpr std::size_t most_points_by_terms = 256;
     static constexpr std::size_t floats_at_once = 1 << 16;  // values that stay in the cache
     static constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
     // Up to this weight, candidates with different G have different gains: one divisor for all of them,
@@ -118,11 +114,10 @@ private:
         if (values.size() < n) values.resize(n);
     }
 
-    // The kernels read sixteen values at a time; a missing one is left of nothing.
-    static const float* pad(std::vector<float>& values, std::size_t first, std::size_t n) {
-        float* row = values.data() + first;
-        std::fill(row + n, row + padded(n), std::numeric_limits<float>::quiet_NaN());
-        return row;
+    // Kernels that count sixteen values at a time must not count what is past the last: a missing value is
+    // left of nothing.
+    static void pad(float* values, std::size_t n) {
+        std::fill(values + n, values + padded(n), std::numeric_limits<float>::quiet_NaN());
     }
 
     void begin(const StructureTally& structure, const ListedEstimation& estimation,
@@ -135,7 +130,7 @@ private:
         valid_.resize(split_points);
         sums_.resize(split_points);
         masks_.clear();
-        terms_.clear();
+        starts_.clear();
         any_valid_ = false;
         chosen_ = false;
         exact_ = structure.weight() <= most_points_exact;
@@ -151,7 +146,7 @@ private:
 
     // -- one feature ------------------------------------------------------------------------------
 
-    void try_feature(std::uint32_t feature, const float* structure, const float* estimation,
+    void try_feature(std::uint32_t feature, float* structure, const float* estimation,
                      std::span<const std::uint32_t> split_points) {
         for (std::size_t j = 0; j < split_points.size(); ++j)
             thresholds_[j] = structure[split_points[j]];
@@ -161,7 +156,7 @@ private:
         any_valid_ = true;
         if (structure_->weighted() || places_are_faster())
             evaluate_by_places(feature, structure);
-        else if (structure_->points() <= most_points_by_terms)
+        else if (structure_->points() <= SideTerms::most)
             evaluate_by_terms(feature, structure);
         else
             evaluate_by_masks(feature, structure);
@@ -195,33 +190,24 @@ private:
     // Masks take a pass over the words per class and candidate, places one over the points.
     bool places_are_faster() const {
         const std::size_t points = structure_->points();
-        return points > most_points_by_terms && n_valid_ * structure_->counts().size() > 256;
+        return points > SideTerms::most && n_valid_ * structure_->counts().size() > 256;
     }
 
-    // G is a sum of terms, one per class and one of the sides, each a function of how many points are on
-    // the left: for few points, all terms are made first.
+    // G is a sum of terms, one per class, less one of all points, each a function of how many points are on
+    // the left: for few points there is a table of them.
     void evaluate_by_terms(std::uint32_t feature, const float* structure) {
-        if (terms_.empty()) make_terms();
+        if (starts_.empty()) find_terms();
         kernels().sum_terms(structure, structure_->points(), thresholds_.data(), valid_.data(),
-                            n_valid_, masks_.data(), starts_.size(), terms_.data(), starts_.data(),
-                            equal_, sums_.data());
+                            n_valid_, masks_.data(), starts_.size() - 1, SideTerms::get().data(),
+                            starts_.data(), equal_, sums_.data());
         for (std::size_t v = 0; v < n_valid_; ++v)
             consider(feature, valid_[v], thresholds_[valid_[v]], structure_->entropy() + sums_[v]);
     }
 
-    void make_terms() {
-        const auto& F = EntropyTable::get();
-        const std::size_t words = make_masks();
-        masks_.insert(masks_.end(), words, ~std::uint64_t{0});
-        starts_.clear();
-        for (const std::uint64_t n : structure_->counts()) {
-            starts_.push_back(static_cast<std::uint32_t>(terms_.size()));
-            for (std::uint64_t left = 0; left <= n; ++left) terms_.push_back(F(left) + F(n - left));
-        }
-        starts_.push_back(static_cast<std::uint32_t>(terms_.size()));
-        const std::uint64_t all = structure_->weight();
-        for (std::uint64_t left = 0; left <= all; ++left)
-            terms_.push_back(0 - F(left) - F(all - left));
+    void find_terms() {
+        make_masks();
+        for (const std::uint64_t n : structure_->counts()) starts_.push_back(SideTerms::row(n));
+        starts_.push_back(SideTerms::row(structure_->weight()));
     }
 
     // Returns the words per mask.
@@ -232,8 +218,9 @@ private:
     }
 
     // Structure points as bits: those on the left, and those of a class.
-    void evaluate_by_masks(std::uint32_t feature, const float* structure) {
+    void evaluate_by_masks(std::uint32_t feature, float* structure) {
         const auto& F = EntropyTable::get();
+        pad(structure, structure_->points());
         const auto counts = structure_->counts();
         const std::size_t words = make_masks();
         sort_thresholds();
@@ -259,7 +246,7 @@ private:
     void evaluate_by_places(std::uint32_t feature, const float* structure) {
         const auto& F = EntropyTable::get();
         const auto counts = structure_->counts();
-        const std::size_t columns = counts.size() + 1;  // the last: classes without a place
+        const std::size_t columns = counts.size() + 1;  // the last: classes without a place of their own
         sort_thresholds();
         places_.resize(padded(structure_->points()));
         if (equal_)
@@ -362,9 +349,8 @@ private:
     std::vector<float> sorted_;                           // thresholds of the valid ones
     std::vector<std::pair<float, std::uint32_t>> order_;  // and their split points
     // By terms and by masks:
-    std::vector<std::uint64_t> masks_;       // the points of each class
-    std::vector<std::uint64_t> terms_;       // of a class, by its points on the left
-    std::vector<std::uint32_t> starts_;      // of the terms of each class
+    std::vector<std::uint64_t> masks_;       // the points of each class, and all points
+    std::vector<std::uint32_t> starts_;      // of the terms of each class, and of all points
     std::vector<std::uint64_t> sums_;        // of terms, by valid candidate
     std::vector<std::uint64_t> words_left_;  // the points on the left of each valid candidate
     std::vector<std::uint32_t> totals_;      // how many they are

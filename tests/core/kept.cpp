@@ -18,8 +18,8 @@
 #include "kept/listed.hpp"
 #include "kept/lists.hpp"
 #include "settings.hpp"
+#include "shuffle.hpp"
 #include "split/look.hpp"
-#include "split/split_points.hpp"
 
 using namespace riparian;
 
@@ -294,19 +294,19 @@ void test_lists(std::uint64_t seed) {
     CHECK(lists.bytes() <= 4 * std::size_t{W} + 4 * 64 + W);
 }
 
-// -- drawing split points -----------------------------------------------------------------------------
+// -- drawing some of many -----------------------------------------------------------------------------
 
-void test_split_points(std::uint64_t seed) {
+void test_shuffle(std::uint64_t seed, Shuffle& shuffle) {
     Draws size(key(seed, 4));
     const auto n = static_cast<std::uint32_t>(1 + size.below(seed % 2 ? 30 : 500));
-    const auto m = static_cast<std::uint32_t>(1 + size.below(40));
+    const auto count = static_cast<std::uint32_t>(1 + size.below(std::min(n, 40u)));
     Draws draws(seed), plain_draws(seed);
     std::vector<std::uint32_t> drawn, plain(n);
-    draw_split_points(draws, n, m, drawn);
+    shuffle.draw(draws, n, count, drawn);
     std::iota(plain.begin(), plain.end(), 0u);
-    for (std::uint32_t i = 0; i < std::min(m, n); ++i)
+    for (std::uint32_t i = 0; i < count; ++i)
         std::swap(plain[i], plain[i + plain_draws.below(n - i)]);
-    plain.resize(std::min(m, n));
+    plain.resize(count);
     CHECK(drawn == plain);
     CHECK(draws.next() == plain_draws.next());
 }
@@ -367,9 +367,9 @@ void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
     }
     std::vector<std::uint32_t> features(dims), split_points;
     std::iota(features.begin(), features.end(), 0u);
-    draw_split_points(draws, static_cast<std::uint32_t>(n),
-                      static_cast<std::uint32_t>(1 + draws.below(seed % 8 ? 12 : 70)),
-                      split_points);
+    const std::size_t m = 1 + draws.below(seed % 8 ? 12 : 70);
+    Shuffle().draw(draws, static_cast<std::uint32_t>(n),
+                   static_cast<std::uint32_t>(std::min(m, n)), split_points);
     const std::uint64_t alpha = 1 + draws.below(6);
     const std::optional<double> above =
         draws.below(2) ? std::optional(0.3 * draws.next()) : std::nullopt;
@@ -424,7 +424,8 @@ int main() {
     for (std::uint64_t seed = 0; seed < 24; ++seed) test_rows(seed);
     for (std::uint64_t seed = 0; seed < 10; ++seed) test_pixels(seed);
     for (std::uint64_t seed = 0; seed < 100; ++seed) test_lists(seed);
-    for (std::uint64_t seed = 0; seed < 500; ++seed) test_split_points(seed);
+    Shuffle shuffle;
+    for (std::uint64_t seed = 0; seed < 500; ++seed) test_shuffle(seed, shuffle);
     for (const Kernels* set : {
              &baseline_kernels,
 #ifdef RIPARIAN_X86
