@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import signal
+import sys
 import time
 
 import pytest
@@ -13,6 +15,7 @@ import riparian
 from riparian.cli.errors import BadUsage
 from riparian.cli.learning.checkpoint import Checkpoint, Every
 
+import learn_crash
 from commands import SMALL, call, learn, said, start, table, write
 
 WAYS = {
@@ -86,6 +89,14 @@ def test_wherever_it_was_stopped_it_ends_with_the_same_model(way, names, tmp_pat
     assert stops >= (1 if way in ("not tested", "late and shuffled") else 3)
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
     assert not (tmp_path / "m.checkpoint").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the clock of another process")
+def test_the_real_command_killed_at_random_moments_ends_with_the_same_model(tmp_path):
+    killer = learn_crash.Killer(tmp_path, "adaptive", rows=3000)
+    kills, same = killer.run(random.Random(1), most=2)
+    assert same and kills >= 1
+    assert not [*tmp_path.glob(".*")]
 
 
 def test_a_checkpoint_is_a_model_that_can_be_looked_at(tmp_path, cut_after):

@@ -21,6 +21,7 @@ from riparian.cli.sources.stream import Stream
 from riparian.evaluation import Prequential
 from riparian.explain import RowSample, SurestMistakes
 from riparian.forest import OnlineForestClassifier
+from riparian.tools.files import remove_leftovers
 
 
 @dataclass
@@ -132,6 +133,7 @@ class Checkpoint:
             progress = Progress.from_state(model.learning)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadData(f"not a checkpoint of this version: {error!r}", file=model.path) from None
+        remove_leftovers(self.path)
         self.saved_row = self._last_row = progress.learned
         return model.forest, model.columns, progress
 
