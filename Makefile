@@ -104,6 +104,10 @@ threads: build/threads ## run a forest under threads with ThreadSanitizer
 fuzz: $(SANITIZED)/.stamp ## feed broken snapshots to the sanitized build for three minutes
 	$(SANITIZED_RUN) fuzz/fuzz_snapshot.py --seconds 180
 
+.PHONY: fuzz-full
+fuzz-full: $(SANITIZED)/.stamp ## a million broken snapshots, sanitized: two hours, in pieces if you like
+	$(SANITIZED_RUN) fuzz/fuzz_snapshot.py --files 1000000 --record
+
 .PHONY: kills
 kills: venv ## kill `learn`, `serve` and shards on Ray 1,000 times in all, and compare: hours
 	$(BIN)/python fuzz/kills.py learn --kills 650

@@ -16,7 +16,7 @@ from riparian.cli.option_groups.shared import AsJson, Html, Pair, Quiet, Sources
 from riparian.cli.option_groups.spread import spread
 from riparian.cli.option_groups.spreading import SpreadingOptions
 from riparian.cli.option_groups.stream import StreamOptions
-from riparian.cli.output.files import check_apart, check_can_write, write_file
+from riparian.cli.output.files import check_apart, check_can_write
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -101,8 +101,7 @@ def learn(
             forest = learner.forest = gathered(learner.forest)
 
     data = model_bytes(forest, chosen)
-    write_file(model, data, "model")
-    checkpoint.remove()
+    checkpoint.write_model(model, data)
     facts = summary.facts(learner, model, len(data))
     if html is not None:
         summary.write_report(html, learner, facts)

@@ -112,10 +112,21 @@ class Checkpoint:
         self.saved_row = self._last_row = progress.learned
         self._last_time = time.monotonic()
 
+    def write_model(self, path: Path, data: bytes) -> None:
+        """The end of the run. If it fails, the last checkpoint stays."""
+        try:
+            write_file(path, data, "model")
+        except CommandError as error:
+            raise CommandError(f"{error}\n{self.what_remains()}") from None
+        self.remove()
+
     def what_remains(self) -> str:
         """Of the work, if this run ends now."""
         if self.saved_row is None:
-            return "There is no earlier checkpoint: the work of this run is lost."
+            return (
+                "There is no earlier checkpoint: the work of this run is lost. "
+                "Make room, then run it again; --checkpoint-every N keeps what was learned."
+            )
         return (
             f"The previous checkpoint, after {self.saved_row:,} rows, is intact: "
             "make room, then continue with --resume."
