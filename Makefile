@@ -114,6 +114,10 @@ kills: venv ## kill `learn`, `serve` and shards on Ray 1,000 times in all, and c
 	$(BIN)/python fuzz/kills.py serve --kills 230
 	$(BIN)/python fuzz/kills.py ray --kills 120
 
+.PHONY: promises
+promises: venv ## put what was tried so far into docs/promises.md
+	$(BIN)/python -m benchmarks.reliability --page docs/promises.md
+
 .PHONY: ray-full
 ray-full: venv ## all cases of forests in shards on Ray, and ten kills in a run
 	RIPARIAN_RAY_FULL=1 $(BIN)/python -m pytest --timeout 600 --numprocesses 0 tests/ray tests/cli/test_cli_on_ray.py
