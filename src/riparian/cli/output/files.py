@@ -28,8 +28,9 @@ def check_can_write(path: Path, option: str, read: Iterable[str | Path] = ()) ->
 
 def _real_paths(read: Iterable[str | Path]) -> Iterator[str]:
     """Of paths and globs."""
-    for path in map(os.fspath, read):
-        yield from map(os.path.realpath, glob.glob(path, recursive=True) or [path])
+    for path in read:
+        for one in glob.glob(str(path), recursive=True) or [path]:
+            yield os.path.realpath(one)
 
 
 def check_apart(paths: Mapping[str, Path | None]) -> None:
