@@ -106,7 +106,7 @@ fuzz: $(SANITIZED)/.stamp ## feed broken snapshots to the sanitized build for th
 
 .PHONY: fuzz-full
 fuzz-full: $(SANITIZED)/.stamp ## a million broken snapshots, sanitized: two hours, in pieces if you like
-	$(SANITIZED_RUN) fuzz/fuzz_snapshot.py --files 1000000 --record
+	RIPARIAN_COMMIT=$$(git rev-parse --short HEAD) $(SANITIZED_RUN) fuzz/fuzz_snapshot.py --files 1000000 --record
 
 .PHONY: kills
 kills: venv ## kill `learn`, `serve` and shards on Ray 1,000 times in all, and compare: hours

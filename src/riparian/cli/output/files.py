@@ -28,8 +28,8 @@ def check_can_write(path: Path, option: str, read: Iterable[str | Path] = ()) ->
 
 def _real_paths(read: Iterable[str | Path]) -> Iterator[str]:
     """Of paths and globs."""
-    for path in read:
-        for one in glob.glob(str(path), recursive=True) or [path]:
+    for path in map(str, read):
+        for one in glob.glob(path, recursive=True) or [path]:
             yield os.path.realpath(one)
 
 
