@@ -104,11 +104,19 @@ threads: build/threads ## run a forest under threads with ThreadSanitizer
 fuzz: $(SANITIZED)/.stamp ## feed broken snapshots to the sanitized build for three minutes
 	$(SANITIZED_RUN) fuzz/fuzz_snapshot.py --seconds 180
 
+.PHONY: fuzz-full
+fuzz-full: $(SANITIZED)/.stamp ## a million broken snapshots, sanitized: two hours, in pieces if you like
+	RIPARIAN_COMMIT=$$(git rev-parse --short HEAD) $(SANITIZED_RUN) fuzz/fuzz_snapshot.py --files 1000000 --record
+
 .PHONY: kills
 kills: venv ## kill `learn`, `serve` and shards on Ray 1,000 times in all, and compare: hours
 	$(BIN)/python fuzz/kills.py learn --kills 650
 	$(BIN)/python fuzz/kills.py serve --kills 230
 	$(BIN)/python fuzz/kills.py ray --kills 120
+
+.PHONY: promises
+promises: venv ## put what was tried so far into docs/promises.md
+	$(BIN)/python -m benchmarks.reliability --page docs/promises.md
 
 .PHONY: ray-full
 ray-full: venv ## all cases of forests in shards on Ray, and ten kills in a run

@@ -1,12 +1,17 @@
 """Feed `riparian.from_bytes` with broken snapshots: none may crash, hang, or take a lot of memory.
 
-    python fuzz/fuzz_snapshot.py --seconds 180
-    python fuzz/fuzz_snapshot.py --files 100000 --seed 1 --record benchmarks/record/fuzz-snapshot.json
+    python fuzz/fuzz_snapshot.py --seconds 180 --seed 0
+    python fuzz/fuzz_snapshot.py --files 1000000 --record
 
-Each file is a real snapshot, of one of the kinds in tests/snapshots.py, with a few of its bytes changed,
-or with a few numbers of its arrays and header changed and the checksum made right again. What loads must
-be a forest: it predicts, learns a few points, and can be saved and loaded once more. A file that leads
-to anything else is kept as fuzz/crash-SEED.riparian, and the run fails.
+Each file is a real snapshot, of one of the kinds in tests/snapshots.py or one that an earlier version
+wrote (a quarter of them has format 1), with a few of its bytes changed, or with a few numbers of its
+arrays and header changed and the checksum made right again. What loads must be a forest: it predicts,
+learns a few points, and can be saved and loaded once more. A file that leads to an error is kept as
+fuzz/crash-SEED-i.riparian, and the run fails. Where the process itself dies or takes too long,
+fuzz/crash-SEED holds the number i; `--only SEED-i` makes that file again.
+
+With --record, every thousand files are added to benchmarks/record/reliability.json: it can be stopped
+and started again, and run twice at the same time.
 
 With --engine atheris, what is changed is steered towards code that has not been reached yet. Atheris
 brings a runtime of its own, so under the sanitizers use the default, our own seeded changes.
@@ -19,6 +24,7 @@ import faulthandler
 import json
 import os
 import resource
+import signal
 import sys
 import time
 import warnings
@@ -31,9 +37,13 @@ from types import FunctionType
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
+import riparian._core as core  # noqa: E402
+
 from snapshots import DEPTH_KINDS, KINDS, changed, learned, opened, scratched, survive  # noqa: E402
 
-TOO_LONG = 20  # seconds for one file
+TOO_LONG = 20  # seconds of the processor for one file
+OLD = sorted((HERE.parent / "tests/goldens").glob("*_1.riparian"))
+EACH = 1000  # files between two entries in the record
 
 
 class Corpus:
@@ -45,13 +55,16 @@ class Corpus:
             for kind in [*KINDS.values(), *DEPTH_KINDS.values()]
             for prediction_only in (False, True)
         ]
-        self.opened = [opened(data) for data in self.whole]
+        self.old = [path.read_bytes() for path in OLD]
+        self.opened = {data: opened(data) for data in self.whole + self.old}
 
-    def broken(self, random: Random) -> bytes:
-        i = random.randrange(len(self.whole))
+    def broken(self, random: Random) -> tuple[bytes, int]:
+        """A broken snapshot, and the format of the whole one."""
+        format_ = 1 if random.randrange(4) == 0 else 2
+        data = random.choice(self.old if format_ == 1 else self.whole)
         if random.randrange(5) == 0:
-            return scratched(random, self.whole[i])
-        return changed(random, *self.opened[i])
+            return scratched(random, data), format_
+        return changed(random, *self.opened[data]), format_
 
 
 class Run:
@@ -60,9 +73,10 @@ class Run:
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
         self.outcomes: Counter[str] = Counter()
-        self.slowest = 0.0
+        self.formats: Counter[str] = Counter()
+        self.slowest = 0.0  # seconds of the processor
         self.started = time.monotonic()
-        for data in corpus.whole:
+        for data in corpus.whole + corpus.old:
             assert survive(data).startswith("valid")
         self.rss_before = peak_rss()
 
@@ -71,22 +85,24 @@ class Run:
         return time.monotonic() - self.started
 
     def file(self, random: Random, name: str) -> None:
-        data = self.corpus.broken(random)
-        before = time.monotonic()
-        faulthandler.dump_traceback_later(TOO_LONG, exit=True)
+        data, format_ = self.corpus.broken(random)
+        before = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, TOO_LONG)
         try:
             self.outcomes[survive(data)] += 1
+            self.formats[f"format {format_}"] += 1
         except BaseException:
             (HERE / f"crash-{name}.riparian").write_bytes(data)
             raise
         finally:
-            faulthandler.cancel_dump_traceback_later()
-        self.slowest = max(self.slowest, time.monotonic() - before)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        self.slowest = max(self.slowest, time.process_time() - before)
 
     def figures(self) -> dict[str, object]:
         return {
-            "files": sum(self.outcomes.values()),
+            "files": self.outcomes.total(),
             "seconds": round(self.seconds),
+            "formats": dict(sorted(self.formats.items())),
             "outcomes": dict(sorted(self.outcomes.items())),
             "crashes": 0,
             "slowest_file_seconds": round(self.slowest, 3),
@@ -101,12 +117,32 @@ def peak_rss() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def seeded(run: Run, seed: int, files: int, seconds: float) -> None:
+def seeded(run: Run, seed: int, files: int, seconds: float, record: bool) -> None:
     """File i follows from the seed and i alone, so that it can be made again."""
-    for i in range(files):
-        if run.seconds > seconds:
-            return
-        run.file(Random(f"{seed}/{i}"), name=f"{seed}-{i}")
+    place, recorded = HERE / f"crash-{seed}", (Counter[str](), Counter[str]())
+    with place.open("wb", buffering=0) as number:
+        for i in range(files):
+            if run.seconds > seconds:
+                break
+            os.pwrite(number.fileno(), b"%d" % i, 0)
+            run.file(Random(f"{seed}/{i}"), name=f"{seed}-{i}")
+            if record and (i + 1) % EACH == 0:
+                recorded = add_to_record(run, recorded)
+    if record:
+        add_to_record(run, recorded)
+    place.unlink()
+
+
+def add_to_record(run: Run, before: tuple[Counter[str], ...]) -> tuple[Counter[str], ...]:
+    """What has come since."""
+    sys.path.insert(0, str(HERE.parent))
+    from benchmarks.reliability import add
+
+    now = run.outcomes.copy(), run.formats.copy()
+    new = [one - old for one, old in zip(now, before, strict=True)]
+    name = "snapshots" if core.sanitized else "snapshots, plain build"
+    add(name, new[0].total(), 0, dict(sum(new, Counter())))
+    return now
 
 
 def steered(run: Run, files: int, seconds: float) -> None:
@@ -128,7 +164,7 @@ def steered(run: Run, files: int, seconds: float) -> None:
             return self.getrandbits(53) / 2**53
 
     def one(data: bytes) -> None:
-        run.file(Choices(data), name=f"atheris-{sum(run.outcomes.values())}")
+        run.file(Choices(data), name=f"atheris-{run.outcomes.total()}")
         if run.seconds > seconds:
             print(json.dumps(run.figures(), indent=1), flush=True)
             os._exit(0)  # any other way out is a finding for libFuzzer
@@ -154,25 +190,23 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     options.add_argument("--files", type=int, default=2**62, help="stop after so many files")
-    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--seed", type=int, default=Random().randrange(2**32))
+    options.add_argument("--only", metavar="SEED-i", help="make this file again, and load it")
     options.add_argument("--engine", choices=["seeded", "atheris"], default="seeded")
-    options.add_argument("--record", type=Path, help="write the figures here")
+    options.add_argument("--record", action="store_true", help="add to what has been tried so far")
     given = options.parse_args()
     warnings.simplefilter("error")
+    faulthandler.enable()
+    faulthandler.register(signal.SIGPROF, chain=True)  # and then it ends the process
     run = Run(Corpus())
-    if given.engine == "atheris":
+    if given.only:
+        run.file(Random(given.only.replace("-", "/")), name=given.only)
+    elif given.engine == "atheris":
         steered(run, given.files, given.seconds)
     else:
-        seeded(run, given.seed, given.files, given.seconds)
-    figures = run.figures()
-    print(json.dumps(figures, indent=1))
-    if given.record:
-        sys.path.insert(0, str(HERE.parent))
-        from benchmarks.record import write
-
-        write(
-            given.record, "fuzz-snapshot", {"engine": given.engine, "seed": given.seed, **figures}
-        )
+        print(f"seed {given.seed}", flush=True)
+        seeded(run, given.seed, given.files, given.seconds, given.record)
+    print(json.dumps(run.figures(), indent=1))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+__all__ = ["Client", "ServiceError"]
+
 Answer = dict[str, Any]
 Features = Mapping[str, float | str | None]  # None is a missing value
 AGAIN = {429, 502, 503, 504}  # nothing was done, or nobody knows

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
+import random
 import signal
+import sys
 import time
 
 import pytest
@@ -13,6 +17,7 @@ import riparian
 from riparian.cli.errors import BadUsage
 from riparian.cli.learning.checkpoint import Checkpoint, Every
 
+import learn_crash
 from commands import SMALL, call, learn, said, start, table, write
 
 WAYS = {
@@ -86,6 +91,45 @@ def test_wherever_it_was_stopped_it_ends_with_the_same_model(way, names, tmp_pat
     assert stops >= (1 if way in ("not tested", "late and shuffled") else 3)
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
     assert not (tmp_path / "m.checkpoint").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the clock of another process")
+def test_the_real_command_killed_at_random_moments_ends_with_the_same_model(tmp_path):
+    killer = learn_crash.Killer(tmp_path, "adaptive", rows=3000)
+    kills, same = killer.run(random.Random(1), most=2)
+    assert same and kills >= 1
+    assert not [*tmp_path.glob(".*")]
+
+
+@pytest.mark.parametrize(
+    ("options", "what_remains"),
+    [
+        (
+            [],
+            "the work of this run is lost. Make room, then run it again; --checkpoint-every N keeps",
+        ),
+        (["--checkpoint-every", "90"], "is intact: make room, then continue with --resume"),
+    ],
+)
+def test_a_model_that_cannot_be_written_at_the_end(options, what_remains, tmp_path, monkeypatch):
+    path = write(table(400, text=False), tmp_path / "t.csv")
+    args = ["learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, *options]
+    replace = os.replace
+
+    def full(source, target):
+        if target.endswith("m"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    done = call(*args)
+    assert done.exit_code == 1
+    assert "could not write the model: No space left on device" in done.stderr
+    assert what_remains in done.stderr
+    monkeypatch.undo()
+    if options:
+        assert call(*args, "--resume").exit_code == 0
+        assert (tmp_path / "m").read_bytes() == learn(path, tmp_path / "whole")
 
 
 def test_a_checkpoint_is_a_model_that_can_be_looked_at(tmp_path, cut_after):

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from riparian.tools.files import whole_file, write_whole
+from riparian.tools.files import remove_leftovers, whole_file, write_whole
 
 
 def test_a_file_takes_its_place_when_all_of_it_is_written(tmp_path):
@@ -29,6 +29,14 @@ def test_an_error_on_the_way_leaves_the_old_file_alone(tmp_path, error):
         raise error
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["numbers"]
+
+
+def test_what_killed_writers_left_can_be_removed_and_nothing_else(tmp_path):
+    others = ["a[1].riparian", ".b.0123.tmp", "a[1].riparian.0123.tmp", ".a1.riparian.0123.tmp"]
+    for name in [*others, ".a[1].riparian.0123.tmp", ".a[1].riparian.4567.tmp"]:
+        (tmp_path / name).touch()
+    remove_leftovers(tmp_path / "a[1].riparian")
+    assert sorted(os.listdir(tmp_path)) == sorted(others)
 
 
 def test_an_error_on_the_way_leaves_no_file_where_none_was(tmp_path):

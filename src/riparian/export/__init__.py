@@ -17,7 +17,7 @@ from riparian.tools.files import write_whole
 if TYPE_CHECKING:
     from riparian.estimator.row_forest import RowForestClassifier
 
-__all__ = ["SUFFIXES", "check_suffix", "export", "to_c", "to_onnx", "to_treelite"]
+__all__ = ["export", "to_c", "to_onnx", "to_treelite"]
 
 SUFFIXES = {".onnx": "ONNX", ".treelite": "treelite", ".h": "C"}
 

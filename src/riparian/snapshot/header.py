@@ -6,6 +6,7 @@ that what goes on is what a forest could have written.
 
 from __future__ import annotations
 
+import functools
 import json
 import reprlib
 import warnings
@@ -164,12 +165,18 @@ class Header:
         return getattr(self.parameters, "max_memory", None)
 
 
+@functools.cache
+def library() -> str:
+    """The version of riparian. To look it up takes longer than all the rest of a small header."""
+    return version("riparian")
+
+
 def write(header: Header) -> str:
     engine, space = header.parameters, header.space
     columns = space if isinstance(space, Rows) else None
     fields_ = {
         "format": FORMAT,
-        "library": version("riparian"),
+        "library": library(),
         "class": header.estimator_class,
         "prediction_only": header.prediction_only,
         "estimator": {name: value_of(name, value) for name, value in header.estimator.items()},
@@ -237,7 +244,7 @@ def check_format(stored: dict[str, Any]) -> None:
         number <= FORMAT,
         "version",
         f"the snapshot has format {number}, written by riparian "
-        f"{typed(stored, 'library', str)[:50]}; riparian {version('riparian')} "
+        f"{typed(stored, 'library', str)[:50]}; riparian {library()} "
         f"reads formats up to {FORMAT}: install a later version",
     )
 
@@ -247,7 +254,7 @@ def _read_class(stored: dict[str, Any]) -> str:
     require(
         name in CLASSES,
         "header",
-        f"the snapshot is of class {reprlib.repr(name)}, which riparian {version('riparian')} "
+        f"the snapshot is of class {reprlib.repr(name)}, which riparian {library()} "
         f"does not know; it knows {', '.join(CLASSES)}",
     )
     return name

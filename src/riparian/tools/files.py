@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import stat
@@ -41,6 +42,13 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             os.unlink(beside)
         raise
     _sync_folder(folder)
+
+
+def remove_leftovers(path: str | os.PathLike[str]) -> None:
+    """What writers of this file left that were killed. Nobody may be writing it now."""
+    folder, name = os.path.split(os.path.realpath(path))
+    for leftover in glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name)}.*.tmp")):
+        os.unlink(leftover)
 
 
 def _sync_folder(folder: str) -> None:

@@ -81,7 +81,7 @@ def evaluate(
     ```
     """  # fmt: skip
     if html is not None:
-        check_can_write(html, "--html")
+        check_can_write(html, "--html", read=[model, *sources])
     check_pair(pair, html)
 
     from riparian.cli.features.matching import Matched

@@ -48,7 +48,7 @@ def export(
         suffix = check_suffix(output)
     except ValueError as error:
         raise BadUsage(str(error)) from None
-    check_can_write(output, "FILE")
+    check_can_write(output, "FILE", read=[model])
     loaded = load_model(model)
     try:
         with named(loaded.forest, loaded.feature_names):

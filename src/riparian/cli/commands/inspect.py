@@ -43,7 +43,7 @@ def inspect(
     ```
     """
     if html is not None:
-        check_can_write(html, "--html")
+        check_can_write(html, "--html", read=[model])
 
     from riparian.cli.model_file import load_model, named
     from riparian.cli.output import description

@@ -16,7 +16,7 @@ from riparian.cli.option_groups.shared import AsJson, Html, Pair, Quiet, Sources
 from riparian.cli.option_groups.spread import spread
 from riparian.cli.option_groups.spreading import SpreadingOptions
 from riparian.cli.option_groups.stream import StreamOptions
-from riparian.cli.output.files import check_can_write, write_file
+from riparian.cli.output.files import check_apart, check_can_write
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -59,7 +59,8 @@ def learn(
     model = saving.model_path(sources)
     for path, option in ((model, "--model"), (html, "--html")):
         if path is not None:
-            check_can_write(path, option)
+            check_can_write(path, option, read=sources)
+    check_apart({"--model": model, "--html": html, "--checkpoint": saving.checkpoint_path(model)})
     check_pair(pair, html)
 
     from riparian.cli.features.choosing import choose_columns, kinds_of
@@ -100,8 +101,7 @@ def learn(
             forest = learner.forest = gathered(learner.forest)
 
     data = model_bytes(forest, chosen)
-    write_file(model, data, "model")
-    checkpoint.remove()
+    checkpoint.write_model(model, data)
     facts = summary.facts(learner, model, len(data))
     if html is not None:
         summary.write_report(html, learner, facts)

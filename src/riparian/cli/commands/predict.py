@@ -59,7 +59,7 @@ def predict(
     if as_json and output == STDOUT:
         raise BadUsage("--json and --output - both write to standard output")
     if output != STDOUT:
-        check_can_write(Path(output), "--output")
+        check_can_write(Path(output), "--output", read=[model, *sources])
     format_ = format_for(output, output_as)
 
     from riparian.cli.features.matching import Matched

@@ -21,6 +21,7 @@ from riparian.cli.sources.stream import Stream
 from riparian.evaluation import Prequential
 from riparian.explain import RowSample, SurestMistakes
 from riparian.forest import OnlineForestClassifier
+from riparian.tools.files import remove_leftovers
 
 
 @dataclass
@@ -111,10 +112,21 @@ class Checkpoint:
         self.saved_row = self._last_row = progress.learned
         self._last_time = time.monotonic()
 
+    def write_model(self, path: Path, data: bytes) -> None:
+        """The end of the run. If it fails, the last checkpoint stays."""
+        try:
+            write_file(path, data, "model")
+        except CommandError as error:
+            raise CommandError(f"{error}\n{self.what_remains()}") from None
+        self.remove()
+
     def what_remains(self) -> str:
         """Of the work, if this run ends now."""
         if self.saved_row is None:
-            return "There is no earlier checkpoint: the work of this run is lost."
+            return (
+                "There is no earlier checkpoint: the work of this run is lost. "
+                "Make room, then run it again; --checkpoint-every N keeps what was learned."
+            )
         return (
             f"The previous checkpoint, after {self.saved_row:,} rows, is intact: "
             "make room, then continue with --resume."
@@ -132,6 +144,7 @@ class Checkpoint:
             progress = Progress.from_state(model.learning)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadData(f"not a checkpoint of this version: {error!r}", file=model.path) from None
+        remove_leftovers(self.path)
         self.saved_row = self._last_row = progress.learned
         return model.forest, model.columns, progress
 

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+import glob
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from riparian.cli.errors import BadUsage, CommandError
 from riparian.tools.files import write_whole
 
 
-def check_can_write(path: Path, option: str) -> None:
-    """An error now is better than one after hours of learning."""
+def check_can_write(path: Path, option: str, read: Iterable[str | Path] = ()) -> None:
+    """An error now is better than one after hours of learning, or data that is gone."""
     folder = path.parent
-    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise BadUsage(f"{option} {path}: cannot write a file there")
+    if path.is_dir():
+        raise BadUsage(f"{option} {path}: cannot write a file there, it is a folder")
+    if not folder.is_dir():
+        raise BadUsage(f"{option} {path}: cannot write a file there, there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise BadUsage(
+            f"{option} {path}: cannot write a file there, {folder} may not be written to"
+        )
+    if os.path.realpath(path) in set(_real_paths(read)):
+        raise BadUsage(f"{option} {path}: the command reads this file, name another one to write")
+
+
+def _real_paths(read: Iterable[str | Path]) -> Iterator[str]:
+    """Of paths and globs."""
+    for path in map(str, read):
+        for one in glob.glob(path, recursive=True) or [path]:
+            yield os.path.realpath(one)
+
+
+def check_apart(paths: Mapping[str, Path | None]) -> None:
+    """What is written, by option: one file may not replace another."""
+    options: dict[str, str] = {}
+    for option, path in paths.items():
+        if path is None:
+            continue
+        first = options.setdefault(os.path.realpath(path), option)
+        if first != option:
+            raise BadUsage(f"{first} and {option} name the same file, {path}")
 
 
 def write_file(path: Path, data: bytes, content: str) -> None:

@@ -53,6 +53,10 @@ def format_of(path: str) -> Format:
     >>> format_of("data/oaks.csv.gz").value
     'csv'
     """
+    if os.path.isdir(path):
+        raise BadUsage(
+            f"{path} is a folder: name its files, for example '{os.path.join(path, '*.csv')}'"
+        )
     if path == STDIN:
         raise BadUsage("standard input has no file name that tells its format: give --format")
     name = path.lower()

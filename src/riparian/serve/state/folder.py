@@ -20,7 +20,7 @@ from riparian.serve.state.lock import locked
 from riparian.serve.state.log import Log
 from riparian.serve.state.model import Model
 from riparian.serve.state.scores import Scores
-from riparian.tools.files import write_whole
+from riparian.tools.files import remove_leftovers, write_whole
 
 MODEL, LOG = "model.riparian", "log.sqlite"
 REPLAYED = 4096  # lessons that are read at a time
@@ -52,7 +52,7 @@ class Folder:
         lock = locked(path)
         with contextlib.ExitStack() as undo:
             undo.callback(lock.close)
-            _remove_leftovers(path)
+            remove_leftovers(path / MODEL)
             log = _log(path / LOG)
             undo.callback(log.close)
             if (path / MODEL).exists():
@@ -81,11 +81,6 @@ def snapshot_bytes(model: Model, scores: Scores, position: int) -> bytes:
 def origin_of(model: bytes | None) -> str:
     """Of a model file, by its content; of a new forest, None."""
     return "new" if model is None else hashlib.sha256(model).hexdigest()
-
-
-def _remove_leftovers(path: Path) -> None:
-    for leftover in path.glob(f".{MODEL}.*.tmp"):
-        leftover.unlink()
 
 
 def _log(path: Path) -> Log:

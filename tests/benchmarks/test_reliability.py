@@ -1,0 +1,71 @@
+"""The record of what was tried keeps count, and the page says what it says."""
+
+from __future__ import annotations
+
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from benchmarks import record, reliability
+from benchmarks.reliability import add, collect, read, recorded, trials_table
+
+PAGE = Path(__file__).parents[2] / "docs/promises.md"
+
+
+@pytest.fixture(autouse=True)
+def commit(monkeypatch):
+    monkeypatch.setattr(record, "commit", lambda: "abc")
+
+
+def test_trials_of_one_commit_add_up(tmp_path, monkeypatch):
+    path = tmp_path / "reliability.json"
+    add("learn", 10, 0, {"models": 1, "plain": 10}, path)
+    add("serve", 5, 0, {}, path)
+    add("learn", 3, 1, {"models": 1}, path)
+    monkeypatch.setattr(record, "commit", lambda: "def")
+    add("learn", 1, 0, {}, path)
+    found = [(one.name, one.commit, one.tried, one.failed, one.details) for one in read(path)]
+    assert found == [
+        ("learn", "abc", 13, 1, {"models": 2, "plain": 10}),
+        ("learn", "def", 1, 0, {}),
+        ("serve", "abc", 5, 0, {}),
+    ]
+    assert "| 14 | 1 |" in trials_table(read(path))
+    assert "abc, def" in trials_table(read(path))
+
+
+def add_some(path: Path) -> None:
+    for _ in range(20):
+        add("ray", 1, 0, {"streams": 1}, path)
+
+
+def test_scripts_may_add_at_the_same_time(tmp_path):
+    path = tmp_path / "reliability.json"
+    processes = [get_context("fork").Process(target=add_some, args=(path,)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [one.tried for one in read(path)] == [40]
+
+
+def test_what_another_copy_has_tried_is_taken_over_once(tmp_path):
+    ours, theirs = tmp_path / "ours.json", tmp_path / "theirs.json"
+    add("learn", 10, 0, {}, ours)
+    add("serve", 5, 0, {}, theirs)
+    for more in (0, 7):
+        if more:
+            add("serve", more, 0, {}, theirs)
+        collect(theirs, ours)
+        collect(theirs, ours)
+        assert [(one.name, one.tried) for one in read(ours)] == [("learn", 10), ("serve", 5 + more)]
+
+
+def test_the_page_says_what_is_recorded():
+    """`make promises` brings it up to date."""
+    assert recorded() in PAGE.read_text()
+
+
+def test_nothing_recorded_went_wrong():
+    assert read(reliability.RECORD)
+    assert all(one.failed == 0 for one in read(reliability.RECORD))

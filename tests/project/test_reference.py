@@ -1,0 +1,73 @@
+"""Every name that a user may import has an entry in the reference."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+PAGES = Path(__file__).parents[2] / "docs/reference"
+MODULES = sorted(set(re.findall(r"`(riparian(?:\.\w+)*)`", (PAGES / "index.md").read_text())))
+JAVA = shutil.which("java") is not None
+# ::: PATH, and the list of members that its options may have.
+ENTRY = re.compile(r"^::: (\S+)\n((?: +.*\n)*)", re.MULTILINE)
+MEMBERS = re.compile(r"members:(?: \[(.*)\]|((?:\n +- \w+)+))")
+
+
+def entries() -> dict[str, set[str] | None]:
+    """What the pages show: a path, and its members; None if they are all there."""
+    found: dict[str, set[str] | None] = {}
+    for page in PAGES.glob("*.md"):
+        for path, options in ENTRY.findall(page.read_text()):
+            some = MEMBERS.search(options.replace("inherited_members:", ""))
+            found[path] = set(re.findall(r"\w+", some[0])) - {"members"} if some else None
+    return found
+
+
+def public(module: object) -> list[str]:
+    """What it says is public, or else the classes and functions that it defines."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    return [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and (inspect.isclass(value) or inspect.isfunction(value))
+        and value.__module__ == module.__name__
+    ]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_name_has_an_entry(name):
+    if name == "riparian.capymoa" and not JAVA:
+        pytest.skip("CapyMOA runs on Java, and there is none here")
+    module, shown = import_module(name), entries()
+    alone = [found(path) for path in shown if JAVA or "capymoa" not in path]
+    text = "".join(page.read_text() for page in PAGES.glob("*.md"))
+    missing = []
+    for one in public(module):
+        value = getattr(module, one)
+        some = shown.get(name, shown.get(getattr(value, "__module__", name), set()))
+        there = some is None or one in some or any(value is other for other in alone)
+        if not there and (callable(value) or f"`{one}`" not in text):
+            missing.append(one)
+    assert not missing
+
+
+def test_every_public_module_is_in_the_index():
+    paths = {path for path in entries() if JAVA or "capymoa" not in path}
+    modules = {path for path in paths if inspect.ismodule(found(path))}
+    assert modules - {"riparian.ray.errors"} <= set(MODULES)
+
+
+def found(path: str) -> object:
+    """The module of this name, or what a module has under it."""
+    try:
+        return import_module(path)
+    except ModuleNotFoundError:
+        holder, _, name = path.rpartition(".")
+        return getattr(import_module(holder), name)
