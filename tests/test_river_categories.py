@@ -136,6 +136,25 @@ def test_learn_many_equals_learn_one_with_text(points, rows):
     assert state(model) == state(twin)
 
 
+@pytest.mark.parametrize(("kept_points", "max_memory"), [(0, 15_000), (0, 40_000), (50, 20_000)])
+@pytest.mark.parametrize("first", [0, 1, 150, 299])
+def test_a_budget_makes_room_for_categories_at_the_first_text_not_at_its_batch(
+    first, kept_points, max_memory
+):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 300))
+    c = [None if t < first else "xyz"[t % 3] for t in range(300)]
+    frame, y = pd.DataFrame({"a": a, "b": b, "c": c}), pd.Series((a * b > 0).astype(int))
+    budget = {"kept_points": kept_points, "max_memory": max_memory}
+    one = learned(zip(frame.to_dict("records"), y.tolist(), strict=True), **budget)
+    many, late = forest(**budget), forest(**budget)
+    many.learn_many(frame, y)
+    for some in (slice(0, 200), slice(200, 300)):
+        late.learn_many(frame[some], y[some])
+    assert state(one) == state(many) == state(late)
+    assert any(tree["evictions"] for tree in one._forest.engine.core.stats())  # the budget binds
+
+
 @pytest.mark.parametrize("make", [lambda X: X, pl.DataFrame, pa.Table.from_pandas])
 def test_frames_of_every_make_may_have_text(make):
     frame, labels = make(X), make(pd.DataFrame({"y": Y}))["y"]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from riparian.engine import native
 from riparian.estimator.categories import (
     CategoryTables,
+    Coded,
     MixedRows,
     Table,
     Value,
@@ -92,13 +93,17 @@ class NamedForest:
             mixed = MixedRows(rows, {columns[key]: coded for key, coded in texts.items()})
             self.check_room(mixed)
             numbers = np.array(self.join(labels), dtype=np.uint32)
+            start = self.first_text(texts.values())
+            if start > 0:
+                self.widen(columns, ())
+                self.engine.learn(rows[:start], numbers[:start], weights[:start], workers)
             self.widen(columns, texts)
             if texts:
                 rows = self.tables.join(mixed)
             if self.undecided:
                 there = np.flatnonzero((~np.isnan(rows)).any(axis=0)).tolist()
                 self.undecided -= {key for key in frame.columns if columns[key] in there}
-            self.engine.learn(rows, numbers, weights, workers)
+            self.engine.learn(rows[start:], numbers[start:], weights[start:], workers)
 
     def predict_proba_one(self, x: Mapping[Key, Any]) -> tuple[list[float], list[Label]]:
         with self.engine.learning:
@@ -152,6 +157,16 @@ class NamedForest:
             known = {} if self.engine.categories is None else self.tables.tables
             new = {column: Table() for column in rows.coded if column not in known}
             CategoryTables({**known, **new}, most=None).check_room(rows)
+
+    def first_text(self, texts: Iterable[Coded]) -> int:
+        """The row with the first text that the forest ever had; 0 where that changes nothing.
+
+        From there on, a part of the budget is set aside for categories: not from the batch, which a
+        user may cut anywhere.
+        """
+        if self.engine.categories is not None or self.max_bytes is None:
+            return 0
+        return min((coded.arrivals()[0][0] for coded in texts), default=0)
 
     def columns_with(self, keys: Set[Key]) -> Columns:
         """The columns, with those that new keys are to have."""
