@@ -285,21 +285,30 @@ void Looking<Rule>::list_points(Tree& tree, std::uint64_t first, typename Tree::
     tree.received_ = received;
 }
 
+template <class Space>
+void save_growth(const Growth& growth, TreeState<Space>& out) {
+    array<"growth">(out) = {growth.structure_arrivals, growth.growth, growth.bound};
+}
+
+template <class Space>
+void restore_growth(Growth& growth, const TreeState<Space>& in) {
+    const auto& saved = array<"growth">(in);
+    growth.structure_arrivals = saved[0];
+    growth.growth = saved[1];
+    growth.bound = saved[2];
+}
+
 template <class Tree>
 void Keeping::save(const Tree& tree, typename Tree::State& out) {
     TwoStreams::save(tree, out);
-    const Record& record = tree.record_;
-    array<"growth">(out) = {record.structure_arrivals, record.growth, record.bound};
+    save_growth(tree.record_, out);
 }
 
 template <class Tree>
 void Keeping::restore(Tree& tree, const typename Tree::State& in, typename Tree::Context& context) {
     TwoStreams::restore(tree, in, context);
     Record& record = tree.record_;
-    const auto& growth = array<"growth">(in);
-    record.structure_arrivals = growth[0];
-    record.growth = growth[1];
-    record.bound = growth[2];
+    restore_growth(record, in);
     record.leaves.resize(tree.leaves_.size());
     Reader next(array<"next_look">(in)), attempt(array<"attempt">(in));
     Reader had_lost(array<"had_lost">(in));
@@ -331,6 +340,7 @@ template <class Tree>
 void Adaptive::save(const Tree& tree, typename Tree::State& out) {
     TwoStreams::save(tree, out);
     const Record& record = tree.record_;
+    save_growth(record, out);
     std::uint64_t buckets = 0;
     record.detector.for_each_bucket([&](std::size_t row, const Adwin::Bucket& bucket) {
         array<"bucket_row">(out).push_back(static_cast<Byte>(row));
@@ -357,6 +367,7 @@ void Adaptive::restore(Tree& tree, const typename Tree::State& in,
                        typename Tree::Context& context) {
     TwoStreams::restore(tree, in, context);
     Record& record = tree.record_;
+    restore_growth(record, in);
     record.replaced = array<"replaced">(in);
     if (!record.replaced.empty()) {
         tree.number_ += record.replaced.size() * context.settings.n_trees;

@@ -24,6 +24,8 @@ namespace riparian {
 struct TwoStreams;  // see rules/
 template <class Rule>
 struct Looking;
+template <class Rule>
+struct Regrowing;
 
 template <FeatureSpace Space, class Rule>
 class Tree {
@@ -132,6 +134,7 @@ private:
     friend Rule;
     friend TwoStreams;  // whose parts other rules are made of,
     friend Looking<Rule>;
+    friend Regrowing<Rule>;
     friend Budget<Tree>;
 
     // -- the way down -----------------------------------------------------------------------------

@@ -74,6 +74,7 @@ class Moment:
 
 # -- runs ------------------------------------------------------------------------------------------
 
+
 def mixture(n: int, seed: int, noise: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """The paper's mixture, and beside it features that say nothing."""
     X, y = GaussianMixture.paper().sample(n, random_state=seed)

@@ -106,6 +106,7 @@ class Native:
         nodes = arrays["leaf_node"].tolist()
         active = arrays["leaf_node"][arrays["leaf_active"] == 1].tolist()
         return {
+            "growth": arrays["growth"].tolist(),
             "evidence": arrays["evidence"].tolist(),
             "window": arrays["window_sums"].tolist(),
             "arrivals": dict(zip(nodes, arrays["structure_arrivals"].tolist(), strict=True)),
@@ -182,6 +183,7 @@ def reference_memory(tree: KeepingTree) -> dict[str, Any]:
 def reference_adaptation(tree: AdaptiveTree) -> dict[str, Any]:
     """What R23 adds to `reference_tree`."""
     return {
+        "growth": [tree.structure_arrivals, tree.growth, tree.bound],
         "evidence": tree.trust.evidence,
         "window": [tree.detector.total, tree.detector.variance],
         "arrivals": tree.arrivals,

@@ -298,7 +298,7 @@ def is_large(forest: Any) -> bool:
     p, dims = forest._native.parameters, getattr(forest, "n_features_in_", 1)
     stats = forest.stats()
     counts = (stats["points"], stats["structure_points"], stats["estimation_points"])
-    drawn = p.candidate_dims if p.candidate_dims != "sqrt" else 0
+    drawn = 0 if isinstance(p.candidate_dims, str) else p.candidate_dims
     return max(dims, p.split_points, drawn) > 1000 or max(counts) > 2**60
 
 

@@ -30,7 +30,7 @@ def parameters(draw, max_trees=3, kept_points=(0,)):
     return Parameters(
         n_trees=draw(st.integers(1, max_trees)),
         seed=draw(st.integers(0, 2**64 - 1)),
-        candidate_dims=draw(st.sampled_from([0.0, 1.0, 2.7, 30.0, "sqrt"])),
+        candidate_dims=draw(st.sampled_from([0.0, 1.0, 2.7, 30.0, "sqrt", "4sqrt"])),
         split_points=draw(st.sampled_from([1, 2, 3, 10, 17, 33])),
         min_gain=draw(st.sampled_from([0.0, 0.001, 0.1, 0.5, 2.0])),
         alpha=alpha,

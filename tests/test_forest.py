@@ -393,6 +393,7 @@ def test_more_candidate_dimensions_are_looked_at_when_asked_for():
 
     assert mean_dims(0.0) == 1
     assert 9 < mean_dims("sqrt") < 13
+    assert 37 < mean_dims("4sqrt") < 45
     assert 47 < mean_dims(50.0) < 55
 
 

@@ -13,10 +13,15 @@ namespace riparian {
 namespace {
 
 Adaptive::Settings adaptive(const TwoStreams::Settings& two_streams, std::uint32_t kept_points,
-                            bool sparse, std::uint64_t n_trees, std::uint32_t leaf_points,
-                            std::vector<float> memories, double fading, double drift_confidence) {
-    return {{two_streams, kept_points, sparse}, n_trees, leaf_points,
-            std::move(memories),                fading,  drift_confidence};
+                            bool sparse, bool regrows, std::uint64_t n_trees,
+                            std::uint32_t leaf_points, std::vector<float> memories, double fading,
+                            double drift_confidence) {
+    return {{two_streams, kept_points, sparse, regrows},
+            n_trees,
+            leaf_points,
+            std::move(memories),
+            fading,
+            drift_confidence};
 }
 
 // 1 if the window was cut and its mean has risen, -1 if it has fallen, 0 if there was no cut.
@@ -46,8 +51,8 @@ void bind_adaptive(nb::module_& m) {
         .def_prop_ro("total", &Adwin::total)
         .def_prop_ro("variance", &Adwin::variance);
     nb::class_<Adaptive::Settings>(m, "AdaptiveSettings");
-    m.def("adaptive", &adaptive, "two_streams"_a, "kept_points"_a, "sparse"_a, "n_trees"_a,
-          "leaf_points"_a, "memories"_a, "fading"_a, "drift_confidence"_a);
+    m.def("adaptive", &adaptive, "two_streams"_a, "kept_points"_a, "sparse"_a, "regrows"_a,
+          "n_trees"_a, "leaf_points"_a, "memories"_a, "fading"_a, "drift_confidence"_a);
     bind_scheduled<Columns, Adaptive>(m, "ColumnAdaptive")
         .def("replacements", &BoundForest<Columns, Adaptive>::replacements);
 }

@@ -9,7 +9,7 @@ namespace {
 
 Keeping::Settings keeping(const TwoStreams::Settings& two_streams, std::uint32_t kept_points,
                           bool sparse, bool regrows) {
-    return {{two_streams, kept_points, sparse}, regrows};
+    return {two_streams, kept_points, sparse, regrows};
 }
 
 }  // namespace

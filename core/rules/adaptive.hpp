@@ -15,12 +15,12 @@
 #include "drift/memories.hpp"
 #include "kept/lists.hpp"
 #include "memory/array.hpp"
-#include "rules/looking.hpp"
+#include "rules/regrowth.hpp"
 #include "rules/two_streams.hpp"
 
 namespace riparian {
 
-struct Adaptive : Looking<Adaptive> {
+struct Adaptive : Regrowing<Adaptive> {
     struct Settings : KeptSettings {
         std::uint64_t n_trees = 0;     // of the whole forest, of which some may be elsewhere
         std::uint32_t leaf_points = 0;  // of each stream that a leaf lists
@@ -38,7 +38,7 @@ struct Adaptive : Looking<Adaptive> {
         Memories memories;
     };
 
-    struct Record {
+    struct Record : Growth {
         explicit Record(const Settings& settings)
             : lists(settings.kept_points),
               trust(settings.memories.size()),
@@ -102,13 +102,14 @@ struct Adaptive : Looking<Adaptive> {
         stay_within_budget(tree, t, context);
     }
 
-    // The list of a leaf is divided between its children, in order, which start with the histogram and
-    // the memories of what they list. A child's points are linked once it has looked or waits.
+    // The list of a leaf is divided between its children, in order, which start with the histogram of
+    // what they list. A child's points are linked and remembered once it has looked or waits.
     template <class Tree>
     static void inherit(Tree& tree, std::uint32_t left, std::uint32_t right,
                         const typename Tree::Cut& cut, bool, typename Tree::Context& context) {
         auto& scratch = context.scratch;
         Record& record = tree.record_;
+        expect_growth(tree, context.settings);
         record.leaves.push_back({});
         divide_cell(cut, context);
         record.leaves[left].memories.release(tree.histograms_, record.trust.memories());
@@ -116,7 +117,6 @@ struct Adaptive : Looking<Adaptive> {
         for (const auto& [leaf, cell] : {std::pair(left, scratch.left), {right, scratch.right}}) {
             set_lists(record.leaves[leaf], cell, context);
             fill_histogram(tree, leaf, cell, context);
-            remember_list(tree, leaf, cell, context);
         }
     }
 
@@ -147,6 +147,7 @@ struct Adaptive : Looking<Adaptive> {
 
 private:
     friend Looking<Adaptive>;
+    friend Regrowing<Adaptive>;
 
     // -- receiving a point --------------------------------------------------------------------------
 
@@ -172,6 +173,7 @@ private:
         tree.totals_.structure_points += n;
         record.trust.judge(record.leaves[index].memories, sums, y, tree.n_classes(),
                            context.settings.fading);
+        if (is_grown_anew(tree, context)) return;
         record.lists.push(record.leaves[index].structure, t);
         const typename Tree::Leaf& leaf = tree.leaves_[index];
         if (!leaf.young() || arrivals(tree, index) < leaf.next) return;
@@ -183,10 +185,9 @@ private:
     template <class Tree>
     static void replace(Tree& tree, std::uint64_t t, typename Tree::Context& context) {
         Record& record = tree.record_;
-        for (ListedLeaf& leaf : record.leaves)
-            leaf.memories.release(tree.histograms_, record.trust.memories());
-        record.leaves.clear();
+        clear_leaves(tree);
         tree.fell();
+        static_cast<Growth&>(record) = {};
         tree.number_ += context.settings.n_trees;
         tree.planted_ = t;
         tree.totals_ = {.classes = tree.totals_.classes};
@@ -216,11 +217,6 @@ private:
 
     // -- a look -----------------------------------------------------------------------------------
 
-    template <class Tree>
-    static Draws draws_of(const Tree& tree, std::uint32_t node, std::uint32_t attempt,
-                          const Settings& settings) {
-        return Draws(key(settings.seed, tree.number_, leaf_draw, node, attempt));
-    }
     // A leaf of 2^31 arrivals does not look any more.
     template <class Tree>
     static std::uint32_t arrivals(const Tree& tree, std::uint32_t leaf) {
@@ -228,10 +224,33 @@ private:
             std::min<std::uint64_t>(tree.record_.leaves[leaf].structure.count, 1u << 31));
     }
     static std::uint64_t most_listed(const Settings& settings) { return settings.leaf_points; }
-    // Among few points, a large gain is most likely chance.
-    static double min_gain(std::size_t n, const Settings& settings) {
+    // A leaf that looks again and again among few points finds a large gain by chance. While a tree is
+    // grown anew, each leaf looks once.
+    template <class Tree>
+    static double min_gain(const Tree& tree, std::size_t n, const Settings& settings) {
+        if (tree.record_.growing) return settings.min_gain;
         const auto points = static_cast<double>(n);
         return std::max(settings.min_gain, 2.0 * (ln(points + 1.0) / ln2) / points);
+    }
+    // Among many points, trees that look in so many dimensions would be too much alike: half will do.
+    template <class Tree>
+    static void draw_dims(const Tree& tree, Draws& draws, typename Tree::Context& context) {
+        auto& drawn = context.scratch.drawn;
+        context.space.draw(draws, context.scratch.shuffle, drawn);
+        if (tree.record_.growing) drawn.resize((drawn.size() + 1) / 2);
+    }
+    template <class Tree>
+    static void rest(Tree& tree, std::uint32_t leaf, const Cell& cell,
+                     typename Tree::Context& context) {
+        link(tree, cell, context);
+        remember_list(tree, leaf, cell, context);
+    }
+    template <class Tree>
+    static void clear_leaves(Tree& tree) {
+        Record& record = tree.record_;
+        for (ListedLeaf& leaf : record.leaves)
+            leaf.memories.release(tree.histograms_, record.trust.memories());
+        record.leaves.clear();
     }
     // A list ends by itself.
     template <class Tree>

@@ -18,15 +18,14 @@
 #include "kept/lists.hpp"
 #include "memory/array.hpp"
 #include "rules/looking.hpp"
+#include "rules/regrowth.hpp"
 #include "rules/two_streams.hpp"
 #include "settings.hpp"
 
 namespace riparian {
 
-struct Keeping : Looking<Keeping> {
-    struct Settings : KeptSettings {
-        bool regrows = false;  // R21: off where β(0) is far above α(0)
-    };
+struct Keeping : Regrowing<Keeping> {
+    using Settings = KeptSettings;
     using Evidence = TwoStreamsEvidence;
     using Stream = TwoStreams::Stream;
 
@@ -36,15 +35,11 @@ struct Keeping : Looking<Keeping> {
         std::uint32_t attempt = 0;  // while young: times it drew in vain
     };
 
-    struct Record {
+    struct Record : Growth {
         explicit Record(const Settings& settings) : lists(settings.kept_points) {}
 
         Array<ListedLeaf> leaves;  // side by side with the leaves of the tree
         PointLists lists;
-        std::uint64_t structure_arrivals = 0;
-        std::uint64_t growth =
-            0;  // g: structure arrivals when the tree was grown; 0: from the start
-        std::uint64_t bound = 0;            // structure arrivals at which it is grown anew
         std::uint64_t lost_estimation = 0;  // weight of the estimation points that are not at hand
         bool full = false;                  // a split was refused for want of memory
 
@@ -96,7 +91,7 @@ struct Keeping : Looking<Keeping> {
                         typename Tree::Context& context) {
         auto& scratch = context.scratch;
         Record& record = tree.record_;
-        if (tree.nodes_.size() == 3 && record.growth == 0) set_first_bound(tree, context.settings);
+        expect_growth(tree, context.settings);
         if (!was_young) {
             read_cell(tree, left, context);
             label_estimation(context);
@@ -135,6 +130,7 @@ struct Keeping : Looking<Keeping> {
 
 private:
     friend Looking<Keeping>;
+    friend Regrowing<Keeping>;
 
     // -- receiving a point --------------------------------------------------------------------------
 
@@ -160,8 +156,7 @@ private:
                                 typename Tree::Context& context) {
         Record& record = tree.record_;
         tree.totals_.structure_points += n;
-        ++record.structure_arrivals;
-        if (is_due(tree, context) && grow_anew(tree, context)) return;
+        if (is_grown_anew(tree, context)) return;
         record.lists.push(record.leaves[index].structure, t);
         const typename Tree::Leaf& leaf = tree.leaves_[index];
         if (leaf.settled()) {
@@ -193,17 +188,27 @@ private:
     // -- a look -----------------------------------------------------------------------------------
 
     template <class Tree>
-    static Draws draws_of(const Tree& tree, std::uint32_t node, std::uint32_t attempt,
-                          const Settings& settings) {
-        const std::uint64_t start = key(settings.seed, tree.number_, leaf_draw, node, attempt);
-        return Draws(tree.record_.growth ? fold(start, tree.record_.growth) : start);
-    }
-    template <class Tree>
     static std::uint32_t arrivals(const Tree& tree, std::uint32_t leaf) {
         return static_cast<std::uint32_t>(tree.record_.leaves[leaf].structure.count);
     }
     static std::uint64_t most_listed(const Settings&) { return unbounded; }
-    static double min_gain(std::size_t, const Settings& settings) { return settings.min_gain; }
+    template <class Tree>
+    static double min_gain(const Tree&, std::size_t, const Settings& settings) {
+        return settings.min_gain;
+    }
+    template <class Tree>
+    static void draw_dims(const Tree&, Draws& draws, typename Tree::Context& context) {
+        context.space.draw(draws, context.scratch.shuffle, context.scratch.drawn);
+    }
+    template <class Tree>
+    static void rest(Tree& tree, std::uint32_t, const Cell& cell,
+                     const typename Tree::Context& context) {
+        link(tree, cell, context);
+    }
+    template <class Tree>
+    static void clear_leaves(Tree& tree) {
+        tree.record_.leaves.restart();
+    }
     template <class Tree>
     static void drop_lost(Tree& tree, std::uint32_t index, std::uint64_t received) {
         ListedLeaf& listed = tree.record_.leaves[index];
@@ -284,75 +289,6 @@ private:
             return has_room_for(tree, feature, context);
         };
         TwoStreams::check(tree, index, context, redraw, may_split);
-    }
-
-    // -- regrowth (R21) -----------------------------------------------------------------------------
-
-    template <class Tree>
-    static void set_first_bound(Tree& tree, const Settings& settings) {
-        const std::uint64_t twice = 2 * tree.record_.structure_arrivals;
-        const double u = uniform(key(settings.seed, tree.number_, bound_draw, 0));
-        tree.record_.bound = twice + static_cast<std::uint64_t>(static_cast<double>(twice) * u);
-    }
-
-    template <class Tree>
-    static bool is_due(const Tree& tree, const typename Tree::Context& context) {
-        return tree.record_.structure_arrivals >= tree.record_.bound && tree.nodes_[0].inner() &&
-               context.received <= context.settings.kept_points && context.settings.regrows &&
-               tree.totals_.stopped_at == 0;
-    }
-
-    // All points at hand are the list of a new root. If that does not split, the old tree stays.
-    template <class Tree>
-    static bool grow_anew(Tree& tree, typename Tree::Context& context) {
-        Record& record = tree.record_;
-        const std::uint64_t old_growth = record.growth;
-        record.bound = 2 * record.structure_arrivals;
-        record.growth = record.structure_arrivals;
-        list_all(tree, context);
-        auto& scratch = context.scratch;
-        const std::uint64_t total =
-            ListedEstimation{scratch.cell.estimation.count,
-                             scratch.estimation.weights(scratch.cell.estimation)}
-                .weight();
-        const Place root{0, 0, 0, total >= context.settings.beta[0]};
-        const LookResult result =
-            can_succeed(root, context) ? search(tree, root, context) : passed_over;
-        if (!result.best) {
-            record.growth = old_growth;
-            return false;
-        }
-        tree.fell();
-        tree.plant_root();
-        record.leaves.restart();
-        record.leaves.push_back({});
-        set_lists(record.leaves[0], scratch.cell, context);
-        label_estimation(context);
-        fill_histogram(tree, 0, scratch.cell, context);
-        enter(tree, 0, context.received);
-        if (!split_young(tree, 0, *result.best, context)) link(tree, scratch.cell, context);
-        let_all_look_that_entered(tree, context);
-        return true;
-    }
-
-    template <class Tree>
-    static void list_all(const Tree& tree, typename Tree::Context& context) {
-        auto& scratch = context.scratch;
-        start_cells(context);
-        const std::uint64_t stream_key = key(context.settings.seed, tree.number_, stream_draw);
-        scratch.cell.structure = scratch.structure.add([&](std::vector<std::uint64_t>& structure) {
-            const auto list_both = [&](std::vector<std::uint64_t>& estimation) {
-                for (std::uint64_t t = 0; t < context.received; ++t) {
-                    const Stream stream =
-                        TwoStreams::stream_of(fold(stream_key, t), context.settings);
-                    if (stream == Stream::ignored || weight_of(tree, t, context) == 0) continue;
-                    (stream == Stream::structure ? structure : estimation).push_back(t);
-                }
-            };
-            scratch.cell.estimation = scratch.estimation.add(list_both);
-        });
-        describe_structure(tree, context);
-        describe_estimation(tree, context);
     }
 };
 

@@ -29,13 +29,14 @@ namespace riparian {
 struct KeptSettings : TwoStreams::Settings {
     std::uint32_t kept_points = 0;  // W, above 0
     bool sparse = false;            // rows are kept as their entries that are not zero
+    bool regrows = false;           // R21: off where β(0) is far above α(0)
 };
 
-// A rule that is made of this says where a look draws (`draws_of`), how many structure points have arrived in
-// a leaf (`arrivals`), how many of each stream it lists at the most (`most_listed`), the gain that a split among
-// so many must be above (`min_gain`), what it drops of its lists as it enters the fringe (`drop_lost`), and when
-// the lifetime of its children began (`born_of_children`). Its record has `lists`, the lists of each leaf in
-// `leaves`, and `full`.
+// A rule that is made of this says where a look draws (`draws_of`) and which dimensions (`draw_dims`), how many
+// structure points have arrived in a leaf (`arrivals`), how many of each stream it lists at the most
+// (`most_listed`), the gain that a split among so many must be above (`min_gain`), what it drops of its lists as it
+// enters the fringe (`drop_lost`), what becomes of a cell that stays a leaf (`rest`), and when the lifetime of its
+// children began (`born_of_children`). Its record has `lists`, the lists of each leaf in `leaves`, and `full`.
 template <class Rule>
 struct Looking {
     template <class Space>
@@ -108,8 +109,8 @@ struct Looking {
                 enter_and_look(leaf, std::nullopt);
             }
         });
-        if (left_waits) link(tree, scratch.left, context);
-        if (right_waits) link(tree, scratch.right, context);
+        if (left_waits) Rule::rest(tree, left, scratch.left, context);
+        if (right_waits) Rule::rest(tree, right, scratch.right, context);
     }
 
     // A block of points is kept, then learned by all trees side by side.
@@ -288,14 +289,14 @@ protected:
     static constexpr LookResult passed_over{.any_valid = true, .best = std::nullopt};
 
     // The cell's structure points: whether a look at them can succeed.
-    template <class Context>
-    static bool can_succeed(const Place& place, Context& context) {
+    template <class Tree>
+    static bool can_succeed(const Tree& tree, const Place& place, typename Tree::Context& context) {
         auto& scratch = context.scratch;
         const Run run = scratch.cell.structure;
         if (run.count < 2) return false;
         scratch.tally.set(scratch.structure.labels(run), scratch.structure.weights(run));
         return place.must ||
-               look_can_succeed(scratch.tally, Rule::min_gain(run.count, context.settings));
+               look_can_succeed(scratch.tally, Rule::min_gain(tree, run.count, context.settings));
     }
 
     // Which of the cell's structure points become thresholds: m of them, or all if they are fewer.
@@ -321,9 +322,9 @@ protected:
                                       scratch.estimation.weights(scratch.cell.estimation)};
         if (listed.weight() / 2 < alpha) return passed_over;
         Draws draws = Rule::draws_of(tree, place.node, place.attempt, settings);
-        context.space.draw(draws, scratch.shuffle, scratch.drawn);
+        Rule::draw_dims(tree, draws, context);
         draw_split_points(draws, context);
-        const double min_gain = Rule::min_gain(structure.size(), settings);
+        const double min_gain = Rule::min_gain(tree, structure.size(), settings);
         const auto above = place.must ? std::nullopt : std::optional(min_gain);
         const ListedValues values(context.shared, structure, estimation);
         return scratch.look.search(std::span<const typename Tree::Feature>(scratch.drawn),
@@ -353,7 +354,7 @@ protected:
             if (!result.any_valid) ++listed.attempt;
         }
         leaf.next = std::max(n + 1, static_cast<std::uint32_t>((13 * std::uint64_t{n} + 9) / 10));
-        if (entered.cell) link(tree, *entered.cell, context);
+        if (entered.cell) Rule::rest(tree, index, *entered.cell, context);
     }
 
     // Its list is read as far as it is needed.
@@ -364,7 +365,7 @@ protected:
             context.scratch.cell = *entered.cell;
         else
             read_structure(tree, entered.leaf, context);
-        if (!can_succeed(place, context)) return passed_over;
+        if (!can_succeed(tree, place, context)) return passed_over;
         if (!entered.cell) read_estimation(tree, entered.leaf, context);
         return search(tree, place, context);
     }
@@ -383,7 +384,8 @@ protected:
     static bool split_young(Tree& tree, std::uint32_t index, const LookChoice& choice,
                             typename Tree::Context& context) {
         if (!has_room_for(tree, context.scratch.drawn[choice.feature], context)) return false;
-        if (choice.gain > Rule::min_gain(context.scratch.cell.structure.count, context.settings))
+        if (choice.gain >
+            Rule::min_gain(tree, context.scratch.cell.structure.count, context.settings))
             ++tree.totals_.should_splits;
         else
             ++tree.totals_.must_splits;

@@ -67,6 +67,7 @@ def adaptive(
     two_streams: TwoStreamsSettings,
     kept_points: int,
     sparse: bool,
+    regrows: bool,
     n_trees: int,
     leaf_points: int,
     memories: list[float],

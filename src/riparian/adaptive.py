@@ -66,7 +66,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
         self,
         n_estimators: int = 100,
         *,
-        candidate_dims: float | Literal["sqrt"] = "sqrt",
+        candidate_dims: float | Literal["sqrt", "4sqrt"] = "4sqrt",
         split_points: int = 10,
         min_gain: float = 0.3,
         alpha: Schedule = Geometric(1, 1.05),  # noqa: B008, frozen

@@ -58,7 +58,7 @@ class OnlineForestClassifier(RowForestClassifier):
         self,
         n_estimators: int = 100,
         *,
-        candidate_dims: float | Literal["sqrt"] = "sqrt",
+        candidate_dims: float | Literal["sqrt", "4sqrt"] = "sqrt",
         split_points: int = 10,
         min_gain: float = 0.3,
         alpha: Schedule = Geometric(0.5, 1.1),  # noqa: B008, frozen

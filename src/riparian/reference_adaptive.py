@@ -3,8 +3,9 @@
 To be read after `riparian.reference_kept`, whose parts it is made of. Its trees forget. A leaf lists its
 last points only, and never settles. It remembers its estimation points several times over, each memory
 fading at its own rate, and the tree trusts the memories that have predicted its structure points best of
-late. A tree whose error rises, by an ADWIN of its own, is replaced by an empty one. Trees do not look at
-each other. The native engine must equal this file to the last bit; of it are only ln, exp and ADWIN.
+late. A tree is grown anew from its points while they are all at hand. A tree whose error rises, by an
+ADWIN of its own, is replaced by an empty one. Trees do not look at each other. The native engine must
+equal this file to the last bit; of it are only ln, exp and ADWIN.
 
 >>> import numpy as np
 >>> from riparian.estimator.schedules import Geometric
@@ -33,7 +34,17 @@ import numpy as np
 
 from riparian._core import Adwin, exp_of_negative, ln
 from riparian.estimator.parameters import AdaptiveParameters
-from riparian.reference import WHOLE, FeatureSpace, Label, Leaf, Point, Split, vote
+from riparian.reference import (
+    WHOLE,
+    Draws,
+    Feature,
+    FeatureSpace,
+    Label,
+    Leaf,
+    Point,
+    Split,
+    vote,
+)
 from riparian.reference_kept import Arrival, KeepingForest, KeepingTree, KeptPoints, weight_of
 
 LN2 = 0.6931471805599453
@@ -116,9 +127,11 @@ class AdaptiveTree(KeepingTree):
         arrived: list[Label],
     ) -> None:
         self.arrived = arrived  # the classes of the stream so far, in order of arrival
+        self.growing = False  # just now, anew
         self.trust = Trust(len(parameters.memories), parameters.fading)
         self.detector = Adwin(parameters.drift_confidence)
         super().__init__(number, parameters, space, kept)
+        self.planted = max(0, kept.received - 1)  # the point that it will learn first
 
     def plant(self, root: Leaf) -> None:
         self.memories = {root.number: self.empty_memories()}  # of every leaf, by its number
@@ -146,8 +159,11 @@ class AdaptiveTree(KeepingTree):
 
     def receive_structure(self, x: Point, y: Label, copies: int) -> None:
         self.structure_points += copies
+        self.structure_arrivals += 1
         leaf = self.leaf_of(x)
         self.trust.judge(self.memories[leaf.number], y, self.arrived)
+        if self.is_due() and self.grow_anew():
+            return
         self.list_last(self.lists[leaf.number].structure, self.arrival(x, y, copies))
         self.arrivals[leaf.number] += 1
         if self.is_young(leaf) and self.arrivals[leaf.number] >= self.next_look[leaf.number]:
@@ -158,14 +174,41 @@ class AdaptiveTree(KeepingTree):
         points.append(point)
         del points[: -self.parameters.leaf_points]
 
+    # -- regrowth (R21) -------------------------------------------------------------------------
+
+    def grow_anew(self) -> bool:
+        self.growing = True
+        has_split = super().grow_anew()
+        self.growing = False
+        return has_split
+
+    def list_all(self, root: Leaf) -> None:
+        super().list_all(root)
+        self.inherit(root)
+
+    def shorten_lists(self, leaf: Leaf) -> None:
+        """A leaf of a tree that is grown anew has listed all points in its cell until it has looked."""
+        lists = self.lists[leaf.number]
+        del lists.structure[: -self.parameters.leaf_points]
+        del lists.estimation[: -self.parameters.leaf_points]
+
     # -- a leaf looks ---------------------------------------------------------------------------
 
     def look(self, leaf: Leaf) -> None:
         self.lists[leaf.number].drop_lost(self.kept)
         super().look(leaf)
+        if self.is_young(leaf):  # it has not split
+            self.shorten_lists(leaf)
+
+    def draw_dims(self, draws: Draws) -> Sequence[Feature]:
+        """Among many points, trees that look in so many would be too much alike: half will do."""
+        dims = super().draw_dims(draws)
+        return dims[: (len(dims) + 1) // 2] if self.growing else dims
 
     def min_gain(self, leaf: Leaf) -> float:
-        """Among few points, a large gain is most likely chance."""
+        """A leaf that looks again and again among few points finds a large gain by chance."""
+        if self.growing:  # each looks once
+            return super().min_gain(leaf)
         n = len(self.lists[leaf.number].structure)
         return max(self.parameters.min_gain, 2.0 * (ln(n + 1.0) / LN2) / n)
 
@@ -179,17 +222,26 @@ class AdaptiveTree(KeepingTree):
         part = int(float(lifetime) * (float(listed) / float(leaf.estimation.total())))
         return self.estimation_points - min(lifetime, max(listed, part))
 
+    def split(self, leaf: Leaf) -> None:
+        super().split(leaf)
+        for waiting in self.inactive:
+            self.shorten_lists(waiting)
+
     def replace(self, leaf: Leaf, split: Split) -> None:
-        """The children remember the points that they list, as if these had arrived there."""
         super().replace(leaf, split)
         del self.memories[leaf.number], self.arrivals[leaf.number]
         for child in split.children:
-            lists, memories = self.lists[child.number], self.empty_memories()
-            for point in lists.estimation:
-                for memory in memories:
-                    memory.add(point.y, point.copies)
-            self.memories[child.number] = memories
-            self.arrivals[child.number] = len(lists.structure)
+            assert isinstance(child, Leaf)
+            self.inherit(child)
+
+    def inherit(self, leaf: Leaf) -> None:
+        """A new leaf remembers the points that it lists, as if these had arrived there."""
+        lists, memories = self.lists[leaf.number], self.empty_memories()
+        for point in lists.estimation:
+            for memory in memories:
+                memory.add(point.y, point.copies)
+        self.memories[leaf.number] = memories
+        self.arrivals[leaf.number] = len(lists.structure)
 
     # -- predicting ---------------------------------------------------------------------------------
 

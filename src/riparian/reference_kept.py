@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from riparian.estimator.parameters import Parameters
@@ -36,6 +36,7 @@ from riparian.reference import (
     LEAF_DRAW,
     Draws,
     EstimationCounts,
+    Feature,
     FeatureSpace,
     Forest,
     Label,
@@ -80,9 +81,6 @@ class KeptPoints:
 
     def at_hand(self, t: int) -> bool:
         return t >= self.received - self.size
-
-    def all_at_hand(self) -> bool:
-        return self.received <= self.size
 
 
 # ---------------------------------------------------------------------------------------------
@@ -130,6 +128,7 @@ class KeepingTree(Tree):
         self, number: int, parameters: Parameters, space: FeatureSpace, kept: KeptPoints
     ) -> None:
         self.kept = kept  # shared by all trees
+        self.planted = 0  # the first point that the tree has received
         self.lost_estimation_points = 0  # received, and no longer at hand
         self.structure_arrivals = 0
         self.growth = 0  # g of R21: structure arrivals when the tree was grown, 0 at first
@@ -244,7 +243,7 @@ class KeepingTree(Tree):
         lists = self.lists[leaf.number]
         lists.drop_lost(self.kept)
         draws = self.draws(leaf)
-        leaf.select_dims(self.space.draw(draws))
+        leaf.select_dims(self.draw_dims(draws))
         points = list(lists.structure)
         for i in range(min(self.parameters.split_points, len(points))):
             j = i + draws.below(len(points) - i)
@@ -255,6 +254,9 @@ class KeepingTree(Tree):
                 split.structure[self.side(split, point.x)][point.y] += point.copies
             for point in lists.estimation:
                 split.estimation[self.side(split, point.x)][point.y] += point.copies
+
+    def draw_dims(self, draws: Draws) -> Sequence[Feature]:
+        return self.space.draw(draws)
 
     def born_of_children(self, leaf: Leaf) -> int:
         """E0 of what counts all points at hand."""
@@ -285,9 +287,9 @@ class KeepingTree(Tree):
     # -- regrowth (R21) ------------------------------------------------------------------------
 
     def is_due(self) -> bool:
-        """While every point is at hand, a tree is grown anew each time its points have doubled."""
+        """While all its points are at hand, a tree is grown anew each time they have doubled."""
         return (
-            self.kept.all_at_hand()
+            self.kept.at_hand(self.planted)
             and self.splits_without_gain()
             and isinstance(self.root, Split)
             and self.structure_arrivals >= self.bound
@@ -321,6 +323,8 @@ class KeepingTree(Tree):
     def list_all(self, root: Leaf) -> None:
         lists = self.lists[root.number]
         for t, x, y, weight in self.kept.points:
+            if t < self.planted:
+                continue
             copies, stream = self.round_weight(t, weight), self.stream(t)
             if copies > 0 and stream == "structure":
                 lists.structure.append(Arrival(t, x, y, copies))

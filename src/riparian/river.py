@@ -79,7 +79,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         self,
         n_estimators: int = DEFAULT["n_estimators"],
         *,
-        candidate_dims: float | Literal["sqrt"] = DEFAULT["candidate_dims"],
+        candidate_dims: float | Literal["sqrt", "4sqrt"] = DEFAULT["candidate_dims"],
         split_points: int = DEFAULT["split_points"],
         min_gain: float = DEFAULT["min_gain"],
         alpha: Schedule | None = None,  # River wants defaults that are plain values
@@ -251,7 +251,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
         self,
         n_estimators: int = ADAPTIVE_DEFAULT["n_estimators"],
         *,
-        candidate_dims: float | Literal["sqrt"] = ADAPTIVE_DEFAULT["candidate_dims"],
+        candidate_dims: float | Literal["sqrt", "4sqrt"] = ADAPTIVE_DEFAULT["candidate_dims"],
         split_points: int = ADAPTIVE_DEFAULT["split_points"],
         min_gain: float = ADAPTIVE_DEFAULT["min_gain"],
         alpha: Schedule | None = None,

@@ -230,7 +230,7 @@ def test_an_option_is_what_the_estimator_is_given(args, parameters, path, points
         (["--kept-points", 10**6, "--max-memory", "1MB"], "--kept-points must be at most"),
         (["--class-weight", "oak"], "--class-weight must be balanced, or LABEL=WEIGHT"),
         (["--class-weight", "oak=-1"], "--class-weight must hold numbers from 0"),
-        (["--candidate-dims", "all"], "--candidate-dims must be a number or 'sqrt'"),
+        (["--candidate-dims", "all"], "--candidate-dims must be a number or 'sqrt' or '4sqrt'"),
         (["--threads", 0], "--threads"),
         (["--encode", "words"], "Invalid value for '--encode'"),
         (["--checkpoint-every", "5m"], "--checkpoint-every must be a number of rows"),

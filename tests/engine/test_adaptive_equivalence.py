@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,7 +13,7 @@ from riparian.estimator.parameters import AdaptiveParameters
 from riparian.estimator.schedules import Geometric
 
 from equivalence import Native, assert_same, learn_reference
-from strategies import adaptive_parameters, changing_streams, cuts
+from strategies import adaptive_parameters, changing_streams, cuts, mixed_streams
 
 pytestmark = pytest.mark.engine
 
@@ -48,8 +50,19 @@ def test_engines_agree_on_weights(parameters, stream, data):
     assert_same(forest, engine, X[:20])
 
 
+@quick
+@given(adaptive_parameters(max_trees=2), mixed_streams(), st.data())
+def test_engines_agree_on_categories(parameters, stream, data):
+    X, y, categorical = stream
+    forest = learn_reference(parameters, X, y, categorical=categorical)
+    engine = Native(parameters, X.shape[1], categorical=categorical)
+    for first, last in data.draw(cuts(len(X))):
+        engine.learn(X[first:last], y[first:last])
+    assert_same(forest, engine, X[:20])
+
+
 CHANGING = AdaptiveParameters(
-    n_trees=4, seed=5, candidate_dims="sqrt", split_points=10, min_gain=0.3,
+    n_trees=4, seed=5, candidate_dims="4sqrt", split_points=10, min_gain=0.3,
     alpha=Geometric(0.5, 1.1), beta=Geometric(10, 1.1), structure_fraction=0.5,
     ignore_fraction=0.1, fringe_size=None, voting="average", kept_points=700,
     drift_confidence=0.01, leaf_points=24, memories=(1 / 3, 0.8, 0.95, 1.0), fading=0.98,
@@ -87,3 +100,24 @@ def test_a_shard_numbers_its_new_trees_as_the_whole_forest_does():
     assert [shard.tree(i) for i in (0, 1)] == [whole.tree(i) for i in (1, 2)]
     mine = [pair for pair in whole.forest.replacements() if pair[1] in (1, 2)]
     assert shard.forest.replacements() == mine != []
+
+
+@pytest.mark.parametrize("fringe_size", [None, 3])
+def test_a_tree_is_grown_anew_from_its_own_points_while_they_are_all_at_hand(fringe_size):
+    """Also one that has replaced another; and whatever a fringe makes wait."""
+    X, y = flipping(1400, every=500)
+    parameters = replace(CHANGING, fringe_size=fringe_size)
+    forest, engine = learn_reference(parameters, X[:0], y[:0]), Native(parameters, 4)
+    grown = set()  # by number and growth
+    for first in range(0, 1400, 100):
+        batch = slice(first, first + 100)
+        forest.learn(X[batch], y[batch].tolist())
+        engine.learn(X[batch], y[batch], workers=2)
+        engine = engine.reborn()
+        assert_same(forest, engine, X[:10])
+        for tree in forest.trees:
+            assert tree.growth == 0 or tree.bound == 2 * tree.growth or tree.planted + 700 < first
+            if tree.growth:
+                grown.add((tree.number, tree.growth))
+    assert len({number for number, _ in grown}) > 4  # new trees, too
+    assert len(grown) > 8

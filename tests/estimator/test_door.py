@@ -227,7 +227,10 @@ BAD_PARAMETERS = [
         ("candidate_dims", bad, ValueError, "must be from 0 to 1000000, got")
         for bad in (-0.1, math.nan, math.inf, 1e9)
     ],
-    *[("candidate_dims", bad, ValueError, "a number or 'sqrt', got") for bad in ("log2", "")],
+    *[
+        ("candidate_dims", bad, ValueError, "a number or 'sqrt' or '4sqrt', got")
+        for bad in ("log2", "")
+    ],
     *[("candidate_dims", bad, TypeError, NUMBER) for bad in (None, True, [1.0], 1j)],
     *[("split_points", bad, ValueError, "must be from 1 to") for bad in (0, -1, 2**40)],
     *[("split_points", bad, TypeError, WHOLE) for bad in (1.5, "3", None, True)],

@@ -21,7 +21,7 @@ from riparian.estimator.kinds import (
 )
 from riparian.estimator.schedules import Geometric
 
-ROOT = OrWord(Number(0, 9), "sqrt")
+ROOT = OrWord(Number(0, 9), ("sqrt", "4sqrt"))
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,7 @@ ROOT = OrWord(Number(0, 9), "sqrt")
         (Flag(), np.True_, True),
         (OneOf(("oak", "elm")), np.str_("elm"), "elm"),
         (ROOT, "sqrt", "sqrt"),
+        (ROOT, "4sqrt", "4sqrt"),
         (ROOT, 3, 3.0),
         (OrNone(Whole(1, 5), "all"), None, None),
         (OrNone(Whole(1, 5), "all"), 2, 2),
@@ -63,7 +64,7 @@ def test_a_value_is_kept_in_its_plain_form(kind, given, kept):
         (Flag(), 1, "size must be True or False, got 1"),
         (OneOf(("oak", "elm")), "ash", "size must be 'oak' or 'elm', got 'ash'"),
         (OneOf(("oak", "elm")), ["oak"], "size must be 'oak' or 'elm', got \\['oak'\\]"),
-        (ROOT, "log", "size must be a number or 'sqrt', got 'log'"),
+        (ROOT, "log", "size must be a number or 'sqrt' or '4sqrt', got 'log'"),
         (ROOT, None, "size must be a number, got None"),
         (OrNone(Whole(1, 5), "all"), 0, "size must be from 1 to 5, got 0"),
         (Bytes(), "many", "size must be a number of bytes or like '500MB' or '2GiB', got 'many'"),
@@ -83,7 +84,7 @@ def test_another_value_is_refused_by_the_name_of_the_parameter(kind, given, mess
         (Whole(1, 5), "int"),
         (Number(0), "float"),
         (OneOf(("oak", "elm")), '"oak" or "elm"'),
-        (ROOT, 'float or "sqrt"'),
+        (ROOT, 'float or "sqrt" or "4sqrt"'),
         (OrNone(Bytes(), "no bound"), "int, str or None"),
         (OfDepth(), "Geometric or Polynomial"),
         (MultipleOrOfDepth(), "float, Geometric or Polynomial"),

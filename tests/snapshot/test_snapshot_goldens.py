@@ -271,6 +271,7 @@ def test_the_goldens_of_format_2_have_kept_points_of_every_kind():
         assert (dims > 0).any()
     assert any(tree.had_lost.any() for tree in trees("young_and_settled_leaves_2"))
     assert all(tree.window.replacements > 0 for tree in trees("trees_replaced_2"))
+    assert any(tree.growth.growth > 0 for tree in trees("trees_replaced_2"))
     assert any(tree.bag.number > 1 for tree in trees("saffari_2"))
     assert any(len(tree.leaf_born) > 5 for tree in trees("saffari_over_pixels_2"))
 

@@ -298,6 +298,7 @@ def adaptive():
     return header, {
         "nodes": [3],
         "totals": [14, 14, 0, 1, 0, 2, 0, 0, 0, 0],
+        "growth": [14, 0, 20],
         "window": [28, 3, 2],
         "window_sums": [2.5, 0.75 + 13 / 72],  # between the buckets, 13/72
         "evidence": [-2.5, -1.0],
@@ -362,6 +363,11 @@ ARRAY_LIES = [
     (adaptive, {"window": [28, 3, 2**63]}, "beyond all bounds"),
     (adaptive, {"window": [29, 3, 2]}, "more errors than points since it is there"),
     (adaptive, {"window": [8, 3, 2]}, "the window is wider than its errors"),
+    (adaptive, {"growth": [15, 0, 20]}, "growth: more structure arrivals than points"),
+    (adaptive, {"growth": [29, 0, 20], "totals": [29, 14, 0, 1, 0, 2, 0, 0, 0, 0]},
+     "growth: more structure arrivals than were received"),
+    (adaptive, {"growth": [14, 0, 0]}, "growth: bound must be 0 before the first split only"),
+    (adaptive, {"growth": [14, 11, 20]}, "growth: bound must be at least twice the growth"),
     (adaptive, {"evidence": [-1.0]}, "evidence must hold 2 numbers, one per tree times memories"),
     (adaptive, {"evidence": [NAN, -1.0]}, "evidence must be finite, 0 at most"),
     (adaptive, {"evidence": [0.5, -1.0]}, "evidence must be finite, 0 at most"),

@@ -140,14 +140,17 @@ class Keeping(TwoStreams):
         self.sparse = sparse
 
     def settings(self) -> _core.KeepingSettings:  # type: ignore[override]
-        p = self.parameters
         return _core.keeping(
             two_streams=super().settings(),
             kept_points=self.kept_points,
             sparse=self.sparse,
-            # R21: otherwise trees split by gain alone, and would shrink as they are grown anew.
-            regrows=p.beta.at(0) <= 100 * p.alpha.at(0),
+            regrows=self.regrows(),
         )
+
+    def regrows(self) -> bool:
+        """R21: otherwise trees split by gain alone, and would shrink as they are grown anew."""
+        p = self.parameters
+        return p.beta.at(0) <= 100 * p.alpha.at(0)
 
     def budget(self) -> int | None:
         """The equal part of each tree of what the kept points leave, less the list of them."""
@@ -191,6 +194,7 @@ class Adaptive(Keeping):
             two_streams=TwoStreams.settings(self),
             kept_points=self.kept_points,
             sparse=self.sparse,
+            regrows=self.regrows(),
             n_trees=p.n_trees,
             leaf_points=p.leaf_points,
             memories=list(p.memories),

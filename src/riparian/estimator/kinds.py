@@ -95,20 +95,21 @@ class OneOf(Kind):
 
 @dataclass(frozen=True)
 class OrWord(Kind):
-    """A number, or a word that stands for one."""
+    """A number, or one of a few words that stand for one."""
 
     kind: Whole | Number
-    word: str
+    choices: tuple[str, ...]
 
     @property
     def words(self) -> str:
-        return f'{self.kind.words} or "{self.word}"'
+        return " or ".join([self.kind.words, *(f'"{choice}"' for choice in self.choices)])
 
     def checked(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
-            if value != self.word:
-                raise ValueError(f"{name} must be a number or {self.word!r}, got {value!r}")
-            return self.word
+            if value not in self.choices:
+                expected = " or ".join(["a number", *map(repr, self.choices)])
+                raise ValueError(f"{name} must be {expected}, got {value!r}")
+            return str(value)
         return self.kind.checked(name, value)
 
 

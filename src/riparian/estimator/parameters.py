@@ -116,6 +116,9 @@ def parameters_of(cls: type[ForestParameters]) -> dict[str, Parameter]:
     }
 
 
+ROOTS = {"sqrt": 1, "4sqrt": 4}  # how many square roots of the number of features each stands for
+DIMS = OrWord(Number(0, 1e6), tuple(ROOTS))  # a leaf makes this many draws
+
 MOST_KEPT = 20_000  # points, unless more are asked for
 LINK_BYTES = 4  # of a kept point, in the lists of each tree
 
@@ -131,12 +134,12 @@ VOTING: dict[str, Any] = {
 class Parameters(ForestParameters):
     """The parameters of the paper's forest."""
 
-    candidate_dims: float | Literal["sqrt"] = described(
+    candidate_dims: float | Literal["sqrt", "4sqrt"] = described(
         symbol="λ",
-        kind=OrWord(Number(0, 1e6), "sqrt"),  # a leaf makes this many draws
+        kind=DIMS,
         default="sqrt",
         help='a leaf looks for its split in `1 + Poisson(λ)` dimensions. "sqrt" is the square root of '
-        "the number of features.",
+        'the number of features, "4sqrt" four times that.',
     )
     split_points: int = described(
         symbol="m",
@@ -191,7 +194,7 @@ class Parameters(ForestParameters):
 
     kept_points: int | Literal["auto"] = described(  # R19
         symbol="W",
-        kind=OrWord(Whole(0, 2**31), "auto"),
+        kind=OrWord(Whole(0, 2**31), ("auto",)),
         default="auto",
         before=0,
         help="how many recent points the forest keeps, to choose the first splits of a leaf from. 0 is "
@@ -207,7 +210,9 @@ class Parameters(ForestParameters):
 
     def rate(self, n_dims: int) -> float:
         """λ, which may depend on the number of dimensions there are by now (R2)."""
-        return math.sqrt(n_dims) if self.candidate_dims == "sqrt" else self.candidate_dims
+        if isinstance(self.candidate_dims, str):
+            return ROOTS[self.candidate_dims] * math.sqrt(n_dims)
+        return self.candidate_dims
 
     def keeping(self, point_bytes: int) -> Self:
         """The same with a number of kept points, where that was left to us (R19).
@@ -238,12 +243,13 @@ MOST_MEMORIES = 8  # of a leaf; see core/drift/memories.hpp
 class AdaptiveParameters(Parameters):
     """The parameters of the forest for streams that change (R23)."""
 
-    candidate_dims: float | Literal["sqrt"] = described(
+    candidate_dims: float | Literal["sqrt", "4sqrt"] = described(
         symbol="λ",
-        kind=OrWord(Number(0, 1e6), "sqrt"),
-        default="sqrt",
-        help='a leaf looks for its split in `1 + Poisson(λ)` dimensions. "sqrt" is here four times the '
-        "square root of the number of features: a leaf has few points, and must find a split soon.",
+        kind=DIMS,
+        default="4sqrt",
+        help='a leaf looks for its split in `1 + Poisson(λ)` dimensions. "sqrt" is the square root of '
+        'the number of features, "4sqrt" four times that: a leaf has few points, and must find a split '
+        "soon.",
     )
     min_gain: float = described(
         symbol="τ",
@@ -260,7 +266,7 @@ class AdaptiveParameters(Parameters):
     )
     kept_points: int | Literal["auto"] = described(
         symbol="W",
-        kind=OrWord(Whole(1, 2**31), "auto"),
+        kind=OrWord(Whole(1, 2**31), ("auto",)),
         default="auto",
         help="how many recent points the forest keeps, to choose the splits of a leaf from. "
         '"auto" is 20,000, or what fits an eighth of `max_memory`.',
@@ -290,9 +296,6 @@ class AdaptiveParameters(Parameters):
         help="A tree weights these histograms by how well each has predicted its structure points. "
         "What is known of that fades by this factor with every point.",
     )
-
-    def rate(self, n_dims: int) -> float:
-        return 4 * super().rate(n_dims) if self.candidate_dims == "sqrt" else super().rate(n_dims)
 
 
 @dataclass(frozen=True, kw_only=True)

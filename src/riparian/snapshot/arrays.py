@@ -59,7 +59,7 @@ OFFSETS = 4  # numbers of a feature of depth images
 OF_ONE_STREAM = {"bag"}
 OF_TWO_STREAMS = {"key_over", "key_under"} | {n for n in SAVED if n.startswith("estimation_")}
 OF_KEPT_POINTS = {"growth", "next_look", "had_lost"}  # for the others, the core has zeros
-OF_REGROWTH = {"growth", "had_lost"}  # and for streams that change, of these two
+OF_SETTLING = {"had_lost"}  # and for streams that change, of this
 ARRIVALS = {"structure_arrivals", "estimation_arrivals"}
 OF_CHANGE = ARRIVALS | {
     *("window", "window_sums", "evidence", "bucket_row", "bucket_total", "bucket_variance"),
@@ -83,7 +83,7 @@ def names(header: Header) -> list[str]:
     if not header.kept_points:
         left_out = left_out | OF_KEPT_POINTS
     if header.adaptive:
-        left_out = left_out | OF_REGROWTH
+        left_out = left_out | OF_SETTLING
     if header.prediction_only:
         left_out = left_out | (SAVED.keys() - PREDICTING)
     return [name for name in SAVED if name not in left_out]

@@ -18,7 +18,7 @@ from riparian.snapshot.arrays import Integers, Lengths, Trees
 from riparian.snapshot.errors import check_sum, every
 from riparian.snapshot.fields import MOST_POINTS
 from riparian.snapshot.fringe import Leaves, check_features, fringe_of
-from riparian.snapshot.growth import check_growth, check_received
+from riparian.snapshot.growth import check_growth
 from riparian.snapshot.header import Header
 from riparian.snapshot.kept import KeptPoints
 
@@ -36,10 +36,9 @@ def check(arrays: Arrays, lengths: Lengths, kept: KeptPoints | None, header: Hea
         check_bags(arrays["bag"], trees, header)
     if header.adaptive:
         check_adaptation(trees, lengths, header)
-        if kept is not None:
-            check_received(trees, planted(trees, lengths), lengths.arrays["replaced"], kept, header)
-    elif kept is not None:
-        check_growth(trees, lengths.nodes, kept, header)
+    if kept is not None:
+        replaced = lengths.arrays["replaced"]
+        check_growth(trees, lengths.nodes, planted(trees, lengths), replaced, kept, header)
     if not header.prediction_only:
         check_activity(trees, lengths, leaf_depth, header)
         if not header.one_stream:

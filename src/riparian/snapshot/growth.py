@@ -31,22 +31,30 @@ class Received(NamedTuple):
     structure_arrivals: int
 
 
-def check_growth(trees: Trees, nodes: Integers, kept: KeptPoints, header: Header) -> None:
+def check_growth(
+    trees: Trees,
+    nodes: Integers,
+    planted: Integers,
+    replacements: Integers,
+    kept: KeptPoints,
+    header: Header,
+) -> None:
+    """A tree that has replaced another (R23) has a number of its own, and received what came since."""
+    number = np.array(header.trees) + header.parameters.n_trees * replacements
+    received = [
+        received_by(int(mine), kept, header.parameters, int(since))  # type: ignore[arg-type]
+        for mine, since in zip(number, planted, strict=True)
+    ]
+    at_hand, lost = _at_hand(received), planted < kept.first
+    _check_totals(trees, at_hand, lost)
     totals, growth = trees.totals, trees.growth
-    at_hand = _at_hand([received_by(tree, kept, header.parameters) for tree in header.trees])  # type: ignore[arg-type]
-    before = header.points - len(kept)  # points that are not at hand any more
-    _check_totals(trees, at_hand, before > 0)
-    _check_includes(
-        "growth: structure_arrivals",
-        growth.structure_arrivals,
-        at_hand.structure_arrivals,
-        before > 0,
-    )
+    arrivals = growth.structure_arrivals
+    _check_includes("growth: structure_arrivals", arrivals, at_hand.structure_arrivals, lost)
     _check_classes(trees, kept)
 
-    arrivals = growth.structure_arrivals
+    since = np.uint64(header.points) - planted.astype(np.uint64)
     every(arrivals <= totals.structure_points, "growth: more structure arrivals than points")
-    every(arrivals <= header.points, "growth: more structure arrivals than were received")
+    every(arrivals <= since, "growth: more structure arrivals than were received")
 
     # A tree that was grown anew may have had no room for its first split.
     once_split = (nodes > 1) | (growth.growth > 0)
@@ -54,20 +62,6 @@ def check_growth(trees: Trees, nodes: Integers, kept: KeptPoints, header: Header
     every(growth.bound <= 4 * arrivals, "growth: bound must be at most four times the arrivals")
     every(growth.growth <= arrivals, "growth: growth must have been reached")
     every(2 * growth.growth <= growth.bound, "growth: bound must be at least twice the growth")
-
-
-def check_received(
-    trees: Trees, planted: Integers, replacements: Integers, kept: KeptPoints, header: Header
-) -> None:
-    """R23: a tree that has replaced another has a number of its own, and received what came since."""
-    n_trees = header.parameters.n_trees
-    number = np.array(header.trees) + n_trees * replacements
-    received = [
-        received_by(int(mine), kept, header.parameters, int(since))  # type: ignore[arg-type]
-        for mine, since in zip(number, planted, strict=True)
-    ]
-    _check_totals(trees, _at_hand(received), planted < kept.first)
-    _check_classes(trees, kept)
 
 
 def _at_hand(received: list[Received]) -> Received:

@@ -81,7 +81,8 @@ def form(kind: Kind) -> Form:
             return Form(str, "|".join(kind.choices))
         case OrWord():
             number = int if isinstance(kind.kind, Whole) else float
-            return Form(str, f"NUMBER|{kind.word}", read=_number_or_text(number), write=str)
+            words = "|".join(["NUMBER", *kind.choices])
+            return Form(str, words, read=_number_or_text(number), write=str)
         case Bytes():
             return Form(str, "SIZE", read=_number_or_text(int))
         case MultipleOrOfDepth():
