@@ -5,7 +5,10 @@
 
 #include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <new>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -37,10 +40,10 @@ public:
 
     void push_back(const T& value) {
         const T kept = value;  // it may lie in this array
-        if (size_ == room_) fit(room(size_ + 1));
+        if (size_ == room_) fit(room(std::size_t{size_} + 1));
         data_[size_++] = kept;
     }
-    void pop_back() { resize(size_ - 1); }
+    void pop_back() { resize(std::size_t{size_} - 1); }
     void clear() { resize(0); }
 
     // Empty, with the room that it had: it is about to grow again. Once it has, `trim` gives back what is
@@ -54,7 +57,7 @@ public:
     void resize(std::size_t n) {
         if (room(n) != room_) fit(room(n));
         for (std::size_t i = size_; i < n; ++i) new (data_ + i) T{};
-        size_ = n;
+        size_ = static_cast<std::uint32_t>(n);
     }
 
     // Bytes for n elements.
@@ -69,17 +72,19 @@ private:
     }
 
     void fit(std::size_t places) {
+        if (places > std::numeric_limits<std::uint32_t>::max())
+            throw std::length_error("an array holds at most 2^32 - 1 elements");
         const std::size_t before = room_ * sizeof(T), after = places * sizeof(T);
         if (after == 0)
             give_back(std::exchange(data_, nullptr), before);
         else
             data_ = static_cast<T*>(data_ ? resize_block(data_, before, after) : take_block(after));
-        room_ = places;
+        room_ = static_cast<std::uint32_t>(places);
     }
 
     T* data_ = nullptr;
-    std::size_t size_ = 0;
-    std::size_t room_ = 0;  // places of the block
+    std::uint32_t size_ = 0;
+    std::uint32_t room_ = 0;  // places of the block
 };
 
 }  // namespace riparian
