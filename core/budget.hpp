@@ -18,7 +18,7 @@ namespace riparian {
 // What the leaves of a tree are charged but for the rule's record, and what it was worked out from. It is
 // asked for at every point and changes at few.
 struct ChargeOfLeaves {
-    std::size_t leaves = 0, settled = 0, columns = 0;  // columns of the importances
+    std::uint32_t leaves = 0, settled = 0, columns = 0;  // columns of the importances
     Class n_classes = 0;
     std::uint64_t bytes = 0;
 };
@@ -114,8 +114,9 @@ private:
         ChargeOfLeaves& last = tree_.charge_;
         if (last.leaves != tree_.leaves_.size() || last.settled != tree_.settled_ ||
             last.columns != tree_.importance_.size() || last.n_classes != tree_.n_classes())
-            last = {tree_.leaves_.size(), tree_.settled_, tree_.importance_.size(),
-                    tree_.n_classes(),
+            last = {static_cast<std::uint32_t>(tree_.leaves_.size()),
+                    static_cast<std::uint32_t>(tree_.settled_),
+                    static_cast<std::uint32_t>(tree_.importance_.size()), tree_.n_classes(),
                     charge_without_record(tree_.leaves_.size(), tree_.settled_)};
         return last.bytes + tree_.record_.bytes(last.leaves);
     }

@@ -23,7 +23,7 @@ from riparian.estimator.base import (
 )
 from riparian.estimator.categories import CategoryTables, MixedRows, Value, bytes_of_tables
 from riparian.estimator.kept import KeptPoints, kept_points
-from riparian.estimator.parameters import OF_ESTIMATORS, OF_ROWS
+from riparian.estimator.parameters import OF_ROWS
 from riparian.estimator.progress import Callback, CallbackSupportMixin, with_callbacks
 from riparian.estimator.rows import Rows, as_rows, blocks, with_names
 from riparian.estimator.tables import (
@@ -129,7 +129,8 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         number = labels.number(y)
         if number is None:
             return False
-        OF_ESTIMATORS["n_jobs"].checked(self.n_jobs)
+        if self.n_jobs is not None:
+            self._workers()  # it may be wrong by now
         with engine.learning:
             engine.learn_one(X, number)
         return True

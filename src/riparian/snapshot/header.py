@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.native import DEPTH_DIMS
-from riparian.estimator.categories import MOST_CATEGORIES
 from riparian.estimator.history import History
 from riparian.estimator.labels import FAMILIES, Labels, family
 from riparian.estimator.parameters import (
+    MOST_CATEGORIES,
     OF_DEPTH,
     AdaptiveParameters,
     Parameters,
