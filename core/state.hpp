@@ -477,7 +477,7 @@ Tree<Space, Rule>::Tree(std::uint64_t number, const State& in, Context& context)
         leaf.node = array<"leaf_node">(in)[i];
         leaf.depth = array<"leaf_depth">(in)[i];
         leaf.born = array<"leaf_born">(in)[i];
-        depth_ = std::max<std::uint64_t>(depth_, leaf.depth);
+        depth_ = std::max(depth_, leaf.depth);
         nodes_[leaf.node].child = leaf.node;
         nodes_[leaf.node].leaf = i;
         const Word classes = array<"leaf_classes">(in)[i];

@@ -249,7 +249,7 @@ private:
         left.node = first;
         right.node = first + 1;
         left.depth = right.depth = parent.depth + 1;
-        depth_ = std::max<std::uint64_t>(depth_, left.depth);
+        depth_ = std::max(depth_, left.depth);
         if constexpr (Space::columns) add_importance(Space::column(cut.feature), cut.g);
         mixed_ |= Space::equals(cut.feature);
 
@@ -374,8 +374,8 @@ private:
     std::uint64_t active_ = 0;    // leaves in the fringe,
     std::uint64_t settled_ = 0;   // and those of them that have candidates
     std::uint64_t planned_ = 0;   // bytes set aside for the active leaves, with a budget
-    std::uint64_t depth_ = 0;     // of the deepest leaf
     std::uint64_t felled_ = 0;    // times it was grown anew
+    std::uint32_t depth_ = 0;     // of the deepest leaf
     bool mixed_ = false;          // some split is in a categorical column (R22)
     TreeTotals totals_;           // points and splits so far
     Array<std::int64_t> importance_;

@@ -231,8 +231,12 @@ public:
     void set_classes(std::vector<std::uint32_t> rank, std::size_t n_classes) {
         released([&] { forest_.set_classes(std::move(rank), n_classes); });
     }
-    void set_schedules(Words alpha, Words beta) {
-        released([&] { forest_.set_schedules(std::move(alpha), std::move(beta)); });
+    void set_schedules(const Array1<std::uint64_t>& alpha, const Array1<std::uint64_t>& beta) {
+        const auto copy = [](const Array1<std::uint64_t>& values) {
+            return Words(values.data(), values.data() + values.size());
+        };
+        Words alphas = copy(alpha), betas = copy(beta);
+        released([&] { forest_.set_schedules(std::move(alphas), std::move(betas)); });
     }
     void set_budget(std::uint64_t budget) {
         released([&] { forest_.set_budget(budget); });

@@ -62,11 +62,12 @@ inline void all_bits(std::size_t dims, std::size_t m, const float* thresholds, s
             const std::uint64_t found = side(d, thresholds + d * m + j, count);
             word |= found << used;
             used += count;
-            if (used >= 64) {
-                *bits++ = word;
-                used -= 64;
-                word = found >> (count - used);
-            }
+            // Whether the word is full is asked without a branch.
+            *bits = word;
+            const std::size_t full = used / 64;
+            used %= 64;
+            bits += full;
+            word = full ? found >> (count - used) : word;
         }
     }
     if (used) *bits = word;
@@ -98,10 +99,18 @@ struct Spread {
 };
 constexpr Spread spread;
 
-// Thirty-two counters at once where the machine can; then eight in one 64-bit word: no counter
-// overflows, so no carry crosses over.
+// Sixty-four or thirty-two counters at once where the machine can; else, and for the rest, eight in one
+// 64-bit word: no counter overflows, so no carry crosses over.
 void add8(std::uint8_t* counters, const std::uint64_t* bits, std::size_t n, std::uint64_t weight) {
     std::size_t i = 0;
+#if defined(__AVX512BW__)
+    const __m512i every_step = _mm512_set1_epi8(static_cast<char>(weight));
+    for (; i + 64 <= n; i += 64) {
+        const __m512i before = _mm512_loadu_si512(counters + i);
+        _mm512_storeu_si512(counters + i,
+                            _mm512_mask_add_epi8(before, bits[i / 64], before, every_step));
+    }
+#endif
 #if defined(__AVX2__)
     const __m256i byte_of =
         _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);

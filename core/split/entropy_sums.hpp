@@ -122,7 +122,8 @@ public:
     }
 
 private:
-    // `step(n)`: what F(n) has grown by. Everything wraps alike, so the order does not matter.
+    // `step(n)`: what F(n) has grown by. Everything wraps alike, so the order does not matter. The side of a
+    // point is a coin toss, so no branch asks for it.
     template <class Row, class Left, class Step>
     RIPARIAN_HOT void follow(const CandidateShape& shape, const Row* row, const Left* left,
                              const std::uint64_t* bits, std::uint32_t split_points_so_far,
@@ -133,11 +134,12 @@ private:
             const std::size_t first = std::size_t{d} * shape.split_points;
             for (std::uint32_t j = 0; j < split_points_so_far; ++j) {
                 const std::size_t i = first + j;
-                const bool goes_left = bits[i / 64] >> (i % 64) & 1;
-                const auto with_label =
-                    static_cast<Row>(goes_left ? row[i] : row_everyone[j] - row[i]);
-                const auto all = static_cast<Left>(goes_left ? left[i] : everyone[j] - left[i]);
-                sums_[i] += step(with_label) - step(all);
+                const std::uint64_t right = (bits[i / 64] >> (i % 64) & 1) - 1;  // all bits, or none
+                const auto on_its_side = [right](std::uint64_t on_left, std::uint64_t in_all) {
+                    return (on_left ^ right) - right + (in_all & right);
+                };
+                sums_[i] += step(on_its_side(row[i], row_everyone[j])) -
+                            step(on_its_side(left[i], everyone[j]));
             }
         }
         for (std::uint32_t j = 0; j < split_points_so_far; ++j)

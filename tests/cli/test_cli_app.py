@@ -102,6 +102,21 @@ HELP = [
 ]  # fmt: skip
 
 
+def test_the_first_help_that_anyone_asks_for_does_without_numpy():
+    program = """
+import sys
+from typer.testing import CliRunner
+from riparian.cli.app import app
+
+done = CliRunner().invoke(app, ["--help"])
+print(done.exit_code, "numpy" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("0 False\n", "")
+
+
 def test_help_imports_no_library_that_is_slow_to_import():
     program = f"""
 import sys

@@ -407,3 +407,46 @@ def test_so_do_its_score_its_stats_and_its_classes():
         forest().stats()
     with pytest.raises(AttributeError, match="has not learned anything yet"):
         _ = forest().classes_
+
+
+# -- a row that comes alone -----------------------------------------------------------------------
+
+
+def rows_one_by_one(**changes):
+    learned = forest(**changes).partial_fit(X[:20], Y[:20])
+    for i in range(20, len(Y)):
+        learned.partial_fit(X[i : i + 1].astype(np.float32), Y[i : i + 1])
+    return learned
+
+
+@pytest.mark.parametrize("changes", [{}, {"kept_points": 0}, {"class_weight": "balanced"}])
+def test_rows_that_come_alone_are_learned_as_those_of_a_batch(changes):
+    at_once = forest(**changes).partial_fit(X[:20], Y[:20])
+    at_once.partial_fit(X[20:].astype(np.float32), Y[20:])
+    assert state(rows_one_by_one(**changes)) == state(at_once)
+
+
+LONE = X[:1].astype(np.float32)
+BAD_LONE = [
+    ("an infinity", np.full((1, 2), np.inf, dtype=np.float32), Y[:1], {}, "contains infinity"),
+    ("too many features", np.ones((1, 3), dtype=np.float32), Y[:1], {}, "X has 3 features"),
+    ("a label of another type", LONE, np.array(["a"]), {}, "y must hold labels of type int"),
+    ("no label", LONE, Y[:0], {}, "inconsistent numbers of samples"),
+    ("no axis", LONE, np.array(1), {}, "y should be a 1d array|0-d|Expected"),
+    ("bad threads", LONE, Y[:1], {"n_jobs": 0}, "n_jobs"),
+]
+
+
+@pytest.mark.parametrize(
+    ("row", "label", "changes", "told"),
+    [case[1:] for case in BAD_LONE],
+    ids=[c[0] for c in BAD_LONE],
+)
+def test_a_row_that_comes_alone_is_refused_like_a_batch(row, label, changes, told):
+    learned = forest().partial_fit(X, Y)
+    before = state(learned)
+    learned.set_params(**changes)
+    with pytest.raises((ValueError, TypeError), match=told):
+        learned.partial_fit(row, label)
+    learned.set_params(n_jobs=None)
+    assert state(learned) == before

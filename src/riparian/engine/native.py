@@ -128,17 +128,24 @@ class Engine(ABC):
         workers: int,
     ) -> None:
         size = self._block_points()
+        if 0 < len(points) <= size:
+            self._learn_block(points, y, weights, workers)
+            return
         for first in range(0, len(points), size):
             block = slice(first, first + size)
-            most = min(size, len(points) - first)
-            self._reach(most)
-            self.core.learn(
-                self._core_points(points[block]),
-                y[block],
-                None if weights is None else weights[block],
-                workers,
-            )
-            self._tell(most)
+            weight = None if weights is None else weights[block]
+            self._learn_block(points[block], y[block], weight, workers)
+
+    def _learn_block(
+        self,
+        points: Any,
+        y: NDArray[np.uint32],
+        weights: NDArray[np.float64] | None,
+        workers: int,
+    ) -> None:
+        self._reach(len(points))
+        self.core.learn(self._core_points(points), y, weights, workers)
+        self._tell(len(points))
 
     def predict_proba(self, points: Any, workers: int) -> NDArray[np.float64]:
         return self.core.predict_proba(self._core_points(points), self._majority(), workers)

@@ -124,7 +124,7 @@ class TwoStreams(Rule):
     def tell_schedules(self, core: Any, depths: int) -> None:
         p = self.parameters
         alpha, beta = (schedule.integers(depths) for schedule in (p.alpha, p.beta))
-        core.set_schedules(alpha.tolist(), beta.tolist())
+        core.set_schedules(alpha, beta)
 
 
 class Keeping(TwoStreams):

@@ -10,7 +10,6 @@ import copy
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -118,7 +117,10 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         return given
 
     def _workers(self) -> int:
-        return int(effective_n_jobs(OF_ESTIMATORS["n_jobs"].checked(self.n_jobs)))
+        given = self.n_jobs
+        if type(given) is int and given == 1:  # what joblib would say, many times as fast
+            return 1
+        return int(effective_n_jobs(OF_ESTIMATORS["n_jobs"].checked(given)))
 
     def _prepare(self, labels: NDArray[Any], classes: Any) -> None:
         """Start, if this is the first batch, and check its labels. `classes` may name all of them."""
@@ -192,10 +194,12 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
     def _most_probable(self, points: Any) -> NDArray[Any]:
         proba, classes = self._proba(points)
-        labels: NDArray[Any] = classes[np.argmax(proba, axis=1)]
+        labels: NDArray[Any] = classes[proba.argmax(axis=1)]
         return labels
 
     def _stack(self, points: Any, answer: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
+        if type(points) is np.ndarray:
+            return answer(points)  # one block
         while True:
             answers = [answer(block) for _, block in self._blocks(points)]
             if len({part.shape[1] for part in answers}) == 1:  # no class joined in between
@@ -280,15 +284,18 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         return self._started()
 
 
-@contextmanager
-def unchanged_if_refused(forest: ForestClassifier) -> Iterator[None]:
+class unchanged_if_refused:
     """A refused batch leaves no trace, not even the number of features that it had."""
-    before = dict(forest.__dict__)
-    try:
-        yield
-    except BaseException:
-        forest.__dict__ = before
-        raise
+
+    def __init__(self, forest: ForestClassifier) -> None:
+        self.forest, self.before = forest, dict(forest.__dict__)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        if error is not None:
+            self.forest.__dict__ = self.before
 
 
 def _with_weight(

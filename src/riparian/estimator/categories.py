@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.estimator.parameters import MOST_CATEGORIES
+
 Value = str | bool | int | float  # 1, 1.0 and True are one category; "1" is another
 Codes = NDArray[np.float32]
 
-MOST_CATEGORIES = 2**24 - 1  # that float32 can tell apart, with one more for all the others
 BUDGET_SHARE = 8  # all tables together may take this part of `max_memory`
 
 # What a category is charged to the budget beside its text: two objects, a place in a dict and in a list.

@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from riparian.tools.checks import number, whole
 
 
@@ -67,11 +65,17 @@ class Between(Kind):
         return between
 
 
+def _is_bool_of_numpy(value: Any) -> bool:
+    import numpy as np  # here, since `riparian --help` needs none
+
+    return isinstance(value, np.bool_)
+
+
 class Flag(Kind):
     words = "bool"
 
     def checked(self, name: str, value: Any) -> bool:
-        if not isinstance(value, bool | np.bool_):
+        if not isinstance(value, bool) and not _is_bool_of_numpy(value):
             raise TypeError(f"{name} must be True or False, got {value!r}")
         return bool(value)
 

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian import _core
+
 # Labels can be sorted only within one of these families; numpy would mix them silently.
 FAMILIES = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 
 SMALL = 2**12  # whole numbers from 0 to here are looked up in a table
-NOT_ARRIVED = np.uint32(2**32 - 1)  # in that table
+NOT_ARRIVED = 2**32 - 1  # in that table
 
 
 class Labels:
@@ -64,6 +66,12 @@ class Labels:
         numbers = np.array([self._number[label] for label in labels], dtype=np.uint32)
         return numbers[inverse]
 
+    def number(self, y: NDArray[Any]) -> int | None:
+        """That of a single label which is a whole number and has arrived before; else None."""
+        if self._family != "int" or y.dtype.kind not in "iu":
+            return None
+        return self._number.get(y.item())
+
     def rank(self) -> NDArray[np.intp]:
         """The place among `classes` of each label that has arrived."""
         if not self.arrived:
@@ -102,10 +110,9 @@ class Labels:
         Most batches are like that, and sorting them would take longer.
         """
         table = self._table  # another thread may put a new one there
-        if len(table) == 0 or y.dtype.kind not in "iu" or y.min() < 0 or y.max() >= len(table):
+        if len(table) == 0 or y.dtype.kind not in "iu" or y.dtype == np.uint64:
             return None
-        numbers = table[y]
-        return None if (numbers == NOT_ARRIVED).any() else numbers
+        return _core.numbers_of(y.astype(np.int64, copy=False), table, NOT_ARRIVED)
 
     def _make_table(self) -> NDArray[np.uint32]:
         small = self._family == "int" and 0 <= min(self.arrived) <= max(self.arrived) < SMALL

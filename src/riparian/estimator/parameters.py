@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, replace
 from typing import Any, Literal, Self
 
-from riparian.estimator.categories import MOST_CATEGORIES
 from riparian.estimator.kinds import (
     Between,
     Bytes,
@@ -108,17 +108,22 @@ class ForestParameters:
         return cls(**{name: parameters[name].checked(value) for name, value in given.items()})
 
 
-def parameters_of(cls: type[ForestParameters]) -> dict[str, Parameter]:
-    """The description of every field."""
-    return {
-        field.name: Parameter(**{"name": field.name, **field.metadata})
-        for field in dataclasses.fields(cls)
-    }
+def parameters_of(cls: type[ForestParameters]) -> Mapping[str, Parameter]:
+    """The description of every field, made once."""
+    if cls not in _PARAMETERS:
+        _PARAMETERS[cls] = {
+            field.name: Parameter(**{"name": field.name, **field.metadata})
+            for field in dataclasses.fields(cls)
+        }
+    return _PARAMETERS[cls]
 
+
+_PARAMETERS: dict[type[ForestParameters], Mapping[str, Parameter]] = {}
 
 ROOTS = {"sqrt": 1, "4sqrt": 4}  # how many square roots of the number of features each stands for
 DIMS = OrWord(Number(0, 1e6), tuple(ROOTS))  # a leaf makes this many draws
 
+MOST_CATEGORIES = 2**24 - 1  # that float32 can tell apart, with one more for all the others
 MOST_KEPT = 20_000  # points, unless more are asked for
 LINK_BYTES = 4  # of a kept point, in the lists of each tree
 

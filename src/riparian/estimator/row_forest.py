@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from riparian import _core
 from riparian.engine import native
 from riparian.estimator.base import (
     ForestClassifier,
@@ -102,6 +103,8 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         `classes` names all labels there will ever be: any other is an error from then on. Without
         it, a label never seen before simply joins.
         """
+        if classes is None and sample_weight is None and self._learn_lone(X, y):
+            return self
         self._check_can_learn()
         with unchanged_if_refused(self):
             first = not self._started()
@@ -110,6 +113,27 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
             self._prepare(labels, classes)
         self._learn(rows, labels, weights)
         return self
+
+    def _learn_lone(self, X: Any, y: Any) -> bool:
+        """Learn one plain row of a class that has arrived before; False if it is anything else.
+
+        Point by point, the checks of a batch would cost most.
+        """
+        if not self._started() or self._prediction_only or not self._class_weights.all_one:
+            return False
+        engine, labels = self._engine_and_labels
+        if type(engine) is not native.ColumnEngine or not _is_lone(X, y):
+            return False
+        if not self._is_plain(X, False, 1) or _core.any_infinite(X):
+            return False
+        number = labels.number(y)
+        if number is None:
+            return False
+        if self.n_jobs is not None:
+            self._workers()  # it may be wrong by now
+        with engine.learning:
+            engine.learn_one(X, number)
+        return True
 
     def _feed(
         self, points: Any, arrivals: NDArray[np.uint32], weights: Weights | None, rows: int
@@ -240,7 +264,8 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
 
     def _checked_points(self, X: Any) -> Rows:
         """With the codes of categories; NaN, which goes right, for what was never learned (R22)."""
-        check_is_fitted(self)
+        if not self._started():
+            check_is_fitted(self)
         rows = self._checked_rows(X, reset=False, at_least=0)
         if isinstance(rows, MixedRows):
             tables = self._native.categories
@@ -344,6 +369,18 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _is_lone(X: Any, y: Any) -> bool:
+    """One row of float32 with its label, as the engine takes them."""
+    return (
+        type(X) is np.ndarray
+        and type(y) is np.ndarray
+        and y.shape == (1,)
+        and X.shape[:1] == (1,)
+        and X.dtype == np.float32
+        and X.flags.c_contiguous
+    )
 
 
 def _width(X: Any) -> int:

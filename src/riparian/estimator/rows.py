@@ -11,6 +11,8 @@ from scipy.sparse import issparse
 from sklearn import __version__ as sklearn_version
 from sklearn.utils.fixes import parse_version
 
+from riparian import _core
+
 Rows = Any  # an array of float32, or a CSR matrix of float32
 
 SKLEARN_BEFORE_NARWHALS = parse_version(sklearn_version) < parse_version("1.9")
@@ -20,17 +22,19 @@ DENSE_BYTES = 2**24  # of a sparse matrix that are made dense at a time, at the 
 
 def as_rows(X: Any) -> Rows:
     """R4: features are float32; NaN is a missing value, anything else must fit."""
+    is_ready = type(X) is np.ndarray and X.dtype == np.float32 and X.flags.c_contiguous
+    rows = X if is_ready else _as_float32(X)
+    values = rows.data[np.newaxis] if issparse(rows) else rows
+    if _core.any_infinite(values):
+        raise ValueError(_too_large(X, np.isinf(values)))
+    return rows
+
+
+def _as_float32(X: Any) -> Rows:
     if X.dtype.kind not in "biuf":
         raise ValueError(f"X must hold numbers, got values of type {X.dtype}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        rows = X.astype(np.float32) if issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
-        values = rows.data if issparse(rows) else rows
-        if np.isfinite(np.add.reduce(values, axis=None)):  # faster than looking at each
-            return rows
-    bad = np.isinf(values)
-    if bad.any():
-        raise ValueError(_too_large(X, bad))
-    return rows
+    with np.errstate(over="ignore", invalid="ignore"):  # what does not fit becomes infinite
+        return X.astype(np.float32) if issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
 
 
 class NamedRows:

@@ -8,6 +8,8 @@ lost guarantee.
 Both engines read the integers made here, so they cannot round differently.
 """
 
+from __future__ import annotations
+
 import math
 import sys
 import warnings
@@ -15,10 +17,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Real
-from typing import Self, TypeGuard
+from typing import TYPE_CHECKING, Self, TypeGuard
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 NEVER = 2**63 - 1
 """More points than any stream has: the integer of a schedule that has overflowed."""
@@ -138,6 +141,8 @@ _NO_GROWTH = (0, 0.0)  # a constant, whichever of the two forms it is written in
 @lru_cache(maxsize=64)
 def _integers(schedule: Schedule, depths: int) -> NDArray[np.uint64]:
     """Cached, since many forests have the same schedules, and so read-only."""
+    import numpy as np  # here, since `riparian --help` needs none
+
     values = np.full(depths, NEVER, dtype=np.uint64)
     for depth in range(depths):
         value = schedule.at(depth)

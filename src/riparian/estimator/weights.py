@@ -26,6 +26,10 @@ class ClassWeights:
         self.given = None if given is None or self.balanced else _checked_mapping(given)
         self.seen: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # by label, in order of arrival
 
+    @property
+    def all_one(self) -> bool:
+        return self.given is None and not self.balanced
+
     def of(self, arrivals: NDArray[np.uint32], arrived: list[Any]) -> Weights | None:
         """The weights of a batch of labels, numbered in order of arrival; None if all are 1."""
         if self.balanced:

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from riparian.engine.native import DEPTH_DIMS
-from riparian.estimator.categories import MOST_CATEGORIES
 from riparian.estimator.history import History
 from riparian.estimator.labels import Labels
 from riparian.estimator.parameters import (
+    MOST_CATEGORIES,
     OF_DEPTH,
     AdaptiveParameters,
     Parameters,

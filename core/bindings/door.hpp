@@ -1,0 +1,10 @@
+// Checks of a batch at the Python door that have to be quick for a single row, too.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace riparian {
+
+void bind_door(nanobind::module_& m);
+
+}  // namespace riparian
