@@ -75,7 +75,11 @@ class Killer:
         before = os.times()
         with (self.folder / "told").open("w") as told:
             subprocess.run(
-                command(self.way, model, *more), cwd=self.folder, check=True, stderr=told
+                command(self.way, model, *more),
+                cwd=self.folder,
+                check=True,
+                stdout=told,
+                stderr=told,
             )
         after = os.times()
         return sum(after[2:4]) - sum(before[2:4])
@@ -100,7 +104,7 @@ class Killer:
 def killed(command: Sequence[str], folder: Path, after: float) -> bool:
     """Start it, and kill it after so many seconds of the processor. Not if it ends before."""
     with (folder / "told").open("w") as told:
-        process = subprocess.Popen(command, cwd=folder, stderr=told)
+        process = subprocess.Popen(command, cwd=folder, stdout=told, stderr=told)
     while process.poll() is None:
         if cpu_seconds(process.pid) >= after:
             process.kill()
