@@ -272,6 +272,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few streams, and short: minutes")
     parser.add_argument("--workloads", nargs="+", metavar="NAME", help="default: all there are")
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
+    parser.add_argument("--trees", nargs="+", type=int, metavar="N", help="sizes of forests")
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time, each on a core")
     parser.add_argument("--data", type=Path, help="directory of the real sets (or RIPARIAN_DATA)")
@@ -287,7 +288,11 @@ def main() -> None:
     if OURS not in options.peers:
         parser.error(f"--peers must name {OURS}: everything is given in proportion to it")
     plan = QUICK if options.quick else FULL
-    plan = replace(plan, repeats=options.repeats or plan.repeats)
+    plan = replace(
+        plan,
+        repeats=options.repeats or plan.repeats,
+        sizes=tuple(options.trees or plan.sizes),
+    )
     data = data_directory(options.data)
     there = available(data)
     peers = installed(options.peers)
