@@ -87,8 +87,10 @@ FOREST = grown()
 
 
 def test_a_pool_of_forked_workers_predicts_as_the_parent():
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        parts = pool.map(predict_some, [slice(0, 100), slice(100, 300)])
+    pool = multiprocessing.get_context("fork").Pool(2)
+    parts = pool.map(predict_some, [slice(0, 100), slice(100, 300)])
+    pool.close()  # not by a signal: where Java runs in the parent, a child does not hear it
+    pool.join()
     assert np.array_equal(np.concatenate(parts), FOREST.predict_proba(X[:300]))
 
 
