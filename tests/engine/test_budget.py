@@ -295,6 +295,6 @@ def test_the_process_keeps_to_the_budget_too(budget):
         [sys.executable, "-c", WATCH, str(budget)], capture_output=True, text=True, check=True
     )
     seen = json.loads(run.stdout)
-    start_up = 4_000_000  # pages of the allocator and of numpy
+    start_up = 6_000_000  # pages of the allocator and of numpy, tables, what a look works with
     assert 0.5 * seen["formula"] <= seen["most"] + start_up
     assert seen["most"] <= 1.05 * budget + start_up

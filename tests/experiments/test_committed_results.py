@@ -91,8 +91,8 @@ def test_in_one_pass_kept_points_gain_three_points_and_the_librarys_defaults_six
     rows = read_runs(RESULTS / "usps" / "runs.csv")
     last = {(row["run"], row["method"]): row["accuracy"] for row in rows if row["size"] == 7291}
     runs = [run for run, method in last if method == "online_once"]
-    assert len(runs) >= 3
-    for method, gain in (("kept_once", 0.032), ("defaults_once", 0.060)):
+    assert len(runs) == 10
+    for method, gain in (("kept_once", 0.029), ("defaults_once", 0.060)):
         gains = [last[run, method] - last[run, "online_once"] for run in runs]
         assert np.mean(gains) == pytest.approx(gain, abs=0.003)
         assert min(gains) > 0
