@@ -352,7 +352,7 @@ class Prequential:
                 row=row,
                 leaves=stats["leaves"],
                 active=stats["active"],
-                memory=forest.memory()["total"],
+                memory=forest._memory_of(stats)["total"],
                 seconds=seconds,
             )
 

@@ -11,6 +11,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -221,7 +222,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         trees = [_with_sums(tree) for tree in self._native.core.stats()]
-        total: dict[str, Any] = {name: sum(tree[name] for tree in trees) for name in trees[0]}
+        total: dict[str, Any] = {name: sum(map(itemgetter(name), trees)) for name in trees[0]}
         total["depth"] = max(tree["depth"] for tree in trees)
         total["stopped"] = sum(tree["stopped_at"] > 0 for tree in trees)
         del total["stopped_at"]
@@ -237,7 +238,10 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         `categories` (R22). Of depth images, `kept` is what they and
         their images take at this moment.
         """
-        stats, engine = self.stats(), self._native
+        return self._memory_of(self.stats())
+
+    def _memory_of(self, stats: dict[str, Any]) -> dict[str, int]:
+        engine = self._native
         kinds = {"nodes": "node_bytes", "histograms": "leaf_bytes", "fringe": "fringe_bytes"}
         held = {name: int(stats[kind]) for name, kind in kinds.items()}
         held["nodes"] += len(stats["trees"]) * TREE_BYTES
@@ -330,8 +334,6 @@ def checked_classes(classes: Any) -> NDArray[Any]:
 
 
 def _with_sums(tree: dict[str, int]) -> dict[str, int]:
-    return {
-        **tree,
-        "splits": tree["should_splits"] + tree["must_splits"],
-        "bytes": tree["node_bytes"] + tree["leaf_bytes"] + tree["fringe_bytes"],
-    }
+    tree["splits"] = tree["should_splits"] + tree["must_splits"]
+    tree["bytes"] = tree["node_bytes"] + tree["leaf_bytes"] + tree["fringe_bytes"]
+    return tree
