@@ -232,12 +232,13 @@ private:
         const auto points = static_cast<double>(n);
         return std::max(settings.min_gain, 2.0 * (ln(points + 1.0) / ln2) / points);
     }
-    // Among many points, trees that look in so many dimensions would be too much alike: half will do.
+    // Among many points, trees that look in so many dimensions would be too much alike: a quarter
+    // will do, and one more.
     template <class Tree>
     static void draw_dims(const Tree& tree, Draws& draws, typename Tree::Context& context) {
         auto& drawn = context.scratch.drawn;
         context.space.draw(draws, drawn);
-        if (tree.record_.growing) drawn.resize((drawn.size() + 1) / 2);
+        if (tree.record_.growing) drawn.resize(std::min(drawn.size(), 1 + (drawn.size() + 3) / 4));
     }
     template <class Tree>
     static void rest(Tree& tree, std::uint32_t leaf, const Cell& cell,

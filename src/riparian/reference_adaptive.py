@@ -201,9 +201,9 @@ class AdaptiveTree(KeepingTree):
             self.shorten_lists(leaf)
 
     def draw_dims(self, draws: Draws) -> Sequence[Feature]:
-        """Among many points, trees that look in so many would be too much alike: half will do."""
+        """Among many points, trees that look in so many would be too much alike: a quarter will do."""
         dims = super().draw_dims(draws)
-        return dims[: (len(dims) + 1) // 2] if self.growing else dims
+        return dims[: 1 + (len(dims) + 3) // 4] if self.growing else dims
 
     def min_gain(self, leaf: Leaf) -> float:
         """A leaf that looks again and again among few points finds a large gain by chance."""
