@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from benchmarks import serve_table
+from benchmarks import record, serve_table
 
 FOUND = {"per_second": 2001.4, "p50_ms": 1.25, "p99_ms": 4.5, "waited_for_a_core": 0.01}
 MARK = {
@@ -24,6 +26,8 @@ CONTENT = {
     },
 }  # fmt: skip
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_each_phase_is_a_row_and_what_was_not_measured_is_a_dash():
     lines = serve_table.tables(CONTENT).splitlines()
@@ -42,3 +46,11 @@ def test_the_table_takes_its_place_on_the_page_again_and_again(tmp_path):
     page.write_text("no place\n")
     with pytest.raises(SystemExit, match="no place for the figures"):
         serve_table.write_into(page, "text")
+
+
+def test_the_page_has_the_figures_of_the_record(tmp_path):
+    text = (ROOT / "docs/how-to/serve.md").read_text()
+    page = tmp_path / "serve.md"
+    page.write_text(text)
+    serve_table.write_into(page, serve_table.tables(record.read(record.path("serve"))))
+    assert page.read_text() == text
