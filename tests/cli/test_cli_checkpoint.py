@@ -93,7 +93,7 @@ def test_wherever_it_was_stopped_it_ends_with_the_same_model(way, names, tmp_pat
     assert not (tmp_path / "m.checkpoint").exists()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the clock of another process")
+@pytest.mark.skipif(sys.platform != "linux", reason="it kills by processor time, which /proc tells")
 def test_the_real_command_killed_at_random_moments_ends_with_the_same_model(tmp_path):
     killer = learn_crash.Killer(tmp_path, "adaptive", rows=3000)
     kills, same = killer.run(random.Random(1), most=1)

@@ -128,7 +128,7 @@ class Engine(ABC):
         workers: int,
     ) -> None:
         size = self._block_points()
-        if 0 < len(points) <= size:
+        if 0 < len(points) <= size:  # a cut would copy sparse rows
             self._learn_block(points, y, weights, workers)
             return
         for first in range(0, len(points), size):
