@@ -14,6 +14,7 @@
 #include "explain/bindings.hpp"
 #include "forest.hpp"
 #include "kernels/kernels.hpp"
+#include "memory/trim.hpp"
 #include "rules/two_streams.hpp"
 #include "space/columns.hpp"
 #include "space/depth.hpp"
@@ -96,6 +97,7 @@ NB_MODULE(_core, m) {
     m.def("entropy_term", &entropy_term_exact, "n"_a);
     m.def("kernel_names", &kernel_names);
     m.def("use_kernels", &use_kernels, "name"_a);
+    m.def("trim", &trim, nb::call_guard<nb::gil_scoped_release>());
 
     nb::class_<Rate>(m, "Rate").def(nb::init<std::uint64_t, double, double>(), "whole"_a,
                                     "exp_one"_a, "exp_rest"_a);

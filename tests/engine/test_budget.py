@@ -298,3 +298,38 @@ def test_the_process_keeps_to_the_budget_too(budget):
     start_up = 6_000_000  # pages of the allocator and of numpy, tables, what a look works with
     assert 0.5 * seen["formula"] <= seen["most"] + start_up
     assert seen["most"] <= 1.05 * budget + start_up
+
+
+SAVED = """
+import json
+import riparian
+from riparian import OnlineForestClassifier
+from riparian.streams import GaussianMixture
+
+def resident():
+    return 4096 * int(open("/proc/self/statm").read().split()[1])
+
+forest = OnlineForestClassifier(20, kept_points=0, random_state=0)
+forest.partial_fit(*GaussianMixture.paper().sample(60_000, random_state=0))
+riparian.from_bytes(forest.to_bytes())  # what is needed once: modules, tables
+before = resident()
+for _ in range(3):
+    data = forest.to_bytes()
+saved = resident() - before - len(data)
+before = resident()
+for _ in range(3):
+    again = None
+    again = riparian.from_bytes(data)
+loaded = resident() - before
+print(json.dumps({"saved": saved, "loaded": loaded, "forest": forest.memory()["total"]}))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(_core.sanitized, reason="a sanitizer keeps freed memory")
+def test_what_a_snapshot_takes_goes_back_to_the_system():
+    run = subprocess.run([sys.executable, "-c", SAVED], capture_output=True, text=True, check=True)
+    seen = json.loads(run.stdout)
+    assert seen["forest"] > 30_000_000
+    assert seen["saved"] < 0.1 * seen["forest"]
+    assert seen["loaded"] < 1.15 * seen["forest"]

@@ -21,6 +21,7 @@ from riparian.ray.journal import Batch
 from riparian.ray.plan import Plan
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import Header
+from riparian.snapshot.memory import gives_memory_back
 from riparian.snapshot.state import decode, encode, engine_of
 
 ROWS = "rows"  # in the extra part of a checkpoint
@@ -171,6 +172,7 @@ class Shard:
             self._trouble = f"{type(error).__name__}: {error}"
         return self.position()
 
+    @gives_memory_back
     def _snapshot(self) -> bytes:
         state = self._engine.save()
         header: Header = pickle.loads(self._door)
@@ -179,6 +181,7 @@ class Shard:
         )
         return encode(about, state, pickle.loads(self._tables))
 
+    @gives_memory_back
     def _restore(self) -> bool:
         """Whether there was a checkpoint to go on from."""
         folder = self._order.folder

@@ -14,6 +14,7 @@
     fringe.py       whether its active leaves are such that learning could have led to them
     size.py         how much memory it will take
     state.py        all of this in order
+    memory.py       what it takes goes back to the system
     save.py         from an estimator to bytes
     load.py         from a file or bytes to an estimator
     extra.py        what a program keeps with a forest

@@ -15,6 +15,7 @@ from riparian.forest import OnlineForestClassifier
 from riparian.saffari import SaffariForestClassifier
 from riparian.snapshot.errors import SnapshotError, require
 from riparian.snapshot.header import Header, Rows
+from riparian.snapshot.memory import gives_memory_back
 from riparian.snapshot.size import default_max_bytes
 from riparian.snapshot.state import decode
 
@@ -55,6 +56,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
         return from_bytes(file.read(), max_bytes=max_bytes)
 
 
+@gives_memory_back
 def from_bytes(data: bytes, *, max_bytes: int | None = None) -> Any:
     """The forest that `to_bytes` made into bytes; otherwise as `load`."""
     return forest_of(*decode(bytes(data), max_bytes))

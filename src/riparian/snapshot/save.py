@@ -14,12 +14,14 @@ from riparian.estimator.parameters import OF_ROWS
 from riparian.snapshot import categories
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import CLASSES, DepthImages, Header, Rows
+from riparian.snapshot.memory import gives_memory_back
 from riparian.snapshot.state import encode
 
 if TYPE_CHECKING:
     from riparian.estimator.base import ForestClassifier
 
 
+@gives_memory_back
 def to_bytes(
     forest: ForestClassifier,
     *,
