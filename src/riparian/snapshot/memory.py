@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def gives_memory_back(work: Callable[P, T]) -> Callable[P, T]:
-    """After `work`, whose arrays are gone by then. The C library would keep as much as the forest has."""
+    """After `work`, whose arrays are gone by then. The C library would keep as much as a forest has."""
 
     @wraps(work)
     def then_gives_back(*args: P.args, **kwargs: P.kwargs) -> T:
