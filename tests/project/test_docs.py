@@ -177,7 +177,7 @@ def check_extras(arguments: list[str]) -> None:
 BRINGS = {
     "river": ("[river]",), "capymoa": ("[capymoa]",), "ray": ("[ray]",), "shap": ("explain",),
     "onnxruntime": ("export",), "treelite": ("export",), "matplotlib": ("plot", "cli"),
-    "mlflow": ("mlflow-skinny",), "skops": ("skops",), "pandas": ("pandas",),
+    "mlflow": ("riparian mlflow",), "skops": ("skops",), "pandas": ("pandas",),
     "riparian learn": ("cli", "serve"), "riparian serve": ("[serve]",), "riparian export": ("export",),
 }  # fmt: skip
 
