@@ -3,8 +3,8 @@
     python -m benchmarks.growth --out benchmarks/record/growth.json --figures docs/figures
     python -m benchmarks.growth --from benchmarks/record/growth.json --figures FOLDER
 
-Times are of one thread, per point and tree, through the door that users take; drawing the points is not
-timed. Each line of costs gets the exponent of the power that fits it best, by least squares on
+Times are of the processor, on one thread, per point and tree, through the door that users take; drawing
+the points is not timed. Each line of costs gets the exponent of the power that fits it best, by least squares on
 logarithms, for all of it and for its upper half, because some lines bend.
 """
 
@@ -62,7 +62,7 @@ FULL = Scale(
     learned=50_000,
     learned_fringe=1_000_000,
     test=10_000,
-    repeats=5,
+    repeats=3,
     long=1_000_000,
 )
 QUICK = Scale(
@@ -183,9 +183,9 @@ HEADER = (
 
 
 def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def looks(
