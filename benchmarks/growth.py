@@ -4,8 +4,8 @@
     python -m benchmarks.growth --from benchmarks/record/growth.json --figures FOLDER
 
 Times are of the processor, on one thread, per point and tree, through the door that users take; drawing
-the points is not timed. Each line of costs gets the exponent of the power that fits it best, by least squares on
-logarithms, for all of it and for its upper half, because some lines bend.
+the points is not timed. Each line of costs gets the exponent of the power that fits it best, by least
+squares on logarithms, for all of it and for its upper half, because some lines bend.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@
 
 Times are per point and tree. Those of learning start from an empty forest and cover the whole stream;
 those of single points are taken on the last points of it, when the trees have grown. Those of one
-worker are of the processor, those of several of the clock on the wall. Each is the smallest of the repeats, which is the figure least disturbed by what else the machine does; the record
-holds the median as well.
+worker are of the processor, those of several of the clock on the wall. Each is the smallest of the
+repeats, which is the figure least disturbed by what else the machine does; the record holds the median
+as well.
 """
 
 from __future__ import annotations
