@@ -286,6 +286,40 @@ def test_an_arrow_stream_of_too_many_rows_is_refused_before_it_is_all_read(tmp_p
         assert served.service.backlog.rows == 0
 
 
+def compressed(table):
+    sink = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("text", [pa.array(["x"] * 900), pa.array(["x"] * 900).dictionary_encode()])
+def test_a_compressed_arrow_stream_is_refused_before_it_is_unpacked(served, text):
+    table = pa.table({"a": [1.0] * 900, "b": text, "label": ["x"] * 900})
+    answer = served.web.post("/v1/learn", content=compressed(table), headers=ARROW)
+    assert answer.status_code == 400
+    assert "must not be compressed" in answer.json()["error"]
+    assert served.web.post("/v1/learn", content=arrow(table), headers=ARROW).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array(["x" * 5000]).take(pa.array([0] * 9)).dictionary_encode(),
+        pa.array(["x" * 5000] * 9, pa.string_view()),
+        pa.array([[1.0, 2.0]] * 9),
+        pa.array([{"x": 1.0}] * 9),
+    ],
+    ids=lambda values: str(values.type),
+)
+def test_an_arrow_column_that_could_grow_or_is_nested_is_refused_by_name(served, values):
+    table = pa.table({"b": values, "label": ["x"] * 9})
+    answer = served.web.post("/v1/learn", content=arrow(table), headers=ARROW)
+    assert (answer.status_code, answer.json()["field"]) == (400, "b")
+    assert served.service.backlog.rows == 0
+
+
 # -- labels that are numbers -----------------------------------------------------------------------
 
 

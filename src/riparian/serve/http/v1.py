@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from riparian.serve import door
 from riparian.serve.door import parsed, rows_of
-from riparian.serve.http import bulk
+from riparian.serve.http import arrow, bulk
 from riparian.serve.http.answers import json_answer
 from riparian.serve.http.body import Bodies
 from riparian.serve.http.guard import content_type
@@ -52,10 +52,10 @@ class V1:
             return bulk.json_lines(self.bodies.lines(request), read, do, self.limits)
         body = await self.bodies.read(request)
         key = self._key(request, body)
-        if kind == bulk.ARROW:
-            value: Any = await run_in_threadpool(bulk.arrow_rows, body, self.limits)
+        if kind == arrow.ARROW:
+            value: Any = await run_in_threadpool(arrow.rows, body, self.limits)
             answers = await self._done(value, read, do, key)
-            return await run_in_threadpool(bulk.arrow_answer, answers)
+            return await run_in_threadpool(arrow.answer, answers)
         value = parsed(body)
         answers = await self._done(value, read, do, key)
         if isinstance(value, list):
