@@ -45,6 +45,7 @@ def draw(axis: str, lines: list[dict[str, Any]], colours: dict[str, str]) -> Fig
         for line, colour in zip(lines, COLOURS, strict=False):
             draw_line(place, line, what, colour)
         in_powers(place.set_xscale, place.xaxis)
+        place.xaxis.set_major_formatter(lambda size, _: short(size))
         in_powers(place.set_yscale, place.yaxis)
         place.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         place.margins(y=0.1)
@@ -61,6 +62,10 @@ def draw(axis: str, lines: list[dict[str, Any]], colours: dict[str, str]) -> Fig
             frameon=False, fontsize=8, labelcolor=colours["text"],
         )  # fmt: skip
     return figure
+
+
+def short(size: float) -> str:
+    return f"{size / 1e6:g} million" if size >= 1e6 else f"{size:,g}"
 
 
 def draw_line(place: Axes, line: dict[str, Any], what: str, colour: str) -> None:
