@@ -113,9 +113,18 @@ def test_interventional_contributions_are_shapley_values(four_features):
 # -- categories (R22) -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("columns", [(0,), (0, 2), (0, 1, 2, 3)])
-def test_contributions_of_categories_are_shapley_values(columns):
-    ensemble, X = of_categories(columns, trees=2, points=300)
+ASKED = [
+    ((0,), False),
+    ((0, 2), False),
+    ((0, 1, 2, 3), False),
+    ((0, 2), True),
+    ((0, 1, 2, 3), True),
+]
+
+
+@pytest.mark.parametrize(("columns", "halves"), ASKED)
+def test_contributions_of_categories_are_shapley_values(columns, halves):
+    ensemble, X = of_categories(columns, trees=2, points=300, halves=halves)
     X = X[-12:]
     values = plain_trees(ensemble, None).path_dependent(X, 1)
     for x, found in zip(X, values, strict=True):
@@ -123,9 +132,9 @@ def test_contributions_of_categories_are_shapley_values(columns):
         np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("columns", [(0,), (0, 2), (0, 1, 2, 3)])
-def test_contributions_of_categories_against_a_background_are_shapley_values(columns):
-    ensemble, X = of_categories(columns, trees=2, points=300)
+@pytest.mark.parametrize(("columns", "halves"), ASKED)
+def test_contributions_of_categories_against_a_background_are_shapley_values(columns, halves):
+    ensemble, X = of_categories(columns, trees=2, points=300, halves=halves)
     X, background = X[-6:], X[:9]
     values = plain_trees(ensemble, None).interventional(X, background, None, 1)
 
@@ -139,8 +148,9 @@ def test_contributions_of_categories_against_a_background_are_shapley_values(col
         np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12)
 
 
-def test_contributions_of_categories_add_up():
-    asked = of_categories(trees=5, points=1500, codes=12)
+@pytest.mark.parametrize("halves", [False, True])
+def test_contributions_of_categories_add_up(halves):
+    asked = of_categories(trees=5, points=1500, codes=12, halves=halves)
     trees = plain_trees(asked.ensemble, None)
     np.testing.assert_allclose(trees.answer(asked.X), asked.answers, rtol=0, atol=1e-12)
     base = mean_of(asked.ensemble, None)

@@ -17,6 +17,7 @@ from plain_forests import KINDS, of_categories, probabilities
 SHAP_KINDS = [
     *("mixture", "mixture by vote", "missing", "late classes", "two classes", "sparse rows"),
     *("only predicts", "adaptive", "adaptive by vote", "Saffari", "categories", "other categories"),
+    "halves",
 ]
 
 
@@ -82,10 +83,12 @@ def answers(described, X):
 # -- categories (R22): SHAP knows numbers only ------------------------------------------------------
 
 
-@pytest.mark.parametrize("columns", [(0,), (0, 2), (0, 1, 2, 3)])
+@pytest.mark.parametrize(
+    ("columns", "halves"), [((0,), False), ((0, 2), False), ((0, 1, 2, 3), False), ((0, 2), True)]
+)
 @pytest.mark.parametrize("method", ["tree_path_dependent", "interventional"])
-def test_shap_finds_the_same_contributions_of_categories(shap, columns, method):
-    asked = of_categories(columns, trees=3, points=300)
+def test_shap_finds_the_same_contributions_of_categories(shap, columns, halves, method):
+    asked = of_categories(columns, trees=3, points=300, halves=halves)
     trees, background = plain_trees(asked.ensemble, None), asked.X[:8]
     if method == "interventional":
         ours = trees.interventional(asked.X, background, None, 1)
@@ -98,8 +101,9 @@ def test_shap_finds_the_same_contributions_of_categories(shap, columns, method):
     np.testing.assert_allclose(theirs.shap_values(asked.X), ours, rtol=0, atol=1e-6)
 
 
-def test_categories_are_asked_in_shaps_words():
-    asked = of_categories((0, 1, 2, 3))
+@pytest.mark.parametrize("halves", [False, True])
+def test_categories_are_asked_in_shaps_words(halves):
+    asked = of_categories((0, 1, 2, 3), halves=halves)
     found, weights = answers(described(asked.ensemble), asked.X)
     np.testing.assert_allclose(found, asked.answers, rtol=0, atol=1e-9)
     np.testing.assert_allclose(weights, 0, rtol=0, atol=1e-9)
