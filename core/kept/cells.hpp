@@ -64,9 +64,10 @@ public:
     // Those that go left (R4; of categories, if `equal`, R22) before the rest, each in order. `values` are
     // theirs in the dimension of the split.
     Sides divide(const Run& run, const float* values, float threshold, bool equal) {
-        if (equal)
+        if (equal && threshold < 0)
             return divide_by(run, values,
                              [=](float v) { return category_goes_left(v, threshold); });
+        if (equal) return divide_by(run, values, [=](float v) { return v == threshold; });
         return divide_by(run, values, [=](float v) { return v <= threshold; });
     }
 

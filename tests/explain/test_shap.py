@@ -8,6 +8,8 @@ import warnings
 import numpy as np
 import pytest
 
+from riparian import OnlineForestClassifier
+from riparian.estimator.ensemble import ensemble_of
 from riparian.explain import Explainer
 from riparian.explain.contributions import plain_trees
 from riparian.explain.shap import described
@@ -17,7 +19,6 @@ from plain_forests import KINDS, of_categories, probabilities
 SHAP_KINDS = [
     *("mixture", "mixture by vote", "missing", "late classes", "two classes", "sparse rows"),
     *("only predicts", "adaptive", "adaptive by vote", "Saffari", "categories", "other categories"),
-    "halves",
 ]
 
 
@@ -99,6 +100,26 @@ def test_shap_finds_the_same_contributions_of_categories(shap, columns, halves, 
         ours = trees.path_dependent(asked.X, 1)
         theirs = shap.TreeExplainer(described(asked.ensemble), feature_perturbation=method)
     np.testing.assert_allclose(theirs.shap_values(asked.X), ours, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["tree_path_dependent", "interventional"])
+def test_shap_finds_the_same_contributions_of_halves(shap, method):
+    """Of a real forest: a test of half of 40 categories becomes about twenty."""
+    rng = np.random.default_rng(1)
+    X = np.floor(rng.random((250, 2)) * [40, 3]).astype(np.float32)
+    X[:40, 0] = np.arange(40)
+    y = (X[:, 0] * 7 % 11 > 5).astype(int)
+    forest = OnlineForestClassifier(2, categorical_features=[0], random_state=1).partial_fit(X, y)
+    assert ensemble_of(forest, "this").is_half.sum() > 4
+    X, background = X[:60], X[60:70]
+    X[0] = np.nan
+    if method == "interventional":
+        ours = Explainer(forest, background).contributions(X)
+        theirs = shap.TreeExplainer(forest.to_shap(), background, feature_perturbation=method)
+    else:
+        ours = Explainer(forest).contributions(X)
+        theirs = shap.TreeExplainer(forest.to_shap(), feature_perturbation=method)
+    np.testing.assert_allclose(theirs.shap_values(X), ours.values, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("halves", [False, True])

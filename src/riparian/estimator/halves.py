@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.draws import mixed
-from riparian.reference import GOLDEN, HALVES_OF_KEY
+from riparian.reference import GOLDEN, HALVES_OF_KEY, WORD
 
 LAST = -(2.0**24)  # of the halves, as a threshold; the first is -1
 
@@ -27,16 +27,17 @@ def codes_left(threshold: float, n_codes: int) -> NDArray[np.int64]:
     >>> codes_left(2.0, 5).tolist(), codes_left(-1.0, 12).tolist()
     ([2], [0, 1, 3, 7, 11])
     """
-    codes = np.arange(n_codes)
-    if not threshold < 0:
-        return np.flatnonzero(codes == threshold)
-    key, b = divmod(-1 - int(threshold), HALVES_OF_KEY)
-    words = mixed(codes.astype(np.uint64) + np.uint64(2**24 * key) + np.uint64(GOLDEN))
-    return np.flatnonzero(words >> np.uint64(b) & np.uint64(1))
+    return np.flatnonzero(_go_left(np.arange(n_codes), threshold))
 
 
 def category_goes_left(code: float, threshold: float) -> bool:
-    """Missing values go right."""
+    """A missing value goes right."""
+    return code == code and bool(_go_left(np.array([int(code)]), threshold)[0])
+
+
+def _go_left(codes: NDArray[np.int64], threshold: float) -> NDArray[np.bool_]:
     if not threshold < 0:
-        return code == threshold
-    return code == code and int(code) in codes_left(threshold, int(code) + 1)
+        return np.equal(codes, threshold)
+    key, b = divmod(-1 - int(threshold), HALVES_OF_KEY)
+    start = np.uint64(2**24 * key + GOLDEN & WORD)
+    return mixed(codes.astype(np.uint64) + start) >> np.uint64(b) & np.uint64(1) != 0

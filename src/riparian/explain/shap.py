@@ -1,13 +1,16 @@
 """The forest as the `shap` package takes it, for its explainers and plots.
 
-SHAP's trees know `x <= threshold` alone. A test of a category or of a half of them (R22) becomes several of
-these, one between every two codes of which one goes left and the next one right: what is below stands in
-several places, with a part of the weight each, so that contributions stay the same.
+SHAP's trees know `x <= threshold` alone. A test of a category, or of half of them (R22), becomes several
+of these, one between any two codes of which one goes left and the next one right: what is below stands
+in several places, with a part of the weight each, so that contributions stay the same.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -79,6 +82,7 @@ def _written(ensemble: Ensemble, root: int, most: int) -> _Nodes:
     first = nodes.add(root, weight)
     stack: list[tuple[int, Codes]] = [(first, {})]  # what is still to be given its children
     plain = not ensemble.equals.any()
+    codes_of = cache(lambda node: ensemble.codes_left(node).tolist())  # it may stand often
     while stack:
         place, codes = stack.pop()
         node = nodes.source[place]
@@ -90,8 +94,10 @@ def _written(ensemble: Ensemble, root: int, most: int) -> _Nodes:
                 f"would take more than {MOST_NODES:,} of them: use riparian.explain.Explainer, "
                 "which needs none"
             )
-        split = _of_category if ensemble.equals[node] else _of_number
-        stack += split(ensemble, nodes, place, codes)
+        if ensemble.equals[node]:
+            stack += _of_category(ensemble, nodes, place, codes, codes_of)
+        else:
+            stack += _of_number(ensemble, nodes, place, codes)
     return nodes
 
 
@@ -104,12 +110,16 @@ def _of_number(
 
 
 def _of_category(
-    ensemble: Ensemble, nodes: _Nodes, place: int, codes: Codes
+    ensemble: Ensemble,
+    nodes: _Nodes,
+    place: int,
+    codes: Codes,
+    codes_of: Callable[[int], list[int]],
 ) -> list[tuple[int, Codes]]:
     """What may be a category that goes left goes one way, all else, a missing value too, the other."""
     node = nodes.source[place]
     feature, left = int(ensemble.feature[node]), int(ensemble.left[node])
-    runs = _runs(ensemble.codes_left(node).tolist(), *codes.get(feature, (0.0, np.inf)))
+    runs = _runs(codes_of(node), *codes.get(feature, (0.0, np.inf)))
     if len(runs) == 1:  # the other way leads to no code
         yes, no = _children(ensemble, nodes, place)
         sides = (yes, no) if not runs[0].left else (no, yes)
@@ -156,9 +166,7 @@ def _runs(codes_left: list[int], least: float, largest: float) -> list[_Run]:
     [(True, 3, 3), (False, 4, 5)]
     """
     runs, at = list[_Run](), least
-    for code in codes_left:
-        if not at <= code <= largest:
-            continue
+    for code in codes_left[bisect_left(codes_left, least) : bisect_right(codes_left, largest)]:
         if code > at:
             runs.append(_Run(False, at, code - 1))
         if runs and runs[-1].left and runs[-1].largest == code - 1:

@@ -3,9 +3,8 @@
 Shares are multiples of 2^-40, and so are exact as float64. The node adds them up as they are, so that
 ties stay ties and the label is ours; the division by the number of trees follows. The input is float32,
 as our features and thresholds are; a categorical feature is its code (R22), and the property
-`categories` of the model says which category is which. A half of the categories is a column more, which
-is looked up in a table by the code: 0 goes left. The outputs have the names that scikit-learn's converter
-gives.
+`categories` of the model says which category is which. A half of the categories is a column more, looked
+up in a table by the code: 0 goes left. The outputs have the names that scikit-learn's converter gives.
 """
 
 from __future__ import annotations
