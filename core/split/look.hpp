@@ -305,6 +305,7 @@ private:
         if (halves == 0) return;
         estimation_of_halves_.set(key, halves, estimation, estimation_->points);
         structure_of_halves_.set(key, halves, structure, structure_->points());
+        counts_.resize(structure_->counts().size());
         for (std::size_t b = 0; b < halves; ++b) {
             const std::uint64_t left = estimation_left(b);
             if (left < alpha_ || estimation_weight_ - left < alpha_) continue;
@@ -318,8 +319,7 @@ private:
     }
 
     std::uint64_t estimation_left(std::size_t half) const {
-        if (estimation_->weights.empty())
-            return count_bits(estimation_of_halves_.left(half), estimation_of_halves_.words());
+        if (estimation_->weights.empty()) return estimation_of_halves_.count_left(half);
         std::uint64_t left = 0;
         for (std::size_t i = 0; i < estimation_->points; ++i)
             left += estimation_of_halves_.is_left(half, i) ? estimation_->weights[i] : 0;
@@ -328,12 +328,11 @@ private:
 
     void evaluate_half_by_masks(std::uint32_t feature, std::uint32_t order, float threshold,
                                 std::size_t half) {
-        const std::uint64_t* left = structure_of_halves_.left(half);
-        const std::size_t words = make_masks();
-        const std::uint64_t sides = entropy_of_sides(count_bits(left, words));
+        const std::uint64_t sides = entropy_of_sides(structure_of_halves_.count_left(half));
         if (cannot_be_best(sides)) return;
-        counts_.resize(structure_->counts().size());
-        kernels().count_both(left, masks_.data(), words, counts_.size(), counts_.data());
+        const std::size_t words = make_masks();
+        kernels().count_both(structure_of_halves_.left(half), masks_.data(), words, counts_.size(),
+                             counts_.data());
         consider(feature, order, threshold, scaled_gain(sides, counts_.data()));
     }
 
@@ -349,12 +348,6 @@ private:
         const std::uint64_t sides = entropy_of_sides(total);
         if (cannot_be_best(sides)) return;
         consider(feature, order, threshold, scaled_gain(sides, weights_.data()));
-    }
-
-    static std::uint32_t count_bits(const std::uint64_t* row, std::size_t words) {
-        std::uint32_t count = 0;
-        kernels().count_both(row, row, words, 1, &count);
-        return count;
     }
 
     // -- the best of them -----------------------------------------------------------------------------

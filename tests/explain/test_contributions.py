@@ -15,6 +15,7 @@ from riparian import AdaptiveForestClassifier, OnlineForestClassifier
 from riparian.estimator.ensemble import ensemble_of
 from riparian.explain import Explainer
 from riparian.explain.contributions import mean_of, plain_trees
+from riparian.reference import differs, goes_right
 from riparian.streams import GaussianMixture
 
 from plain_forests import KINDS, Categorical, grown, mixture, of_categories, probabilities
@@ -54,8 +55,8 @@ def shapley(value, n):
 
 
 def goes_left(ensemble, node, x):
-    value, threshold = x[ensemble.feature[node]], ensemble.threshold[node]
-    return value == threshold if ensemble.equals[node] else value <= threshold
+    right = differs if ensemble.equals[node] else goes_right
+    return not right(float(x[ensemble.feature[node]]), float(ensemble.threshold[node]))
 
 
 def expected(ensemble, x, known, node):
