@@ -40,4 +40,5 @@ def _go_left(codes: NDArray[np.int64], threshold: float) -> NDArray[np.bool_]:
         return np.equal(codes, threshold)
     key, b = divmod(-1 - int(threshold), HALVES_OF_KEY)
     start = np.uint64(2**24 * key + GOLDEN & WORD)
-    return mixed(codes.astype(np.uint64) + start) >> np.uint64(b) & np.uint64(1) != 0
+    bits = mixed(codes.astype(np.uint64) + start) >> np.uint64(b) & np.uint64(1)
+    return bits.astype(np.bool_)
