@@ -212,6 +212,13 @@ class Categorical(NamedTuple):
         return sums / e.n_trees
 
 
+# Categorical columns, and whether halves of them are asked for.
+WAYS_TO_ASK = [
+    *(((0,), False), ((0, 2), False), ((0, 1, 2, 3), False)),
+    *(((0, 2), True), ((0, 1, 2, 3), True)),
+]
+
+
 def of_categories(
     columns=(0, 2), trees=4, points=600, width=4, codes=6, halves=False
 ) -> Categorical:

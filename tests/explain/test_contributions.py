@@ -18,7 +18,15 @@ from riparian.explain.contributions import mean_of, plain_trees
 from riparian.reference import differs, goes_right
 from riparian.streams import GaussianMixture
 
-from plain_forests import KINDS, Categorical, grown, mixture, of_categories, probabilities
+from plain_forests import (
+    KINDS,
+    WAYS_TO_ASK,
+    Categorical,
+    grown,
+    mixture,
+    of_categories,
+    probabilities,
+)
 
 pytestmark = pytest.mark.engine
 
@@ -114,16 +122,7 @@ def test_interventional_contributions_are_shapley_values(four_features):
 # -- categories (R22) -----------------------------------------------------------------------------
 
 
-ASKED = [
-    ((0,), False),
-    ((0, 2), False),
-    ((0, 1, 2, 3), False),
-    ((0, 2), True),
-    ((0, 1, 2, 3), True),
-]
-
-
-@pytest.mark.parametrize(("columns", "halves"), ASKED)
+@pytest.mark.parametrize(("columns", "halves"), WAYS_TO_ASK)
 def test_contributions_of_categories_are_shapley_values(columns, halves):
     ensemble, X = of_categories(columns, trees=2, points=300, halves=halves)
     X = X[-12:]
@@ -133,7 +132,7 @@ def test_contributions_of_categories_are_shapley_values(columns, halves):
         np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("columns", "halves"), ASKED)
+@pytest.mark.parametrize(("columns", "halves"), WAYS_TO_ASK)
 def test_contributions_of_categories_against_a_background_are_shapley_values(columns, halves):
     ensemble, X = of_categories(columns, trees=2, points=300, halves=halves)
     X, background = X[-6:], X[:9]

@@ -21,7 +21,7 @@ from riparian.explain import Explainer, PermutationImportance
 from riparian.export import c_header, onnx, to_c, to_onnx, to_treelite
 from riparian.export import treelite as builder
 
-from plain_forests import KINDS, grown, labels, mixture, of_categories, probabilities
+from plain_forests import KINDS, WAYS_TO_ASK, grown, labels, mixture, of_categories, probabilities
 
 few = settings(
     max_examples=15,
@@ -187,16 +187,7 @@ def test_a_frame_is_exported_with_the_names_of_its_categories(tmp_path):
     assert importance.results()[1].accuracy.mean > 0.1
 
 
-ASKED = [
-    ((0,), False),
-    ((0, 2), False),
-    ((0, 1, 2, 3), False),
-    ((0, 2), True),
-    ((0, 1, 2, 3), True),
-]
-
-
-@pytest.fixture(scope="module", params=ASKED, ids=str)
+@pytest.fixture(scope="module", params=WAYS_TO_ASK, ids=str)
 def categorical(request):
     columns, halves = request.param
     return of_categories(columns, halves=halves)
