@@ -467,7 +467,7 @@ Tree<Space, Rule>::Tree(std::uint64_t number, const State& in, Context& context)
     for (std::size_t i = 0; i < child.size(); ++i)
         nodes_[i] = {child[i] ? context.space.restored(array<"feature">(in)[i]) : Feature{},
                      array<"threshold">(in)[i], child[i], no_leaf};
-    for (const Node& node : nodes_) mixed_ |= Space::equals(node.feature);
+    for (const Node& node : nodes_) learn_to_ask(node.feature, node.threshold);
     leaves_.resize(array<"leaf_node">(in).size());
 
     Reader histogram(array<"histogram">(in));

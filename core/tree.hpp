@@ -15,6 +15,7 @@
 #include "memory/array.hpp"
 #include "memory/pool.hpp"
 #include "rules/rule.hpp"
+#include "space/categories.hpp"
 #include "space/feature_space.hpp"
 #include "tree_totals.hpp"
 #include "waiting_leaves.hpp"
@@ -88,10 +89,14 @@ public:
     using Lanes = std::array<std::uint32_t, lanes>;
     RIPARIAN_HOT void route(const Batch& batch, std::size_t first, std::size_t count,
                             Lanes& at) const {
-        if (mixed_)
-            route_all<true>(batch, first, count, at);
-        else
-            route_all<false>(batch, first, count, at);
+        switch (asks_) {
+            case Asks::numbers:
+                return route_all<Asks::numbers>(batch, first, count, at);
+            case Asks::categories:
+                return route_all<Asks::categories>(batch, first, count, at);
+            case Asks::halves:
+                return route_all<Asks::halves>(batch, first, count, at);
+        }
     }
 
     // All that predicting may see of a leaf: its histogram, unless the rule has something else.
@@ -139,28 +144,29 @@ private:
 
     // -- the way down -----------------------------------------------------------------------------
 
-    template <bool mixed>
+    template <Asks asks>
     static std::uint32_t step(const Node& node, Point x) {
         const std::uint32_t right =
-            Space::template goes_right<mixed>(node.feature, node.threshold, x);
+            Space::template goes_right<asks>(node.feature, node.threshold, x);
         return node.child + (right & node.leaf >> 31);  // only no_leaf has the top bit
     }
 
     static bool goes_left(const Node& node, float value) {
-        return Space::equals(node.feature) ? value == node.threshold : value <= node.threshold;
+        return Space::equals(node.feature) ? category_goes_left(value, node.threshold)
+                                           : value <= node.threshold;
     }
 
-    template <bool mixed>
+    template <Asks asks>
     RIPARIAN_HOT void route_all(const Batch& batch, std::size_t first, std::size_t count,
                                 Lanes& at) const {
         std::size_t i = 0;
-        for (; i + 8 <= count; i += 8) route_together<8, mixed>(batch, first + i, at.data() + i);
-        for (; i < count; ++i) route_together<1, mixed>(batch, first + i, at.data() + i);
+        for (; i + 8 <= count; i += 8) route_together<8, asks>(batch, first + i, at.data() + i);
+        for (; i < count; ++i) route_together<1, asks>(batch, first + i, at.data() + i);
     }
 
     // Several points descend side by side, without a branch, so that one waits for memory while
     // another computes; a point that has arrived stays. Two steps per look: looking costs too.
-    template <std::size_t N, bool mixed>
+    template <std::size_t N, Asks asks>
     RIPARIAN_HOT void route_together(const Batch& batch, std::size_t first,
                                      std::uint32_t* out) const {
         const Node* nodes = nodes_.data();
@@ -170,9 +176,9 @@ private:
         std::uint32_t moving;
         do {
             moving = 0;
-            for (std::size_t i = 0; i < N; ++i) at[i] = step<mixed>(nodes[at[i]], x[i]);
+            for (std::size_t i = 0; i < N; ++i) at[i] = step<asks>(nodes[at[i]], x[i]);
             for (std::size_t i = 0; i < N; ++i) {
-                const std::uint32_t next = step<mixed>(nodes[at[i]], x[i]);
+                const std::uint32_t next = step<asks>(nodes[at[i]], x[i]);
                 moving |= next ^ at[i];
                 at[i] = next;
             }
@@ -210,7 +216,7 @@ private:
             const Point x = batch.point(first + i);
             // Its leaf may have split meanwhile, or the tree was grown anew.
             std::uint32_t node = felled == felled_ ? at[i] : 0;
-            while (nodes_[node].inner()) node = step<true>(nodes_[node], x);
+            while (nodes_[node].inner()) node = step<Asks::halves>(nodes_[node], x);
             Rule::receive(*this, nodes_[node].leaf, t + i, fold(stream_key, t + i), x,
                           labels[first + i], n, context);
         }
@@ -251,7 +257,7 @@ private:
         left.depth = right.depth = parent.depth + 1;
         depth_ = std::max(depth_, left.depth);
         if constexpr (Space::columns) add_importance(Space::column(cut.feature), cut.g);
-        mixed_ |= Space::equals(cut.feature);
+        learn_to_ask(cut.feature, cut.threshold);
 
         nodes_.push_back({Feature{}, 0.0f, first, index});
         nodes_.push_back({Feature{}, 0.0f, first + 1, right_index});
@@ -263,6 +269,12 @@ private:
         leaves_[right_index] = right;
         Rule::inherit(*this, index, right_index, cut, was_young, context);
         Rule::fill_fringe(*this, index, right_index, context);
+    }
+
+    // There is a split like this.
+    void learn_to_ask(const Feature& feature, float threshold) {
+        if (!Space::equals(feature)) return;
+        asks_ = std::max(asks_, threshold < 0 ? Asks::halves : Asks::categories);
     }
 
     void plant_root() {
@@ -376,7 +388,7 @@ private:
     std::uint64_t planned_ = 0;   // bytes set aside for the active leaves, with a budget
     std::uint64_t felled_ = 0;    // times it was grown anew
     std::uint32_t depth_ = 0;     // of the deepest leaf
-    bool mixed_ = false;          // some split is in a categorical column (R22)
+    Asks asks_ = Asks::numbers;   // what some split asks
     TreeTotals totals_;           // points and splits so far
     Array<std::int64_t> importance_;
     mutable ChargeOfLeaves charge_;  // as it was last worked out

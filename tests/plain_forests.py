@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 import riparian
 from riparian import AdaptiveForestClassifier, OnlineForestClassifier, SaffariForestClassifier
 from riparian.estimator.ensemble import Ensemble, ensemble_of
+from riparian.reference import differs, goes_right
 from riparian.streams import GaussianMixture
 
 from strategies import streams
@@ -122,6 +123,22 @@ def other_categories() -> Asked:
     return Asked(forest, X[:200])
 
 
+def halves(voting="average") -> Asked:
+    """Columns of 60 and 40 categories, and splits that send half of them left."""
+    rng = np.random.default_rng(14)
+    X = np.floor(rng.random((900, 4)) * [60, 5, 40, 3]).astype(np.float32)
+    X[:60, 0], X[:40, 2] = np.arange(60), np.arange(40)
+    y = (X[:, 0] * 7 % 11 > 5).astype(int) + 2 * (X[:, 2] % 3 == 1)
+    X[60:][rng.random((840, 4)) < 0.05] = np.nan
+    forest = OnlineForestClassifier(
+        3, voting=voting, categorical_features=[0, 2], random_state=3, max_categories=55
+    )
+    forest.partial_fit(X, y)
+    assert (ensemble_of(forest, "this").is_half.sum(), len(forest.categories_[0])) > (20, 54)
+    X[:, 0] = np.where(X[:, 0] > 55, 55, X[:, 0])  # all others
+    return asked(forest, X)
+
+
 def adaptive(voting="average", kept_points=500) -> Asked:
     """Trees with memories, some of which were replaced when the classes changed places (R23)."""
     X, y = GaussianMixture.paper().sample(2400, random_state=8)
@@ -165,6 +182,8 @@ KINDS: dict[str, Callable[[], Asked]] = {
     "categories": categories,
     "categories by vote": lambda: categories("majority"),
     "other categories": other_categories,
+    "halves": halves,
+    "halves by vote": lambda: halves("majority"),
     "adaptive": adaptive,
     "adaptive by vote": lambda: adaptive("majority"),
     "Saffari": saffari,
@@ -187,14 +206,23 @@ class Categorical(NamedTuple):
             for node in e.root.tolist():
                 while e.left[node] >= 0:
                     value, threshold = x[e.feature[node]], e.threshold[node]
-                    yes = value == threshold if e.equals[node] else value <= threshold
-                    node = int(e.left[node]) + (not yes)
+                    right = differs if e.equals[node] else goes_right
+                    node = int(e.left[node]) + right(float(value), float(threshold))
                 sums[i] += leaves[e.leaf_number[node]]
         return sums / e.n_trees
 
 
-def of_categories(columns=(0, 2), trees=4, points=600, width=4, codes=6) -> Categorical:
-    """A forest over codes, some of whose columns are asked for equality instead.
+# Categorical columns, and whether halves of them are asked for.
+WAYS_TO_ASK = [
+    *(((0,), False), ((0, 2), False), ((0, 1, 2, 3), False)),
+    *(((0, 2), True), ((0, 1, 2, 3), True)),
+]
+
+
+def of_categories(
+    columns=(0, 2), trees=4, points=600, width=4, codes=6, halves=False
+) -> Categorical:
+    """A forest over codes, some of whose columns are asked for equality instead, or for halves.
 
     Some of its leaves cannot be reached by any row that way: nothing is two categories at once.
     """
@@ -205,13 +233,19 @@ def of_categories(columns=(0, 2), trees=4, points=600, width=4, codes=6) -> Cate
     forest = OnlineForestClassifier(trees, random_state=3, beta=4.0).fit(X, y)
     plain = ensemble_of(forest, "this")
     names = [f"kind {code}" for code in range(codes)]
+    equals, threshold = np.isin(plain.feature, columns), plain.threshold.copy()
+    unknown = np.full((1, width), np.nan if halves else 99.0)
+    if halves:  # most of them
+        asked = np.flatnonzero(equals)[rng.random(equals.sum()) < 0.7]
+        threshold[asked] = -1 - rng.integers(2**24, size=len(asked))
     return Categorical(
         replace(
             plain,
-            equals=np.isin(plain.feature, columns),
+            threshold=threshold,
+            equals=equals,
             categories={column: names for column in columns},
         ),
-        np.concatenate([X[:150], np.full((1, width), np.nan), [[99.0] * width]]).astype(np.float32),
+        np.concatenate([X[:150], np.full((1, width), np.nan), unknown]).astype(np.float32),
     )
 
 
@@ -243,7 +277,10 @@ def on_thresholds(forest, width: int) -> np.ndarray:
     tree = forest._native.tree(0)
     inner = ~tree.is_leaf
     rows = np.zeros((int(inner.sum()), width), dtype=np.float32)
-    rows[np.arange(len(rows)), tree.feature[inner]] = tree.threshold[inner]
+    edges = tree.threshold[inner]
+    categorical = np.isin(tree.feature[inner], [*getattr(forest._native.categories, "tables", ())])
+    edges = np.where(categorical & (edges < 0), np.float32("nan"), edges)  # a half has none (R22)
+    rows[np.arange(len(rows)), tree.feature[inner]] = edges
     return rows[:100]
 
 

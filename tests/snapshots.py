@@ -153,6 +153,9 @@ KINDS = {
     "categories, points kept": {"categorical_features": [2, 3], "kept_points": 150},
     "categories, some put together": {"categorical_features": [2], "max_categories": 3,
                                       "kept_points": 90, "alpha": Geometric(4, 1.1)},
+    "categories, halves of many": {"categorical_features": [0, 1], "kept_points": 1000},
+    "adaptive, halves of many": {"cls": AdaptiveForestClassifier, "categorical_features": [0, 1],
+                                 "kept_points": 300, "flips": 150},
     "categories, memory budget": {"categorical_features": [1, 2], "n": 1500, "max_memory": 60_000},
     "Saffari, categories": {"cls": SaffariForestClassifier, "categorical_features": [2],
                             "max_categories": None, "thresholds": "range", "min_samples": 20},
@@ -257,7 +260,22 @@ def change_elements(random: Random, array: NDArray[Any], what: int) -> NDArray[A
     i, j = random.randrange(len(array)), random.randrange(len(array))
     if array.dtype.kind == "f":
         array = array.copy()
-        array[i] = random.choice([0.0, -0.0, 1.5, np.nan, np.inf, -np.inf, 1e-45, float(array[j])])
+        array[i] = random.choice(
+            [
+                0.0,
+                -0.0,
+                1.5,
+                np.nan,
+                np.inf,
+                -np.inf,
+                1e-45,
+                float(array[j]),
+                -1.0,
+                -(2.0**24),
+                -(2.0**24) - 2,
+                32.0,
+            ]
+        )
         return array
     # A number that does not fit its narrow type is stored in a wider one, as a writer would.
     wide = array.astype(object)

@@ -92,7 +92,7 @@ def mixed_streams(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     categorical = sorted(draw(st.sets(st.integers(0, X.shape[1] - 1), min_size=1)))
     for column in categorical:
-        n = draw(st.sampled_from([1, 2, 5, 60]))
+        n = draw(st.sampled_from([1, 2, 5, 60, 300]))  # from 32 on there are halves
         arrived = np.linspace(1, n, len(X)) if draw(st.booleans()) else n  # some come late
         codes = np.floor(rng.random(len(X)) * arrived).astype(np.float32)
         X[:, column] = np.where(np.isnan(X[:, column]), np.nan, codes)

@@ -6,6 +6,7 @@
 
 #include "explain/paths.hpp"
 #include "explain/tile.hpp"
+#include "space/categories.hpp"
 
 namespace riparian::explain {
 
@@ -46,16 +47,17 @@ private:
         for (std::size_t i = 0; i < path.size(); ++i) {
             const Step& step = path.steps[i];
             const float above = step.above, up_to = step.up_to;
-            if (step.categorical && step.turns_left)
-                fail(step, i, tile, [=](float x) { return x != up_to; });
-            else if (step.turns_left)
+            if (step.categorical) continue;
+            if (step.turns_left)
                 fail(step, i, tile,
                      [=](float x) { return static_cast<bool>((x <= above) | !(x <= up_to)); });
-            else if (!step.categorical)
+            else
                 fail(step, i, tile, [=](float x) { return x <= above; });
         }
-        for (const auto [i, category] : path.exclusions)
-            fail(path.steps[i], i, tile, [category](float x) { return x == category; });
+        for (const auto [i, threshold, right] : path.turns)
+            fail(path.steps[i], i, tile, [=](float x) {
+                return category_goes_left(x, threshold) == right;
+            });
     }
 
     // The rows whose value is refused fail step i.

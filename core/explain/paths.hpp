@@ -10,26 +10,27 @@
 
 namespace riparian::explain {
 
-// All tests of one feature on a path. Together they ask whether a number is in (above, up_to], and
-// whether a category is `up_to`, if the path turns left somewhere, and none of the exclusions.
+// All tests of one feature on a path. Together they ask whether a number is in (above, up_to]; of categories
+// there is a list of what is asked of them.
 struct Step {
     std::uint32_t feature;
     bool categorical = false;  // R22
-    bool turns_left = false;   // somewhere, which a missing value never does (R4)
+    bool turns_left = false;   // somewhere, which a missing value never does (R4); of numbers
     float above = -std::numeric_limits<float>::infinity();
     float up_to = std::numeric_limits<float>::infinity();
     double share = 1.0;  // of the points that came there, those that the tests let pass
 };
 
-// A category that does not pass a step.
-struct Exclusion {
+// What a category must do to pass a step: go this way at a category or a half.
+struct Turn {
     std::size_t step;  // of its path
-    float category;
+    float threshold;
+    bool right;
 };
 
 struct Path {
     std::span<const Step> steps;
-    std::span<const Exclusion> exclusions;
+    std::span<const Turn> turns;
     std::int64_t leaf;
 
     std::size_t size() const { return steps.size(); }
@@ -42,7 +43,7 @@ public:
 
     void read(const PlainTrees& trees, std::size_t tree) {
         steps_.clear();
-        exclusions_.clear();
+        turns_.clear();
         ends_.clear();
         edges_.clear();
         std::vector<Visit> stack{{trees.root[tree], 0, {}}};
@@ -64,9 +65,7 @@ public:
     Path operator[](std::size_t i) const {
         const End begin = i ? ends_[i - 1] : End{0, 0, 0}, end = ends_[i];
         return {std::span(steps_).subspan(begin.steps, end.steps - begin.steps),
-                std::span(exclusions_)
-                    .subspan(begin.exclusions, end.exclusions - begin.exclusions),
-                end.leaf};
+                std::span(turns_).subspan(begin.turns, end.turns - begin.turns), end.leaf};
     }
 
 private:
@@ -78,8 +77,8 @@ private:
         bool equals, right;
         double share;
     };
-    struct End {  // of a path among the steps and exclusions
-        std::size_t steps, exclusions;
+    struct End {  // of a path among the steps and turns
+        std::size_t steps, turns;
         std::int64_t leaf;
     };
     struct Visit {
@@ -104,12 +103,12 @@ private:
             const std::size_t place = place_[edge.feature];
             steps_[place].share *= edge.share;
             if (edge.equals)
-                ask_category(steps_[place], place - begin, edge);
+                turns_.push_back({place - begin, edge.threshold, edge.right});
             else
                 ask_number(steps_[place], edge);
         }
         for (std::size_t i = begin; i < steps_.size(); ++i) place_[steps_[i].feature] = none;
-        ends_.push_back({steps_.size(), exclusions_.size(), leaf});
+        ends_.push_back({steps_.size(), turns_.size(), leaf});
     }
 
     static void ask_number(Step& step, const Edge& edge) {
@@ -121,19 +120,8 @@ private:
         }
     }
 
-    void ask_category(Step& step, std::size_t number, const Edge& edge) {
-        if (edge.right) {
-            exclusions_.push_back({number, edge.threshold});
-        } else {
-            // Nothing is two categories at once, and nothing equals NaN.
-            const bool other = step.turns_left && step.up_to != edge.threshold;
-            step.up_to = other ? std::numeric_limits<float>::quiet_NaN() : edge.threshold;
-            step.turns_left = true;
-        }
-    }
-
     std::vector<Step> steps_;  // of all paths, end to end
-    std::vector<Exclusion> exclusions_;
+    std::vector<Turn> turns_;  // the same
     std::vector<End> ends_;           // of the paths
     std::vector<Edge> edges_;         // from the root to where we are
     std::vector<std::size_t> place_;  // per feature, while a path is made: its step

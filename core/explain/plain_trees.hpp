@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "space/categories.hpp"
+
 namespace riparian::explain {
 
 struct PlainTrees {
@@ -11,7 +13,7 @@ struct PlainTrees {
     const std::int64_t* root;
     std::size_t n_trees;
 
-    // Per node. x <= threshold goes left, or of a categorical feature x == threshold (R22); all else
+    // Per node. x <= threshold goes left, or of a categorical feature a category or a half (R22); all else
     // (NaN too) goes to the next node after that (R4).
     const std::int32_t* feature;  // -1 of a leaf
     const float* threshold;
@@ -31,7 +33,7 @@ struct PlainTrees {
     bool is_leaf(std::int64_t node) const { return feature[node] < 0; }
 
     bool goes_left(std::int64_t node, float x) const {
-        return equals[node] ? x == threshold[node] : x <= threshold[node];
+        return equals[node] ? category_goes_left(x, threshold[node]) : x <= threshold[node];
     }
 
     std::int64_t leaf_of(std::size_t tree, const float* row) const {

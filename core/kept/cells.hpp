@@ -11,6 +11,7 @@
 
 #include "counts/counts.hpp"
 #include "counts/labels.hpp"
+#include "space/categories.hpp"
 
 namespace riparian {
 
@@ -60,9 +61,12 @@ public:
     struct Sides {
         Run left, right;
     };
-    // Those that go left (R4; where `equal` says so, R22) before the rest, each in order. `values` are
+    // Those that go left (R4; of categories, if `equal`, R22) before the rest, each in order. `values` are
     // theirs in the dimension of the split.
     Sides divide(const Run& run, const float* values, float threshold, bool equal) {
+        if (equal && threshold < 0)
+            return divide_by(run, values,
+                             [=](float v) { return category_goes_left(v, threshold); });
         if (equal) return divide_by(run, values, [=](float v) { return v == threshold; });
         return divide_by(run, values, [=](float v) { return v <= threshold; });
     }

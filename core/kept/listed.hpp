@@ -6,16 +6,20 @@
 #include <span>
 
 #include "kept/kept_points.hpp"
+#include "space/categories.hpp"
 
 namespace riparian {
 
 template <FeatureSpace Space>
 class ListedValues {
 public:
-    // Numbers of points, by time.
+    // Numbers of points, by time; and the key of what the look draws.
     ListedValues(const KeptPoints<Space>& kept, std::span<const std::uint64_t> structure,
-                 std::span<const std::uint64_t> estimation)
-        : kept_(kept), structure_(structure), estimation_(estimation) {}
+                 std::span<const std::uint64_t> estimation, std::uint64_t key_of_draws)
+        : kept_(kept),
+          structure_(structure),
+          estimation_(estimation),
+          key_of_draws_(key_of_draws) {}
 
     // out[d * stride + i]: the value of the i-th listed point for feature d.
     void structure(std::span<const typename Space::Feature> features, float* out,
@@ -28,10 +32,18 @@ public:
     }
 
     static bool equals(const typename Space::Feature& feature) { return Space::equals(feature); }
+    // Of a categorical feature.
+    std::uint64_t halves(const typename Space::Feature& feature) const {
+        if constexpr (Space::columns)
+            return key_of_halves(key_of_draws_, Space::column(feature));
+        else
+            return 0;
+    }
 
 private:
     const KeptPoints<Space>& kept_;
     std::span<const std::uint64_t> structure_, estimation_;
+    std::uint64_t key_of_draws_;
 };
 
 }  // namespace riparian

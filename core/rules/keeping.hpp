@@ -232,7 +232,7 @@ private:
         tree.leaves_[index].next = 0;
         read_cell(tree, index, context);
         label_estimation(context);
-        Draws draws = draws_of(tree, tree.leaves_[index].node, attempt, context.settings);
+        Draws draws(key_of_draws(tree, tree.leaves_[index].node, attempt, context.settings));
         context.space.draw(draws, scratch.shuffle, scratch.drawn);
         draw_split_points(draws, context);
         tree.settle(index, attempt, context);

@@ -32,7 +32,7 @@ struct KeptSettings : TwoStreams::Settings {
     bool regrows = false;           // R21: off where β(0) is far above α(0)
 };
 
-// A rule that is made of this says where a look draws (`draws_of`) and which dimensions (`draw_dims`), how many
+// A rule that is made of this says where a look draws (`key_of_draws`) and which dimensions (`draw_dims`), how many
 // structure points have arrived in a leaf (`arrivals`), how many of each stream it lists at the most
 // (`most_listed`), the gain that a split among so many must be above (`min_gain`), what it drops of its lists as it
 // enters the fringe (`drop_lost`), what becomes of a cell that stays a leaf (`rest`), and when the lifetime of its
@@ -321,12 +321,13 @@ protected:
         const ListedEstimation listed{estimation.size(),
                                       scratch.estimation.weights(scratch.cell.estimation)};
         if (listed.weight() / 2 < alpha) return passed_over;
-        Draws draws = Rule::draws_of(tree, place.node, place.attempt, settings);
+        const std::uint64_t start = Rule::key_of_draws(tree, place.node, place.attempt, settings);
+        Draws draws(start);
         Rule::draw_dims(tree, draws, context);
         draw_split_points(draws, context);
         const double min_gain = Rule::min_gain(tree, structure.size(), settings);
         const auto above = place.must ? std::nullopt : std::optional(min_gain);
-        const ListedValues values(context.shared, structure, estimation);
+        const ListedValues values(context.shared, structure, estimation, start);
         return scratch.look.search(std::span<const typename Tree::Feature>(scratch.drawn),
                                    std::span<const std::uint32_t>(scratch.split_points),
                                    scratch.tally, listed, values, alpha, above);

@@ -48,10 +48,10 @@ protected:
     }
 
     template <class Tree>
-    static Draws draws_of(const Tree& tree, std::uint32_t node, std::uint32_t attempt,
-                          const KeptSettings& settings) {
-        const std::uint64_t start = key(settings.seed, tree.number_, leaf_draw, node, attempt);
-        return Draws(tree.record_.growth ? fold(start, tree.record_.growth) : start);
+    static std::uint64_t key_of_draws(const Tree& tree, std::uint32_t node, std::uint32_t attempt,
+                                      const KeptSettings& settings) {
+        const std::uint64_t first = key(settings.seed, tree.number_, leaf_draw, node, attempt);
+        return tree.record_.growth ? fold(first, tree.record_.growth) : first;
     }
 
 private:

@@ -10,6 +10,7 @@
 #include "draws.hpp"
 #include "kernels/hot.hpp"
 #include "shuffle.hpp"
+#include "space/categories.hpp"
 #include "space/feature_space.hpp"
 
 namespace riparian {
@@ -55,12 +56,17 @@ public:
         for (std::size_t d = 0; d < n; ++d) values[d] = x[column(dims[d])];
     }
 
-    // Without a branch. `mixed`: the feature may be categorical.
-    template <bool mixed>
+    // Without a branch.
+    template <Asks asks>
     static std::uint32_t goes_right(Feature feature, float threshold, Point x) {
-        if constexpr (!mixed) return !(x[feature] <= threshold);
+        if constexpr (asks == Asks::numbers) return !(x[feature] <= threshold);
         const float v = value(feature, x);
-        return static_cast<std::uint32_t>(!(v <= threshold)) | (feature >> 31 & (v < threshold));
+        const std::uint32_t right =
+            static_cast<std::uint32_t>(!(v <= threshold)) | (feature >> 31 & (v < threshold));
+        if constexpr (asks == Asks::categories) return right;
+        // No code is up to a half, so all go right so far.
+        const std::uint32_t is_half = feature >> 31 & (threshold < 0) & (v == v);
+        return right & ~(is_half & is_in_half(v, threshold));
     }
 
     // Arrays have plain columns.

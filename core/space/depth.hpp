@@ -61,7 +61,7 @@ public:
 
     static float value(Feature pair, const Point& p) { return depth_difference(pair, p); }
     static bool equals(const Feature&) { return false; }
-    template <bool>
+    template <Asks>
     static std::uint32_t goes_right(Feature pair, float threshold, const Point& p) {
         return !(value(pair, p) <= threshold);
     }

@@ -9,6 +9,7 @@
 
 #include "draws.hpp"
 #include "shuffle.hpp"
+#include "space/categories.hpp"
 
 namespace riparian {
 
@@ -22,8 +23,8 @@ concept FeatureSpace =
         { Space::columns } -> std::convertible_to<bool>;
         { Space::value(feature, point) } -> std::same_as<float>;
         { Space::equals(feature) } -> std::same_as<bool>;  // it is categorical (R22)
-        { Space::template goes_right<true>(feature, float{}, point) };  // at a threshold (R4, R22),
-        { Space::template goes_right<false>(feature, float{}, point) };  // where none is categorical
+        { Space::template goes_right<Asks::numbers>(feature, float{}, point) };  // at a threshold (R4),
+        { Space::template goes_right<Asks::halves>(feature, float{}, point) };   // or category (R22)
         { Space::saved(feature) } -> std::same_as<typename Space::Feature>;  // as arrays have it,
         { space.restored(feature) } -> std::same_as<typename Space::Feature>;  // and back
         { Space::project(&feature, std::size_t{}, point, values) };  // on several features at once

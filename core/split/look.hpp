@@ -13,7 +13,9 @@
 
 #include "counts/counts.hpp"
 #include "kernels/kernels.hpp"
+#include "space/categories.hpp"
 #include "split/entropy.hpp"
+#include "split/halves.hpp"
 #include "split/tally.hpp"
 
 namespace riparian {
@@ -32,7 +34,7 @@ struct ListedEstimation {
 
 struct LookChoice {
     std::uint32_t feature = 0;      // its place among the features drawn
-    std::uint32_t split_point = 0;  // its place among the split points drawn
+    std::uint32_t split_point = 0;  // its place among the split points drawn; after them come halves
     float threshold = 0;
     std::uint64_t g = 0;  // G, over all listed structure points (R14)
     double gain = 0;
@@ -55,9 +57,10 @@ public:
     // `features` were drawn, and then the structure points at `split_points` of the list: candidates are
     // ordered by split point, then by feature (R9). Values are asked for by
     // values.structure(features, out, stride) and values.estimation(features, out, stride), which write
-    // out[d * stride + i]; values.equals(feature) says whether it is categorical (R22). Valid is a candidate with at least α estimation points on both sides (R6);
-    // the best has the largest gain and was created last among equals. `above` is τ, or nothing if any
-    // gain will do.
+    // out[d * stride + i]; values.equals(feature) says whether it is categorical, and values.halves(feature)
+    // which key its halves have (R22). Valid is a candidate with at least α estimation points on both sides
+    // (R6); the best has the largest gain and was created last among equals. `above` is τ, or nothing if
+    // any gain will do.
     template <class Feature, class Values>
     LookResult search(std::span<const Feature> features,
                       std::span<const std::uint32_t> split_points, const StructureTally& structure,
@@ -77,9 +80,12 @@ public:
             values.structure(some, structure_values_.data(), stride);
             values.estimation(some, estimation_values_.data(), estimation_stride);
             for (std::size_t k = 0; k < some.size(); ++k) {
+                const auto feature = static_cast<std::uint32_t>(d + k);
+                float* mine = structure_values_.data() + k * stride;
+                const float* estimated = estimation_values_.data() + k * estimation_stride;
                 equal_ = values.equals(some[k]);
-                try_feature(static_cast<std::uint32_t>(d + k), structure_values_.data() + k * stride,
-                            estimation_values_.data() + k * estimation_stride, split_points);
+                try_feature(feature, mine, estimated, split_points);
+                if (equal_) try_halves(feature, values.halves(some[k]), mine, estimated);
             }
         }
         return finish(above);
@@ -103,6 +109,7 @@ private:
     };
 
     static constexpr std::size_t floats_at_once = 1 << 16;  // values that stay in the cache
+    static constexpr std::size_t most_classes_by_masks = 64;  // a half by masks: a pass per class
     static constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
     // Up to this weight, candidates with different G have different gains: one divisor for all of them,
     // and G has fewer digits than a float64.
@@ -219,7 +226,6 @@ private:
 
     // Structure points as bits: those on the left, and those of a class.
     void evaluate_by_masks(std::uint32_t feature, float* structure) {
-        const auto& F = EntropyTable::get();
         pad(structure, structure_->points());
         const auto counts = structure_->counts();
         const std::size_t words = make_masks();
@@ -234,19 +240,15 @@ private:
             if (cannot_be_best(sides)) continue;
             kernels().count_both(words_left_.data() + v * words, masks_.data(), words,
                                  counts.size(), counts_.data());
-            std::uint64_t g = structure_->entropy() + sides - F(structure_->weight());
-            for (std::size_t k = 0; k < counts.size(); ++k)
-                g += F(counts_[k]) + F(counts[k] - counts_[k]);
-            consider(feature, order_[v].second, sorted_[v], g);
+            consider(feature, order_[v].second, sorted_[v], scaled_gain(sides, counts_.data()));
         }
     }
 
     // Structure points by their places among the thresholds: those up to a threshold's place are on its
     // left; of categories, those at it.
     void evaluate_by_places(std::uint32_t feature, const float* structure) {
-        const auto& F = EntropyTable::get();
-        const auto counts = structure_->counts();
-        const std::size_t columns = counts.size() + 1;  // the last: classes without a place of their own
+        const std::size_t columns =
+            structure_->counts().size() + 1;  // the last: classes without a place of their own
         sort_thresholds();
         places_.resize(padded(structure_->points()));
         if (equal_)
@@ -263,10 +265,7 @@ private:
                 total += left_[k] += weights_[v * columns + k];
             const std::uint64_t sides = entropy_of_sides(total);
             if (cannot_be_best(sides)) continue;
-            std::uint64_t g = structure_->entropy() + sides - F(structure_->weight());
-            for (std::size_t k = 0; k < counts.size(); ++k)
-                g += F(left_[k]) + F(counts[k] - left_[k]);
-            consider(feature, order_[v].second, sorted_[v], g);
+            consider(feature, order_[v].second, sorted_[v], scaled_gain(sides, left_.data()));
         }
     }
 
@@ -292,6 +291,75 @@ private:
         }
         sorted_.resize(n_valid_);
         for (std::size_t v = 0; v < n_valid_; ++v) sorted_[v] = order_[v].first;
+    }
+
+    // -- halves of a categorical feature (R22) -----------------------------------------------------
+
+    // They come after all split points, whose categories are the thresholds now.
+    void try_halves(std::uint32_t feature, std::uint64_t key, const float* structure,
+                    const float* estimation) {
+        const auto have = std::count_if(thresholds_.begin(), thresholds_.end(),
+                                        [](float code) { return code >= first_code_with_halves; });
+        const std::size_t halves =
+            std::min(halves_of_split_point * static_cast<std::size_t>(have), halves_of_key);
+        if (halves == 0) return;
+        estimation_of_halves_.set(key, halves, estimation, estimation_->points);
+        structure_of_halves_.set(key, halves, structure, structure_->points());
+        counts_.resize(structure_->counts().size());
+        for (std::size_t b = 0; b < halves; ++b) {
+            const std::uint64_t left = estimation_left(b);
+            if (left < alpha_ || estimation_weight_ - left < alpha_) continue;
+            any_valid_ = true;
+            const auto order = static_cast<std::uint32_t>(valid_.size() + b);
+            if (structure_->weighted() || structure_->counts().size() > most_classes_by_masks)
+                evaluate_half_by_places(feature, order, half_threshold(key, b), b);
+            else
+                evaluate_half_by_masks(feature, order, half_threshold(key, b), b);
+        }
+    }
+
+    std::uint64_t estimation_left(std::size_t half) const {
+        if (estimation_->weights.empty()) return estimation_of_halves_.count_left(half);
+        std::uint64_t left = 0;
+        for (std::size_t i = 0; i < estimation_->points; ++i)
+            left += estimation_of_halves_.is_left(half, i) ? estimation_->weights[i] : 0;
+        return left;
+    }
+
+    void evaluate_half_by_masks(std::uint32_t feature, std::uint32_t order, float threshold,
+                                std::size_t half) {
+        const std::uint64_t sides = entropy_of_sides(structure_of_halves_.count_left(half));
+        if (cannot_be_best(sides)) return;
+        const std::size_t words = make_masks();
+        kernels().count_both(structure_of_halves_.left(half), masks_.data(), words, counts_.size(),
+                             counts_.data());
+        consider(feature, order, threshold, scaled_gain(sides, counts_.data()));
+    }
+
+    void evaluate_half_by_places(std::uint32_t feature, std::uint32_t order, float threshold,
+                                 std::size_t half) {
+        const std::size_t columns = structure_->counts().size() + 1;
+        places_.resize(padded(structure_->points()));
+        for (std::size_t i = 0; i < structure_->points(); ++i)
+            places_[i] = !structure_of_halves_.is_left(half, i);
+        structure_->add_up(places_, columns, 2, weights_);
+        std::uint64_t total = 0;
+        for (std::size_t k = 0; k < columns; ++k) total += weights_[k];
+        const std::uint64_t sides = entropy_of_sides(total);
+        if (cannot_be_best(sides)) return;
+        consider(feature, order, threshold, scaled_gain(sides, weights_.data()));
+    }
+
+    // -- the best of them -----------------------------------------------------------------------------
+
+    // G, from what is on the left by class, and what `entropy_of_sides` says of it.
+    template <class Count>
+    std::uint64_t scaled_gain(std::uint64_t sides, const Count* left) const {
+        const auto& F = EntropyTable::get();
+        const auto counts = structure_->counts();
+        std::uint64_t g = structure_->entropy() + sides - F(structure_->weight());
+        for (std::size_t k = 0; k < counts.size(); ++k) g += F(left[k]) + F(counts[k] - left[k]);
+        return g;
     }
 
     // F(N) - F(n') - F(n'')
@@ -355,6 +423,8 @@ private:
     std::vector<std::uint64_t> words_left_;  // the points on the left of each valid candidate
     std::vector<std::uint32_t> totals_;      // how many they are
     std::vector<std::uint32_t> counts_;      // and how many of each class
+    // Of halves:
+    PointsOfHalves structure_of_halves_, estimation_of_halves_;
     // By places:
     std::vector<std::uint32_t> places_;   // of each point
     std::vector<std::uint64_t> weights_;  // by place and class

@@ -44,6 +44,8 @@ GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio, SplitMix64's incremen
 
 STREAM_DRAW, LEAF_DRAW, WEIGHT_DRAW, SHUFFLE_DRAW = 0, 1, 2, 3
 
+HALVES_OF_KEY = 64  # of the categories of a column (R22)
+
 GAUSSIAN_WIDTH = 0.8577638849607068  # sqrt(2 / e)
 
 
@@ -201,7 +203,7 @@ def split_is_valid(left_points: int, right_points: int, alpha: int) -> bool:
 
 
 class CandidateSplit:
-    """A dimension and a threshold or category, with what its two children have counted since (R5)."""
+    """A dimension and a threshold, category or half, with what its two children have counted (R5)."""
 
     def __init__(self, feature: Feature, threshold: float, born: int) -> None:
         self.feature = feature
@@ -224,7 +226,14 @@ def goes_right(value: float, threshold: float) -> bool:
 
 
 def differs(value: float, category: float) -> bool:
-    """R22: what equals the category goes left, all else right, missing values included."""
+    """R22: what equals the category goes left, all else right, missing values included.
+
+    Below zero, it is no category: -(1 + 64·key + b) stands for half b of a key, which sends the codes
+    left whose hash has bit b.
+    """
+    if category < 0:
+        half_key, b = divmod(-1 - int(category), HALVES_OF_KEY)
+        return math.isnan(value) or not key(2**24 * half_key + int(value)) >> b & 1
     return value != category
 
 
@@ -364,8 +373,10 @@ class Tree:
         leaf.select_dims(self.space.draw(self.draws(leaf)))
 
     def draws(self, leaf: Leaf) -> Draws:
-        seed = self.parameters.seed
-        return Draws(key(seed, self.number, LEAF_DRAW, leaf.number, leaf.attempt))
+        return Draws(key(*self.place_of_draws(leaf)))
+
+    def place_of_draws(self, leaf: Leaf) -> tuple[int, ...]:
+        return self.parameters.seed, self.number, LEAF_DRAW, leaf.number, leaf.attempt
 
     def create_candidate_splits(self, leaf: Leaf, x: Point, born: int) -> None:
         """CreateCandidateSplit in every candidate dimension (R3)."""

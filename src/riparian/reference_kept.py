@@ -33,7 +33,8 @@ from typing import NamedTuple
 
 from riparian.estimator.parameters import Parameters
 from riparian.reference import (
-    LEAF_DRAW,
+    HALVES_OF_KEY,
+    CandidateSplit,
     Draws,
     EstimationCounts,
     Feature,
@@ -201,6 +202,7 @@ class KeepingTree(Tree):
         n = self.n_arrivals(leaf)
         if self.look_can_succeed(leaf):
             self.select_candidates(leaf)
+            self.add_halves(leaf)
             if self.can_split(leaf):
                 self.check(leaf)
             else:
@@ -250,10 +252,34 @@ class KeepingTree(Tree):
             points[i], points[j] = points[j], points[i]
             self.create_candidate_splits(leaf, points[i].x, born=self.born_of_children(leaf))
         for split in leaf.candidates:
-            for point in lists.structure:
-                split.structure[self.side(split, point.x)][point.y] += point.copies
-            for point in lists.estimation:
-                split.estimation[self.side(split, point.x)][point.y] += point.copies
+            self.count_listed(leaf, split)
+
+    def count_listed(self, leaf: Leaf, split: CandidateSplit) -> None:
+        lists = self.lists[leaf.number]
+        for point in lists.structure:
+            split.structure[self.side(split, point.x)][point.y] += point.copies
+        for point in lists.estimation:
+            split.estimation[self.side(split, point.x)][point.y] += point.copies
+
+    def add_halves(self, leaf: Leaf) -> None:
+        """R22: beside the categories of a look, halves of them all, where there are many."""
+        born = self.born_of_children(leaf)
+        how_many = {feature: self.n_halves(leaf, feature) for feature in leaf.dims}
+        for b in range(HALVES_OF_KEY):
+            for feature in leaf.dims:
+                if b < how_many[feature]:
+                    assert isinstance(feature, int), "only columns are categorical"
+                    half_key = key(*self.place_of_draws(leaf), 2**63 + feature) >> 46
+                    half = CandidateSplit(feature, -1 - (HALVES_OF_KEY * half_key + b), born)
+                    self.count_listed(leaf, half)
+                    leaf.candidates.append(half)
+
+    def n_halves(self, leaf: Leaf, feature: Feature) -> int:
+        """Four for each split point whose category is not among the first 32."""
+        if not self.space.is_categorical(feature):
+            return 0
+        late = [c for c in leaf.candidates if c.feature == feature and c.threshold >= 32]
+        return min(4 * len(late), HALVES_OF_KEY)
 
     def draw_dims(self, draws: Draws) -> Sequence[Feature]:
         return self.space.draw(draws)
@@ -262,11 +288,9 @@ class KeepingTree(Tree):
         """E0 of what counts all points at hand."""
         return self.lost_estimation_points
 
-    def draws(self, leaf: Leaf) -> Draws:
-        if self.growth == 0:
-            return super().draws(leaf)
-        where = (self.parameters.seed, self.number, LEAF_DRAW, leaf.number, leaf.attempt)
-        return Draws(key(*where, self.growth))
+    def place_of_draws(self, leaf: Leaf) -> tuple[int, ...]:
+        place = super().place_of_draws(leaf)
+        return (*place, self.growth) if self.growth else place
 
     def replace(self, leaf: Leaf, split: Split) -> None:
         """The list of a leaf that splits goes to its children."""

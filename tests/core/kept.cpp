@@ -340,15 +340,18 @@ std::uint64_t entropy(const std::map<Class, std::uint64_t>& counts) {
     return F(total) - sum;
 }
 
+std::size_t halves_chosen = 0;
+
 void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
     Draws draws(key(seed, 5));
     const std::size_t n = 1 + draws.below(seed % 4 ? 40 : 400),
                       n_e = draws.below(seed % 4 ? 40 : 400);
     const std::size_t C = 1 + draws.below(30), dims = 1 + draws.below(8);
     const bool weighted = draws.below(3) == 0, ties = draws.below(2),
-               huge = weighted && draws.below(4) == 0;
+               huge = weighted && draws.below(4) == 0, categorical = seed % 3 == 0;
     const auto some_value = [&] {
         if (draws.below(20) == 0) return nan;
+        if (categorical) return static_cast<float>(draws.below(ties ? 34 : 90));
         return ties ? static_cast<float>(draws.below(4)) : static_cast<float>(draws.next());
     };
     const auto some_weight = [&] {
@@ -362,11 +365,12 @@ void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
     for (std::size_t i = 0; i < n_e && weighted; ++i) weights_e.push_back(some_weight());
     for (std::size_t d = 0; d < dims; ++d) {
         for (std::size_t i = 0; i < n; ++i)
-            table.structure[d].push_back(some_value() + static_cast<float>(labels[i] % 2) * 0.25f);
+            table.structure[d].push_back(
+                some_value() + (categorical ? 0.0f : static_cast<float>(labels[i] % 2) * 0.25f));
         for (std::size_t i = 0; i < n_e; ++i) table.estimation[d].push_back(some_value());
     }
     std::vector<std::uint32_t> features(dims), split_points;
-    std::iota(features.begin(), features.end(), 0u);
+    std::iota(features.begin(), features.end(), categorical ? 1u << 31 : 0u);
     const std::size_t m = 1 + draws.below(seed % 8 ? 12 : 70);
     Shuffle().draw(draws, static_cast<std::uint32_t>(n),
                    static_cast<std::uint32_t>(std::min(m, n)), split_points);
@@ -380,17 +384,31 @@ void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
     std::uint64_t N = 0;
     for (std::size_t i = 0; i < n; ++i)
         all[labels[i]] += weighted ? weights[i] : 1, N += weighted ? weights[i] : 1;
-    for (std::uint32_t j = 0; j < split_points.size(); ++j)
+    const std::uint64_t look_key = key(seed, 6);
+    const auto is_left = [&](float value, float threshold) {
+        return categorical ? category_goes_left(value, threshold) : value <= threshold;
+    };
+    // Thresholds of the split points, and after them halves (R22).
+    const auto threshold_of = [&](std::uint32_t d, std::uint32_t j) {
+        const std::vector<float>& values = table.structure[d];
+        if (j < split_points.size()) return values[split_points[j]];
+        const auto late = std::count_if(split_points.begin(), split_points.end(),
+                                        [&](std::uint32_t i) { return values[i] >= 32; });
+        const auto b = j - split_points.size();
+        const bool there = categorical && b < std::min<std::size_t>(4 * std::size_t(late), 64);
+        return there ? half_threshold(key_of_halves(look_key, d), b) : nan;
+    };
+    for (std::uint32_t j = 0; j < split_points.size() + 64; ++j)
         for (std::uint32_t d = 0; d < dims; ++d) {
-            const float threshold = table.structure[d][split_points[j]];
+            const float threshold = threshold_of(d, j);
             std::uint64_t sides[2] = {};
             for (std::size_t i = 0; i < n_e; ++i)
-                sides[!(table.estimation[d][i] <= threshold)] += weighted ? weights_e[i] : 1;
+                sides[!is_left(table.estimation[d][i], threshold)] += weighted ? weights_e[i] : 1;
             if (sides[0] < alpha || sides[1] < alpha) continue;
             any_valid = true;
             std::map<Class, std::uint64_t> counts[2];
             for (std::size_t i = 0; i < n; ++i)
-                counts[!(table.structure[d][i] <= threshold)][labels[i]] +=
+                counts[!is_left(table.structure[d][i], threshold)][labels[i]] +=
                     weighted ? weights[i] : 1;
             const std::uint64_t g = entropy(all) - entropy(counts[0]) - entropy(counts[1]);
             if (!best || gain(g, N) >= best->gain)
@@ -407,11 +425,12 @@ void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
     const LookResult result = look.search(
         std::span<const std::uint32_t>(features), std::span<const std::uint32_t>(split_points),
         tally, ListedEstimation{n_e, weights_e},
-        ListedValues<Columns>(kept, std::span(ts).first(n), std::span(ts).subspan(n)), alpha,
-        above);
+        ListedValues<Columns>(kept, std::span(ts).first(n), std::span(ts).subspan(n), look_key),
+        alpha, above);
     CHECK(result.any_valid == any_valid);
     CHECK(result.best.has_value() == best.has_value());
     if (!best) return;
+    halves_chosen += best->threshold < -1;
     CHECK(result.best->feature == best->feature);
     CHECK(result.best->split_point == best->split_point);
     CHECK(same(result.best->threshold, best->threshold));
@@ -436,7 +455,9 @@ int main() {
         detail::chosen_kernels = set;
         Look look;
         StructureTally tally;
+        halves_chosen = 0;
         for (std::uint64_t seed = 0; seed < 600; ++seed) test_look(seed, look, tally);
+        CHECK(halves_chosen > 30);
         std::printf("looks with %s kernels\n", set->name);
     }
     std::puts("all as the rules say");

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import functools
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riparian import _core, reference
-from riparian.estimator.parameters import Parameters
+from riparian.estimator.parameters import AdaptiveParameters, Parameters
 from riparian.estimator.schedules import Geometric
 from riparian.reference_saffari import FixedColumns, SaffariForest
 
@@ -108,23 +109,111 @@ PLAIN = Parameters(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("kept_points", [0, 300, 5000])
-@pytest.mark.parametrize("kernels", _core.kernel_names())
-def test_every_instruction_set_gives_the_same_bits_of_categories(kernels, kept_points):
+@functools.cache
+def five_columns(kept_points):
     """Lists of more than 256 points too, and many classes: all the ways in which a leaf looks."""
     rng = np.random.default_rng(0)
-    X = np.floor(rng.random((1500, 5)) * [2, 30, 9, 400, 3]).astype(np.float32)
+    X = np.floor(rng.random((1200, 5)) * [2, 30, 9, 400, 3]).astype(np.float32)
     X[rng.random(X.shape) < 0.02] = np.nan
     y = (np.nan_to_num(X[:, 1]) * 7 % 30).astype(int)
     p = replace(PLAIN, kept_points=kept_points)
+    return p, X, y, learn_reference(p, X, y, categorical=[0, 1, 3])
+
+
+@pytest.mark.parametrize("kept_points", [0, 300, 5000])
+@pytest.mark.parametrize("kernels", _core.kernel_names())
+def test_every_instruction_set_gives_the_same_bits_of_categories(kernels, kept_points):
+    p, X, y, forest = five_columns(kept_points)
     before = _core.kernel_names()[-1]
     _core.use_kernels(kernels)
     try:
         engine = Native(p, 5, categorical=[0, 1, 3])
         engine.learn(X, y)
-        assert_same(learn_reference(p, X, y, categorical=[0, 1, 3]), engine, X[:50])
+        assert_same(forest, engine, X[:50])
+        assert (sum(n_halves(engine)) > 0) == (kept_points > 0)
     finally:
         _core.use_kernels(before)
+
+
+def n_halves(engine):
+    """Of each tree, the splits that send half of the categories left."""
+    trees = [engine.forest.tree(i) for i in range(len(engine.forest.trees))]
+    return [int((tree.threshold <= -1).sum()) for tree in trees]
+
+
+def many(rows=400, seed=1, codes=(200, 40, 3)):
+    """Codes, of which some come late and some are missing, and labels that no order tells apart."""
+    rng = np.random.default_rng(seed)
+    X = np.floor(rng.random((rows, 3)) * codes * np.linspace(0.5, 1, rows)[:, None])
+    X = X.astype(np.float32)
+    y = (X[:, 0] * 7 % 11 > 5).astype(int) + (X[:, 1] * 5 % 7 > 3)
+    X[rng.random(X.shape) < 0.03] = np.nan
+    return X, y
+
+
+ADAPTIVE = AdaptiveParameters(
+    **{field.name: getattr(PLAIN, field.name) for field in fields(PLAIN)} | {"kept_points": 400},
+    drift_confidence=0.3, leaf_points=60, memories=(0.9, 1.0), fading=0.98,
+)  # fmt: skip
+HALVED = {
+    "all points kept, trees grown anew": replace(PLAIN, kept_points=5000),
+    "some points kept": replace(PLAIN, kept_points=150),
+    "a fringe": replace(PLAIN, kept_points=5000, fringe_size=3),
+    "changing": ADAPTIVE,
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", HALVED)
+def test_engines_agree_on_halves_of_many_categories(kind, weighted):
+    p, (X, y) = HALVED[kind], many()
+    weights = np.random.default_rng(0).random(len(X)) * 2 if weighted else None
+    engine = Native(p, 3, categorical=[0, 1, 2])
+    for first in range(0, len(X), 130):
+        some = slice(first, first + 130)
+        engine.learn(X[some], y[some], None if weights is None else weights[some], workers=2)
+        engine = engine.reborn()
+    assert min(n_halves(engine)) > 0
+    assert_same(learn_reference(p, X, y, weights, [0, 1, 2]), engine, X[:50])
+
+
+def test_engines_agree_on_halves_where_there_are_many_classes():
+    X, _ = many(rows=700)
+    y = (np.nan_to_num(X[:, 0]) * 7 % 100).astype(int)
+    p = replace(PLAIN, n_trees=1, kept_points=5000, beta=Geometric(10, 1.1))
+    engine = Native(p, 3, categorical=[0, 1, 2])
+    engine.learn(X, y)
+    assert n_halves(engine)[0] > 0
+    assert_same(learn_reference(p, X, y, categorical=[0, 1, 2]), engine, X[:50])
+
+
+@pytest.mark.parametrize(
+    ("p", "codes"),
+    [
+        (replace(PLAIN, kept_points=0), (200, 40, 3)),
+        (replace(PLAIN, kept_points=5000), (32, 31, 3)),
+    ],
+)
+def test_there_are_no_halves_without_points_at_hand_nor_of_few_categories(p, codes):
+    X, y = many(codes=codes)
+    engine = Native(p, 3, categorical=[0, 1, 2])
+    engine.learn(X, y)
+    assert n_halves(engine) == [0, 0]
+    assert all((engine.forest.tree(i).threshold > 0).any() for i in (0, 1))
+
+
+def test_halves_of_equal_gain_the_last_one_wins():
+    """Two codes, 32 and 33: every half that tells them apart gains as much as their categories do."""
+    codes = np.tile(np.float32([32, 33]), 100)[:, None]
+    p = replace(PLAIN, n_trees=1, split_points=3, kept_points=1000)
+    engine = Native(p, 1, categorical=[0])
+    engine.learn(codes, (codes[:, 0] == 33).astype(int))
+    assert_same(learn_reference(p, codes, codes[:, 0] == 33, categorical=[0]), engine, codes[:4])
+    tree = engine.forest.tree(0)
+    half = int(-1 - tree.threshold[0])
+    sides = [[not reference.differs(c, -1 - (half // 64 * 64 + b)) for c in (32, 33)]
+             for b in range(12)]  # fmt: skip
+    assert half % 64 == max(b for b in range(12) if sides[b][0] != sides[b][1])
 
 
 def test_a_category_is_told_apart_from_its_neighbours():

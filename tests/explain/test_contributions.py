@@ -15,9 +15,18 @@ from riparian import AdaptiveForestClassifier, OnlineForestClassifier
 from riparian.estimator.ensemble import ensemble_of
 from riparian.explain import Explainer
 from riparian.explain.contributions import mean_of, plain_trees
+from riparian.reference import differs, goes_right
 from riparian.streams import GaussianMixture
 
-from plain_forests import KINDS, Categorical, grown, mixture, of_categories, probabilities
+from plain_forests import (
+    KINDS,
+    WAYS_TO_ASK,
+    Categorical,
+    grown,
+    mixture,
+    of_categories,
+    probabilities,
+)
 
 pytestmark = pytest.mark.engine
 
@@ -54,8 +63,8 @@ def shapley(value, n):
 
 
 def goes_left(ensemble, node, x):
-    value, threshold = x[ensemble.feature[node]], ensemble.threshold[node]
-    return value == threshold if ensemble.equals[node] else value <= threshold
+    right = differs if ensemble.equals[node] else goes_right
+    return not right(float(x[ensemble.feature[node]]), float(ensemble.threshold[node]))
 
 
 def expected(ensemble, x, known, node):
@@ -113,9 +122,9 @@ def test_interventional_contributions_are_shapley_values(four_features):
 # -- categories (R22) -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("columns", [(0,), (0, 2), (0, 1, 2, 3)])
-def test_contributions_of_categories_are_shapley_values(columns):
-    ensemble, X = of_categories(columns, trees=2, points=300)
+@pytest.mark.parametrize(("columns", "halves"), WAYS_TO_ASK)
+def test_contributions_of_categories_are_shapley_values(columns, halves):
+    ensemble, X = of_categories(columns, trees=2, points=300, halves=halves)
     X = X[-12:]
     values = plain_trees(ensemble, None).path_dependent(X, 1)
     for x, found in zip(X, values, strict=True):
@@ -123,9 +132,9 @@ def test_contributions_of_categories_are_shapley_values(columns):
         np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("columns", [(0,), (0, 2), (0, 1, 2, 3)])
-def test_contributions_of_categories_against_a_background_are_shapley_values(columns):
-    ensemble, X = of_categories(columns, trees=2, points=300)
+@pytest.mark.parametrize(("columns", "halves"), WAYS_TO_ASK)
+def test_contributions_of_categories_against_a_background_are_shapley_values(columns, halves):
+    ensemble, X = of_categories(columns, trees=2, points=300, halves=halves)
     X, background = X[-6:], X[:9]
     values = plain_trees(ensemble, None).interventional(X, background, None, 1)
 
@@ -139,8 +148,9 @@ def test_contributions_of_categories_against_a_background_are_shapley_values(col
         np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12)
 
 
-def test_contributions_of_categories_add_up():
-    asked = of_categories(trees=5, points=1500, codes=12)
+@pytest.mark.parametrize("halves", [False, True])
+def test_contributions_of_categories_add_up(halves):
+    asked = of_categories(trees=5, points=1500, codes=12, halves=halves)
     trees = plain_trees(asked.ensemble, None)
     np.testing.assert_allclose(trees.answer(asked.X), asked.answers, rtol=0, atol=1e-12)
     base = mean_of(asked.ensemble, None)

@@ -8,6 +8,8 @@ import warnings
 import numpy as np
 import pytest
 
+from riparian import OnlineForestClassifier
+from riparian.estimator.ensemble import ensemble_of
 from riparian.explain import Explainer
 from riparian.explain.contributions import plain_trees
 from riparian.explain.shap import described
@@ -82,10 +84,12 @@ def answers(described, X):
 # -- categories (R22): SHAP knows numbers only ------------------------------------------------------
 
 
-@pytest.mark.parametrize("columns", [(0,), (0, 2), (0, 1, 2, 3)])
+@pytest.mark.parametrize(
+    ("columns", "halves"), [((0,), False), ((0, 2), False), ((0, 1, 2, 3), False), ((0, 2), True)]
+)
 @pytest.mark.parametrize("method", ["tree_path_dependent", "interventional"])
-def test_shap_finds_the_same_contributions_of_categories(shap, columns, method):
-    asked = of_categories(columns, trees=3, points=300)
+def test_shap_finds_the_same_contributions_of_categories(shap, columns, halves, method):
+    asked = of_categories(columns, trees=3, points=300, halves=halves)
     trees, background = plain_trees(asked.ensemble, None), asked.X[:8]
     if method == "interventional":
         ours = trees.interventional(asked.X, background, None, 1)
@@ -98,8 +102,29 @@ def test_shap_finds_the_same_contributions_of_categories(shap, columns, method):
     np.testing.assert_allclose(theirs.shap_values(asked.X), ours, rtol=0, atol=1e-6)
 
 
-def test_categories_are_asked_in_shaps_words():
-    asked = of_categories((0, 1, 2, 3))
+@pytest.mark.parametrize("method", ["tree_path_dependent", "interventional"])
+def test_shap_finds_the_same_contributions_of_halves(shap, method):
+    """Of a real forest: a test of half of 40 categories becomes about twenty."""
+    rng = np.random.default_rng(1)
+    X = np.floor(rng.random((250, 2)) * [40, 3]).astype(np.float32)
+    X[:40, 0] = np.arange(40)
+    y = (X[:, 0] * 7 % 11 > 5).astype(int)
+    forest = OnlineForestClassifier(2, categorical_features=[0], random_state=1).partial_fit(X, y)
+    assert ensemble_of(forest, "this").is_half.sum() > 4
+    X, background = X[:60], X[60:70]
+    X[0] = np.nan
+    if method == "interventional":
+        ours = Explainer(forest, background).contributions(X)
+        theirs = shap.TreeExplainer(forest.to_shap(), background, feature_perturbation=method)
+    else:
+        ours = Explainer(forest).contributions(X)
+        theirs = shap.TreeExplainer(forest.to_shap(), feature_perturbation=method)
+    np.testing.assert_allclose(theirs.shap_values(X), ours.values, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("halves", [False, True])
+def test_categories_are_asked_in_shaps_words(halves):
+    asked = of_categories((0, 1, 2, 3), halves=halves)
     found, weights = answers(described(asked.ensemble), asked.X)
     np.testing.assert_allclose(found, asked.answers, rtol=0, atol=1e-9)
     np.testing.assert_allclose(weights, 0, rtol=0, atol=1e-9)

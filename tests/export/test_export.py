@@ -21,7 +21,7 @@ from riparian.explain import Explainer, PermutationImportance
 from riparian.export import c_header, onnx, to_c, to_onnx, to_treelite
 from riparian.export import treelite as builder
 
-from plain_forests import KINDS, grown, labels, mixture, of_categories, probabilities
+from plain_forests import KINDS, WAYS_TO_ASK, grown, labels, mixture, of_categories, probabilities
 
 few = settings(
     max_examples=15,
@@ -187,9 +187,10 @@ def test_a_frame_is_exported_with_the_names_of_its_categories(tmp_path):
     assert importance.results()[1].accuracy.mean > 0.1
 
 
-@pytest.fixture(scope="module", params=[(0,), (0, 2), (0, 1, 2, 3)])
+@pytest.fixture(scope="module", params=WAYS_TO_ASK, ids=str)
 def categorical(request):
-    return of_categories(request.param)
+    columns, halves = request.param
+    return of_categories(columns, halves=halves)
 
 
 def test_onnx_asks_categories_by_their_codes(categorical):
@@ -213,6 +214,26 @@ def test_c_asks_categories_by_their_codes_and_names_them(categorical, tmp_path):
     assert np.array_equal(proba, categorical.answers)
     assert np.array_equal(best, categorical.answers.argmax(axis=1))
     assert 'forest_categories_0[] = {\n"kind 0","kind 1",' in header
+
+
+@pytest.mark.parametrize("unknown", [60.0, 1e9, -1.0, 2.5, np.nan])
+def test_a_category_that_is_not_known_goes_right_at_a_half(unknown, tmp_path):
+    forest, X = KINDS["halves"]()
+    X = X[:40].copy()
+    X[::2, 0], X[1::2, 2] = np.nan, np.nan
+    expected = probabilities(forest, X)
+    X[::2, 0], X[1::2, 2] = unknown, unknown
+    np.testing.assert_allclose(run_onnx(to_onnx(forest), X)[1], expected, rtol=0, atol=1e-6)
+    assert np.array_equal(run_c(compiled(to_c(forest), tmp_path), X, 4)[1], expected)
+    if not unknown % 1:  # treelite takes whole numbers for codes, whatever is behind the point
+        found = run_treelite(to_treelite(forest), X)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def test_halves_that_an_onnx_file_cannot_hold_are_refused(monkeypatch):
+    monkeypatch.setattr(onnx, "MOST_BYTES", 1000)
+    with pytest.raises(ValueError, match=r"send half of the categories .* export it to C"):
+        to_onnx(KINDS["halves"]().forest)
 
 
 # -- by suffix ------------------------------------------------------------------------------------

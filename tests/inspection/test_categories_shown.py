@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 
 import numpy as np
@@ -19,6 +20,7 @@ from riparian.inspection import (
 )
 from riparian.inspection.cut import Cut, cells
 from riparian.inspection.view import category_tables
+from riparian.reference import differs, goes_right
 
 pytestmark = pytest.mark.engine
 
@@ -51,8 +53,8 @@ def go_down(view, codes, x):
     node = 0
     while not view.is_leaf[node]:
         value, threshold = x[view.feature[node]], view.threshold[node]
-        left = value == threshold if view.categorical[node] else value <= threshold
-        node = view.left[node] if left else view.right[node]
+        right = differs if view.categorical[node] else goes_right
+        node = view.right[node] if right(float(value), float(threshold)) else view.left[node]
     return node
 
 
@@ -105,6 +107,61 @@ def test_a_plane_is_cut_at_a_category(forest):
             assert any(
                 cell.leaf == leaf and cell.extent[0] <= x <= cell.extent[1] for cell in shown
             )
+
+
+@pytest.fixture(scope="module")
+def of_many():
+    """A forest over 90 towns, half of which have the answer yes."""
+    rng = np.random.default_rng(3)
+    towns = rng.permutation(np.repeat(np.arange(90), 15))
+    X = pd.DataFrame({"town": [f"town {i}" for i in towns], "width": rng.normal(size=1350)})
+    return OnlineForestClassifier(4, random_state=0).partial_fit(X, towns * 7 % 10 < 5)
+
+
+def test_a_half_is_shown_as_the_categories_that_are_in_it(of_many):
+    n_halves = 0
+    for tree in range(4):
+        view, table = tree_view(of_many, tree), category_tables(of_many)[0]
+        halves = np.flatnonzero(view.categorical & (view.threshold < 0)).tolist()
+        text, dot = export_text(of_many, tree, max_depth=None), export_graphviz(of_many, tree)
+        for node in halves:
+            inside = [repr(town) for town in table.values
+                      if not differs(table.code(town), float(view.threshold[node]))]  # fmt: skip
+            named = f"{{{', '.join(inside[:3])} and {len(inside) - 3} more}}"
+            assert f"town in {named}" in text and f"town not in {named}" in text
+            assert f"town in {named}" in dot
+        assert not re.search(r"town (=|!=|<=|>) *-?\d", text)
+        n_halves += len(halves)
+    assert n_halves > 20
+
+
+def test_a_half_decides_for_categories_that_join_later(of_many):
+    X = pd.DataFrame({"town": [f"late {i}" for i in range(30)], "width": np.zeros(30)})
+    before = of_many.apply(X)
+    assert (before == before[0]).all()  # not known: right at every split
+    later = copy.deepcopy(of_many)
+    later.partial_fit(X, [True] * 30)
+    rows, leaves = later._checked_points(X), later.apply(X)
+    for tree in range(4):
+        view = tree_view(later, tree)
+        assert [go_down(view, None, x) for x in rows] == leaves[:, tree].tolist()
+    assert len({*leaves[:, 0].tolist()}) > 1
+
+
+def test_a_plane_is_cut_where_a_half_says_so():
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"a": rng.normal(size=900), "town": [f"t{i % 80}" for i in range(900)],
+                      "b": rng.normal(size=900)})  # fmt: skip
+    y = (np.arange(900) % 80 * 7 % 10 < 5) ^ (X["a"] > 0)
+    forest = OnlineForestClassifier(1, random_state=0).partial_fit(X, y)
+    view, table = tree_view(forest, 0), category_tables(forest)[1]
+    assert (view.threshold[view.categorical] < 0).any()
+    for town in (*table.values[:40:5], None):
+        code = np.nan if town is None else table.code(town)
+        at = np.array([0, code, 0], dtype=np.float32)
+        for leaf, (left, right, bottom, top) in cells(view, Cut(0, 2, at, (-3.0, 3.0, -3.0, 3.0))):
+            middle = np.array([(left + right) / 2, at[1], (bottom + top) / 2], dtype=np.float32)
+            assert go_down(view, None, middle) == leaf
 
 
 def test_what_is_fixed_is_a_category_or_the_usual_one(forest):

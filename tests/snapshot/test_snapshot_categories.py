@@ -151,8 +151,17 @@ def test_categories_must_be_there_and_bytes():
     assert "'category_values' is unknown" in refused(header, arrays)[1]
 
 
-@pytest.mark.parametrize("code", [8.0, -1.0, 0.5, 1e9])
-@pytest.mark.parametrize("name", ["threshold", "split_threshold", "kept_rows"])
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        *(
+            (name, code)
+            for name in ("split_threshold", "kept_rows")
+            for code in (8.0, -1.0, 0.5, 1e9)
+        ),
+        *(("threshold", code) for code in (8.0, 0.5, 1e9, -1.5, -(2.0**24) - 2)),
+    ],
+)
 def test_a_code_of_no_category_is_found(name, code):
     kind = "categories, some put together" if name == "kept_rows" else "categories"
     header, arrays = opened(snapshot(kind))
@@ -165,6 +174,17 @@ def test_a_code_of_no_category_is_found(name, code):
         place = int(np.flatnonzero(np.repeat(arrays["candidate_dims"], points) == 2)[0])
     arrays[name][place] = code
     assert f"{name} must be the code of a category" in refused(header, arrays)[1]
+
+
+@pytest.mark.parametrize("half", [-1.0, -64.0, -(2.0**24)])
+def test_a_split_may_be_any_half(half):
+    header, arrays = opened(snapshot("categories, halves of many"))
+    assert (arrays["threshold"][np.isin(arrays["feature"], [0, 1])] <= -1).sum() > 3
+    place = int(np.flatnonzero(arrays["threshold"] <= -1)[0])
+    arrays["threshold"][place] = half
+    forest = riparian.from_bytes(sealed(header, arrays))
+    assert half in forest._native.tree(int(place >= arrays["nodes"][0])).threshold
+    forest.predict_proba(np.zeros((3, 4)))
 
 
 def test_many_small_values_are_refused_before_they_are_read():

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -103,6 +104,27 @@ def test_candidates_widen_the_range_of_the_thresholds():
         assert X[:, f].min() <= ranges.low[f] <= cuts.min()
         assert cuts.max() <= ranges.high[f] <= X[:, f].max()
     assert (ranges.width > 0).all()
+
+
+def test_a_split_that_sends_half_of_the_categories_left_cuts_no_interval():
+    """The diameter is that of the tree without such splits: their children are as wide as they are."""
+    rng = np.random.default_rng(0)
+    X = np.floor(rng.random((900, 2)) * [60, 7]).astype(np.float32)
+    X[:60, 0] = np.arange(60)
+    y = (X[:, 0] * 7 % 11 > 5) ^ (X[:, 1] > 3)
+    forest = OnlineForestClassifier(3, categorical_features=[0], random_state=0).partial_fit(X, y)
+    for i in range(3):
+        tree = forest._native.tree(i)
+        halves = (tree.feature == 0) & (tree.threshold < 0)
+        assert halves.sum() > 3
+        plain = replace(tree, threshold=np.where(halves, np.float32("nan"), tree.threshold))
+        found = diameters(plain, ranges_of_points(np.zeros(2), np.array([59.0, 6.0])))
+        assert np.isfinite(found).all() and (found >= 0).all() and (found <= 1).all()
+        for node in np.flatnonzero(halves):
+            child = int(tree.child[node])
+            assert found[child] == found[child + 1] == found[node]
+    sizes = certificate(forest).cells.diameters
+    assert all(0 <= size <= 1 for size in sizes)
 
 
 # -- sizes ----------------------------------------------------------------------------------------

@@ -16,8 +16,12 @@ def shuffled(seed: int, n: int, rows: int) -> NDArray[np.intp]:
 def words(seed: int, place: tuple[int, ...], numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Of the sequence that starts at a place, the words with these numbers."""
     start = np.uint64(key(seed, *place))
-    z = start + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN)
+    return mixed(start + (numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN))
+
+
+def mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of SplitMix64."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
-    return mixed
+    last: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
+    return last

@@ -18,6 +18,7 @@ from riparian import _core
 from riparian.engine.pieces import begins
 from riparian.engine.trees import Tree
 from riparian.estimator.categories import OTHER, Value
+from riparian.estimator.halves import codes_left, halves_among
 
 if TYPE_CHECKING:
     from riparian.estimator.row_forest import RowForestClassifier
@@ -32,7 +33,7 @@ WHOLE = _core.whole_share  # a share of one, in the units in which shares are ad
 @dataclass(frozen=True, eq=False)
 class Ensemble:
     """The trees that speak, end to end. Every test is `x[feature] <= threshold`, or of a categorical
-    feature `x[feature] == threshold` (R22); true goes left.
+    feature `x[feature] == threshold`, or whether it is in a half (R22); true goes left.
 
     A missing value (NaN) goes right. A tree without an estimation point abstains and is not here;
     where all abstain, one leaf gives every class the same probability.
@@ -84,6 +85,16 @@ class Ensemble:
     def is_leaf(self) -> NDArray[np.bool_]:
         """Per node."""
         return np.equal(self.left, NONE)
+
+    @cached_property
+    def is_half(self) -> NDArray[np.bool_]:
+        """Per node: whether its threshold stands for a half of the categories (R22)."""
+        return halves_among(self.threshold, self.equals)
+
+    def codes_left(self, node: int) -> NDArray[np.int64]:
+        """Of a test of a categorical feature: the codes of known categories that go left."""
+        n_codes = len(self.categories[int(self.feature[node])])
+        return codes_left(float(self.threshold[node]), n_codes)
 
     @cached_property
     def leaf_number(self) -> Integers:

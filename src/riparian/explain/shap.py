@@ -1,14 +1,17 @@
 """The forest as the `shap` package takes it, for its explainers and plots.
 
-SHAP's trees know `x <= threshold` alone. A test of a category, `x == c` (R22), becomes two of these
-where codes lie on both sides of c: what does not equal c then stands on both sides, with half of the
-weight each, so that contributions stay the same.
+SHAP's trees know `x <= threshold` alone. A test of a category, or of half of them (R22), becomes several
+of these, one between any two codes of which one goes left and the next one right: what is below stands
+in several places, with a part of the weight each, so that contributions stay the same.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +20,7 @@ from riparian.estimator.ensemble import Ensemble, ensemble_of
 if TYPE_CHECKING:
     from riparian.estimator.row_forest import RowForestClassifier
 
-MOST_NODES = 2**21  # of all trees, where tests of categories have to be written as two
+MOST_NODES = 2**21  # of all trees, where tests of categories have to be written as several
 
 NEVER = -1.0  # a threshold below every code
 
@@ -79,6 +82,7 @@ def _written(ensemble: Ensemble, root: int, most: int) -> _Nodes:
     first = nodes.add(root, weight)
     stack: list[tuple[int, Codes]] = [(first, {})]  # what is still to be given its children
     plain = not ensemble.equals.any()
+    codes_of = cache(lambda node: ensemble.codes_left(node).tolist())  # it may stand often
     while stack:
         place, codes = stack.pop()
         node = nodes.source[place]
@@ -90,8 +94,10 @@ def _written(ensemble: Ensemble, root: int, most: int) -> _Nodes:
                 f"would take more than {MOST_NODES:,} of them: use riparian.explain.Explainer, "
                 "which needs none"
             )
-        split = _of_category if ensemble.equals[node] else _of_number
-        stack += split(ensemble, nodes, place, codes)
+        if ensemble.equals[node]:
+            stack += _of_category(ensemble, nodes, place, codes, codes_of)
+        else:
+            stack += _of_number(ensemble, nodes, place, codes)
     return nodes
 
 
@@ -104,33 +110,71 @@ def _of_number(
 
 
 def _of_category(
-    ensemble: Ensemble, nodes: _Nodes, place: int, codes: Codes
+    ensemble: Ensemble,
+    nodes: _Nodes,
+    place: int,
+    codes: Codes,
+    codes_of: Callable[[int], list[int]],
 ) -> list[tuple[int, Codes]]:
-    """What may equal c goes one way, all else, a missing value too, the other (R22)."""
+    """What may be a category that goes left goes one way, all else, a missing value too, the other."""
     node = nodes.source[place]
-    feature, c = int(ensemble.feature[node]), float(ensemble.threshold[node])
-    least, largest = codes.get(feature, (0.0, np.inf))
-    equal = {**codes, feature: (c, c)}
-    below, above = ({**codes, feature: b} for b in ((least, c - 1), (c + 1, largest)))
-    if not least < c < largest:
+    feature, left = int(ensemble.feature[node]), int(ensemble.left[node])
+    runs = _runs(codes_of(node), *codes.get(feature, (0.0, np.inf)))
+    if len(runs) == 1:  # the other way leads to no code
         yes, no = _children(ensemble, nodes, place)
-        if c == least:
-            _ask(nodes, place, c + 0.5, yes, no, missing=no)
-            return [(no, above), (yes, equal)]
-        if c == largest:
-            _ask(nodes, place, c - 0.5, no, yes, missing=no)
-            return [(no, below), (yes, equal)]
-        _ask(nodes, place, NEVER, yes, no, missing=no)  # it is elsewhere, or not known
+        sides = (yes, no) if not runs[0].left else (no, yes)
+        _ask(nodes, place, NEVER, *sides, missing=no)
         return [(no, codes), (yes, codes)]
     scale = nodes.weight[place] / ensemble.node_weight[node]
-    yes_weight, no_weight = scale * ensemble.node_weight[ensemble.left[node] :][:2]
-    inner = nodes.add(node, yes_weight + no_weight / 2)
-    no_above = nodes.add(int(ensemble.left[node]) + 1, no_weight / 2)
-    no_below = nodes.add(int(ensemble.left[node]) + 1, no_weight / 2)
-    yes = nodes.add(int(ensemble.left[node]), yes_weight)
-    _ask(nodes, place, c + 0.5, inner, no_above, missing=no_above)
-    _ask(nodes, inner, c - 0.5, no_below, yes, missing=no_below)
-    return [(no_above, above), (no_below, below), (yes, equal)]
+    # What goes one way stands in several places, with equal parts of the weight.
+    n_left = sum(run.left for run in runs)
+    yes_part = scale * float(ensemble.node_weight[left]) / n_left
+    no_part = scale * float(ensemble.node_weight[left + 1]) / (len(runs) - n_left)
+    found = list[tuple[int, Codes]]()
+    at = place
+    for i, run in enumerate(runs):
+        child = at
+        if i < len(runs) - 1:
+            child = nodes.add(left + (not run.left), yes_part if run.left else no_part)
+            others = runs[i + 1 :]
+            if len(others) == 1:
+                last = others[0].left
+                rest = nodes.add(left + (not last), yes_part if last else no_part)
+            else:
+                weight = sum(yes_part if other.left else no_part for other in others)
+                rest = nodes.add(node, weight)
+            _ask(nodes, at, run.largest + 0.5, child, rest, missing=rest if run.left else child)
+            at = rest
+        found.append((child, {**codes, feature: (run.least, run.largest)}))
+    return found[::-1]
+
+
+class _Run(NamedTuple):
+    """Codes one after the other, all of which go one way."""
+
+    left: bool
+    least: float
+    largest: float
+
+
+def _runs(codes_left: list[int], least: float, largest: float) -> list[_Run]:
+    """All codes from the least to the largest, in order.
+
+    >>> [tuple(run) for run in _runs([2, 3, 9], 0, np.inf)]
+    [(False, 0, 1), (True, 2, 3), (False, 4, 8), (True, 9, 9), (False, 10, inf)]
+    >>> [tuple(run) for run in _runs([2, 3, 9], 3, 5)]
+    [(True, 3, 3), (False, 4, 5)]
+    """
+    runs, at = list[_Run](), least
+    for code in codes_left[bisect_left(codes_left, least) : bisect_right(codes_left, largest)]:
+        if code > at:
+            runs.append(_Run(False, at, code - 1))
+        if runs and runs[-1].left and runs[-1].largest == code - 1:
+            runs[-1] = runs[-1]._replace(largest=code)
+        else:
+            runs.append(_Run(True, code, code))
+        at = code + 1
+    return [*runs, _Run(False, at, largest)] if at <= largest else runs
 
 
 def _children(ensemble: Ensemble, nodes: _Nodes, place: int) -> tuple[int, int]:

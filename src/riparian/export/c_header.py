@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from riparian.estimator.ensemble import WHOLE, Ensemble
 
 LINE = 100  # characters of a line of a table
+PLACE = " " * 33  # below the test of a node
 
 HEADER = Template("""\
 /* A random forest of riparian: $trees trees, $leaves leaves, $classes classes. C99 or C++11.
@@ -42,7 +43,7 @@ HEADER = Template("""\
 
 static const char *const ${name}_labels[] = {
 $labels};
-$categories
+$categories$in_half
 static inline int ${name}_predict(const float *x, double *proba)
 {
 $body
@@ -100,9 +101,24 @@ $names};
 """)
 
 CATEGORICAL = Template("""\
-    /* Per feature: whether it is categorical. */
-    static const unsigned char categorical[] = {
-$flags};
+    /* Per feature: how many categories it has; 0 if it is a number. */
+    static const uint32_t codes[] = {
+$codes};
+""")
+
+# Written where a split sends half of the categories left (R22).
+IN_HALF = Template("""
+/* Whether a category is in a half: a threshold below 0 says in which. */
+static inline int ${name}_in_half(float x, float threshold, uint32_t codes)
+{
+    const uint64_t half = (uint64_t)(-1.0f - threshold);
+    uint64_t z;
+    if (!(x >= 0.0f && x < (float)codes) || x != (float)(uint32_t)x) return 0;
+    z = (half / 64 << 24 | (uint64_t)x) + UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return (int)((z ^ z >> 31) >> half % 64 & 1);
+}
 """)
 
 NOTHING_LEARNED = Template("""\
@@ -127,20 +143,21 @@ def header(ensemble: Ensemble, name: str) -> str:
             for number, values in ensemble.categories.items()
             if values
         ),
+        in_half=IN_HALF.substitute(names) if ensemble.is_half.any() else "",
         body=(
             NOTHING_LEARNED.substitute(names)
             if ensemble.abstains
-            else FOREST.substitute(names, **_tables(ensemble))
+            else FOREST.substitute(names, **_tables(ensemble, name))
         ),
     )
 
 
-def _tables(ensemble: Ensemble) -> dict[str, str]:
+def _tables(ensemble: Ensemble, name: str) -> dict[str, str]:
     answer, begin, share_class, share = distinct_answers(ensemble)
     child = ensemble.left.astype(np.int64)
     child[ensemble.leaf] = answer
     return {
-        **_tests(ensemble),
+        **_tests(ensemble, name),
         "trees": str(ensemble.n_trees),
         "whole": f"{ensemble.n_trees * WHOLE}.0",
         "feature_type": "int16_t" if ensemble.n_features < 2**15 else "int32_t",
@@ -157,18 +174,21 @@ def _tables(ensemble: Ensemble) -> dict[str, str]:
     }
 
 
-def _tests(ensemble: Ensemble) -> dict[str, str]:
+def _tests(ensemble: Ensemble, name: str) -> dict[str, str]:
     """How a node asks. Without categories, no feature has to be looked up."""
-    number = "x[feature[node]] <= threshold[node]"
+    number, category = (f"x[feature[node]] {sign} threshold[node]" for sign in ("<=", "=="))
     if not ensemble.equals.any():
         return {"goes": "x <= threshold", "test": number, "categorical": ""}
-    flags = np.zeros(ensemble.n_features, dtype=int)
-    flags[ensemble.feature[ensemble.equals]] = 1
+    goes = "x <= threshold,\n       or of a category x == threshold,"
+    if ensemble.is_half.any():
+        goes += " or where that is below 0, x in a half,"
+        half = f"{name}_in_half(x[feature[node]], threshold[node], codes[feature[node]])"
+        category = f"threshold[node] < 0.0f\n{PLACE}? {half}\n{PLACE}: {category}"
+    codes = [len(ensemble.categories.get(i, ())) for i in range(ensemble.n_features)]
     return {
-        "goes": "x <= threshold,\n       or of a category x == threshold,",
-        "test": "categorical[feature[node]] ? x[feature[node]] == threshold[node]\n"
-        f"                                                      : {number}",
-        "categorical": CATEGORICAL.substitute(flags=table(flags.tolist())),
+        "goes": goes,
+        "test": f"!codes[feature[node]] ? {number}\n{PLACE}: {category}",
+        "categorical": CATEGORICAL.substitute(codes=table(codes)),
     }
 
 

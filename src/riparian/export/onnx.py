@@ -3,8 +3,8 @@
 Shares are multiples of 2^-40, and so are exact as float64. The node adds them up as they are, so that
 ties stay ties and the label is ours; the division by the number of trees follows. The input is float32,
 as our features and thresholds are; a categorical feature is its code (R22), and the property
-`categories` of the model says which category is which. The outputs have the names that scikit-learn's
-converter gives.
+`categories` of the model says which category is which. A half of the categories is a column more, looked
+up in a table by the code: 0 goes left. The outputs have the names that scikit-learn's converter gives.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ def model(ensemble: Ensemble) -> bytes:
     helper, numpy_helper, kinds = onnx.helper, onnx.numpy_helper, onnx.TensorProto
     labels = class_labels(ensemble.classes)
     label_kind = kinds.INT64 if "classlabels_int64s" in labels else kinds.STRING
-    trees = _Nodes(ensemble)
+    halves = _Halves(ensemble)
+    trees = _Nodes(ensemble, halves)
     nodes = [
-        helper.make_node("Cast", ["X"], ["exact"], to=kinds.DOUBLE),  # as the thresholds are
+        *halves.nodes(onnx),
+        helper.make_node("Cast", [halves.output], ["exact"], to=kinds.DOUBLE),  # as the thresholds
         helper.make_node(
             "TreeEnsembleClassifier",
             ["exact"],
@@ -50,6 +52,7 @@ def model(ensemble: Ensemble) -> bytes:
         helper.make_node("Div", ["of_classes", "trees"], ["probabilities"]),
     ]
     constants = {
+        **halves.constants,
         "first": np.array([0]),
         "end": np.array([ensemble.n_classes]),
         "axis": np.array([1]),
@@ -116,10 +119,66 @@ def class_labels(classes: NDArray[Any]) -> dict[str, list[Any]]:
     )
 
 
+class _Halves:
+    """Columns beside those of X: one for each test of a half, 0 where it sends a row left, else 1."""
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        node = np.flatnonzero(ensemble.is_half)
+        self.node = node[np.argsort(ensemble.feature[node], kind="stable")]
+        self.column = ensemble.n_features + np.arange(len(node))  # of each of these tests
+        self.features = sorted({*ensemble.feature[node].tolist()})
+        self.output = "with_halves" if self.features else "X"
+        self.constants: dict[str, NDArray[Any]] = {}
+        left = MOST_BYTES
+        for f in self.features:
+            tests = self.node[ensemble.feature[self.node] == f]
+            n_codes = len(ensemble.categories[f])
+            left -= (n_codes + 1) * len(tests)
+            if left < 0:
+                raise ValueError(
+                    f"an ONNX file holds at most {MOST_BYTES:,} bytes, and this forest's "
+                    f"{len(node):,} splits that send half of the categories of a column left need "
+                    "more: export it to C or treelite"
+                )
+            right = np.ones((n_codes + 1, len(tests)), dtype=np.uint8)  # the last: no category
+            for place, test in enumerate(tests.tolist()):
+                right[ensemble.codes_left(test), place] = 0
+            self.constants |= {
+                f"column_{f}": np.array(f),
+                f"codes_{f}": np.array(n_codes, dtype=np.float32),
+                f"right_{f}": right,
+            }
+        if self.features:
+            self.constants["zero"] = np.array(0, dtype=np.float32)
+
+    def nodes(self, onnx: Any) -> list[Any]:
+        if not self.features:
+            return []
+        node, kinds = onnx.helper.make_node, onnx.TensorProto
+        made, columns = list[Any](), ["X"]
+        for f in self.features:
+            code, known, row = f"code_{f}", f"known_{f}", f"row_{f}"
+            made += [
+                node("Gather", ["X", f"column_{f}"], [code], axis=1),
+                node("GreaterOrEqual", [code, "zero"], [f"{known}_from"]),
+                node("Less", [code, f"codes_{f}"], [f"{known}_to"]),
+                node("Floor", [code], [f"floor_{f}"]),
+                node("Equal", [code, f"floor_{f}"], [f"{known}_whole"]),
+                node("And", [f"{known}_from", f"{known}_to"], [f"{known}_range"]),
+                node("And", [f"{known}_range", f"{known}_whole"], [known]),
+                node("Where", [known, code, f"codes_{f}"], [row]),
+                node("Cast", [row], [f"{row}_whole"], to=kinds.INT64),
+                node("Gather", [f"right_{f}", f"{row}_whole"], [f"side_{f}"], axis=0),
+                node("Cast", [f"side_{f}"], [f"halves_{f}"], to=kinds.FLOAT),
+            ]
+            columns.append(f"halves_{f}")
+        return [*made, node("Concat", columns, [self.output], axis=1)]
+
+
 class _Nodes:
     """The trees as lists, with one entry per node or per weight of a leaf."""
 
-    def __init__(self, ensemble: Ensemble) -> None:
+    def __init__(self, ensemble: Ensemble, halves: _Halves) -> None:
         sizes = [nodes.stop - nodes.start for nodes in ensemble.nodes]
         tree = np.repeat(np.arange(ensemble.n_trees), sizes)
         first = np.repeat(ensemble.root, sizes)
@@ -128,17 +187,20 @@ class _Nodes:
         right = np.where(inner, left + 1, 0)
         # onnxruntime puts tests for equality that follow one another together, and then some rows end
         # in a wrong leaf: we ask for the opposite, which a missing value passes.
-        tests = np.where(ensemble.equals, "BRANCH_NEQ", "BRANCH_LEQ")
+        equals = ensemble.equals & ~ensemble.is_half
+        tests = np.where(equals, "BRANCH_NEQ", "BRANCH_LEQ")
+        feature, threshold = ensemble.feature.astype(np.int64), ensemble.threshold.copy()
+        feature[halves.node], threshold[halves.node] = halves.column, 0
         node = np.repeat(ensemble.leaf, ensemble.n_shares)
         self.weights = ensemble.share.astype(np.float64) / WHOLE
-        self.thresholds = np.where(inner, ensemble.threshold, 0).astype(np.float64)
+        self.thresholds = np.where(inner, threshold, 0).astype(np.float64)
         self.attributes = {
             "nodes_treeids": tree.tolist(),
             "nodes_nodeids": (np.arange(len(tree)) - first).tolist(),
-            "nodes_featureids": np.where(inner, ensemble.feature, 0).tolist(),
+            "nodes_featureids": np.where(inner, feature, 0).tolist(),
             "nodes_modes": np.where(inner, tests, "LEAF").tolist(),
-            "nodes_truenodeids": np.where(ensemble.equals, right, left).tolist(),
-            "nodes_falsenodeids": np.where(ensemble.equals, left, right).tolist(),
+            "nodes_truenodeids": np.where(equals, right, left).tolist(),
+            "nodes_falsenodeids": np.where(equals, left, right).tolist(),
             "nodes_missing_value_tracks_true": [0] * len(tree),  # NaN goes right (R4)
             "class_treeids": tree[node].tolist(),
             "class_nodeids": (node - first[node]).tolist(),

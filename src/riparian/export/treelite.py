@@ -54,7 +54,7 @@ def _add_tree(built: Any, ensemble: Ensemble, nodes: slice) -> None:
         elif equals[node]:
             built.categorical_test(
                 feature_id=feature,
-                category_list=[int(threshold)],  # a code (R22)
+                category_list=ensemble.codes_left(first + node).tolist(),  # R22
                 default_left=False,
                 category_list_right_child=False,
                 left_child_key=left[node],

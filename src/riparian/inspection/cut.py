@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.estimator.categories import Table, is_missing
+from riparian.estimator.halves import category_goes_left
 from riparian.inspection.view import NONE, TreeView
 from riparian.inspection.words import number_of_feature
 
@@ -59,7 +61,8 @@ def cells(view: TreeView, cut: Cut) -> list[Cell]:
             ]
         else:
             value = float(cut.at[feature])
-            left = value == threshold if view.categorical[node] else value <= threshold  # R22, R4
+            goes = category_goes_left if view.categorical[node] else operator.le  # R22, R4
+            left = goes(value, threshold)
             waiting.append((children[0 if left else 1], extent))
     return reached
 

@@ -22,8 +22,9 @@ def export_text(
 
     A leaf says which class it answers, from how many estimation points (N^e), and whether it is
     active: only an active leaf collects what it needs to split. A young leaf is active, and looks
-    among the points that the forest keeps (R20). A missing value follows `>`, or `!=` where the
-    feature is categorical.
+    among the points that the forest keeps (R20). A missing value follows `>`, or `!=` or `not in`
+    where the feature is categorical. After `in` come categories that are known now; the split also
+    decides where one goes that joins later (R22).
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class TreeView:
     classes: NDArray[Any]  # the labels, sorted: the columns of `counts`
     feature: NDArray[np.int64]  # that a node splits in; -1 at a leaf
     threshold: NDArray[np.float32]  # `x[feature] <= threshold` goes left; NaN at a leaf
-    categorical: NDArray[np.bool_]  # here `x[feature] == threshold` does, which is a code (R22)
+    categorical: NDArray[np.bool_]  # here a code does that is the threshold or in its half (R22)
     left: NDArray[np.int64]  # child; -1 at a leaf
     right: NDArray[np.int64]  # child; -1 at a leaf
     parent: NDArray[np.int64]  # -1 at the root

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.estimator.halves import codes_left
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.view import NONE, TreeView, category_tables, tree_view
 from riparian.tools.checks import whole
+
+MOST_NAMED = 3  # categories of a half
 
 Names = Sequence[Any] | NDArray[Any] | None
 
@@ -47,12 +50,23 @@ class Words:
         column, value = int(self.view.feature[node]), self.view.threshold[node]
         feature = self._features[column]
         if self.view.categorical[node]:
-            return f"{feature} {'!=' if '>' in sign else '='} {self._category(column, value)}"
+            right = ">" in sign
+            if value < 0:
+                return f"{feature} {'not in' if right else 'in'} {{{self._half(column, value)}}}"
+            return f"{feature} {'!=' if right else '='} {self._category(column, value)}"
         return f"{feature} {sign} {value:.{self._decimals}f}"
 
     def _category(self, column: int, code: np.float32) -> str:
         """A split point may have come without a value: nothing equals that."""
         return "missing" if np.isnan(code) else self._tables[column].name(int(code))
+
+    def _half(self, column: int, half: np.float32) -> str:
+        """Of the categories that are known now, the first of those that go left (R22)."""
+        table = self._tables[column]
+        codes = codes_left(float(half), table.n_codes).tolist()
+        names = ", ".join(table.name(code) for code in codes[:MOST_NAMED])
+        more = len(codes) - MOST_NAMED
+        return f"{names} and {more} more" if more > 0 else names
 
     def best(self, node: int, joint: str = " ") -> str:
         best = self._best[node]

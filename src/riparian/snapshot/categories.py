@@ -21,6 +21,7 @@ from riparian.estimator.categories import (
     checked_value,
     kind_of,
 )
+from riparian.estimator.halves import LAST
 from riparian.snapshot.container import read_list
 from riparian.snapshot.errors import SnapshotError, every, require
 from riparian.snapshot.header import Categories, Header
@@ -102,20 +103,27 @@ def _table(values: list[Any], full: bool) -> Table:
 
 
 def check(tables: CategoryTables | None, arrays: Arrays, kept: Arrays, about: Header) -> None:
-    """Every code in the arrays is NaN or that of a category, or of all others."""
+    """Every code in the arrays is NaN or that of a category, or of all others; a split may be a half."""
     if tables is None or about.categories is None or about.part is not None:
         return
     trees = TreeArrays.end_to_end(arrays)
     categorical = np.array(about.categories.columns, dtype=np.int64)
     n_codes = np.array([tables.tables[c].n_codes for c in about.categories.columns])
 
-    def check_codes(name: str, columns: NDArray[Any], codes: NDArray[Any]) -> None:
+    def check_codes(
+        name: str, columns: NDArray[Any], codes: NDArray[Any], *, halves: bool = False
+    ) -> None:
         place = np.searchsorted(categorical, columns).clip(max=len(categorical) - 1)
-        there = np.isnan(codes) | ((codes >= 0) & (codes < n_codes[place]) & (codes % 1 == 0))
-        every(there | (categorical[place] != columns), f"{name} must be the code of a category")
+        in_range = (codes >= 0) & (codes < n_codes[place])
+        if halves:
+            in_range |= (codes < 0) & (codes >= LAST)
+        there = np.isnan(codes) | (in_range & (codes % 1 == 0))
+        what = "the code of a category, or a half" if halves else "the code of a category"
+        every(there | (categorical[place] != columns), f"{name} must be {what}")
 
     inner = ~trees.is_leaf
-    check_codes("threshold", trees.feature[inner].astype(np.int64), trees.threshold[inner])
+    columns = trees.feature[inner].astype(np.int64)
+    check_codes("threshold", columns, trees.threshold[inner], halves=True)
     points = np.repeat(trees.split_points, trees.dims).astype(np.int64)
     candidates = np.repeat(trees.candidate_dims.astype(np.int64), points)
     check_codes("split_threshold", candidates, trees.split_threshold)

@@ -67,6 +67,7 @@ def diameters(tree: Tree, ranges: Ranges) -> Floats:
     depth, parent = depths_and_parents(left, np.where(child > 0, child + 1, NONE))
     feature = tree.feature.astype(np.int64)
     cut = _position(tree.threshold, feature, ranges)
+    feature = np.where(np.isnan(tree.threshold), NONE, feature)  # these cut nothing
     before, on_the_right = _cut_before(parent, child, feature)
     low, high = np.zeros(len(child)), np.ones(len(child))  # of the cell, where its node cuts
     squares = np.full(len(child), float(ranges.counts.sum()))

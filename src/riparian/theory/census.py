@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.trees import Totals, Tree
+from riparian.estimator.halves import halves_among
 from riparian.theory.cells import Ranges, diameters, ranges_of_thresholds
 
 Integers = NDArray[np.int64]
@@ -37,8 +39,16 @@ class TreeCensus:
         return np.searchsorted(self.node, nodes)
 
 
-def census_of(tree: Tree, n_features: int, ranges: Ranges | None) -> TreeCensus:
-    """Diameters are within `ranges`; None: within those of the tree's own thresholds."""
+def census_of(
+    tree: Tree, n_features: int, ranges: Ranges | None, categorical: Iterable[int] = ()
+) -> TreeCensus:
+    """Diameters are within `ranges`; None: within those of the tree's own thresholds.
+
+    A split that sends half of the categories left (R22) cuts no interval: it counts as none.
+    """
+    halves = halves_among(tree.threshold, np.isin(tree.feature, [*categorical]))
+    if halves.any():
+        tree = replace(tree, threshold=np.where(halves, np.float32("nan"), tree.threshold))
     node = tree.leaf_node.astype(np.int64)
     within = ranges_of_thresholds(tree, n_features) if ranges is None else ranges
     return TreeCensus(

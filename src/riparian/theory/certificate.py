@@ -120,7 +120,10 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
     p = engine.parameters
     with engine.learning:  # between two batches, like a copy
         leaf = None if rows is None else forest.apply(rows)
-        trees = [census_of(engine.tree(i), engine.n_dims, ranges) for i in range(p.n_trees)]
+        categorical = [] if engine.categories is None else [*engine.categories.tables]
+        trees = [
+            census_of(engine.tree(i), engine.n_dims, ranges, categorical) for i in range(p.n_trees)
+        ]
     check = check_schedule(p.alpha, p.beta)
     redrawn = None if forest._prediction_only else sum(tree.redrawn for tree in trees)
     departures = departures_of(forest, [tree.totals for tree in trees], redrawn)
