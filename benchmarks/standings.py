@@ -407,7 +407,17 @@ def markdown(head: list[str], body: list[list[str]]) -> str:
 
 # -- the figure ------------------------------------------------------------------------------------
 
-LABELLED_LEFT = ("capymoa-arf", "capymoa-srp", "capymoa-boosting", "river-tree")  # for want of room
+# Where a label stands beside its dot, in points: to the right and above, unless another is there.
+BESIDE = {
+    "capymoa-arf": (-6, -2),
+    "capymoa-srp": (-6, 5),
+    "capymoa-boosting": (-6, 5),
+    "capymoa-bagging": (6, -12),
+    "sklearn-forest": (-6, 5),
+    "sklearn-boosting": (-6, -3),
+    "saffari": (-6, -3),
+    "riparian-paper": (-6, -3),
+}
 
 
 def figure(standings: Standings, colours: dict[str, str]) -> Figure:
@@ -430,10 +440,10 @@ def figure(standings: Standings, colours: dict[str, str]) -> Figure:
             linewidth=1,
             markersize=6,
         )
-        to_the_left = peer.name in LABELLED_LEFT
+        beside = BESIDE.get(peer.name, (6, 5))
         axes.annotate(
-            peer.title, path[-1], (-6 if to_the_left else 6, 5),
-            textcoords="offset points", ha="right" if to_the_left else "left",
+            peer.title, path[-1], beside,
+            textcoords="offset points", ha="right" if beside[0] < 0 else "left",
             color=colours["text"], fontsize=8,
         )  # fmt: skip
     in_powers(axes.set_xscale, axes.xaxis)
