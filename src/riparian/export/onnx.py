@@ -129,12 +129,12 @@ class _Halves:
         self.features = sorted({*ensemble.feature[node].tolist()})
         self.output = "with_halves" if self.features else "X"
         self.constants: dict[str, NDArray[Any]] = {}
-        left = MOST_BYTES
+        room = MOST_BYTES
         for f in self.features:
             tests = self.node[ensemble.feature[self.node] == f]
             n_codes = len(ensemble.categories[f])
-            left -= (n_codes + 1) * len(tests)
-            if left < 0:
+            room -= (n_codes + 1) * len(tests)
+            if room < 0:
                 raise ValueError(
                     f"an ONNX file holds at most {MOST_BYTES:,} bytes, and this forest's "
                     f"{len(node):,} splits that send half of the categories of a column left need "
