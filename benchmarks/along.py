@@ -1,0 +1,74 @@
+"""What a point costs far along a stream, beside River's adaptive forest on the same points.
+
+    python -m benchmarks.along --out benchmarks/record/along.json
+
+The streams of the comparison are short: while all of their points are kept, trees are grown anew. Here
+both learn a synthetic stream from its beginning, ten trees each, and only the points from 30,000 to
+60,000 count, when the window of kept points lies behind. Times are of the processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import record
+from benchmarks.generators import GENERATORS
+from benchmarks.measure import BATCH, pieces
+from benchmarks.peers import FEW, OURS, PEERS, Task
+from benchmarks.standings import geometric
+from benchmarks.workloads import Workload, load
+
+THEIRS = "river-arf"
+FIRST, LAST = 30_000, 60_000
+
+
+def seconds_along(peer: str, stream: Workload, first: int) -> float:
+    """To learn the points of the stream from `first` on."""
+    task = Task(stream.X.shape[1], stream.classes, FEW)
+    model = PEERS[peer].model(task)
+    learned, seconds = 0, 0.0
+    for piece in pieces(model, stream.X, stream.y, BATCH):
+        start = time.process_time()
+        model.learn(piece)
+        if learned >= first:
+            seconds += time.process_time() - start
+        learned += BATCH
+    return seconds
+
+
+def compare(name: str, first: int, last: int) -> dict[str, Any]:
+    stream = load(name, points=last)
+    ours, theirs = (seconds_along(peer, stream, first) for peer in (OURS, THEIRS))
+    found = {
+        "stream": name,
+        "ours_us": ours / (last - first) * 1e6,
+        "theirs_us": theirs / (last - first) * 1e6,
+        "times": theirs / ours,
+    }
+    print(
+        f"{name:10} {found['ours_us']:8.2f} µs per point, {found['times']:6.0f} times", flush=True
+    )
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--streams", nargs="+", choices=GENERATORS, default=list(GENERATORS))
+    parser.add_argument("--first", type=int, default=FIRST, help="points that do not count")
+    parser.add_argument("--last", type=int, default=LAST, help="points in all")
+    parser.add_argument("--out", type=Path, help="where the record goes; default: none is kept")
+    options = parser.parse_args()
+
+    rows = [compare(name, options.first, options.last) for name in options.streams]
+    mean = geometric([row["times"] for row in rows])
+    print(f"{PEERS[THEIRS].title} takes {mean:.0f} times as long as ours")
+    if options.out:
+        figures = {"first": options.first, "last": options.last, "times": mean, "rows": rows}
+        record.write(options.out, "along", figures, ("river",))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""What is measured far along a stream is only what lies far along it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks import along
+from benchmarks.workloads import load
+
+
+class Counting:
+    """A model whose every batch takes a second of its own clock."""
+
+    def __init__(self) -> None:
+        self.batches = 0
+
+    def points(self, X, y):
+        return X, y
+
+    def learn(self, points) -> None:
+        self.batches += 1
+
+
+def test_points_before_the_first_do_not_count(monkeypatch):
+    model = Counting()
+    monkeypatch.setattr(type(along.PEERS[along.OURS]), "model", lambda peer, task: model)
+    monkeypatch.setattr(along.time, "process_time", lambda: float(model.batches))
+    stream = load("mixture", points=5000)
+    assert along.seconds_along(along.OURS, stream, 3000) == 2.0
+    assert model.batches == 5
+
+
+def test_both_learn_the_same_stream(capsys):
+    pytest.importorskip("river")
+    found = along.compare("mixture", 1000, 2000)
+    assert found["times"] == pytest.approx(found["theirs_us"] / found["ours_us"])
+    assert np.isfinite(found["times"])
+    assert "mixture" in capsys.readouterr().out
