@@ -87,7 +87,8 @@ def learn(
             forest.n_jobs = options.n_jobs
         else:
             checkpoint.check_none()
-            found = choose_columns(stream, columns, going.limit)
+            shuffled = going.shuffle_window > 0
+            found = choose_columns(stream, columns, going.limit, shuffled=shuffled)
             chosen = found.columns
             forest = new_forest(options, going, chosen, columns.max_categories)
             test = None if going.no_eval else Prequential(going.window, going.delay)
