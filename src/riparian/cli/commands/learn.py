@@ -6,7 +6,7 @@ import json
 
 import typer
 
-from riparian.cli.errors import BadUsage, reported
+from riparian.cli.errors import BadUsage, CommandError, reported
 from riparian.cli.features.pair import check_pair
 from riparian.cli.option_groups.columns import ColumnOptions
 from riparian.cli.option_groups.forest import ForestOptions
@@ -105,7 +105,11 @@ def learn(
     checkpoint.write_model(model, data)
     facts = summary.facts(learner, model, len(data))
     if html is not None:
-        summary.write_report(html, learner, facts)
+        try:
+            summary.write_report(html, learner, facts)
+        except OSError as error:
+            why = f"{html}: could not write the report: {error.strerror}"
+            raise CommandError(f"{why}\nThe model {model} is written.") from None
     if as_json:
         print(json.dumps(summary.to_dict(learner, model, len(data), html)))
     else:
