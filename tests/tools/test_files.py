@@ -48,7 +48,7 @@ def test_an_error_on_the_way_leaves_no_file_where_none_was(tmp_path):
 
 def test_a_full_disk_names_the_file(tmp_path):
     path = tmp_path / "numbers"
-    with pytest.raises(OSError, match="No space left on device: '.*/numbers'"), whole_file(path):
+    with pytest.raises(OSError, match=r"No space left on device: '.*/numbers'"), whole_file(path):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert os.listdir(tmp_path) == []
 
