@@ -70,8 +70,17 @@ MORE = {
     "no target": ("t.csv", csv("1,2,a\n1,2,\n"), "row 2, column 'label': the target is missing; leave"),
     "semicolons and commas": (
         "t.csv", b"x;label\n0,5;a\n",
-        "row 1 (line 2): expected 1 cells, one per column, got 2: '0,5;a'; the header is 'x;label': do "
+        "row 1 (line 2): expected 1 cell, one per column, got 2: '0,5;a'; the header is 'x;label': do "
         "you need --delimiter",
+    ),
+    "another header": (
+        "t.csv", b"150,4,label\n1,2,3,a\n",
+        "row 1 (line 2): expected 3 cells, one per column, got 4: '1,2,3,a'; the header is '150', '4', "
+        "'label'",
+    ),
+    "no header": (
+        "t.csv", b"1,1,a\n2,1,b\n",
+        "appear more than once: '1'; if the file has no header, give --no-header",
     ),
     "a title above the header": (
         "t.csv", b"all my trees\nx,label\n1,a\n", "do other lines come before the header?"

@@ -132,6 +132,20 @@ def test_a_model_that_cannot_be_written_at_the_end(options, what_remains, tmp_pa
         assert (tmp_path / "m").read_bytes() == learn(path, tmp_path / "whole")
 
 
+def test_a_report_that_cannot_be_written_leaves_the_model_and_says_so(tmp_path, monkeypatch):
+    path = write(table(400, text=False), tmp_path / "t.csv")
+
+    def full(page, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("riparian.report.report.write_whole", full)
+    done = call("learn", path, "-t", "label", "-m", "m", *SMALL, "--html", "r.html", cwd=tmp_path)
+    assert done.exit_code == 1
+    assert "r.html: could not write the report: No space left on device" in done.stderr
+    assert "The model m is written." in done.stderr
+    assert (tmp_path / "m").read_bytes() == learn(path, tmp_path / "whole")
+
+
 def test_a_checkpoint_is_a_model_that_can_be_looked_at(tmp_path, cut_after):
     path = write(table(400, text=False), tmp_path / "t.csv")
     cut_after(1)

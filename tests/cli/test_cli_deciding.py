@@ -14,7 +14,7 @@ from riparian.cli.option_groups.columns import ColumnOptions, Encode
 from riparian.cli.sources.formats import Reading
 from riparian.cli.sources.stream import Stream
 
-from commands import write
+from commands import SMALL, call, write
 
 ROWS = 120
 
@@ -244,6 +244,50 @@ def test_a_column_of_different_values_is_warned_of(tmp_path):
         "--ignore id"
     )
     assert decisions["city"].about == "3 values in 90 rows: 'Oslo', 'Bergen', 'Vaasa'"
+
+
+def test_advice_can_be_typed_as_it_stands_whatever_the_name(tmp_path):
+    """A frame that pandas wrote with its index has a column without a name."""
+    found = mixed().append_column("number of row", pa.array(range(ROWS)))
+    found = found.rename_columns(["", *found.column_names[1:]])
+    decisions = chosen(write(found, tmp_path / "t.csv")).decisions
+    assert decisions[""].warning.endswith("--ignore ''")
+    assert decisions["number of row"].warning.endswith("--ignore 'number of row'")
+
+
+@pytest.mark.parametrize("window", [0, ROWS])
+def test_rows_that_are_sorted_by_the_target_are_warned_of(window, tmp_path):
+    """Test-then-train sees every class for the first time when it is tested on nothing else."""
+    found = mixed().drop_columns(["id"]).sort_by("label")
+    path = write(found, tmp_path / "t.csv")
+    done = call(
+        "learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--shuffle-window", window
+    )
+    warned = (
+        "warning: in the first 120 rows, all rows of a class stand together: test-then-train says "
+        "little of such an order"
+    )
+    assert (warned in done.stderr) == (window == 0)
+
+
+@pytest.mark.parametrize("labels", [["a"] * 119 + ["b"], ["a"] * 120, ["a", "b"] * 60, ["a", "b"]])
+def test_rows_that_may_have_come_so_are_not(labels, tmp_path):
+    found = pa.table({"x": [i / 8 for i in range(len(labels))], "label": labels})
+    assert chosen(write(found, tmp_path / "t.csv")).warnings == []
+
+
+def test_a_target_that_may_be_missing_is_warned_of(tmp_path):
+    found = pa.table({"x": [1.5, 2.5, 1.0] * 20, "label": ["yes", "no", "NaN"] * 20})
+    assert chosen(write(found, tmp_path / "t.csv")).warnings == [
+        "the target 'label' has the value 'NaN', which is learned as a class; leave these rows out "
+        "if it means that there is none"
+    ]
+
+
+def test_a_column_without_a_name_is_listed_as_such(tmp_path):
+    (tmp_path / "t.csv").write_text(",x,label\n0,1,a\n1,2,b\n")
+    done = call("learn", tmp_path / "t.csv", "-t", "label", "-m", tmp_path / "m", *SMALL)
+    assert "  ''     number\n" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,13 @@ def test_an_option_that_cannot_be_meant_is_bad_usage(args, reason, path, tmp_pat
     assert done.stdout == "" and not (tmp_path / "m").exists()
 
 
+def test_a_first_row_that_was_taken_for_a_header_is_found_out(tmp_path):
+    (tmp_path / "t.csv").write_text("0.5,1,a\n0.7,1,b\n")
+    done = call("learn", "t.csv", "-t", "label", "-m", "m", cwd=tmp_path)
+    assert done.exit_code == 2
+    assert "it has '0.5', '1', 'a'; if the file has no header, give --no-header" in done.stderr
+
+
 def test_a_model_that_nobody_names_is_named_like_its_source(found, tmp_path):
     write(found, tmp_path / "trees.csv.gz")
     args = ("learn", "trees.csv.gz", "-t", "label", *SMALL)

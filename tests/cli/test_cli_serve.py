@@ -33,18 +33,26 @@ from commands import call
         (["m.riparian", "--class-weight", "0=2"], "--class-weight goes with --new"),
         (["--new", "--state", "s", "--class-weight", "0=2"], "--class-weight can only be balanced"),
         (["m.riparian", "--classes", "a"], "--classes goes with --new"),
-        (["broken.riparian"], "MODEL:"),
+        (["nowhere.riparian"], "nowhere.riparian: No such file or directory"),
+        (["."], ".: Is a directory"),
     ],
 )
 def test_bad_usage_is_said(tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "short").write_text("secret")
-    (tmp_path / "broken.riparian").write_bytes(b"nonsense")
     forest = riparian.OnlineForestClassifier(2, random_state=0).partial_fit([[0.0], [1.0]], [0, 1])
     forest.save("m.riparian")
     done = call("serve", *arguments, "--port", "0")
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_a_model_that_cannot_be_served_is_bad_data_and_named(tmp_path):
+    (tmp_path / "broken.riparian").write_bytes(b"nonsense")
+    done = call("serve", "broken.riparian", "--port", "0", cwd=tmp_path)
+    assert done.exit_code == 1
+    assert "error: broken.riparian: not a snapshot" in done.stderr
+    assert not (tmp_path / "broken.riparian.state").exists()
 
 
 @pytest.mark.parametrize("library", ["starlette", "orjson"])

@@ -64,6 +64,21 @@ def test_every_public_module_is_in_the_index():
     assert modules - {"riparian.ray.errors"} <= set(MODULES)
 
 
+# What has no entries of its own: commands, and the homes of what `riparian` itself has.
+INSIDE = {
+    "cli", "demo", "serve", "engine", "estimator", "snapshot", "tools", "forest", "adaptive", "saffari",
+    "schedule",
+}  # fmt: skip
+
+
+def test_every_module_is_in_the_index_or_known_to_be_inside():
+    package = Path(__file__).parents[2] / "src/riparian"
+    there = {path.stem for path in package.glob("[!_]*.py")}
+    there |= {path.parent.name for path in package.glob("*/__init__.py")}
+    listed = {name.split(".")[1] for name in MODULES if "." in name}
+    assert there == listed | INSIDE and not listed & INSIDE
+
+
 def found(path: str) -> object:
     """The module of this name, or what a module has under it."""
     try:

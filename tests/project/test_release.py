@@ -19,6 +19,23 @@ def test_the_version_is_stated_in_pyproject_and_nowhere_else():
         assert stated not in path.read_text(), path
 
 
+def test_citation_and_changelog_are_of_this_version_and_one_date():
+    version = PROJECT["project"]["version"]
+    citation = (ROOT / "CITATION.cff").read_text()
+    stated = dict(re.findall(r"^(version|date-released): (\S+)$", citation, re.MULTILINE))
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    heading = re.search(r"^## (\S+), (\d{4}-\d{2}-\d{2})$", changes, re.MULTILINE)
+    assert heading is not None and heading.start() == changes.index("\n## ") + 1
+    assert heading.groups() == (version, stated["date-released"])
+    assert stated["version"] == version
+
+
+def test_the_page_on_installing_names_every_extra():
+    page = (ROOT / "docs/how-to/install.md").read_text()
+    named = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|[^|]*\|", page, re.MULTILINE))))
+    assert PROJECT["project"]["optional-dependencies"].keys() <= named
+
+
 def test_the_smoke_tests_are_there_and_need_nothing_but_the_package():
     names = (ROOT / "tests/smoke.txt").read_text().split()
     assert names

@@ -1,8 +1,7 @@
 """Snapshots written by earlier versions: every later one must load them, and go on from there.
 
 `goldens/NAME.riparian` is the file, `goldens/NAME.json` what it predicted when it was written. They are
-never written anew, as the files that users have are not either (but format 2 stays open until 0.2 is
-released). A new format gets new files:
+never written anew, as the files that users have are not either. A new format gets new files:
 `PYTHONPATH=tests python tests/snapshot/test_snapshot_goldens.py` writes those that are missing.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 import pytest
@@ -43,3 +44,16 @@ def test_an_error_on_the_way_leaves_no_file_where_none_was(tmp_path):
     with pytest.raises(ValueError), whole_file(tmp_path / "numbers"):
         raise ValueError
     assert os.listdir(tmp_path) == []
+
+
+def test_a_full_disk_names_the_file(tmp_path):
+    path = tmp_path / "numbers"
+    with pytest.raises(OSError, match=r"No space left on device: '.*/numbers'"), whole_file(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_error_of_reading_meanwhile_does_not(tmp_path):
+    with pytest.raises(OSError) as found, whole_file(tmp_path / "numbers"):
+        raise OSError(errno.EIO, "Input/output error")
+    assert found.value.filename is None

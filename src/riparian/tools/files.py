@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import secrets
@@ -9,6 +10,9 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
+
+# What a write raises, without a name, where there is no room: nobody could tell which file it was.
+FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
@@ -37,9 +41,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(beside):
             os.unlink(beside)
+        if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
+            error.filename = os.fspath(path)
         raise
     _sync_folder(folder)
 

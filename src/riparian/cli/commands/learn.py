@@ -6,7 +6,7 @@ import json
 
 import typer
 
-from riparian.cli.errors import BadUsage, reported
+from riparian.cli.errors import BadUsage, CommandError, reported
 from riparian.cli.features.pair import check_pair
 from riparian.cli.option_groups.columns import ColumnOptions
 from riparian.cli.option_groups.forest import ForestOptions
@@ -87,7 +87,8 @@ def learn(
             forest.n_jobs = options.n_jobs
         else:
             checkpoint.check_none()
-            found = choose_columns(stream, columns, going.limit)
+            shuffled = going.shuffle_window > 0
+            found = choose_columns(stream, columns, going.limit, shuffled=shuffled)
             chosen = found.columns
             forest = new_forest(options, going, chosen, columns.max_categories)
             test = None if going.no_eval else Prequential(going.window, going.delay)
@@ -104,7 +105,11 @@ def learn(
     checkpoint.write_model(model, data)
     facts = summary.facts(learner, model, len(data))
     if html is not None:
-        summary.write_report(html, learner, facts)
+        try:
+            summary.write_report(html, learner, facts)
+        except OSError as error:
+            why = f"{html}: could not write the report: {error.strerror}"
+            raise CommandError(f"{why}\nThe model {model} is written.") from None
     if as_json:
         print(json.dumps(summary.to_dict(learner, model, len(data), html)))
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from riparian.cli.errors import BadUsage, reported, say
+from riparian.cli.errors import BadData, BadUsage, reported, say
 from riparian.cli.option_groups.forest import ForestOptions, flag
 from riparian.cli.option_groups.spread import spread
 
@@ -179,6 +179,8 @@ def _check_installed() -> None:
 def _folder_path(model: Path | None, new: bool, state: Path | None) -> Path:
     if model is not None and new:
         raise BadUsage("--new starts with nothing, so it takes no MODEL")
+    if model is not None and model.is_dir():
+        raise BadUsage(f"{model}: Is a directory; name a model, or a folder with --state")
     if state is not None:
         return state
     if model is None:
@@ -268,14 +270,20 @@ def _opened(
     from riparian.serve.state.folder import BadState, Folder, origin_of
     from riparian.serve.state.lock import Locked
 
-    if model is None and not new and not (path / "model.riparian").exists():
+    begun = (path / "model.riparian").exists()
+    if model is None and not new and not begun:
         raise BadUsage(f"{path} holds no model: name a MODEL, or use --new")
-    data = None if model is None else model.read_bytes()
+    data = None if model is None else _content(model)
     origin = origin_of(data) if new or model is not None else ""
+
+    def beginning() -> Any:
+        if model is None or data is None:
+            return _nothing_yet(classes, forest, options)
+        return _model_in(model, data, options)
+
+    first = None if begun else beginning()  # before there is a folder: it may be refused
     try:
-        folder = Folder.open(
-            path, lambda: _beginning(data, classes, forest, options), origin, options
-        )
+        folder = Folder.open(path, lambda: first or beginning(), origin, options)
     except (BadState, Locked) as error:
         raise BadUsage(str(error)) from None
     if new:
@@ -291,15 +299,24 @@ def _check_unused(forest: ForestOptions) -> None:
             raise BadUsage(f"{flag(name)} goes with --new: a model has its own")
 
 
-def _beginning(
-    data: bytes | None, classes: list[Any] | None, forest: ForestOptions, options: Options
-) -> Any:
+def _content(model: Path) -> bytes:
+    try:
+        return model.read_bytes()
+    except FileNotFoundError as error:
+        raise BadUsage(f"{model}: {error.strerror}") from None
+
+
+def _nothing_yet(classes: list[Any] | None, forest: ForestOptions, options: Options) -> Any:
+    from riparian.serve.state.model import Model
+
+    return Model.new(_new_forest(forest), classes, options.limits)
+
+
+def _model_in(file: Path, data: bytes, options: Options) -> Any:
     from riparian.forest import OnlineForestClassifier
     from riparian.serve.state.model import Model
     from riparian.snapshot.extra import from_bytes_with_extra
 
-    if data is None:
-        return Model.new(_new_forest(forest), classes, options.limits)
     try:
         loaded, extra = from_bytes_with_extra(data)
         if not isinstance(loaded, OnlineForestClassifier):
@@ -310,7 +327,7 @@ def _beginning(
             raise ValueError("the model was saved to predict only, so it cannot learn")
         return Model.of(loaded, options.limits, extra)
     except ValueError as error:
-        raise BadUsage(f"MODEL: {error}") from None
+        raise BadData(str(error), file=str(file)) from None
 
 
 def _new_forest(forest: ForestOptions) -> Any:

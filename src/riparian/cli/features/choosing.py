@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 from riparian.cli.errors import BadData, BadUsage, names
 from riparian.cli.features.columns import Columns
@@ -31,9 +32,12 @@ class Chosen:
 
     columns: Columns
     decisions: Mapping[str, Decision]
+    warnings: Sequence[str] = ()  # of the rows and their labels
 
 
-def choose_columns(stream: Stream, options: ColumnOptions, limit: int | None = None) -> Chosen:
+def choose_columns(
+    stream: Stream, options: ColumnOptions, limit: int | None = None, *, shuffled: bool = False
+) -> Chosen:
     """What the columns of a stream mean, as its first file and its first rows show them."""
     source = stream.first
     if isinstance(source, LibsvmSource):
@@ -48,10 +52,10 @@ def choose_columns(stream: Stream, options: ColumnOptions, limit: int | None = N
             f"--target must name the column to predict; {source.file} has "
             f"{names([*source.fields], most=40)}"
         )
-    return _table(stream, options, limit)
+    return _table(stream, options, limit, shuffled=shuffled)
 
 
-def _table(stream: Stream, options: ColumnOptions, limit: int | None) -> Chosen:
+def _table(stream: Stream, options: ColumnOptions, limit: int | None, *, shuffled: bool) -> Chosen:
     source, target = stream.first, str(options.target)
     ignored = options.ignore or []
     text = text_encoder(options.encode, options.max_categories, options.hash_buckets)
@@ -84,7 +88,7 @@ def _table(stream: Stream, options: ColumnOptions, limit: int | None) -> Chosen:
         settled(encoder, name, first)
     columns = TableColumns(label, encoders, tuple(ignored))
     _check_features(columns)
-    return Chosen(columns, decisions)
+    return Chosen(columns, decisions, label.warnings(first, shuffled=shuffled))
 
 
 def _check_wishes(target: str, wishes: Mapping[str, Sequence[str]]) -> None:
@@ -100,7 +104,7 @@ def _kind(source: Source, name: str, wishes: Wishes) -> Kind:
     if kind is None:
         raise BadData(
             f"values ({source.fields[name]}) cannot be learned from: leave the column out with "
-            f"--ignore {name}",
+            f"--ignore {quote(name)}",
             file=source.file,
             column=name,
         )

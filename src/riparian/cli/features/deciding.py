@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,8 @@ def what_to_do(name: str) -> str:
 
 
 def otherwise(name: str) -> str:
-    return f"--categorical {name} learns the column as categories, --ignore {name} leaves it out"
+    typed = quote(name)
+    return f"--categorical {typed} learns the column as categories, --ignore {typed} leaves it out"
 
 
 # -- texts -------------------------------------------------------------------------------------------
@@ -218,5 +220,5 @@ def _id_like(name: str, values: pa.Array | pa.ChunkedArray) -> str | None:
         return None
     return (
         f"has a different value in each of the first {len(values):,} rows; if it is an id, leave it "
-        f"out with --ignore {name}"
+        f"out with --ignore {quote(name)}"
     )

@@ -25,6 +25,7 @@ from riparian.cli.features.encoders import (
 from riparian.cli.features.target import Target
 from riparian.cli.features.times import Moment
 from riparian.cli.option_groups.columns import Encode
+from riparian.cli.sources.csv import CsvSource, no_header
 from riparian.cli.sources.libsvm import LibsvmSource
 from riparian.cli.sources.source import Batch, Kind, Source
 from riparian.estimator.categories import Coded, MixedRows
@@ -159,7 +160,11 @@ def check_there(source: Source, wanted: Iterable[str], option: str) -> None:
     for name in wanted:
         if name not in source.fields:
             similar = [field for field in source.fields if field.strip() == name.strip()]
-            hint = f"; do you mean {similar[0]!r}?" if similar else ""
+            hint = ""
+            if similar:
+                hint = f"; do you mean {similar[0]!r}?"
+            elif isinstance(source, CsvSource) and source.dialect.header:
+                hint = no_header(source.fields)
             if len(source.fields) == 1:
                 hint = "; do you need --delimiter?"
             raise BadUsage(

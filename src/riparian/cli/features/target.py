@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -12,11 +14,14 @@ import pyarrow.types as types
 from numpy.typing import NDArray
 
 from riparian.cli.errors import BadData, shown
+from riparian.cli.sources.csv import MISSING
 from riparian.cli.sources.source import Batch, Kind, Source
 
 Family = Literal["str", "int", "bool", "float"]  # of labels; the last comes from Python only
 
 FAMILIES: tuple[str, ...] = get_args(Family)
+
+LEAST_SORTED_ROWS = 100  # fewer can come so by chance
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,24 @@ class Target:
             )
         return labels.astype(np.int64)
 
+    def warnings(self, first: Sequence[Batch], *, shuffled: bool) -> list[str]:
+        """What may be a mistake in the labels of the first rows."""
+        values = [value for batch in first for value in batch.table.column(self.column).to_pylist()]
+        found = []
+        missing = [text for text in MISSING if text and text in values]
+        if missing and self.family == "str":
+            found.append(
+                f"the target {self.column!r} has the value {missing[0]!r}, which is learned as a "
+                "class; leave these rows out if it means that there is none"
+            )
+        if not shuffled and _is_sorted(values):
+            found.append(
+                f"in the first {len(values):,} rows, all rows of a class stand together: "
+                "test-then-train says little of such an order; if the rows did not come in it, "
+                "--shuffle-window ROWS, with as many as the file has, learns them in a random one"
+            )
+        return found
+
     def parse(self, text: str) -> Any:
         """The label that a text on the command line stands for; a ValueError if none."""
         if self.family == "str":
@@ -95,3 +118,9 @@ class Target:
         if self.family == "bool":
             return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
         return int(text) if self.family == "int" else float(text)
+
+
+def _is_sorted(values: Sequence[object]) -> bool:
+    runs = [len([*run]) for _, run in groupby(values)]
+    together = 1 < len(runs) == len(set(values))
+    return together and min(runs) > 1 and len(values) >= LEAST_SORTED_ROWS

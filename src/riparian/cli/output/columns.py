@@ -22,13 +22,16 @@ def show_decisions(chosen: Chosen, file: str, *, quiet: bool) -> None:
     about = {name: decision.about for name, decision in chosen.decisions.items() if decision.about}
     if chosen.decisions and not quiet:
         lines = _in_words(chosen.columns, about)
-        width = min(30, max(len(name) for name in lines))
+        named = {name or "''": words for name, words in lines.items()}
+        width = min(30, max(len(name) for name in named))
         say(f"columns of {file}:")
-        for name, words in lines.items():
+        for name, words in named.items():
             say(f"  {name:{width}}  {words}")
     for name, decision in chosen.decisions.items():
         if decision.warning is not None:
             say(f"warning: column {name!r} {decision.warning}")
+    for warning in chosen.warnings:
+        say(f"warning: {warning}")
 
 
 def columns_in_words(columns: Columns | None, forest: OnlineForestClassifier) -> dict[str, str]:

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -121,7 +121,8 @@ class CsvSource(TextSource):
         twice = sorted({name for name in cells if cells.count(name) > 1})
         if twice:
             raise BadData(
-                f"column names must be unique, but these appear more than once: {names(twice)}",
+                f"column names must be unique, but these appear more than once: {names(twice)}"
+                f"{no_header(cells)}",
                 file=self.file,
                 line=1,
             )
@@ -202,8 +203,11 @@ class CsvSource(TextSource):
                     f"; the header is {shown(self.names[0])}: do you need --delimiter, or do other "
                 )
                 hint += "lines come before the header?"
+            elif row == 1 and not hint:
+                hint = f"; the header is {names(self.names)}" if self.dialect.header else ""
+            many = "cell" if len(self.names) == 1 else "cells"
             raise BadData(
-                f"expected {len(self.names)} cells, one per column, got {len(cells)}: "
+                f"expected {len(self.names)} {many}, one per column, got {len(cells)}: "
                 f"{shown(text.rstrip())}{hint}",
                 file=self.file,
                 row=row,
@@ -240,6 +244,12 @@ WORDS = {
     pa.int64(): "a whole number, as in earlier rows",
     pa.bool_(): "true or false, as in earlier rows",
 }
+
+
+def no_header(columns: Iterable[str]) -> str:
+    """What to say of names that look like the first row."""
+    numbers = any(PLAIN_NUMBER.fullmatch(name) for name in columns)
+    return "; if the file has no header, give --no-header" if numbers else ""
 
 
 def one_batch(table: pa.Table) -> pa.RecordBatch:
