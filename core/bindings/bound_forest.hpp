@@ -113,6 +113,10 @@ public:
         return all;
     }
 
+    nb::dict sizes() {
+        return to_dict(released([&] { return forest_.sizes(); }));
+    }
+
     // Bytes of what the trees share.
     std::size_t shared_bytes() {
         std::size_t bytes = 0;
@@ -326,6 +330,7 @@ auto bind_forest(nb::module_& m, const char* name) {
         .def("predict_trees", &Bound::predict_trees, "points"_a)
         .def("apply", &Bound::apply, "points"_a)
         .def("stats", &Bound::stats)
+        .def("sizes", &Bound::sizes)
         .def("shared_bytes", &Bound::shared_bytes)
         .def("importance", &Bound::importance)
         .def("tree", &Bound::tree, "i"_a)

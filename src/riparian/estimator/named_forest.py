@@ -206,8 +206,8 @@ class NamedForest:
 
     def bytes_held(self) -> int:
         """By the trees, the kept points and the lists of them."""
-        kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
-        trees = sum(tree[kind] for tree in self.engine.core.stats() for kind in kinds)
+        sizes = self.engine.core.sizes()
+        trees = sum(sizes[kind] for kind in ("node_bytes", "leaf_bytes", "fringe_bytes"))
         return trees + self.engine.kept_bytes() + self.engine.list_bytes()
 
 
