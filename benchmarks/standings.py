@@ -22,7 +22,7 @@ from docs.make_figures import COLOURS, DARK, LIGHT, in_powers, plain
 from matplotlib.figure import Figure
 
 from benchmarks import record
-from benchmarks.peers import FEW, MANY, OURS, OURS_ALONE, PEERS, Peer
+from benchmarks.peers import FEW, MANY, OURS, OURS_ALONE, PAPER_ALONE, PEERS, Peer
 
 Row = dict[str, Any]
 Who = tuple[str, int, int]  # peer, trees, threads
@@ -109,14 +109,14 @@ class Standings:
     def learn_ratio(self, who: Who) -> Spread | None:
         return self.over(who, lambda row, ours: row["learn"]["seconds"] / until(ours, row))
 
-    def ratio(self, who: Who, what: str) -> Spread | None:
+    def ratio(self, who: Who, what: str, ours_alone: str = OURS_ALONE) -> Spread | None:
         """How many times as long as ours it takes."""
 
         def of(row: Row, ours: Row) -> float | None:
             theirs, own = each(row[what]), each(ours[what])
             return theirs / own if theirs and own else None
 
-        return self.over(who, of, OURS_ALONE if what.endswith("_one") else OURS)
+        return self.over(who, of, ours_alone if what.endswith("_one") else OURS)
 
     def rate(self, who: Who, what: str) -> Spread | None:
         """Points per second."""
@@ -302,6 +302,14 @@ class Standings:
             if (peer, FEW, 1) in self.rows
         ]
         lines += [
+            f"{verb} one by one, {FEW} trees, one thread: {PEERS[peer].title} takes "
+            f"{told(self.ratio((peer, FEW, 1), what, ours))} times as long as {PEERS[ours].title}"
+            for verb, what in (("learning", "learn_one"), ("predicting", "predict_one"))
+            for peer in ("river-arf", "river-amf")
+            for ours in (OURS_ALONE, PAPER_ALONE)
+            if (peer, FEW, 1) in self.rows and (ours, FEW, 1) in self.rows
+        ]
+        lines += [
             f"predicting in batches, {trees} trees, one thread: scikit-learn's forest takes "
             f"{told(self.ratio(('sklearn-forest', trees, 1), 'predict'))} times as long as ours"
             for trees in (FEW, MANY)
@@ -358,8 +366,8 @@ def grown(row: Row) -> int:
 def usual(who: Who) -> bool:
     """With as many trees as it is used with."""
     peer, trees, _ = who
-    if peer == OURS_ALONE:
-        return False  # the same forest as ours
+    if peer in (OURS_ALONE, PAPER_ALONE):
+        return False  # the same forests as without River
     if not PEERS[peer].trees:
         return True
     return trees == MANY if PEERS[peer].fast else trees == FEW or peer in WITH_MANY
@@ -425,7 +433,7 @@ def figure(standings: Standings, colours: dict[str, str]) -> Figure:
     drawn = Figure(figsize=(8.4, 5.2), layout="constrained")
     axes = drawn.subplots()
     for peer in PEERS.values():
-        if peer.name == OURS_ALONE:
+        if peer.name in (OURS_ALONE, PAPER_ALONE):
             continue
         path = [
             at for who in sorted(standings.rows, key=place) if (at := dot(standings, who, peer))

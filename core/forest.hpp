@@ -159,6 +159,17 @@ public:
         return all;
     }
 
+    // Of all trees together.
+    TreeSizes sizes() {
+        const auto lock = lock_->read();
+        TreeSizes sum;
+        for (const auto& tree : trees_) {
+            const TreeSizes sizes = tree->sizes();
+            for (const auto& [name, size] : size_names) sum.*size += sizes.*size;
+        }
+        return sum;
+    }
+
     // Around a fork: nobody learns or reads in between, so the child finds a whole forest. The lock
     // knows its thread by a number that is another one in the child, which therefore takes a new one.
     void hold() { held_ = lock_->write(); }

@@ -119,12 +119,16 @@ public:
     const Array<std::int64_t>& importance() const { return importance_; }
     std::uint64_t depth() const { return depth_; }
 
+    TreeSizes sizes() const {
+        return {.leaves = leaves_.size(),
+                .active = active_,
+                .node_bytes = nodes_.bytes() + importance_.bytes(),
+                .leaf_bytes = leaves_.bytes() + record_.bytes(leaves_.size()) + histograms_.live(),
+                .fringe_bytes = waiting_.bytes() + pool_.live()};
+    }
+
     TreeStats stats() const {
-        TreeStats stats{
-            .totals = totals_, .leaves = leaves_.size(), .active = active_, .depth = depth_};
-        stats.node_bytes = nodes_.bytes() + importance_.bytes();
-        stats.leaf_bytes = leaves_.bytes() + record_.bytes(leaves_.size()) + histograms_.live();
-        stats.fringe_bytes = waiting_.bytes() + pool_.live();
+        TreeStats stats{.totals = totals_, .sizes = sizes(), .depth = depth_};
         stats.held_bytes = histograms_.held() + pool_.held();
         for (const Leaf& leaf : leaves_) {
             if (!leaf.active()) continue;

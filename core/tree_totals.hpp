@@ -29,24 +29,33 @@ inline constexpr std::array<std::pair<const char*, std::uint64_t TreeTotals::*>,
     {"stopped_at", &TreeTotals::stopped_at},
 }};
 
+// What a tree knows of its size without a look at every leaf, which takes a while.
+struct TreeSizes {
+    std::uint64_t leaves = 0, active = 0;
+    std::uint64_t node_bytes = 0, leaf_bytes = 0, fringe_bytes = 0;
+};
+
+inline constexpr std::array<std::pair<const char*, std::uint64_t TreeSizes::*>, 5> size_names{{
+    {"leaves", &TreeSizes::leaves},
+    {"active", &TreeSizes::active},
+    {"node_bytes", &TreeSizes::node_bytes},
+    {"leaf_bytes", &TreeSizes::leaf_bytes},
+    {"fringe_bytes", &TreeSizes::fringe_bytes},
+}};
+
 // The totals, and what a tree holds at this moment.
 struct TreeStats {
     TreeTotals totals;
-    std::uint64_t leaves = 0, active = 0, young = 0, pure = 0, stuck = 0, depth = 0;
-    std::uint64_t node_bytes = 0, leaf_bytes = 0, fringe_bytes = 0;
+    TreeSizes sizes;
+    std::uint64_t young = 0, pure = 0, stuck = 0, depth = 0;
     std::uint64_t held_bytes = 0;  // by the pools, with blocks that wait to be used again
 };
 
-inline constexpr std::array<std::pair<const char*, std::uint64_t TreeStats::*>, 10> stat_names{{
-    {"leaves", &TreeStats::leaves},
-    {"active", &TreeStats::active},
+inline constexpr std::array<std::pair<const char*, std::uint64_t TreeStats::*>, 5> stat_names{{
     {"young", &TreeStats::young},
     {"pure", &TreeStats::pure},
     {"stuck", &TreeStats::stuck},
     {"depth", &TreeStats::depth},
-    {"node_bytes", &TreeStats::node_bytes},
-    {"leaf_bytes", &TreeStats::leaf_bytes},
-    {"fringe_bytes", &TreeStats::fringe_bytes},
     {"held_bytes", &TreeStats::held_bytes},
 }};
 

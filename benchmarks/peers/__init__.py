@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 OURS = "riparian"
 OURS_ALONE = "riparian-river"  # for points that come alone
+PAPER_ALONE = "riparian-river-paper"
 FEW, MANY = 10, 100  # trees: what the others are used with, and what ours is
 
 Rows = NDArray[np.float32]
@@ -85,6 +86,10 @@ PEERS = {
         Peer(
             "riparian-river", "riparian in River", "river", "ours_in_river", "TwoStreams",
             ours=True, fast=True,
+        ),
+        Peer(
+            "riparian-river-paper", "riparian in River, kept_points=0", "river", "ours_in_river",
+            "Paper", ours=True, fast=True,
         ),
         Peer(
             "riparian-paper", "riparian, kept_points=0", "riparian", "ours", "Paper",

@@ -5,8 +5,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -48,6 +50,25 @@ public:
         const Class* labels = y.data();
         const double* weight = weights ? weights->data() : nullptr;
         released([&] { forest_.learn({batch, labels, weight}, workers); });
+    }
+
+    // `learn` and `predict_proba` for a point that comes alone: to make arrays of a label and of a few
+    // probabilities takes as long as the trees do.
+    void learn_one(const Points& point, Class label, double weight) {
+        const Batch batch = alone(point);
+        released([&] { forest_.learn({batch, &label, weight == 1.0 ? nullptr : &weight}, 1); });
+    }
+
+    nb::list predict_one(const Points& point, bool majority) {
+        nb::list answer;
+        for (const double share : proba_of(point, majority)) answer.append(share);
+        return answer;
+    }
+
+    // The place of the largest of them, the first among equals.
+    std::size_t most_probable(const Points& point, bool majority) {
+        const std::vector<double> proba = proba_of(point, majority);
+        return static_cast<std::size_t>(std::ranges::max_element(proba) - proba.begin());
     }
 
     nb::object predict_proba(const Points& X, bool majority, std::size_t workers) {
@@ -111,6 +132,10 @@ public:
         for (const auto& tree : released([&] { return forest_.stats(); }))
             all.append(to_dict(tree));
         return all;
+    }
+
+    nb::dict sizes() {
+        return to_dict(released([&] { return forest_.sizes(); }));
     }
 
     // Bytes of what the trees share.
@@ -289,6 +314,23 @@ private:
         return owned(std::move(out), points.size(), n_trees);
     }
 
+    static Batch alone(const Points& point) {
+        const Batch batch = Input<Space>::batch(point);
+        if (batch.size() != 1) throw std::logic_error("a point that comes alone is one point");
+        return batch;
+    }
+
+    std::vector<double> proba_of(const Points& point, bool majority) {
+        const Batch batch = alone(point);
+        std::vector<double> proba;
+        const auto room = [&](std::size_t n_classes) {
+            proba.resize(n_classes);
+            return proba.data();
+        };
+        released([&] { forest_.predict_proba(batch, voting(majority), 1, room); });
+        return proba;
+    }
+
     static Forest<Space, Rule> restored(std::uint64_t first_tree,
                                         const typename Rule::Settings& settings, const Space& space,
                                         std::uint64_t points, const nb::list& arrays,
@@ -321,11 +363,15 @@ auto bind_forest(nb::module_& m, const char* name) {
             "first_tree"_a, "settings"_a, "space"_a, "points"_a, "trees"_a, "shared"_a.none(),
             nb::rv_policy::take_ownership)
         .def("learn", &Bound::learn, "points"_a, "y"_a, "weights"_a.none(), "workers"_a)
+        .def("learn_one", &Bound::learn_one, "point"_a, "label"_a, "weight"_a)
+        .def("predict_one", &Bound::predict_one, "point"_a, "majority"_a)
+        .def("most_probable", &Bound::most_probable, "point"_a, "majority"_a)
         .def("predict_proba", &Bound::predict_proba, "points"_a, "majority"_a, "workers"_a)
         .def("predict_sums", &Bound::predict_sums, "points"_a, "majority"_a, "workers"_a)
         .def("predict_trees", &Bound::predict_trees, "points"_a)
         .def("apply", &Bound::apply, "points"_a)
         .def("stats", &Bound::stats)
+        .def("sizes", &Bound::sizes)
         .def("shared_bytes", &Bound::shared_bytes)
         .def("importance", &Bound::importance)
         .def("tree", &Bound::tree, "i"_a)

@@ -16,7 +16,14 @@ namespace riparian {
 inline nb::dict to_dict(const TreeStats& stats) {
     nb::dict d;
     for (const auto& [name, total] : total_names) d[name] = stats.totals.*total;
+    for (const auto& [name, size] : size_names) d[name] = stats.sizes.*size;
     for (const auto& [name, stat] : stat_names) d[name] = stats.*stat;
+    return d;
+}
+
+inline nb::dict to_dict(const TreeSizes& sizes) {
+    nb::dict d;
+    for (const auto& [name, size] : size_names) d[name] = sizes.*size;
     return d;
 }
 

@@ -347,12 +347,12 @@ class Prequential:
     def mark_forest(self, forest: OnlineForestClassifier, *, row: int, seconds: float) -> None:
         """Add a point to the curve, with what the forest is now; not before the first scores."""
         if self.scores.rows:
-            stats = forest.stats()
+            sizes = forest._sizes()
             self.mark(
                 row=row,
-                leaves=stats["leaves"],
-                active=stats["active"],
-                memory=forest._memory_of(stats)["total"],
+                leaves=sizes["leaves"],
+                active=sizes["active"],
+                memory=forest._memory_of(sizes)["total"],
                 seconds=seconds,
             )
 

@@ -168,8 +168,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         """The likeliest label, the smallest among equals; None before the first point."""
         if self._forest is None:
             return None
-        proba, classes = self._forest.predict_proba_one(x)
-        return classes[proba.index(max(proba))]
+        return self._forest.predict_one(x)
 
     def predict_proba_many(self, X: IntoDataFrame) -> Any:
         """`predict_proba_one` for each row: a column for each label.

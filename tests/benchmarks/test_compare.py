@@ -65,10 +65,13 @@ def test_every_peer_learns_predicts_and_keeps_what_it_learned(name):
     assert kept is None or len(kept) > 100
 
 
-def test_ours_in_river_is_the_same_forest_as_ours():
+@pytest.mark.parametrize(
+    "names", [("riparian", "riparian-river"), ("riparian-paper", "riparian-river-paper")]
+)
+def test_ours_in_river_is_the_same_forest_as_ours(names):
     task = Task(64, np.arange(10), trees=5)
     answers = []
-    for name in ("riparian", "riparian-river"):
+    for name in names:
         model = PEERS[name].model(task)
         model.learn(model.points(DIGITS.X[:500], DIGITS.y[:500]))
         answers.append(model.predict(model.points(DIGITS.X_test, DIGITS.y_test)))

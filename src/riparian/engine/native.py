@@ -67,6 +67,7 @@ class Engine(ABC):
         if isinstance(parameters, Parameters):
             parameters = parameters.keeping(self._point_bytes())
         self.parameters = parameters
+        self.majority = parameters.voting == "majority"
         self.rule = self._rule()
         self.trees = range(parameters.n_trees) if trees is None else trees
         first, settings, space = self.trees.start, self.rule.settings(), self._space()
@@ -75,6 +76,7 @@ class Engine(ABC):
         else:
             self.core = self._core_class().from_state(first, settings, space, *state)
         self.depths = 0  # that the core has schedules for
+        self.room = 0  # points that cannot outgrow them
         self.learning = threading.Lock()  # for who feeds it: one batch after the other
         survive_forks(self)
         self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
@@ -148,7 +150,7 @@ class Engine(ABC):
         self._tell(len(points))
 
     def predict_proba(self, points: Any, workers: int) -> NDArray[np.float64]:
-        return self.core.predict_proba(self._core_points(points), self._majority(), workers)
+        return self.core.predict_proba(self._core_points(points), self.majority, workers)
 
     def predict_sums(
         self, points: Any, workers: int
@@ -157,10 +159,7 @@ class Engine(ABC):
 
         Those of the parts of a forest add up to those of the whole.
         """
-        return self.core.predict_sums(self._core_points(points), self._majority(), workers)
-
-    def _majority(self) -> bool:
-        return self.parameters.voting == "majority"
+        return self.core.predict_sums(self._core_points(points), self.majority, workers)
 
     def predict_trees(self, points: Any) -> NDArray[np.int64]:
         return self.core.predict_trees(self._core_points(points))
@@ -208,12 +207,17 @@ class Engine(ABC):
 
     def _reach(self, points: int) -> None:
         """Keep the schedules ahead of the trees, which are about to learn so many points."""
+        if points <= self.room:  # points that come alone would ask the trees each time
+            self.room -= points
+            return
         # A leaf may split as often as it lists estimation points before another point arrives.
         looking = self.rule.kept(self.core.points + points)
         depths = self.core.depth + points // POINTS_PER_LEVEL + 2 + looking
         if depths > self.depths:
             self.depths = depths + depths // 2
             self.rule.tell_schedules(self.core, self.depths)
+        if not looking:  # by the last block a branch may have gained a level more than its points
+            self.room = POINTS_PER_LEVEL * max(0, self.depths - depths - 1)
 
 
 class ColumnEngine(Engine):
@@ -232,7 +236,6 @@ class ColumnEngine(Engine):
         super().__init__(parameters, state, trees)
         if state is None:
             self._check_budget(f"{n_dims} dimensions")
-        self._label = np.zeros(1, dtype=np.uint32)  # of the one point of `learn_one`
 
     def _made_of(self) -> dict[str, Any]:
         return {
@@ -268,7 +271,7 @@ class ColumnEngine(Engine):
         settings, space = self.rule.settings(), self._space()
         self.core = self._core_class().from_state(self.trees.start, settings, space, *self.save())
         self.core.set_classes(*self.classes)
-        self.depths = 0
+        self.depths = self.room = 0
 
     def learn_one(self, row: NDArray[np.float32], y: int, weight: float = 1.0) -> None:
         """`learn` for a single row, without what only a block needs; the same to the last bit.
@@ -276,10 +279,16 @@ class ColumnEngine(Engine):
         One thread at a time.
         """
         self._reach(1)
-        self._label[0] = y
-        weights = None if weight == 1.0 else np.array([weight])
-        self.core.learn(row, self._label, weights, 1)
+        self.core.learn_one(row, y, weight)
         self._tell(1)
+
+    def predict_one(self, row: NDArray[np.float32]) -> list[float]:
+        """`predict_proba` for a single row."""
+        return self.core.predict_one(row, self.majority)
+
+    def most_probable(self, row: NDArray[np.float32]) -> int:
+        """The public place of the class that `predict_one` gives most, the first among equals."""
+        return self.core.most_probable(row, self.majority)
 
     def _core_class(self) -> type[_core._Forest]:
         return self.rule.columns

@@ -238,13 +238,19 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         `categories` (R22). Of depth images, `kept` is what they and
         their images take at this moment.
         """
-        return self._memory_of(self.stats())
+        return self._memory_of(self._sizes())
 
-    def _memory_of(self, stats: dict[str, Any]) -> dict[str, int]:
+    def _sizes(self) -> dict[str, int]:
+        """Of `stats`, leaves and bytes: these the trees know without a look at every leaf."""
+        check_is_fitted(self)
+        sizes: dict[str, int] = self._native.core.sizes()
+        return sizes
+
+    def _memory_of(self, sizes: dict[str, int]) -> dict[str, int]:
         engine = self._native
         kinds = {"nodes": "node_bytes", "histograms": "leaf_bytes", "fringe": "fringe_bytes"}
-        held = {name: int(stats[kind]) for name, kind in kinds.items()}
-        held["nodes"] += len(stats["trees"]) * TREE_BYTES
+        held = {name: sizes[kind] for name, kind in kinds.items()}
+        held["nodes"] += len(engine.trees) * TREE_BYTES
         held |= {"kept": engine.kept_bytes(), "lists": engine.list_bytes()}
         if engine.categories is not None:
             held["categories"] = engine.categories.bytes

@@ -64,12 +64,15 @@ class NamedForest:
 
     def learn_one(self, x: Mapping[Key, Any], y: Label, weight: float) -> None:
         with self.engine.learning:
+            number = self.numbers.get((type(y), y))
+            if number is not None and self.writes_all(x):
+                self.engine.learn_one(self.row.matrix, number, weight)
+                return
             columns = self.columns_with(x.keys())
             row = self.row if columns is self.columns else Row(columns)
             point, texts = self.read(x, row)
             for key in texts:
                 self.check_may_be_text(key, texts[key])
-            number = self.numbers.get((type(y), y))
             if number is None:
                 number = self.join([y])[0]
             self.widen(columns, texts)
@@ -79,6 +82,12 @@ class NamedForest:
             if self.undecided:
                 self.undecided -= {key for key, value in x.items() if not is_missing(value)}
             self.engine.learn_one(point, number, weight)
+
+    def writes_all(self, x: Mapping[Key, Any]) -> bool:
+        """Whether a point has the known features and no others, all numbers; then it is in the row."""
+        if self.categorical or self.undecided or len(x) != len(self.columns):
+            return False
+        return self.row.write_whole(x)
 
     def learn_many(
         self,
@@ -107,13 +116,23 @@ class NamedForest:
 
     def predict_proba_one(self, x: Mapping[Key, Any]) -> tuple[list[float], list[Label]]:
         with self.engine.learning:
-            point, texts = self.read(x, self.row)
-            for key, text in texts.items():
-                self.check_may_be_text(key, text)
-                if key in self.categorical:
-                    column = self.columns[key]
-                    point[0, column] = self.tables.tables[column].code(text)
-            return self.engine.predict_proba(point, 1)[0].tolist(), self.classes
+            return self.engine.predict_one(self.coded(x)), self.classes
+
+    def predict_one(self, x: Mapping[Key, Any]) -> Label:
+        with self.engine.learning:
+            return self.classes[self.engine.most_probable(self.coded(x))]
+
+    def coded(self, x: Mapping[Key, Any]) -> NDArray[np.float32]:
+        """A point as a row, with the codes of its texts."""
+        if not self.categorical and self.row.write_whole(x):
+            return self.row.matrix
+        point, texts = self.read(x, self.row)
+        for key, text in texts.items():
+            self.check_may_be_text(key, text)
+            if key in self.categorical:
+                column = self.columns[key]
+                point[0, column] = self.tables.tables[column].code(text)
+        return point
 
     def predict_proba_many(
         self, frame: Frame, workers: int
@@ -206,8 +225,8 @@ class NamedForest:
 
     def bytes_held(self) -> int:
         """By the trees, the kept points and the lists of them."""
-        kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
-        trees = sum(tree[kind] for tree in self.engine.core.stats() for kind in kinds)
+        sizes = self.engine.core.sizes()
+        trees = sum(sizes[kind] for kind in ("node_bytes", "leaf_bytes", "fringe_bytes"))
         return trees + self.engine.kept_bytes() + self.engine.list_bytes()
 
 

@@ -280,6 +280,10 @@ class Shards:
     def stats(self) -> list[dict[str, int]]:
         return [tree for trees in self._ask("core", "stats") for tree in trees]
 
+    def sizes(self) -> dict[str, int]:
+        answers = self._ask("core", "sizes")
+        return {name: sum(sizes[name] for sizes in answers) for name in answers[0]}
+
     def importance(self) -> NDArray[np.int64]:
         answers = self._ask("core", "importance")
         total = np.zeros(max(len(gains) for gains in answers), dtype=np.int64)
