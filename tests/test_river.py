@@ -7,6 +7,7 @@ import inspect
 import math
 import pickle
 import threading
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -265,6 +266,25 @@ def test_leaves_that_entered_the_fringe_before_a_feature_joined_do_not_look_at_i
         assert root[0] == "leaf" and root[7] == [0]
         assert tree[0][:2] == ("split", 0) or tree[0][7] == [0]
     assert any(node[:2] == ("split", 1) for tree in trees(model) for node in tree.values())
+
+
+def test_a_plain_dict_is_read_at_once_and_any_other_mapping_cell_by_cell_alike():
+    plain, other = forest(kept_points=0), forest(kept_points=0)
+    for x, label in zip(POINTS[:400], LABELS, strict=False):
+        mapping = MappingProxyType(x)
+        assert plain.predict_proba_one(x) == other.predict_proba_one(mapping)
+        plain.learn_one(x, label)
+        other.learn_one(mapping, label)
+    assert state(plain) == state(other)
+
+
+@pytest.mark.parametrize("voting", ["average", "majority"])
+def test_what_is_predicted_is_the_first_of_the_most_probable(voting):
+    model = forest(n_estimators=4, voting=voting)
+    for x, label in zip(POINTS[:300], LABELS, strict=False):
+        proba = model.predict_proba_one(x)
+        assert model.predict_one(x) == (max(proba, key=proba.get) if proba else None)
+        model.learn_one(x, label)
 
 
 @pytest.mark.parametrize("absent", [{}, {"y": None}, {"y": math.nan}, {"y": np.float32("nan")}])

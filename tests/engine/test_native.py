@@ -84,6 +84,15 @@ def test_a_batch_is_cut_into_blocks_that_change_nothing():
     assert whole.core.stats() == pieces.core.stats()
 
 
+def test_sizes_are_what_the_stats_of_all_trees_add_up_to():
+    X, y = arrays(2000)
+    forest = engine(parameters(n_trees=3, min_gain=0.05, beta=8, fringe_size=20))
+    forest.learn(X, y, None, workers=1)
+    sizes, stats = forest.core.sizes(), forest.core.stats()
+    assert sizes == {name: sum(tree[name] for tree in stats) for name in sizes}
+    assert min(sizes.values()) > 0
+
+
 def test_many_predictions_are_made_in_blocks_that_change_nothing():
     X, y = arrays(2 * _core.block + 7)
     forest = engine(parameters(n_trees=3))
