@@ -2,6 +2,8 @@
 // its own is included: the linker would be free to keep the copy the oldest machine cannot run.
 #include "kernels/kernels.hpp"
 
+#include "kernels/keys.hpp"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -160,6 +162,52 @@ void shares(std::int64_t* sums, const Count* counts, std::size_t n, double total
         memcpy(&bits, &rounded, 8);
         sums[k] += bits - rounder_bits;
     }
+}
+
+template <std::size_t width>
+void add_rows_of(std::int64_t* sums, const std::int64_t* table, const std::uint32_t* places,
+                 std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        std::int64_t* to = sums + i * width;
+        const std::int64_t* row = table + places[i] * width;
+        for (std::size_t k = 0; k < width; ++k) to[k] += row[k];
+    }
+}
+
+// Most rows are short, and the loop would cost more than the sums.
+void add_rows(std::int64_t* sums, const std::int64_t* table, const std::uint32_t* places,
+              std::size_t n, std::size_t width) {
+    switch (width) {
+        case 4:
+            return add_rows_of<4>(sums, table, places, n);
+        case 8:
+            return add_rows_of<8>(sums, table, places, n);
+        case 12:
+            return add_rows_of<12>(sums, table, places, n);
+        default:
+            break;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        std::int64_t* to = sums + i * width;
+        const std::int64_t* row = table + places[i] * width;
+        for (std::size_t k = 0; k < width; k += 4)
+            for (std::size_t j = k; j < k + 4; ++j) to[j] += row[j];
+    }
+}
+
+// Sixteen rows at a time, so that they stay in the cache while column after column is read.
+void keys(const float* values, std::size_t rows, std::size_t columns, std::uint32_t* to,
+          std::size_t stride) {
+    std::size_t first = 0;
+    for (; first + 16 <= rows; first += 16)
+        for (std::size_t d = 0; d < columns; ++d) {
+            float some[16];
+            for (std::size_t i = 0; i < 16; ++i) some[i] = values[(first + i) * columns + d];
+            for (std::size_t i = 0; i < 16; ++i) to[d * stride + first + i] = key_of(some[i]);
+        }
+    for (; first < rows; ++first)
+        for (std::size_t d = 0; d < columns; ++d)
+            to[d * stride + first] = key_of(values[first * columns + d]);
 }
 
 #if defined(__AVX2__)
@@ -434,6 +482,8 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     shares<std::uint16_t>,
     shares<std::uint32_t>,
     shares<std::uint64_t>,
+    add_rows,
+    keys,
     depth_differences,
     valid_thresholds,
     sum_terms,
