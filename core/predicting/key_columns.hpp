@@ -18,7 +18,7 @@ public:
     static constexpr std::size_t group = 8;
     // What is turned over once must be read by trees enough; and a place must fit four bytes.
     static bool is_worth(std::size_t columns, std::size_t n_trees) {
-        return columns > 0 && columns <= 16 * n_trees && columns <= 1 << 16;
+        return columns > 0 && columns <= 32 * n_trees && columns <= 1 << 16;
     }
 
     explicit KeyColumns(const Matrix& rows)

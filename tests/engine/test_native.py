@@ -245,12 +245,12 @@ def odd_values(rng, shape):
 def test_many_points_are_answered_like_each_alone(each_kernel, n_classes, voting):
     """Of many, rows become keys and leaves answer once (core/predicting); of one, they do not."""
     rng = np.random.default_rng(n_classes)
-    X = odd_values(rng, (500, 3))
+    X = odd_values(rng, (500, 11))
     y = ((X[:, 0] <= 0) + rng.integers(n_classes - 1, size=500)).astype(np.uint32)
     p = parameters(n_trees=3, candidate_dims=3.0, voting=voting)
     for name in each_kernel:
         _core.use_kernels(name)
-        forest = native.ColumnEngine(p, 3)
+        forest = native.ColumnEngine(p, 11)
         forest.set_classes(rng.permutation(n_classes), n_classes)
         forest.learn(X, y, None, workers=1)
         leaves_of_a_tree = max(tree["leaves"] for tree in forest.core.stats())
@@ -262,9 +262,9 @@ def test_many_points_are_answered_like_each_alone(each_kernel, n_classes, voting
 
 def test_keys_are_not_made_of_rows_too_wide_for_few_trees():
     rng = np.random.default_rng(0)
-    X = odd_values(rng, (300, 40))
+    X = odd_values(rng, (300, 80))
     y = (X[:, 0] <= 0).astype(np.uint32)
-    forest = native.ColumnEngine(parameters(n_trees=2, candidate_dims=30.0), 40)
+    forest = native.ColumnEngine(parameters(n_trees=2, candidate_dims=60.0), 80)
     forest.set_classes(np.arange(2), 2)
     forest.learn(X, y, None, workers=1)
     together = forest.predict_proba(X, workers=1)
