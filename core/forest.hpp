@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/hot.hpp"
+#include "predicting/tile.hpp"
 #include "state.hpp"
 #include "threads.hpp"
 
@@ -238,16 +239,19 @@ private:
         return {settings_, space_, rank_, shared_, *scratch_[worker]};
     }
 
-    // Points whose sums stay in the cache while tree after tree adds to them.
-    std::size_t tile() const {
-        return std::clamp<std::size_t>((1 << 18) / (8 * (rank_.size() + 1)), 64, block);
+    // Points whose sums stay in the cache while tree after tree adds to them, and rows in the next one.
+    std::size_t tile_size(const Batch& batch) const {
+        std::size_t most = (1 << 19) / (8 * row_width());
+        if constexpr (Space::columns)
+            most = std::min(most, (1 << 21) / (4 * (batch.columns() + 1)));
+        return std::clamp<std::size_t>(most, 64, block);
     }
 
     // work(tile, number of its first point), on threads.
     template <class Work>
     void in_tiles(const Batch& batch, std::size_t workers, Work&& work) {
         workers = worthwhile(workers, batch.size() * trees_.size());
-        const std::size_t points = std::min(tile(), (batch.size() + workers - 1) / workers);
+        const std::size_t points = std::min(tile_size(batch), (batch.size() + workers - 1) / workers);
         const std::size_t tiles = points ? (batch.size() + points - 1) / points : 0;
         parallel(workers, tiles, [&](std::size_t, std::size_t i) {
             const std::size_t first = i * points;
@@ -270,29 +274,58 @@ private:
     // visitor(point, sums of shares by class in order of arrival, trees that did not abstain).
     template <class Visitor>
     void sum_shares(const Batch& batch, Voting voting, Visitor&& visitor) const {
-        const std::size_t n_arrived = rank_.size(), count = batch.size();
-        std::vector<std::uint32_t> voters(count);
-        std::vector<std::int64_t> sums(count * n_arrived);
-        typename Tree::Lanes at;
+        const std::size_t count = batch.size(), width = row_width();
+        std::vector<std::int64_t> sums(count * width);
+        Tile<Space> tile(batch, trees_.size());
         for (const auto& tree : trees_) {
-            for (std::size_t first = 0; first < count; first += at.size()) {
-                const std::size_t n = std::min(at.size(), count - first);
-                tree->route(batch, first, n, at);
-                for (std::size_t i = 0; i < n; ++i) tree->prefetch_leaf(at[i]);
-                for (std::size_t i = 0; i < n; ++i) tree->answer_at(at[i]).prefetch();
-                for (std::size_t i = 0; i < n; ++i) {
-                    const auto& answer = tree->answer_at(at[i]);
-                    if (answer.total() == 0) continue;
-                    ++voters[first + i];
-                    std::int64_t* row = sums.data() + (first + i) * n_arrived;
-                    if (voting == Voting::average)
-                        answer.add_shares(row);
-                    else
-                        row[answer.argmax(rank_)] += whole_share;
-                }
-            }
+            if (2 * tree->n_leaves() <= count)
+                add_by_leaf(*tree, tile, voting, sums.data());
+            else
+                add_by_point(*tree, batch, voting, sums.data());
         }
-        for (std::size_t i = 0; i < count; ++i) visitor(i, sums.data() + i * n_arrived, voters[i]);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::int64_t* row = sums.data() + i * width;
+            visitor(i, row, static_cast<std::uint32_t>(row[rank_.size()]));
+        }
+    }
+
+    // A row of sums: a number per class that has arrived, the trees that did not abstain, and nothing
+    // up to a multiple of four.
+    std::size_t row_width() const { return rank_.size() / 4 * 4 + 4; }
+
+    void add_answer(const Tree& tree, std::uint32_t leaf, Voting voting, std::int64_t* row) const {
+        const auto& answer = tree.answer_of(leaf);
+        if (answer.total() == 0) return;
+        if (voting == Voting::average)
+            answer.add_shares(row);
+        else
+            row[answer.argmax(rank_)] += whole_share;
+        ++row[rank_.size()];
+    }
+
+    // Many points: what a leaf answers is worked out once.
+    void add_by_leaf(const Tree& tree, Tile<Space>& tile, Voting voting,
+                     std::int64_t* sums) const {
+        const std::size_t n_leaves = tree.n_leaves();
+        tile.answers.work_out(n_leaves, row_width(), [&](std::uint32_t leaf, std::int64_t* row) {
+            if (leaf + 8 < n_leaves) tree.answer_of(leaf + 8).prefetch();
+            add_answer(tree, leaf, voting, row);
+        });
+        tile.answers.add_to(sums, tile.leaves(tree), tile.size());
+    }
+
+    void add_by_point(const Tree& tree, const Batch& batch, Voting voting,
+                      std::int64_t* sums) const {
+        const std::size_t width = row_width();
+        typename Tree::Lanes at;
+        for (std::size_t first = 0; first < batch.size(); first += at.size()) {
+            const std::size_t n = std::min(at.size(), batch.size() - first);
+            tree.route(batch, first, n, at);
+            for (std::size_t i = 0; i < n; ++i) tree.prefetch_leaf(at[i]);
+            for (std::size_t i = 0; i < n; ++i) tree.answer_at(at[i]).prefetch();
+            for (std::size_t i = 0; i < n; ++i)
+                add_answer(tree, tree.leaf_at(at[i]), voting, sums + (first + i) * width);
+        }
     }
 
     std::unique_ptr<FairLock> lock_ = std::make_unique<FairLock>();

@@ -14,6 +14,7 @@
 #include "leaf.hpp"
 #include "memory/array.hpp"
 #include "memory/pool.hpp"
+#include "predicting/key_tree.hpp"
 #include "rules/rule.hpp"
 #include "space/categories.hpp"
 #include "space/feature_space.hpp"
@@ -99,9 +100,15 @@ public:
         }
     }
 
+    // Laid out for many points, if no split asks for a category.
+    bool asks_numbers() const { return asks_ == Asks::numbers; }
+    void lay_out(KeyTree& out, std::size_t stride) const { out.lay_out(nodes_, stride); }
+
     // All that predicting may see of a leaf: its histogram, unless the rule has something else.
-    decltype(auto) answer_at(std::uint32_t node) const {
-        const std::uint32_t leaf = nodes_[node].leaf;
+    decltype(auto) answer_at(std::uint32_t node) const { return answer_of(leaf_at(node)); }
+    std::uint32_t leaf_at(std::uint32_t node) const { return nodes_[node].leaf; }
+    std::size_t n_leaves() const { return leaves_.size(); }
+    decltype(auto) answer_of(std::uint32_t leaf) const {
         if constexpr (requires { Rule::answer(*this, leaf); })
             return Rule::answer(*this, leaf);
         else

@@ -45,6 +45,14 @@ struct Kernels {
     void (*shares32)(std::int64_t* sums, const std::uint32_t* counts, std::size_t n, double total);
     void (*shares64)(std::int64_t* sums, const std::uint64_t* counts, std::size_t n, double total);
 
+    // sums[i * width + k] += table[places[i] * width + k], i < n and k < width, a multiple of 4.
+    void (*add_rows)(std::int64_t* sums, const std::int64_t* table, const std::uint32_t* places,
+                     std::size_t n, std::size_t width);
+
+    // keys[d * stride + i] = the key of value d of row i (see keys.hpp), i < rows and d < columns.
+    void (*keys)(const float* values, std::size_t rows, std::size_t columns, std::uint32_t* keys,
+                 std::size_t stride);
+
     // values[d] = the difference of depths at the two places of pair d, d < n (R16).
     void (*depth_differences)(const Pixel& p, const OffsetPair* pairs, std::size_t n,
                               float* values);

@@ -22,6 +22,7 @@ public:
         : data_(data), rows_(rows), columns_(columns) {}
 
     std::size_t size() const { return rows_; }
+    std::size_t columns() const { return columns_; }
     const float* point(std::size_t row) const { return data_ + row * columns_; }
 
     Matrix slice(std::size_t first, std::size_t count) const {

@@ -239,6 +239,48 @@ def test_every_instruction_set_predicts_the_same_bits(each_kernel):
     assert all(answer == answers[0] for answer in answers)
 
 
+def odd_values(rng, shape):
+    """Ties, zeros of both signs, the smallest and largest numbers there are, missing values."""
+    tiny, largest = np.float32(1e-45), np.finfo(np.float32).max
+    values = np.array([-largest, -1, -tiny, -0.0, 0.0, tiny, 1, largest, np.nan], dtype=np.float32)
+    X = rng.normal(size=shape).astype(np.float32)
+    odd = rng.random(shape) < 0.5
+    X[odd] = rng.choice(values, odd.sum())
+    return X
+
+
+@pytest.mark.parametrize("voting", ["average", "majority"])
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 7, 8, 11, 12, 26])
+def test_many_points_are_answered_like_each_alone(each_kernel, n_classes, voting):
+    """Of many, rows become keys and leaves answer once (core/predicting); of one, they do not."""
+    rng = np.random.default_rng(n_classes)
+    X = odd_values(rng, (500, 11))
+    y = ((X[:, 0] <= 0) + rng.integers(n_classes - 1, size=500)).astype(np.uint32)
+    p = parameters(n_trees=3, candidate_dims=3.0, voting=voting)
+    for name in each_kernel:
+        _core.use_kernels(name)
+        forest = native.ColumnEngine(p, 11)
+        forest.set_classes(rng.permutation(n_classes), n_classes)
+        forest.learn(X, y, None, workers=1)
+        leaves_of_a_tree = max(tree["leaves"] for tree in forest.core.stats())
+        assert 2 < leaves_of_a_tree <= 497 // 2
+        together = forest.predict_proba(X[:497], workers=1)
+        alone = [forest.predict_proba(X[i : i + 1], workers=1)[0] for i in range(497)]
+        assert together.tolist() == [row.tolist() for row in alone]
+
+
+def test_keys_are_not_made_of_rows_too_wide_for_few_trees():
+    rng = np.random.default_rng(0)
+    X = odd_values(rng, (300, 80))
+    y = (X[:, 0] <= 0).astype(np.uint32)
+    forest = native.ColumnEngine(parameters(n_trees=2, candidate_dims=60.0), 80)
+    forest.set_classes(np.arange(2), 2)
+    forest.learn(X, y, None, workers=1)
+    together = forest.predict_proba(X, workers=1)
+    alone = [forest.predict_proba(X[i : i + 1], workers=1)[0].tolist() for i in range(300)]
+    assert together.tolist() == alone
+
+
 @pytest.mark.parametrize("split_points", [1, 7, 8, 9, 16, 17, 40])
 @pytest.mark.parametrize("n_dims", [1, 8, 9])
 def test_every_instruction_set_counts_the_same_in_every_shape(each_kernel, split_points, n_dims):

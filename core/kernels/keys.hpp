@@ -1,0 +1,25 @@
+// Values as whole numbers in their order: a value is <= a threshold if its key is (R4). Zeros have one
+// key, and NaN, which is not <= anything, has the largest.
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+namespace riparian {
+
+inline constexpr uint32_t largest_key = 0xFFFFFFFF;
+
+static inline uint32_t key_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint32_t size = bits & 0x7FFFFFFF;
+    const uint32_t key = bits >> 31 ? 0x80000000 - size : 0x80000000 + size;
+    return size > 0x7F800000 ? largest_key : key;
+}
+
+// Nothing is <= NaN.
+static inline uint32_t key_of_threshold(float threshold) {
+    return threshold != threshold ? 0 : key_of(threshold);
+}
+
+}  // namespace riparian

@@ -1,0 +1,74 @@
+// A tree laid out for points that are keys. Its nodes have their own numbers.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/hot.hpp"
+#include "kernels/keys.hpp"
+#include "predicting/key_columns.hpp"
+
+namespace riparian {
+
+class KeyTree {
+public:
+    // Anew; `nodes` of a tree whose splits ask numbers, for columns so far apart.
+    template <class Nodes>
+    void lay_out(const Nodes& nodes, std::size_t stride) {
+        tests_.resize(nodes.size());
+        children_.resize(nodes.size());
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const auto& node = nodes[i];
+            // A leaf is its own left child, and no key is above the largest: who is there stays.
+            if (node.inner())
+                tests_[i] = {key_of_threshold(node.threshold),
+                             static_cast<std::uint32_t>(node.feature * stride)};
+            else
+                tests_[i] = {largest_key, 0};
+            children_[i] = node.child;
+        }
+    }
+
+    // The node number of the leaf of each point, of whole groups of points.
+    void route(const KeyColumns& points, std::size_t count, std::uint32_t* out) const {
+        for (std::size_t first = 0; first < count; first += group)
+            route_together(points.from(first), out + first);
+    }
+
+private:
+    static constexpr std::size_t group = KeyColumns::group;
+
+    struct Test {
+        std::uint32_t key, column;
+    };
+
+    // As `Tree::route_together`, with half the instructions.
+    RIPARIAN_HOT void route_together(const std::uint32_t* keys, std::uint32_t* out) const {
+        const Test* tests = tests_.data();
+        const std::uint32_t* children = children_.data();
+        std::array<std::uint32_t, group> at{};
+        const auto step = [&](std::size_t i) {
+            const Test& test = tests[at[i]];
+            return children[at[i]] + (test.key < keys[test.column + i]);
+        };
+        std::uint32_t moving;
+        do {
+            moving = 0;
+            for (std::size_t i = 0; i < group; ++i) at[i] = step(i);
+            for (std::size_t i = 0; i < group; ++i) {
+                const std::uint32_t next = step(i);
+                moving |= next ^ at[i];
+                at[i] = next;
+            }
+        } while (moving);
+        std::copy_n(at.begin(), group, out);
+    }
+
+    std::vector<Test> tests_;
+    std::vector<std::uint32_t> children_;
+};
+
+}  // namespace riparian
