@@ -291,6 +291,8 @@ std::size_t last_of_equals(const float* thresholds, std::size_t m, std::uint32_t
     return kept;
 }
 
+// Some features hardly vary: where all thresholds are the same, one sum will do. To look for any repeats took
+// longer than their sums.
 template <std::size_t words, bool equal>
 std::size_t sum_terms_of(const float* values, std::size_t n, const std::uint32_t* split_points,
                          std::size_t m, const std::uint64_t* masks, std::size_t n_masks,
@@ -298,7 +300,10 @@ std::size_t sum_terms_of(const float* values, std::size_t n, const std::uint32_t
                          std::uint64_t* sums) {
     std::size_t best = 0;
     std::int64_t largest = INT64_MIN;
-    for (std::size_t j = 0; j < m; ++j) {
+    bool same = true;
+    for (std::size_t j = 0; j + 1 < m; ++j)
+        same &= values[split_points[j]] == values[split_points[m - 1]];
+    for (std::size_t j = same ? m - 1 : 0; j < m; ++j) {
         const float threshold = values[split_points[j]];
         std::uint64_t left[words];
         for (std::size_t w = 0; w + 1 < words; ++w)

@@ -61,8 +61,9 @@ struct Kernels {
 
     // sums[j], with the value at split_points[j] as a threshold, j < m: with c the number of values that
     // are left of it and have their bit set in mask k, of ceil(n / 64) words, the sum of
-    // terms[starts[k] + c] over k < n_masks, less that of one more mask. n is at most 256. Returns the j of
-    // the largest sum, taken as signed; the last of equals.
+    // terms[starts[k] + c] over k < n_masks, less that of one more mask. n is at most 256. Of
+    // equal thresholds, at least the last has its sum. Returns the j of the largest sum, taken as signed;
+    // the last of equals.
     std::size_t (*sum_terms)(const float* values, std::size_t n, const std::uint32_t* split_points,
                              std::size_t m, const std::uint64_t* masks, std::size_t n_masks,
                              const std::uint64_t* terms, const std::uint32_t* starts, bool equal,
