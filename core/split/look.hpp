@@ -191,7 +191,8 @@ private:
 
     bool is_valid(const float* estimation, float threshold) const {
         return is_enough(estimation_->weights.empty()
-                             ? kernels().count_left(estimation, estimation_->points, threshold, equal_)
+                             ? kernels().count_left(estimation, estimation_->points, threshold,
+                                                    equal_)
                              : weigh_left(estimation, threshold));
     }
     bool is_enough(std::uint64_t left) const {
@@ -243,7 +244,8 @@ private:
         if (is_valid(estimate(), threshold)) return take(feature, j, threshold, g);
         set_thresholds(structure, split_points);
         n_tried_ = kernels().last_of_equals(thresholds_.data(), m_, tried_.data());
-        for (std::size_t v = 0; v < n_tried_; ++v) sums_[v] = sums_[tried_[v]] + structure_->entropy();
+        for (std::size_t v = 0; v < n_tried_; ++v)
+            sums_[v] = sums_[tried_[v]] + structure_->entropy();
         choose(feature, estimate);
     }
 
@@ -275,7 +277,8 @@ private:
                 if (is_better(sums_[other], tried_[other], sums_[v], tried_[v])) v = other;
             if (!may_be_best(sums_[v], tried_[v])) return;
             const float threshold = thresholds_[tried_[v]];
-            if (is_valid(estimate(), threshold)) return take(feature, tried_[v], threshold, sums_[v]);
+            if (is_valid(estimate(), threshold))
+                return take(feature, tried_[v], threshold, sums_[v]);
             --n_tried_;
             tried_[v] = tried_[n_tried_];
             sums_[v] = sums_[n_tried_];
@@ -489,7 +492,8 @@ private:
     }
 
     // R9: among those of one feature.
-    bool is_better(std::uint64_t g, std::uint32_t j, std::uint64_t than_g, std::uint32_t than_j) const {
+    bool is_better(std::uint64_t g, std::uint32_t j, std::uint64_t than_g,
+                   std::uint32_t than_j) const {
         if (exact_) {
             const auto now = static_cast<std::int64_t>(g), then = static_cast<std::int64_t>(than_g);
             return now > then || (now == then && j > than_j);
