@@ -2,6 +2,7 @@
 // state is kept, and the order of the work, its batches and its threads change no draw.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -90,9 +91,12 @@ private:
         std::uint64_t uniforms = 0;
         double product = 1.0;
         for (std::uint64_t left = draws; left > 0; ++uniforms) {
-            const double by_one[2] = {product * next(), 1.0};
-            const bool ends = !(by_one[0] > limit);
-            product = by_one[ends];
+            const double next_product = product * next();
+            const std::uint64_t ends = !(next_product > limit);
+            // 1 if it ends: chosen by a mask, which waits for nothing but the comparison.
+            const std::uint64_t mask = 0 - ends;
+            product = std::bit_cast<double>((std::bit_cast<std::uint64_t>(1.0) & mask) |
+                                            (std::bit_cast<std::uint64_t>(next_product) & ~mask));
             left -= ends;
         }
         return uniforms - draws;

@@ -257,21 +257,32 @@ private:
         return dense;
     }
 
-    // Whether no column is missing in any segment that is there.
+    // Whether no column is missing in any segment that is there; and where the rows of each start.
     void see_shape() {
         whole_ = kind_ == Rows::dense;
         segments_.for_each([&](const detail::RowSegment& segment) {
             whole_ &= segment.dense.columns() == columns_;
+        });
+        if (!whole_) return;
+        starts_.resize(segments_.places());
+        segments_.for_each([&](const detail::RowSegment& segment, std::size_t place) {
+            starts_[place] = segment.dense.at(0);
         });
     }
 
     // Four points at a time, whose cache lines are fetched side by side.
     void gather(std::span<const Columns::Feature> columns, std::span<const std::uint64_t> ts,
                 float* out, std::size_t stride) const {
-        const auto row = [&](std::size_t i) {
-            return segments_.of(ts[i]).dense.at(ts[i] % segment_points);
+        const float* const* const starts = starts_.data();
+        const std::uint64_t mask = starts_.size() - 1;
+        const auto row = [=, width = columns_](std::size_t i) {
+            return starts[ts[i] / segment_points & mask] + ts[i] % segment_points * width;
         };
         std::size_t i = 0;
+        if (columns.size() == 1) {
+            const std::size_t column = Columns::column(columns[0]);
+            for (; i < ts.size(); ++i) out[i] = row(i)[column];
+        }
         for (; i + 4 <= ts.size(); i += 4) {
             const float *a = row(i), *b = row(i + 1), *c = row(i + 2), *d = row(i + 3);
             float* four = out + i;
@@ -310,7 +321,8 @@ private:
 
     std::uint32_t columns_;  // D as of now
     Rows kind_;
-    bool whole_ = false;  // every row that is there has all columns
+    bool whole_ = false;  // every row that is there has all columns; if so,
+    std::vector<const float*> starts_;  // the first row of each segment, by its place
 };
 
 }  // namespace riparian

@@ -56,12 +56,20 @@ public:
     }
     void forget_spare() { spare_.clear(); }
 
-    // visitor(segment), by time.
+    // visitor(segment) or visitor(segment, place), by time.
     template <class Visitor>
     void for_each(Visitor&& visitor) const {
-        for (std::uint64_t number = first_; number < end_; ++number)
-            visitor(*table_[number & mask()]);
+        for (std::uint64_t number = first_; number < end_; ++number) {
+            const std::size_t place = number & mask();
+            if constexpr (requires { visitor(*table_[place], place); })
+                visitor(*table_[place], place);
+            else
+                visitor(*table_[place]);
+        }
     }
+
+    // A segment's is its number modulo this, a power of two.
+    std::size_t places() const { return table_.size(); }
 
 private:
     std::uint64_t mask() const { return table_.size() - 1; }

@@ -349,89 +349,47 @@ inline std::uint64_t word_left(const float* values, std::size_t n, float thresho
     return word;
 }
 
-// Of sixteen thresholds, the bits of those with between `least` and `most` values left of them.
 template <bool equal>
-inline std::uint32_t sixteen_valid(const float* values, std::size_t n, const float* thresholds,
-                                   std::size_t least, std::size_t most) {
-#if defined(__AVX512F__)
-    const __m512 row = _mm512_loadu_ps(thresholds);
-    const __m512i one = _mm512_set1_epi32(1);
-    __m512i left = _mm512_setzero_si512();
-    for (std::size_t i = 0; i < n; ++i) {
-        const __mmask16 is_left = _mm512_cmp_ps_mask(_mm512_set1_ps(values[i]), row, side_of<equal>);
-        left = _mm512_mask_add_epi32(left, is_left, left, one);
-    }
-    return _mm512_cmpge_epu32_mask(left, _mm512_set1_epi32(static_cast<int>(least))) &
-           _mm512_cmple_epu32_mask(left, _mm512_set1_epi32(static_cast<int>(most)));
-#elif defined(__AVX2__)
-    const __m256 low = _mm256_loadu_ps(thresholds), high = _mm256_loadu_ps(thresholds + 8);
-    __m256i low_left = _mm256_setzero_si256(), high_left = low_left;  // counted down
-    for (std::size_t i = 0; i < n; ++i) {
-        const __m256 x = _mm256_set1_ps(values[i]);
-        const __m256 is_low = _mm256_cmp_ps(x, low, side_of<equal>);
-        const __m256 is_high = _mm256_cmp_ps(x, high, side_of<equal>);
-        low_left = _mm256_add_epi32(low_left, _mm256_castps_si256(is_low));
-        high_left = _mm256_add_epi32(high_left, _mm256_castps_si256(is_high));
-    }
-    const __m256i at_least = _mm256_set1_epi32(1 - static_cast<int>(least));
-    const __m256i at_most = _mm256_set1_epi32(-1 - static_cast<int>(most));
-    const auto bits = [&](__m256i left) {
-        const __m256i valid =
-            _mm256_and_si256(_mm256_cmpgt_epi32(at_least, left), _mm256_cmpgt_epi32(left, at_most));
-        return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(valid)));
-    };
-    return bits(low_left) | bits(high_left) << 8;
-#else
-    std::uint32_t left[16] = {}, bits = 0;
-    for (std::size_t i = 0; i < n; ++i)
-        for (unsigned k = 0; k < 16; ++k) left[k] += is_left<equal>(values[i], thresholds[k]);
-    for (unsigned k = 0; k < 16; ++k)
-        bits |= static_cast<std::uint32_t>((left[k] >= least) & (left[k] <= most)) << k;
-    return bits;
-#endif
+std::size_t count_left_of(const float* values, std::size_t n, float threshold) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < n; i += 16)
+        count += bits_of(sixteen_left<equal>(values + i, threshold));
+    return count;
 }
 
-inline unsigned lowest_bit(std::uint32_t bits) {  // of a number that is not 0
-#if defined(__GNUC__)
-    return static_cast<unsigned>(__builtin_ctz(bits));
-#else
-    return bits_of((bits & (0 - bits)) - 1);
-#endif
+std::size_t count_left(const float* values, std::size_t n, float threshold, bool equal) {
+    return equal ? count_left_of<true>(values, n, threshold)
+                 : count_left_of<false>(values, n, threshold);
 }
 
-// Repeats are looked for among sixteen, and only of the valid ones.
-template <bool equal>
-std::size_t valid_thresholds_of(const float* values, std::size_t n, const float* thresholds,
-                                std::size_t m, std::size_t least, std::size_t most,
-                                std::uint32_t* valid) {
-    std::size_t n_valid = 0;
+// Repeats are looked for among sixteen.
+std::size_t last_of_equals(const float* thresholds, std::size_t m, std::uint32_t* last) {
+    std::size_t kept = 0;
     for (std::size_t first = 0; first < m; first += 16) {
         const float* some = thresholds + first;
-        std::uint32_t bits = sixteen_valid<equal>(values, n, some, least, most);
-        if (m - first < 16) bits &= (1u << (m - first)) - 1u;
-        for (; bits; bits &= bits - 1) {
-            const unsigned j = lowest_bit(bits);
-            valid[n_valid] = static_cast<std::uint32_t>(first + j);
-            n_valid += sixteen_left<true>(some, some[j]) >> j == 1;
+        const std::size_t count = m - first < 16 ? m - first : 16;
+        for (std::size_t j = 0; j < count; ++j) {
+            last[kept] = static_cast<std::uint32_t>(first + j);
+            kept += sixteen_left<true>(some, some[j]) >> j == 1;
         }
     }
-    return n_valid;
+    return kept;
 }
 
-std::size_t valid_thresholds(const float* values, std::size_t n, const float* thresholds,
-                             std::size_t m, std::size_t least, std::size_t most, bool equal,
-                             std::uint32_t* valid) {
-    const auto run = equal ? valid_thresholds_of<true> : valid_thresholds_of<false>;
-    return run(values, n, thresholds, m, least, most, valid);
-}
-
+// Some features hardly vary: where all thresholds are the same, one sum will do. To look for any repeats took
+// longer than their sums.
 template <std::size_t words, bool equal>
-void sum_terms_of(const float* values, std::size_t n, const float* thresholds,
-                  const std::uint32_t* chosen, std::size_t n_chosen, const std::uint64_t* masks,
-                  std::size_t n_masks, const std::uint64_t* terms, const std::uint32_t* starts,
-                  std::uint64_t* sums) {
-    for (std::size_t v = 0; v < n_chosen; ++v) {
-        const float threshold = thresholds[chosen[v]];
+std::size_t sum_terms_of(const float* values, std::size_t n, const std::uint32_t* split_points,
+                         std::size_t m, const std::uint64_t* masks, std::size_t n_masks,
+                         const std::uint64_t* terms, const std::uint32_t* starts,
+                         std::uint64_t* sums) {
+    std::size_t best = 0;
+    std::int64_t largest = INT64_MIN;
+    bool same = true;
+    for (std::size_t j = 0; j + 1 < m; ++j)
+        same &= values[split_points[j]] == values[split_points[m - 1]];
+    for (std::size_t j = same ? m - 1 : 0; j < m; ++j) {
+        const float threshold = values[split_points[j]];
         std::uint64_t left[words];
         for (std::size_t w = 0; w + 1 < words; ++w)
             left[w] = word_left<equal>(values + 64 * w, 64, threshold);
@@ -443,10 +401,14 @@ void sum_terms_of(const float* values, std::size_t n, const float* thresholds,
                 count += bits_of(left[w] & masks[k * words + w]);
             return terms[starts[k] + count];
         };
-        std::uint64_t sum = 0;
+        std::uint64_t sum = 0 - term(n_masks);
         for (std::size_t k = 0; k < n_masks; ++k) sum += term(k);
-        sums[v] = sum - term(n_masks);
+        sums[j] = sum;
+        const bool is_best = static_cast<std::int64_t>(sum) >= largest;
+        best = is_best ? j : best;
+        largest = is_best ? static_cast<std::int64_t>(sum) : largest;
     }
+    return best;
 }
 
 template <bool equal>
@@ -457,12 +419,12 @@ auto terms_by_words(std::size_t n) {
                       : sum_terms_of<4, equal>;
 }
 
-void sum_terms(const float* values, std::size_t n, const float* thresholds,
-               const std::uint32_t* chosen, std::size_t n_chosen, const std::uint64_t* masks,
-               std::size_t n_masks, const std::uint64_t* terms, const std::uint32_t* starts,
-               bool equal, std::uint64_t* sums) {
+std::size_t sum_terms(const float* values, std::size_t n, const std::uint32_t* split_points,
+                      std::size_t m, const std::uint64_t* masks, std::size_t n_masks,
+                      const std::uint64_t* terms, const std::uint32_t* starts, bool equal,
+                      std::uint64_t* sums) {
     const auto run = equal ? terms_by_words<true>(n) : terms_by_words<false>(n);
-    run(values, n, thresholds, chosen, n_chosen, masks, n_masks, terms, starts, sums);
+    return run(values, n, split_points, m, masks, n_masks, terms, starts, sums);
 }
 
 template <bool equal>
@@ -522,7 +484,8 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     add_rows,
     keys,
     depth_differences,
-    valid_thresholds,
+    count_left,
+    last_of_equals,
     sum_terms,
     left_words,
     count_both,

@@ -60,19 +60,22 @@ struct Kernels {
     // The loops of a look (R20). Values and thresholds are readable up to a multiple of 16; thresholds are NaN
     // past the last, and so are the values of `left_words`. A value is left of a threshold if it is <= it or, where `equal` says so, equal to it (R22).
 
-    // Of m thresholds, those with at least `least` and at most `most` of n values left of them, as their
-    // numbers. Of equal thresholds, at least the last is kept. Returns how many; `valid` has room for m.
-    std::size_t (*valid_thresholds)(const float* values, std::size_t n, const float* thresholds,
-                                    std::size_t m, std::size_t least, std::size_t most, bool equal,
-                                    std::uint32_t* valid);
+    // How many of n values are left of the threshold. They are NaN past the last, up to a multiple of 16.
+    std::size_t (*count_left)(const float* values, std::size_t n, float threshold, bool equal);
 
-    // Of each of the chosen thresholds: with c the number of values that are left of it and have their bit
-    // set in mask k, of ceil(n / 64) words, the sum of terms[starts[k] + c] over k < n_masks, less that of
-    // one more mask. n is at most 256.
-    void (*sum_terms)(const float* values, std::size_t n, const float* thresholds,
-                      const std::uint32_t* chosen, std::size_t n_chosen, const std::uint64_t* masks,
-                      std::size_t n_masks, const std::uint64_t* terms, const std::uint32_t* starts,
-                      bool equal, std::uint64_t* sums);
+    // Of m thresholds, those that are not NaN, as their numbers. Of equal ones, at least the last is kept.
+    // Returns how many; `last` has room for m.
+    std::size_t (*last_of_equals)(const float* thresholds, std::size_t m, std::uint32_t* last);
+
+    // sums[j], with the value at split_points[j] as a threshold, j < m: with c the number of values that
+    // are left of it and have their bit set in mask k, of ceil(n / 64) words, the sum of
+    // terms[starts[k] + c] over k < n_masks, less that of one more mask. n is at most 256. Of
+    // equal thresholds, at least the last has its sum. Returns the j of the largest sum, taken as signed;
+    // the last of equals.
+    std::size_t (*sum_terms)(const float* values, std::size_t n, const std::uint32_t* split_points,
+                             std::size_t m, const std::uint64_t* masks, std::size_t n_masks,
+                             const std::uint64_t* terms, const std::uint32_t* starts, bool equal,
+                             std::uint64_t* sums);
 
     // counts[j] = how many of n values are left of thresholds[j], j < m; and which: the bits of row j of
     // `words`, ceil(n / 64) to a row.

@@ -84,7 +84,7 @@ struct Keeping : Regrowing<Keeping> {
     }
 
     // The list of a leaf is divided between its children, in order. Those of a young leaf start with
-    // the histogram of what they list. A child's points are linked once it has looked or waits.
+    // the histogram of what they list, which is made, and linked, once a child has looked or waits.
     template <class Tree>
     static void inherit(Tree& tree, std::uint32_t left, std::uint32_t right,
                         const typename Tree::Cut& cut, bool was_young,
@@ -102,9 +102,6 @@ struct Keeping : Regrowing<Keeping> {
         record.leaves[left] = {};
         set_lists(record.leaves[left], scratch.left, context);
         set_lists(record.leaves[right], scratch.right, context);
-        if (!was_young) return;
-        fill_histogram(tree, left, scratch.left, context);
-        fill_histogram(tree, right, scratch.right, context);
     }
 
     template <class Tree>

@@ -93,10 +93,19 @@ struct Looking {
             scratch.entered.push_back({leaf, cell});
         };
         if (!context.settings.bounded()) {
-            enter_and_look(left, scratch.left);
             enter_and_look(right, scratch.right);
+            enter_and_look(left, scratch.left);
             return;
         }
+        if (has_room_for_both(tree, context.settings)) {
+            tree.totals_.activations += 2;
+            enter_and_look(right, scratch.right);
+            enter_and_look(left, scratch.left);
+            return;
+        }
+        // Whoever waits has an ŝ.
+        fill_histogram(tree, left, scratch.left, context);
+        fill_histogram(tree, right, scratch.right, context);
         bool left_waits = true, right_waits = true;
         TwoStreams::let_enter(tree, left, right, context.settings, [&](std::uint32_t leaf) {
             if (leaf == left) {
@@ -111,6 +120,16 @@ struct Looking {
         });
         if (left_waits) Rule::rest(tree, left, scratch.left, context);
         if (right_waits) Rule::rest(tree, right, scratch.right, context);
+    }
+
+    // Nobody waits, and two leaves may enter the fringe, in whichever order.
+    template <class Tree>
+    static bool has_room_for_both(Tree& tree, const KeptSettings& settings) {
+        if (!tree.waiting_.empty() || tree.active_ + 2 > settings.fringe_size) return false;
+        ++tree.active_;
+        const bool has_room = Budget(tree, settings.budget).has_room();
+        --tree.active_;
+        return has_room;
     }
 
     // A block of points is kept, then learned by all trees side by side.
@@ -263,9 +282,11 @@ protected:
     static void list_points(Tree& tree, std::uint64_t first, typename Tree::Context& context,
                             Listed&& listed);
 
+    // Unless it has one already. A leaf that splits as soon as it looks needs none: it never predicts.
     template <class Tree>
     static void fill_histogram(Tree& tree, std::uint32_t index, const Cell& cell,
                                typename Tree::Context& context) {
+        if (tree.leaves_[index].estimation.total() > 0) return;
         CellPoints& points = context.scratch.estimation;
         const auto labels = points.labels(cell.estimation);
         const auto weights = points.weights(cell.estimation);
@@ -345,7 +366,7 @@ protected:
             n < 2 || (!context.shared.weighted() &&
                       listed.estimation.count / 2 < settings.alpha[leaf.depth]);
         if (!lacks_points) {
-            const bool must = leaf.estimation.total() >= settings.beta[leaf.depth];
+            const bool must = total_of(leaf, entered, context) >= settings.beta[leaf.depth];
             const Place place{leaf.node, listed.attempt, leaf.depth, must};
             const LookResult result = look_at_cell(tree, entered, place, context);
             if (result.best) {
@@ -355,7 +376,17 @@ protected:
             if (!result.any_valid) ++listed.attempt;
         }
         leaf.next = std::max(n + 1, static_cast<std::uint32_t>((13 * std::uint64_t{n} + 9) / 10));
-        if (entered.cell) Rule::rest(tree, index, *entered.cell, context);
+        if (!entered.cell) return;
+        fill_histogram(tree, index, *entered.cell, context);
+        Rule::rest(tree, index, *entered.cell, context);
+    }
+
+    // Of the histogram that it has or would have.
+    template <class Leaf, class Context>
+    static std::uint64_t total_of(const Leaf& leaf, const Entered& entered, Context& context) {
+        if (leaf.estimation.total() > 0 || !entered.cell) return leaf.estimation.total();
+        const Run run = entered.cell->estimation;
+        return ListedEstimation{run.count, context.scratch.estimation.weights(run)}.weight();
     }
 
     // Its list is read as far as it is needed.
@@ -390,7 +421,7 @@ protected:
             ++tree.totals_.should_splits;
         else
             ++tree.totals_.must_splits;
-        context.scratch.cut_values = context.scratch.look.values_of(choice.feature);
+        context.scratch.cut_values = context.scratch.look.values_of_best();
         typename Tree::Leaf left, right;
         left.born = right.born = Rule::born_of_children(tree, index, context);
         tree.split(index, {context.scratch.drawn[choice.feature], choice.threshold, choice.g}, left,
@@ -405,10 +436,12 @@ protected:
         auto& entered = context.scratch.entered;
         auto& stack = context.scratch.stack;
         while (!stack.empty() || !entered.empty()) {
-            std::sort(entered.begin(), entered.end(), [&](const Entered& a, const Entered& b) {
+            const auto is_later = [&](const Entered& a, const Entered& b) {
                 return tree.leaves_[a.leaf].node > tree.leaves_[b.leaf].node;
-            });
-            stack.insert(stack.end(), entered.begin(), entered.end());
+            };
+            if (!std::is_sorted(entered.begin(), entered.end(), is_later))
+                std::sort(entered.begin(), entered.end(), is_later);
+            for (const Entered& leaf : entered) stack.push_back(leaf);
             entered.clear();
             const Entered next = stack.back();
             stack.pop_back();

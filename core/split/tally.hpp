@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "counts/counts.hpp"
@@ -19,11 +19,8 @@ class StructureTally {
 public:
     // No weights: all 1. Labels and weights must outlive the tally.
     void set(std::span<const Class> labels, std::span<const Weight> weights) {
-        for (const Class y : classes_) place_of_[y] = unknown;
         labels_ = labels;
         weights_ = weights;
-        counts_.clear();
-        classes_.clear();
         weight_ = labels.size();
         if (weights.empty())
             count([](std::size_t) { return Weight{1}; });
@@ -64,21 +61,25 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t unknown = std::numeric_limits<std::uint32_t>::max();
-
+    // By class, and the classes as they are met. Whether one is new is a coin toss: no branch asks for it.
     template <class WeightOf>
     void count(WeightOf&& weight_of) {
+        n_classes_ = 0;
         for (std::size_t i = 0; i < labels_.size(); ++i) {
             const Class y = labels_[i];
-            if (y >= place_of_.size()) [[unlikely]]
-                place_of_.resize(y + 1, unknown);
-            if (place_of_[y] == unknown) {
-                place_of_[y] = static_cast<std::uint32_t>(classes_.size());
-                classes_.push_back(y);
-                counts_.push_back(0);
-            }
-            counts_[place_of_[y]] += weight_of(i);
+            if (y >= by_class_.size()) [[unlikely]]
+                make_room(y);
+            const std::uint64_t before = by_class_[y];
+            classes_[n_classes_] = y;
+            n_classes_ += before == 0;
+            by_class_[y] = before + weight_of(i);
         }
+    }
+
+    void make_room(Class y) {
+        by_class_.resize(y + std::size_t{1});
+        place_of_.resize(by_class_.size());
+        classes_.resize(by_class_.size() + 1);
     }
 
     void weigh() {
@@ -91,11 +92,12 @@ private:
         const auto& F = EntropyTable::get();
         entropy_ = F(weight_);
         std::uint32_t places = 0;
-        for (const std::uint64_t n : counts_) places += n > 1;
+        for (std::size_t k = 0; k < n_classes_; ++k) places += by_class_[classes_[k]] > 1;
         const std::uint32_t after_last = places;
+        counts_.resize(n_classes_);
         places = 0;
-        for (std::size_t k = 0; k < classes_.size(); ++k) {
-            const std::uint64_t n = counts_[k];
+        for (std::size_t k = 0; k < n_classes_; ++k) {
+            const std::uint64_t n = std::exchange(by_class_[classes_[k]], 0);
             entropy_ -= F(n);
             place_of_[classes_[k]] = n > 1 ? places : after_last;
             counts_[places] = n;
@@ -107,8 +109,10 @@ private:
     std::span<const Class> labels_;
     std::span<const Weight> weights_;
     std::vector<std::uint64_t> counts_;
-    std::vector<Class> classes_;           // as they are met
-    std::vector<std::uint32_t> place_of_;  // by class; unknown, but for those of the last labels
+    std::vector<std::uint64_t> by_class_;  // weights while they are counted, else 0
+    std::vector<std::uint32_t> place_of_;  // by class, of those of the last labels
+    std::vector<Class> classes_;           // the first n_classes_: as they are met
+    std::size_t n_classes_ = 0;
     std::uint64_t weight_ = 0;
     std::uint64_t entropy_ = 0;
 };
