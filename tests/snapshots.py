@@ -315,7 +315,8 @@ def is_large(forest: Any) -> bool:
     """Valid, but to go on with it would take long, or lead beyond what can be counted."""
     p, dims = forest._native.parameters, getattr(forest, "n_features_in_", 1)
     stats = forest.stats()
-    counts = (stats["points"], stats["structure_points"], stats["estimation_points"])
+    counted = ("structure_points", "estimation_points", "activations", "refreshes", "evictions")
+    counts = (stats["points"], *(tree[name] for tree in stats["trees"] for name in counted))
     drawn = 0 if isinstance(p.candidate_dims, str) else p.candidate_dims
     return max(dims, p.split_points, drawn) > 1000 or max(counts) > 2**60
 
