@@ -108,14 +108,13 @@ public:
     void predict_sums(const Batch& batch, Voting voting, std::size_t workers, Make&& make) {
         const auto lock = lock_->read();
         const auto [sums, voters] = make(n_classes_);
-        in_tiles(batch, workers, [&](const Batch& tile, std::size_t first) {
-            sum_shares(tile, voting, [&](std::size_t i, const std::int64_t* row, std::uint32_t n) {
-                std::int64_t* out = sums + (first + i) * n_classes_;
-                std::fill_n(out, n_classes_, 0);
-                for (std::size_t k = 0; k < rank_.size(); ++k) out[rank_[k]] = row[k];
-                voters[first + i] = n;
-            });
-        });
+        sum_shares(batch, voting, workers,
+                   [&](std::size_t i, const std::int64_t* row, std::uint32_t n) {
+                       std::int64_t* out = sums + i * n_classes_;
+                       std::fill_n(out, n_classes_, 0);
+                       for (std::size_t k = 0; k < rank_.size(); ++k) out[rank_[k]] = row[k];
+                       voters[i] = n;
+                   });
     }
 
     // The same, divided. `make(n_classes)` gives room for the probabilities.
@@ -123,16 +122,16 @@ public:
     void predict_proba(const Batch& batch, Voting voting, std::size_t workers, Make&& make) {
         const auto lock = lock_->read();
         double* out = make(n_classes_);
-        in_tiles(batch, workers, [&](const Batch& tile, std::size_t first) {
-            sum_shares(tile, voting, [&](std::size_t i, const std::int64_t* row, std::uint32_t n) {
-                double* proba = out + (first + i) * n_classes_;
-                std::fill_n(proba, n_classes_, n ? 0.0 : 1.0 / static_cast<double>(n_classes_));
-                if (n == 0) return;
-                const auto whole = static_cast<double>(n * whole_share);
-                for (std::size_t k = 0; k < rank_.size(); ++k)
-                    proba[rank_[k]] = static_cast<double>(row[k]) / whole;
-            });
-        });
+        const double uniform_share = 1.0 / static_cast<double>(n_classes_);
+        sum_shares(batch, voting, workers,
+                   [&](std::size_t i, const std::int64_t* row, std::uint32_t n) {
+                       double* proba = out + i * n_classes_;
+                       std::fill_n(proba, n_classes_, n ? 0.0 : uniform_share);
+                       if (n == 0) return;
+                       const auto whole = static_cast<double>(n * whole_share);
+                       for (std::size_t k = 0; k < rank_.size(); ++k)
+                           proba[rank_[k]] = static_cast<double>(row[k]) / whole;
+                   });
     }
 
     // The class of each tree in the public order, -1 where the tree abstains; one row per point.
@@ -249,8 +248,7 @@ private:
 
     // work(tile, number of its first point), on threads.
     template <class Work>
-    void in_tiles(const Batch& batch, std::size_t workers, Work&& work) {
-        workers = worthwhile(workers, batch.size() * trees_.size());
+    void in_tiles(const Batch& batch, std::size_t workers, Work&& work) const {
         const std::size_t points = std::min(tile_size(batch), (batch.size() + workers - 1) / workers);
         const std::size_t tiles = points ? (batch.size() + points - 1) / points : 0;
         parallel(workers, tiles, [&](std::size_t, std::size_t i) {
@@ -272,18 +270,41 @@ private:
     }
 
     // visitor(point, sums of shares by class in order of arrival, trees that did not abstain).
+    //
+    // Threads share out the trees, because some work is done once for a tree and a tile; or, where there
+    // are few trees, the points.
     template <class Visitor>
-    void sum_shares(const Batch& batch, Voting voting, Visitor&& visitor) const {
-        const std::size_t count = batch.size(), width = row_width();
-        std::vector<std::int64_t> sums(count * width);
-        Tile<Space> tile(batch, trees_.size());
-        for (const auto& tree : trees_) {
-            if (2 * tree->n_leaves() <= count)
-                add_by_leaf(*tree, tile, voting, sums.data());
+    void sum_shares(const Batch& batch, Voting voting, std::size_t workers,
+                    Visitor&& visitor) const {
+        workers = worthwhile(workers, batch.size() * trees_.size());
+        const bool by_trees = trees_.size() >= 4 * workers;
+        in_tiles(batch, by_trees ? 1 : workers, [&](const Batch& points, std::size_t first) {
+            sum_tile(points, voting, by_trees ? workers : 1,
+                     [&](std::size_t i, const std::int64_t* row, std::uint32_t n) {
+                         visitor(first + i, row, n);
+                     });
+        });
+    }
+
+    template <class Visitor>
+    void sum_tile(const Batch& points, Voting voting, std::size_t workers,
+                  Visitor&& visitor) const {
+        Tile<Space> tile{points};
+        const auto by_leaf = [&](const auto& tree) { return 2 * tree->n_leaves() <= tile.size(); };
+        if (std::any_of(trees_.begin(), trees_.end(), by_leaf)) tile.make_keys(trees_.size());
+        const std::size_t width = row_width();
+        std::vector<TilePart<Space>> parts;
+        for (std::size_t worker = 0; worker < workers; ++worker) parts.emplace_back(tile, width);
+        parallel(workers, trees_.size(), [&](std::size_t worker, std::size_t i) {
+            if (by_leaf(trees_[i]))
+                add_by_leaf(*trees_[i], parts[worker], tile.size(), voting);
             else
-                add_by_point(*tree, batch, voting, sums.data());
-        }
-        for (std::size_t i = 0; i < count; ++i) {
+                add_by_point(*trees_[i], points, voting, parts[worker].sums.data());
+        });
+        std::vector<std::int64_t>& sums = parts[0].sums;
+        for (std::size_t worker = 1; worker < workers; ++worker)
+            for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += parts[worker].sums[i];
+        for (std::size_t i = 0; i < tile.size(); ++i) {
             const std::int64_t* row = sums.data() + i * width;
             visitor(i, row, static_cast<std::uint32_t>(row[rank_.size()]));
         }
@@ -304,14 +325,14 @@ private:
     }
 
     // Many points: what a leaf answers is worked out once.
-    void add_by_leaf(const Tree& tree, Tile<Space>& tile, Voting voting,
-                     std::int64_t* sums) const {
+    void add_by_leaf(const Tree& tree, TilePart<Space>& part, std::size_t n_points,
+                     Voting voting) const {
         const std::size_t n_leaves = tree.n_leaves();
-        tile.answers.work_out(n_leaves, row_width(), [&](std::uint32_t leaf, std::int64_t* row) {
+        part.answers.work_out(n_leaves, row_width(), [&](std::uint32_t leaf, std::int64_t* row) {
             if (leaf + 8 < n_leaves) tree.answer_of(leaf + 8).prefetch();
             add_answer(tree, leaf, voting, row);
         });
-        tile.answers.add_to(sums, tile.leaves(tree), tile.size());
+        part.answers.add_to(part.sums.data(), part.leaves(tree), n_points);
     }
 
     void add_by_point(const Tree& tree, const Batch& batch, Voting voting,

@@ -13,48 +13,58 @@
 
 namespace riparian {
 
+// The points, for all threads.
 template <class Space>
-class Tile {
-public:
+struct Tile {
     using Batch = typename Space::Batch;
 
-    Tile(const Batch& points, std::size_t n_trees) : points_(points), n_trees_(n_trees) {}
+    Batch points;
+    std::optional<KeyColumns> keys = std::nullopt;  // the same, if that is worth it
 
-    std::size_t size() const { return points_.size(); }
+    std::size_t size() const { return points.size(); }
+    void make_keys(std::size_t n_trees) {
+        if constexpr (Space::columns)
+            if (KeyColumns::is_worth(points.columns(), n_trees)) keys.emplace(points);
+    }
+};
+
+// What one thread has of them: the sums over its trees, and room for the next one.
+template <class Space>
+class TilePart {
+public:
+    std::vector<std::int64_t> sums;  // a row per point
+    Answers answers;                 // of one tree after the other
+
+    TilePart(const Tile<Space>& tile, std::size_t width) : sums(tile.size() * width), tile_(&tile) {}
 
     // The leaf of each point, until the next call.
     template <class Tree>
     const std::uint32_t* leaves(const Tree& tree) {
-        leaves_.resize(KeyColumns::whole_groups(size()));
+        leaves_.resize(KeyColumns::whole_groups(tile_->size()));
         route(tree);
-        for (std::size_t i = 0; i < size(); ++i) leaves_[i] = tree.leaf_at(leaves_[i]);
+        for (std::size_t i = 0; i < tile_->size(); ++i) leaves_[i] = tree.leaf_at(leaves_[i]);
         return leaves_.data();
     }
-
-    Answers answers;  // of one tree after the other
 
 private:
     template <class Tree>
     void route(const Tree& tree) {
         if constexpr (Space::columns)
-            if (tree.asks_numbers() && KeyColumns::is_worth(points_.columns(), n_trees_)) {
-                if (!keys_) keys_.emplace(points_);
-                tree.lay_out(laid_out_, keys_->stride());
-                laid_out_.route(*keys_, size(), leaves_.data());
+            if (tile_->keys && tree.asks_numbers()) {
+                tree.lay_out(laid_out_, tile_->keys->stride());
+                laid_out_.route(*tile_->keys, tile_->size(), leaves_.data());
                 return;
             }
         typename Tree::Lanes at;
-        for (std::size_t first = 0; first < size(); first += at.size()) {
-            const std::size_t n = std::min(at.size(), size() - first);
-            tree.route(points_, first, n, at);
+        for (std::size_t first = 0; first < tile_->size(); first += at.size()) {
+            const std::size_t n = std::min(at.size(), tile_->size() - first);
+            tree.route(tile_->points, first, n, at);
             std::copy_n(at.begin(), n, leaves_.data() + first);
         }
     }
 
-    Batch points_;
-    std::size_t n_trees_;
+    const Tile<Space>* tile_;
     std::vector<std::uint32_t> leaves_;
-    std::optional<KeyColumns> keys_;
     KeyTree laid_out_;
 };
 
