@@ -26,6 +26,7 @@ from riparian import (
     OnlineForestClassifier,
     Polynomial,
     SaffariForestClassifier,
+    from_bytes,
 )
 from riparian.estimator import rows
 
@@ -231,6 +232,16 @@ def test_balanced_follows_the_frequencies_row_by_row_whatever_the_batches(digits
         pieces.partial_fit(X[first : first + 37], y[first : first + 37])
     assert same_forest(whole, expected)
     assert same_forest(pieces, expected)
+
+
+def test_a_class_that_comes_after_millions_counts_as_much_as_a_point_may():
+    """Its balanced weight would be above 2^20, and the forest could be saved but not loaded."""
+    y = np.zeros(2_200_001, dtype=np.int64)
+    y[-1] = 1
+    X = np.random.default_rng(0).random((len(y), 1), dtype=np.float32)
+    forest = OnlineForestClassifier(1, random_state=0, class_weight="balanced").partial_fit(X, y)
+    (tree,) = from_bytes(forest.to_bytes()).stats()["trees"]
+    assert tree["structure_points"] + tree["estimation_points"] == len(y) - 1 + 2**20
 
 
 def test_balanced_weights_survive_a_pickle(digits):

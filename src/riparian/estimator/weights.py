@@ -18,7 +18,7 @@ class ClassWeights:
 
     As in scikit-learn, balanced is n / (classes · n_k); here n, the classes and n_k are those seen up
     to the row in question, itself included, so that batches do not matter. Rows whose own weight is 0
-    are not counted.
+    are not counted. The first row of a class that comes after millions counts 2^20 times and no more.
     """
 
     def __init__(self, given: Any) -> None:
@@ -46,7 +46,7 @@ class ClassWeights:
         of_class = before[arrivals] + _occurrence(arrivals)
         classes = (before > 0).sum() + np.cumsum(of_class == 1)  # its first point brings a class
         self.seen = before + np.bincount(arrivals, minlength=len(before))
-        return np.asarray(points / (classes * of_class), dtype=np.float64)
+        return np.minimum(points / (classes * of_class), MAX_WEIGHT)
 
 
 def _occurrence(labels: NDArray[np.uint32]) -> NDArray[np.int64]:
