@@ -10,8 +10,8 @@ learns a few points, and can be saved and loaded once more. A file that leads to
 fuzz/crash-SEED-i.riparian, and the run fails. Where the process itself dies or takes too long,
 fuzz/crash-SEED holds the number i; `--only SEED-i` makes that file again.
 
-With --record, every thousand files are added to benchmarks/record/reliability.json: it can be stopped
-and started again, and run twice at the same time.
+With --record, every thousand files are added to benchmarks/record/reliability.json, and one that led to
+an error: it can be stopped and started again, and run twice at the same time.
 
 With --engine atheris, what is changed is steered towards code that has not been reached yet. Atheris
 brings a runtime of its own, so under the sanitizers use the default, our own seeded changes.
@@ -125,7 +125,12 @@ def seeded(run: Run, seed: int, files: int, seconds: float, record: bool) -> Non
             if run.seconds > seconds:
                 break
             os.pwrite(number.fileno(), b"%d" % i, 0)
-            run.file(Random(f"{seed}/{i}"), name=f"{seed}-{i}")
+            try:
+                run.file(Random(f"{seed}/{i}"), name=f"{seed}-{i}")
+            except Exception:
+                if record:
+                    add_to_record(run, recorded, failed=1)
+                raise
             if record and (i + 1) % EACH == 0:
                 recorded = add_to_record(run, recorded)
     if record:
@@ -133,15 +138,17 @@ def seeded(run: Run, seed: int, files: int, seconds: float, record: bool) -> Non
     place.unlink()
 
 
-def add_to_record(run: Run, before: tuple[Counter[str], ...]) -> tuple[Counter[str], ...]:
-    """What has come since."""
+def add_to_record(
+    run: Run, before: tuple[Counter[str], ...], failed: int = 0
+) -> tuple[Counter[str], ...]:
+    """What has come since, and files that led to an error."""
     sys.path.insert(0, str(HERE.parent))
     from benchmarks.reliability import add
 
     now = run.outcomes.copy(), run.formats.copy()
     new = [one - old for one, old in zip(now, before, strict=True)]
     name = "snapshots" if core.sanitized else "snapshots, plain build"
-    add(name, new[0].total(), 0, dict(sum(new, Counter())))
+    add(name, new[0].total() + failed, failed, dict(sum(new, Counter())))
     return now
 
 

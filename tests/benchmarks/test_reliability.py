@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import runpy
+from collections import Counter
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -9,7 +11,9 @@ import pytest
 from benchmarks import record, reliability
 from benchmarks.reliability import add, collect, read, recorded, trials_table
 
-PAGE = Path(__file__).parents[2] / "docs/promises.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/promises.md"
+FUZZ = ROOT / "fuzz/fuzz_snapshot.py"
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +36,28 @@ def test_trials_of_one_commit_add_up(tmp_path, monkeypatch):
     ]
     assert "| 14 | 1 |" in trials_table(read(path))
     assert "abc, def" in trials_table(read(path))
+
+
+def test_a_snapshot_that_leads_to_an_error_is_counted(tmp_path, monkeypatch):
+    seeded = runpy.run_path(str(FUZZ))["seeded"]
+    monkeypatch.setitem(seeded.__globals__, "HERE", tmp_path)
+    monkeypatch.setattr(reliability, "add", lambda *what: added.append(what[1:3]))
+    added: list[tuple[int, int]] = []
+
+    class Run:
+        seconds = 0.0
+
+        def __init__(self):
+            self.outcomes, self.formats = Counter(), Counter()
+
+        def file(self, _random, name):
+            if name == "7-1500":
+                raise ValueError(name)
+            self.outcomes["valid"] += 1
+
+    with pytest.raises(ValueError, match="7-1500"):
+        seeded(Run(), 7, 10_000, 1.0, True)
+    assert added == [(1000, 0), (501, 1)]
 
 
 def add_some(path: Path) -> None:

@@ -46,7 +46,8 @@ class ClassWeights:
         of_class = before[arrivals] + _occurrence(arrivals)
         classes = (before > 0).sum() + np.cumsum(of_class == 1)  # its first point brings a class
         self.seen = before + np.bincount(arrivals, minlength=len(before))
-        return np.minimum(points / (classes * of_class), MAX_WEIGHT)
+        weights: Weights = points / (classes * of_class)
+        return np.minimum(weights, MAX_WEIGHT)
 
 
 def _occurrence(labels: NDArray[np.uint32]) -> NDArray[np.int64]:
