@@ -419,16 +419,17 @@ def markdown(head: list[str], body: list[list[str]]) -> str:
 BESIDE = {
     "capymoa-arf": (-6, -2),
     "capymoa-srp": (-6, 5),
-    "capymoa-boosting": (-6, 5),
+    "capymoa-boosting": (-6, -4),
     "capymoa-bagging": (4, 6),
-    "capymoa-tree": (6, -5),
+    "capymoa-tree": (6, -7),
+    "river-amf": (6, 4),
     "river-arf": (-6, -3),
     "river-tree": (6, -12),
     "sklearn-sgd": (-6, -12),
     "sklearn-forest": (-6, 5),
     "sklearn-boosting": (-6, -3),
     "saffari": (-6, -3),
-    "riparian-paper": (-6, -3),
+    "riparian-paper": (-6, 1),
 }
 
 
