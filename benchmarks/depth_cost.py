@@ -90,7 +90,12 @@ def leaf_bytes(pictures: Pictures) -> dict[int, int]:
     """What one active leaf holds after so many pixels; it never splits."""
     settings = Settings()
     forest = DepthForestClassifier(
-        1, candidate_dims=settings.common.candidates, alpha=NEVER, fringe_size=1, random_state=0
+        1,
+        candidate_dims=settings.common.candidates,
+        alpha=NEVER,
+        fringe_size=1,
+        kept_points=0,  # a leaf that looks among kept points counts nothing yet
+        random_state=0,
     )
     depths, pixels, labels = _samples(pictures, settings.per_class, LEAF_STAGES[-1])
     found, seen = {}, 0
