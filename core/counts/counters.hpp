@@ -87,13 +87,13 @@ public:
         });
     }
 
-    // Counter i grows by amounts[i], all of them; they must fit.
+    // Counter first+i grows by amounts[i], i < count; they must fit.
     template <class Amount>
-    void add_all(const Amount* amounts) {
+    void add_all(std::size_t first, const Amount* amounts, std::size_t count) {
         visit([&](auto* counters) {
             using Count = std::remove_reference_t<decltype(counters[0])>;
-            for (std::size_t i = 0; i < size_; ++i)
-                counters[i] = static_cast<Count>(counters[i] + amounts[i]);
+            for (std::size_t i = 0; i < count; ++i)
+                counters[first + i] = static_cast<Count>(counters[first + i] + amounts[i]);
         });
     }
 

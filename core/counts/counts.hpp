@@ -74,6 +74,14 @@ public:
         add_to_row(pool, shape, bits, y, n);
     }
 
+    // Points of one label at once, of which so many are left of each candidate: more than may be kept.
+    void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts, Class y,
+                    Class n_classes) {
+        count(pool, shape, n_classes);
+        make_row(pool, shape, y, counts[shape.everyone(0)]);
+        rows_.add_all(y * shape.counters(), counts, shape.counters());
+    }
+
     // Turn kept points into counts.
     void count(Pool& pool, const CandidateShape& shape, Class n_classes) {
         if (counted()) return;
@@ -120,7 +128,7 @@ public:
         if (counted()) {
             visit_rows(rows_, shape, [&](const auto* row) {
                 sums.fit(pool, sums[first] + row[first]);
-                sums.add_all(row);
+                sums.add_all(0, row, shape.counters());
             });
         } else {
             for (std::uint32_t p = 0; p < kept_; ++p) {
@@ -140,7 +148,6 @@ public:
         rows_.visit([&](const auto* counters) { visitor(counters + y * shape.counters()); });
     }
 
-private:
     // As many points as take the room of counters of one byte, and a few where that is not many.
     static bool may_keep(const CandidateShape& shape, std::uint64_t points, Class n_classes) {
         if (points <= few_points) return true;
@@ -148,6 +155,7 @@ private:
                points * point_bytes(shape) <= n_classes * shape.counters();
     }
 
+private:
     static std::size_t point_bytes(const CandidateShape& shape) {
         return shape.words() * sizeof(std::uint64_t) + sizeof(Class);
     }
@@ -187,12 +195,16 @@ private:
 
     void add_to_row(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Class y,
                     Weight n) {
+        make_row(pool, shape, y, n);
+        rows_.add_bits(y * shape.counters(), bits, shape.counters(), n);
+    }
+
+    // A row for this label, and room for n more points in it. The first split point has seen the most.
+    RIPARIAN_HOT void make_row(Pool& pool, const CandidateShape& shape, Class y, Weight n) {
         const std::size_t stride = shape.counters();
         if ((y + 1) * stride > rows_.size()) [[unlikely]]
             rows_.extend(pool, (y + 1) * stride);
-        // The first split point has seen the most.
         rows_.fit(pool, rows_[y * stride + shape.everyone(0)] + n);
-        rows_.add_bits(y * stride, bits, stride, n);
     }
 
     template <class Visitor>

@@ -30,6 +30,12 @@ public:
         left_.add_bits(0, bits, left_.size(), n);
     }
 
+    // Points at once, of which so many are left of each candidate.
+    void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts) {
+        left_.fit(pool, oldest(shape) + counts[shape.everyone(0)]);
+        left_.add_all(0, counts, left_.size());
+    }
+
     // From the counts that it follows from.
     void restore(Pool& pool, const CandidateShape& shape, const Counts<Estimation>& estimation);
 

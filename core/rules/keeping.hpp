@@ -243,36 +243,52 @@ private:
         auto& scratch = context.scratch;
         const std::size_t dims = scratch.drawn.size();
         const auto gather = [&](const CellPoints& points, const Run& run) {
-            scratch.gathered.resize(dims * run.count);
+            const std::size_t stride = LongList::stride(run.count);
+            scratch.gathered.resize(dims * stride);
             context.shared.values(std::span<const typename Tree::Feature>(scratch.drawn),
-                                  points.ts(run), scratch.gathered.data(), run.count);
+                                  points.ts(run), scratch.gathered.data(), stride);
         };
         const auto project = [&](const Run& run, std::size_t i) {
             scratch.values.resize(std::max(scratch.values.size(), dims));
             for (std::size_t d = 0; d < dims; ++d)
-                scratch.values[d] = scratch.gathered[d * run.count + i];
-        };
-        const auto count = [&](CellPoints& points, const Run& run, auto&& counted) {
-            const auto labels = points.labels(run);
-            const auto weights = points.weights(run);
-            for (std::size_t i = 0; i < run.count; ++i) {
-                project(run, i);
-                counted(labels[i], weights.empty() ? Weight{1} : weights[i]);
-            }
+                scratch.values[d] = scratch.gathered[d * LongList::stride(run.count) + i];
         };
         const auto [structure, estimation] = scratch.cell;
+        const Class n_classes = tree.n_classes();
+        // at_once(list, values), or one(label, weight) for each point, projected.
+        const auto count = [&](CellPoints& points, const Run& run, auto&& at_once, auto&& one) {
+            const auto labels = points.labels(run);
+            const auto weights = points.weights(run);
+            if (scratch.list.set(labels, weights) &&
+                candidates.may_count_at_once(scratch.list, n_classes))
+                return at_once(scratch.list, std::span(scratch.gathered));
+            for (std::size_t i = 0; i < run.count; ++i) {
+                project(run, i);
+                one(labels[i], weights.empty() ? Weight{1} : weights[i]);
+            }
+        };
         gather(scratch.structure, structure);
         for (const std::uint32_t i : scratch.split_points) {
             project(structure, i);
             candidates.add_split_point(tree.record_.lost_estimation, scratch);
         }
-        count(scratch.structure, structure, [&](Class y, Weight n) {
-            candidates.count_structure(tree.pool_, y, n, tree.n_classes(), scratch);
-        });
+        count(
+            scratch.structure, structure,
+            [&](LongList& list, std::span<float> values) {
+                candidates.count_structure(tree.pool_, list, values, n_classes);
+            },
+            [&](Class y, Weight n) {
+                candidates.count_structure(tree.pool_, y, n, n_classes, scratch);
+            });
         gather(scratch.estimation, estimation);
-        count(scratch.estimation, estimation, [&](Class y, Weight n) {
-            candidates.count_estimation(tree.pool_, y, n, tree.n_classes(), scratch);
-        });
+        count(
+            scratch.estimation, estimation,
+            [&](LongList& list, std::span<float> values) {
+                candidates.count_estimation(tree.pool_, list, values, n_classes);
+            },
+            [&](Class y, Weight n) {
+                candidates.count_estimation(tree.pool_, y, n, n_classes, scratch);
+            });
     }
 
     template <class Tree>

@@ -22,6 +22,7 @@
 #include "kept/lists.hpp"
 #include "rules/two_streams.hpp"
 #include "split/candidate_scratch.hpp"
+#include "split/long_list.hpp"
 #include "split/look.hpp"
 
 namespace riparian {
@@ -60,6 +61,7 @@ struct Looking {
         std::optional<Look::Values> cut_values;  // of its points, in the dimension of the split
         StructureTally tally;
         Look look;
+        LongList list;
     };
 
     static KeptPoints<Columns> shared(const KeptSettings& settings, const Columns& space) {

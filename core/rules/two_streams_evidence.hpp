@@ -52,6 +52,21 @@ public:
         none_valid_ = false;
     }
 
+    // Points of one label at once, which are too many to be kept; before there are sums.
+    static bool may_keep(const CandidateShape& shape, std::uint64_t points, Class n_classes) {
+        return StructureCounts::may_keep(shape, points, n_classes);
+    }
+    void add_structure(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts,
+                       Class y, Class n_classes) {
+        structure_.add_counts(pool, shape, counts, y, n_classes);
+    }
+    void add_estimation(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts,
+                        Class y, Class n_classes) {
+        totals_.add_counts(pool, shape, counts);
+        estimation_.add_counts(pool, shape, counts, y, n_classes);
+        none_valid_ = false;
+    }
+
     // The best valid candidate, if any is valid: the leaf can split.
     std::optional<Choice> best(const CandidateShape& shape, std::uint64_t alpha,
                                CheckScratch& check) {

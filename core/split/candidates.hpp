@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "counts/histogram.hpp"
@@ -14,6 +15,7 @@
 #include "split/best_split.hpp"
 #include "split/candidate_block.hpp"
 #include "split/candidate_scratch.hpp"
+#include "split/long_list.hpp"
 
 namespace riparian {
 
@@ -101,6 +103,21 @@ public:
         if (split_points_so_far_ == 0) return;
         sides(scratch);
         evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, n_classes);
+    }
+    // All points of a list, if it is long: values[d * list.stride + i]. The counts are the same.
+    bool may_count_at_once(const LongList& list, Class n_classes) const {
+        return split_points_so_far_ > 0 && !Evidence::may_keep(shape_, list.weight(), n_classes);
+    }
+    void count_structure(Pool& pool, LongList& list, std::span<float> values, Class n_classes) {
+        for_each_label(list, values, [&](Class y, const std::uint64_t* counts) {
+            evidence_.add_structure(pool, shape_, counts, y, n_classes);
+        });
+    }
+    void count_estimation(Pool& pool, LongList& list, std::span<float> values, Class n_classes) {
+        received_ += list.weight();
+        for_each_label(list, values, [&](Class y, const std::uint64_t* counts) {
+            evidence_.add_estimation(pool, shape_, counts, y, n_classes);
+        });
     }
     void forget_received() { received_ = 0; }
 
@@ -191,6 +208,13 @@ private:
     RIPARIAN_HOT void project(Point x, CandidateScratch<Space>& scratch) const {
         if (scratch.values.size() < shape_.dims) scratch.values.resize(shape_.dims);
         Space::project(features(), shape_.dims, x, scratch.values.data());
+    }
+
+    template <class Visitor>
+    void for_each_label(LongList& list, std::span<float> values, Visitor&& visitor) const {
+        list.for_each_label(
+            shape_, split_points_so_far_, thresholds(), values,
+            [this](std::size_t d) { return Space::equals(features()[d]); }, visitor);
     }
 
     // CreateCandidateSplit in every dimension (R3).

@@ -42,7 +42,7 @@ public:
         structure.for_each_row(shape, scratch, [&](const auto* row) {
             const auto* everyone = row + shape.candidates();
             left_.fit(pool, left_[shape.everyone(0)] + everyone[0]);
-            left_.add_all(row);
+            left_.add_all(0, row, shape.counters());
             std::size_t i = 0;
             for (std::uint32_t d = 0; d < shape.dims; ++d)
                 for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i)

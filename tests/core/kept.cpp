@@ -19,6 +19,7 @@
 #include "kept/lists.hpp"
 #include "settings.hpp"
 #include "shuffle.hpp"
+#include "split/long_list.hpp"
 #include "split/look.hpp"
 
 using namespace riparian;
@@ -437,6 +438,52 @@ void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
     CHECK(result.best->g == best->g && result.best->gain == best->gain);
 }
 
+// -- long lists -------------------------------------------------------------------------------------
+
+// Whether it was long enough.
+bool test_long_list(std::uint64_t seed, LongList& list) {
+    Draws draws(key(seed, 4));
+    const std::size_t n = 100 + draws.below(300), stride = LongList::stride(n);
+    const CandidateShape shape{static_cast<std::uint32_t>(1 + draws.below(4)),
+                               static_cast<std::uint32_t>(1 + draws.below(20))};
+    const std::size_t split_points = 1 + draws.below(shape.split_points);
+    const std::uint64_t n_labels = 1 + draws.below(draws.below(2) ? 5 : 90);
+    std::vector<Class> labels(n);
+    for (Class& y : labels) y = static_cast<Class>(draws.below(n_labels));
+    std::vector<Weight> weights;
+    if (draws.below(2))
+        for (std::size_t i = 0; i < n; ++i) weights.push_back(draws.below(40));
+    std::vector<float> values(shape.dims * stride), thresholds(shape.candidates(), nan);
+    for (float& value : values) value = make_value(draws);
+    for (std::size_t i = 0; i < thresholds.size(); ++i)
+        if (i % shape.split_points < split_points) thresholds[i] = make_value(draws);
+
+    if (!list.set(labels, weights)) return false;
+    const auto equals = [](std::size_t d) { return d == 1; };
+    const auto weight = [&](std::size_t i) { return weights.empty() ? Weight{1} : weights[i]; };
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < n; ++i) all += weight(i);
+    CHECK(list.weight() == all);
+    std::vector<std::uint64_t> plain(n_labels * shape.counters());
+    for (std::size_t i = 0; i < n; ++i) {
+        std::uint64_t* row = plain.data() + labels[i] * shape.counters();
+        for (std::size_t c = 0; c < shape.candidates(); ++c) {
+            const std::size_t d = c / shape.split_points;
+            const float value = values[d * stride + i];
+            row[c] += (equals(d) ? value == thresholds[c] : value <= thresholds[c]) * weight(i);
+        }
+        for (std::size_t j = 0; j < split_points; ++j) row[shape.everyone(j)] += weight(i);
+    }
+    std::vector<std::uint64_t> counted(plain.size());
+    list.for_each_label(shape, split_points, thresholds.data(), values, equals,
+                        [&](Class y, const std::uint64_t* counts) {
+                            std::copy_n(counts, shape.counters(),
+                                        counted.data() + y * shape.counters());
+                        });
+    CHECK(counted == plain);
+    return true;
+}
+
 }  // namespace
 
 int main() {
@@ -458,6 +505,10 @@ int main() {
         halves_chosen = 0;
         for (std::uint64_t seed = 0; seed < 600; ++seed) test_look(seed, look, tally);
         CHECK(halves_chosen > 30);
+        LongList list;
+        int long_lists = 0;
+        for (std::uint64_t seed = 0; seed < 300; ++seed) long_lists += test_long_list(seed, list);
+        CHECK(long_lists > 100);
         std::printf("looks with %s kernels\n", set->name);
     }
     std::puts("all as the rules say");

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -60,16 +62,41 @@ LONG = Parameters(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("kernels", _core.kernel_names())
-def test_every_instruction_set_gives_the_same_bits_also_when_counters_widen(kernels):
+@pytest.fixture(params=_core.kernel_names())
+def each_instruction_set(request):
+    before = _core.kernel_names()[-1]
+    _core.use_kernels(request.param)
+    yield
+    _core.use_kernels(before)
+
+
+@pytest.mark.usefixtures("each_instruction_set")
+@pytest.mark.parametrize("heaviest", [1, 300])
+def test_every_instruction_set_gives_the_same_bits_also_when_counters_widen(heaviest):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 5)).astype(np.float32)
     y = (X[:, 0] + rng.normal(size=1500) > 0).astype(int)
-    before = _core.kernel_names()[-1]
-    _core.use_kernels(kernels)
-    try:
-        engine = Native(LONG, 5)
-        engine.learn(X, y)
-        assert_same(learn_reference(LONG, X, y), engine, X[:50])
-    finally:
-        _core.use_kernels(before)
+    weights = rng.integers(1, heaviest, len(y), endpoint=True).astype(float)
+    engine = Native(LONG, 5)
+    engine.learn(X, y, weights)
+    assert_same(learn_reference(LONG, X, y, weights), engine, X[:50])
+
+
+ALIKE = replace(LONG, alpha=Geometric(1, 1.1), beta=Geometric(20, 1.1), kept_points=1000)
+
+
+@pytest.mark.usefixtures("each_instruction_set")
+@pytest.mark.parametrize("heaviest", [1, 5])
+@pytest.mark.parametrize("classes", [3, 60])
+def test_a_leaf_of_points_that_are_alike_counts_its_long_list_as_the_rules_say(heaviest, classes):
+    rng = np.random.default_rng(1)
+    X = np.full((1600, 3), 7, np.float32)
+    X[:, 1] = rng.integers(0, 2, len(X))
+    y = rng.integers(0, classes, len(X))
+    weights = rng.integers(1, heaviest, len(y), endpoint=True).astype(float)
+    engine = Native(ALIKE, 3, categorical=[1])
+    engine.learn(X, y, weights)
+    assert max(tree["stuck"] for tree in engine.stats()) > 0
+    bytes_before = engine.bytes()
+    assert engine.reborn().bytes() == bytes_before
+    assert_same(learn_reference(ALIKE, X, y, weights, categorical=[1]), engine, X[:50])
