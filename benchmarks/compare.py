@@ -287,6 +287,8 @@ def main() -> None:
         parser.error("--resume needs --out: it goes on with that record")
     if OURS not in options.peers:
         parser.error(f"--peers must name {OURS}: everything is given in proportion to it")
+    if options.trees and not {FEW, MANY}.intersection(options.trees):
+        parser.error(f"--trees must name {FEW} or {MANY}: the tables are of such forests")
     plan = QUICK if options.quick else FULL
     plan = replace(
         plan,

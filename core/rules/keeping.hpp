@@ -255,16 +255,16 @@ private:
         };
         const auto [structure, estimation] = scratch.cell;
         const Class n_classes = tree.n_classes();
-        // at_once(list, values), or one(label, weight) for each point, projected.
-        const auto count = [&](CellPoints& points, const Run& run, auto&& at_once, auto&& one) {
+        // counted(list, values), or counted(label, weight, scratch) for each point, projected.
+        const auto count = [&](CellPoints& points, const Run& run, auto&& counted) {
             const auto labels = points.labels(run);
             const auto weights = points.weights(run);
             if (scratch.list.set(labels, weights) &&
                 candidates.may_count_at_once(scratch.list, n_classes))
-                return at_once(scratch.list, std::span(scratch.gathered));
+                return counted(scratch.list, std::span(scratch.gathered));
             for (std::size_t i = 0; i < run.count; ++i) {
                 project(run, i);
-                one(labels[i], weights.empty() ? Weight{1} : weights[i]);
+                counted(labels[i], weights.empty() ? Weight{1} : weights[i], scratch);
             }
         };
         gather(scratch.structure, structure);
@@ -272,23 +272,13 @@ private:
             project(structure, i);
             candidates.add_split_point(tree.record_.lost_estimation, scratch);
         }
-        count(
-            scratch.structure, structure,
-            [&](LongList& list, std::span<float> values) {
-                candidates.count_structure(tree.pool_, list, values, n_classes);
-            },
-            [&](Class y, Weight n) {
-                candidates.count_structure(tree.pool_, y, n, n_classes, scratch);
-            });
+        count(scratch.structure, structure, [&](auto&&... points) {
+            candidates.count_structure(tree.pool_, n_classes, points...);
+        });
         gather(scratch.estimation, estimation);
-        count(
-            scratch.estimation, estimation,
-            [&](LongList& list, std::span<float> values) {
-                candidates.count_estimation(tree.pool_, list, values, n_classes);
-            },
-            [&](Class y, Weight n) {
-                candidates.count_estimation(tree.pool_, y, n, n_classes, scratch);
-            });
+        count(scratch.estimation, estimation, [&](auto&&... points) {
+            candidates.count_estimation(tree.pool_, n_classes, points...);
+        });
     }
 
     template <class Tree>

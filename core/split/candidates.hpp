@@ -91,13 +91,13 @@ public:
     void add_split_point(std::uint64_t born_at, const CandidateScratch<Space>& scratch) {
         create_candidate_splits(born_at, scratch);
     }
-    void count_structure(Pool& pool, Class y, Weight n, Class n_classes,
+    void count_structure(Pool& pool, Class n_classes, Class y, Weight n,
                          CandidateScratch<Space>& scratch) {
         sides(scratch);
         evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
                                 split_points_so_far_);
     }
-    void count_estimation(Pool& pool, Class y, Weight n, Class n_classes,
+    void count_estimation(Pool& pool, Class n_classes, Class y, Weight n,
                           CandidateScratch<Space>& scratch) {
         received_ += n;
         if (split_points_so_far_ == 0) return;
@@ -108,12 +108,12 @@ public:
     bool may_count_at_once(const LongList& list, Class n_classes) const {
         return split_points_so_far_ > 0 && !Evidence::may_keep(shape_, list.weight(), n_classes);
     }
-    void count_structure(Pool& pool, LongList& list, std::span<float> values, Class n_classes) {
+    void count_structure(Pool& pool, Class n_classes, LongList& list, std::span<float> values) {
         for_each_label(list, values, [&](Class y, const std::uint64_t* counts) {
             evidence_.add_structure(pool, shape_, counts, y, n_classes);
         });
     }
-    void count_estimation(Pool& pool, LongList& list, std::span<float> values, Class n_classes) {
+    void count_estimation(Pool& pool, Class n_classes, LongList& list, std::span<float> values) {
         received_ += list.weight();
         for_each_label(list, values, [&](Class y, const std::uint64_t* counts) {
             evidence_.add_estimation(pool, shape_, counts, y, n_classes);

@@ -44,8 +44,8 @@ public:
     }
 
     // visitor(label, counts): the weight of its points left of each candidate; at everyone's places, of the first
-    // `split_points`, of all its points. values[d * stride + i] is that of point i in dimension d;
-    // equals(d) says whether it is categorical (R22).
+    // `split_points`, of all its points. values[d * stride + i] is that of point i in dimension d,
+    // and what is past the last is overwritten; equals(d) says whether it is categorical (R22).
     template <class Equals, class Visitor>
     void for_each_label(const CandidateShape& shape, std::size_t split_points,
                         const float* thresholds, std::span<float> values, Equals&& equals,

@@ -189,11 +189,18 @@ def test_processes_of_their_own_measure_and_one_that_fails_is_told(tmp_path, mon
     assert Standings.of(figures).rows == {}
 
 
-def test_nothing_is_measured_without_ours(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["compare", "--peers", "river-tree"])
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--peers", "river-tree"], "--peers must name riparian"),
+        (["--trees", "1", "3"], "--trees must name 10 or 100"),
+    ],
+)
+def test_nothing_is_measured_that_has_no_place_in_the_tables(monkeypatch, capsys, options, error):
+    monkeypatch.setattr(sys, "argv", ["compare", *options])
     with pytest.raises(SystemExit):
         compare.main()
-    assert "must name riparian" in capsys.readouterr().err
+    assert error in capsys.readouterr().err
 
 
 def test_every_column_is_scaled_to_one_and_a_constant_one_stays():
