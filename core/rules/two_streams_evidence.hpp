@@ -52,16 +52,17 @@ public:
         none_valid_ = false;
     }
 
-    // Points of one label at once, which are too many to be kept; before there are sums.
+    // So many points of a stream may be kept as they are; if they are more, those of one label can be
+    // counted at once, before there are sums.
     static bool may_keep(const CandidateShape& shape, std::uint64_t points, Class n_classes) {
         return StructureCounts::may_keep(shape, points, n_classes);
     }
-    void add_structure(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts,
-                       Class y, Class n_classes) {
+    void add_structure_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts,
+                              Class y, Class n_classes) {
         structure_.add_counts(pool, shape, counts, y, n_classes);
     }
-    void add_estimation(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts,
-                        Class y, Class n_classes) {
+    void add_estimation_counts(Pool& pool, const CandidateShape& shape,
+                               const std::uint64_t* counts, Class y, Class n_classes) {
         totals_.add_counts(pool, shape, counts);
         estimation_.add_counts(pool, shape, counts, y, n_classes);
         none_valid_ = false;

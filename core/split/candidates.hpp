@@ -110,13 +110,13 @@ public:
     }
     void count_structure(Pool& pool, Class n_classes, LongList& list, std::span<float> values) {
         for_each_label(list, values, [&](Class y, const std::uint64_t* counts) {
-            evidence_.add_structure(pool, shape_, counts, y, n_classes);
+            evidence_.add_structure_counts(pool, shape_, counts, y, n_classes);
         });
     }
     void count_estimation(Pool& pool, Class n_classes, LongList& list, std::span<float> values) {
         received_ += list.weight();
         for_each_label(list, values, [&](Class y, const std::uint64_t* counts) {
-            evidence_.add_estimation(pool, shape_, counts, y, n_classes);
+            evidence_.add_estimation_counts(pool, shape_, counts, y, n_classes);
         });
     }
     void forget_received() { received_ = 0; }
