@@ -73,6 +73,13 @@ public:
                                           bytes_;
     }
 
+    // So many leaves fit, none of them settled, whichever columns they are split in.
+    template <class Space>
+    bool has_room_for_leaves(std::size_t leaves, const Space& space) const {
+        if (bytes_ == unbounded) return true;
+        return charge_of_leaves(leaves, 0) + tree_.growth_of_all_importances(space) <= bytes_;
+    }
+
     // Not even one leaf can collect what it takes to split: the tree has stopped growing, and goes on
     // learning in its leaves.
     void stop(std::uint64_t t) {

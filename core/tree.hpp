@@ -77,10 +77,18 @@ public:
     // Learn a batch whose first point is the t-th of the stream. `weights` may be null: all one.
     void learn(const Batch& batch, const Class* labels, const double* weights, std::uint64_t t,
                Context& context) {
-        for (std::size_t first = 0; first < batch.size(); first += lanes)
-            learn_lanes(batch, first, std::min(lanes, batch.size() - first), labels, weights,
-                        t + first, context);
-        received_ = t + batch.size();
+        const std::size_t n = batch.size();
+        bool looked_ahead = false;
+        for (std::size_t first = 0; first < n; first += lanes) {
+            if constexpr (requires { Rule::grow_ahead(*this, labels, n, t, context); })
+                if (!looked_ahead && nodes_[0].inner()) {
+                    looked_ahead = true;
+                    first += Rule::grow_ahead(*this, labels + first, n - first, t + first, context);
+                }
+            learn_lanes(batch, first, std::min(lanes, n - first), labels, weights, t + first,
+                        context);
+        }
+        received_ = t + n;
         trim();
         Rule::tidy(*this, context.settings);
     }
@@ -300,11 +308,14 @@ private:
             if (leaf.active()) deactivate(leaf);
             leaf.estimation.release(histograms_);
         }
+        histograms_.restart();
+        pool_.restart();
         leaves_.restart();
         nodes_.restart();
         waiting_.clear();
         importance_.restart();
         totals_.should_splits = totals_.must_splits = 0;
+        totals_.activations = totals_.refreshes = 0;
         depth_ = 0;
         ++felled_;
     }
@@ -321,6 +332,16 @@ private:
         if constexpr (Space::columns)
             return decltype(importance_)::bytes(
                        std::max<std::size_t>(importance_.size(), std::size_t{Space::column(feature)} + 1)) -
+                   importance_.bytes();
+        else
+            return 0;
+    }
+
+    // And splits in all columns.
+    std::size_t growth_of_all_importances(const Space& space) const {
+        if constexpr (Space::columns)
+            return decltype(importance_)::bytes(
+                       std::max<std::size_t>(importance_.size(), space.n_dims())) -
                    importance_.bytes();
         else
             return 0;

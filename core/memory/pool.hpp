@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,18 @@ public:
         std::swap(handed_out_, other.handed_out_);
         std::swap(cut_, other.cut_);
         std::swap(live_, other.live_);
+    }
+
+    // All blocks have come back, and many will be asked for again: the newest chunk, the largest, is cut from
+    // its beginning.
+    void restart() {
+        std::fill(std::begin(free_), std::end(free_), nullptr);
+        cut_ = 0;
+        if (chunks_.empty()) return;
+        for (const auto& [chunk, bytes] : std::span(chunks_).first(chunks_.size() - 1))
+            give_back(chunk, bytes);
+        chunks_.erase(chunks_.begin(), chunks_.end() - 1);
+        next_ = chunks_[0].first;
     }
 
     void* allocate(std::size_t bytes) {

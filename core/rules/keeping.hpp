@@ -56,6 +56,8 @@ struct Keeping : Regrowing<Keeping> {
         enter(tree, 0);
     }
 
+    using Regrowing<Keeping>::grow_ahead;
+
     // The point that is not at hand any more: what the tree had received of it counts as lost.
     template <class Tree>
     RIPARIAN_HOT static void arrive(Tree& tree, std::uint64_t t, std::uint64_t stream_key,

@@ -2,14 +2,19 @@
 // hand (R21).
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "budget.hpp"
+#include "counts/labels.hpp"
 #include "draws.hpp"
 #include "kept/cells.hpp"
 #include "kept/listed.hpp"
 #include "rules/looking.hpp"
 #include "rules/two_streams.hpp"
+#include "tree_totals.hpp"
 
 namespace riparian {
 
@@ -40,11 +45,28 @@ protected:
     template <class Tree>
     static bool is_grown_anew(Tree& tree, typename Tree::Context& context) {
         ++tree.record_.structure_arrivals;
-        if (!is_due(tree, context)) return false;
-        tree.record_.growing = true;
-        const bool grown = grow_anew(tree, context);
-        tree.record_.growing = false;
-        return grown;
+        return is_due(tree, context) && grow_anew(tree, context);
+    }
+
+    // A tree that is grown anew in the course of a block keeps nothing of what it was before, so points up to
+    // there need not be learned. Returns how many of the next n points that were; they are kept already. If
+    // the last growth among them would be in vain, the one before it may do.
+    template <class Tree>
+    static std::size_t grow_ahead(Tree& tree, const Class* labels, std::size_t n, std::uint64_t t,
+                                  typename Tree::Context& context) {
+        const Standing before = standing(tree, t);
+        if (before.structure_arrivals + n < tree.record_.bound || tree.totals_.stopped_at != 0 ||
+            tree.settled_ > 0 || !context.settings.regrows)
+            return 0;
+        const std::uint64_t bound = tree.record_.bound;
+        const std::vector<Standing> growths = next_growths(tree, before, labels, n, context);
+        for (auto next = growths.rbegin(); next != growths.rend(); ++next) {
+            stand(tree, *next, context);
+            if (cannot_stop(tree, context) && grow_anew(tree, context)) return next->received - t;
+        }
+        stand(tree, before, context);
+        tree.record_.bound = bound;
+        return 0;
     }
 
     template <class Tree>
@@ -62,9 +84,72 @@ private:
                context.settings.regrows && tree.totals_.stopped_at == 0;
     }
 
+    // What a tree has received by some point of a block.
+    struct Standing {
+        std::uint64_t received;  // points of the stream
+        std::uint64_t structure_arrivals;
+        TreeTotals totals;
+    };
+    template <class Tree>
+    static Standing standing(const Tree& tree, std::uint64_t received) {
+        return {received, tree.record_.structure_arrivals, tree.totals_};
+    }
+    template <class Tree>
+    static void stand(Tree& tree, const Standing& at, typename Tree::Context& context) {
+        context.received = at.received;
+        tree.record_.structure_arrivals = at.structure_arrivals;
+        tree.totals_ = at.totals;
+    }
+
+    // Where the tree is due among the next n points, which are counted as if they were learned.
+    template <class Tree>
+    static std::vector<Standing> next_growths(const Tree& tree, Standing at, const Class* labels,
+                                              std::size_t n, const typename Tree::Context& context) {
+        using Stream = TwoStreams::Stream;
+        std::vector<Standing> growths;
+        std::uint64_t bound = tree.record_.bound;
+        const std::uint64_t stream_key = key(context.settings.seed, tree.number_, stream_draw);
+        const std::uint64_t end = tree.planted_ + context.settings.kept_points;
+        for (std::size_t i = 0; i < n && at.received < end; ++i) {
+            const std::uint64_t t = at.received++;
+            at.totals.classes = std::max<std::uint64_t>(at.totals.classes, labels[i] + 1);
+            const Weight weight = Base::weight_of(tree, t, context);
+            if (weight == 0) continue;
+            switch (TwoStreams::stream_of(fold(stream_key, t), context.settings)) {
+                case Stream::structure:
+                    at.totals.structure_points += weight;
+                    if (++at.structure_arrivals >= bound) {
+                        bound = 2 * at.structure_arrivals;
+                        growths.push_back(at);
+                    }
+                    break;
+                case Stream::estimation:
+                    at.totals.estimation_points += weight;
+                    break;
+                case Stream::ignored:
+                    at.totals.ignored_points += weight;
+            }
+        }
+        return growths;
+    }
+
+    // However it grows by the points that it has received: every leaf but a lone root holds one.
+    template <class Tree>
+    static bool cannot_stop(Tree& tree, const typename Tree::Context& context) {
+        return Budget(tree, context.settings.budget)
+            .has_room_for_leaves(tree.totals_.estimation_points + 1, context.space);
+    }
+
     // All its points are the list of a new root. If that does not split, the old tree stays.
     template <class Tree>
     static bool grow_anew(Tree& tree, typename Tree::Context& context) {
+        tree.record_.growing = true;
+        const bool grown = try_to_grow(tree, context);
+        tree.record_.growing = false;
+        return grown;
+    }
+    template <class Tree>
+    static bool try_to_grow(Tree& tree, typename Tree::Context& context) {
         auto& record = tree.record_;
         const std::uint64_t old_growth = record.growth;
         record.bound = 2 * record.structure_arrivals;

@@ -185,6 +185,25 @@ def load(name):
     return riparian.load(GOLDENS / f"{name}.riparian")
 
 
+# When these were written, two counts went on where a tree was grown anew (R21). Now they start again
+# with the tree, so they are taken from what is learned today; all the rest must be the same.
+COUNTED_ON = ("trees_replaced_2", "pixels_kept_2")
+ACTIVATIONS_AND_REFRESHES = slice(6, 8)  # among the ten totals of a tree
+
+
+def load_to_compare(name, today):
+    if name not in COUNTED_ON:
+        return load(name)
+    header, arrays = opened((GOLDENS / f"{name}.riparian").read_bytes())
+    then, now = (
+        found["totals"].reshape(-1, 10)[:, ACTIVATIONS_AND_REFRESHES]
+        for found in (arrays, opened(today.to_bytes())[1])
+    )
+    assert (then >= now).all()
+    then[:] = now
+    return riparian.from_bytes(sealed(header, arrays))
+
+
 def learned_today(name):
     forest = CASES[name]()
     if name.endswith("_1"):  # these do not say what a forest has been through
@@ -205,7 +224,8 @@ def test_an_old_snapshot_predicts_what_it_predicted_when_it_was_written(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_an_old_snapshot_is_the_forest_that_is_learned_today(name):
-    forest, today = load(name), learned_today(name)
+    today = learned_today(name)
+    forest = load_to_compare(name, today)
     assert type(forest) is type(today)
     assert forest.get_params() == today.get_params()
     assert forest.to_bytes() == today.to_bytes()
@@ -213,7 +233,8 @@ def test_an_old_snapshot_is_the_forest_that_is_learned_today(name):
 
 @pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("predicting")])
 def test_an_old_snapshot_goes_on_as_if_it_had_been_learned_today(name):
-    forest, today = load(name), learned_today(name)
+    today = learned_today(name)
+    forest = load_to_compare(name, today)
     if not hasattr(forest, "n_features_in_"):
         for i in range(30, 40):
             forest.partial_fit(*picture(i))

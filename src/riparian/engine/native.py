@@ -44,6 +44,9 @@ AnyParameters = Parameters | SaffariParameters
 
 CACHE_BYTES = 2**18  # rows of a block, read once for every tree, should stay in the second cache
 
+# While trees are grown anew, what comes before in the same block is passed over: long blocks save work.
+GROWING_BYTES = 2**22
+
 DEPTH_DIMS = 2**31  # of depth images: as good as infinitely many
 
 SPARSE_COLUMNS = 256  # at most, that a sparse row is charged for
@@ -133,10 +136,13 @@ class Engine(ABC):
         if 0 < len(points) <= size:  # a cut would copy sparse rows
             self._learn_block(points, y, weights, workers)
             return
-        for first in range(0, len(points), size):
+        first = 0
+        while first < len(points):
             block = slice(first, first + size)
             weight = None if weights is None else weights[block]
             self._learn_block(points[block], y[block], weight, workers)
+            first += size
+            size = self._block_points()
 
     def _learn_block(
         self,
@@ -301,7 +307,8 @@ class ColumnEngine(Engine):
         return points
 
     def _block_points(self) -> int:
-        return max(64, min(_core.block, CACHE_BYTES // (4 * max(1, self.n_dims))))
+        size = GROWING_BYTES if self.rule.grows_ahead(self.core.points) else CACHE_BYTES
+        return max(64, min(_core.block, size // (4 * max(1, self.n_dims))))
 
 
 @dataclass(frozen=True)

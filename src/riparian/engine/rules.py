@@ -57,6 +57,10 @@ class Rule(ABC):
         """How many points the forest keeps when it has received so many (R19)."""
         return 0
 
+    def grows_ahead(self, points: int) -> bool:
+        """Whether trees that have received so many points may be grown anew by the next ones (R21)."""
+        return False
+
     @abstractmethod
     def check_budget(self, needed: int, what: str) -> None:
         """An error if a tree that needs so many bytes before the first point has no room to grow."""
@@ -163,6 +167,9 @@ class Keeping(TwoStreams):
     def kept(self, points: int) -> int:
         return min(points, self.kept_points)
 
+    def grows_ahead(self, points: int) -> bool:
+        return points < self.kept_points and self.regrows()
+
     def check_budget(self, needed: int, what: str) -> None:
         p, budget = self.parameters, self.budget()
         if budget is None or needed <= budget:
@@ -187,6 +194,10 @@ class Adaptive(Keeping):
 
     columns = _core.ColumnAdaptive  # type: ignore[assignment]
     parameters: AdaptiveParameters
+
+    def grows_ahead(self, points: int) -> bool:
+        """They are, but every point is tested on the tree as it is when it comes."""
+        return False
 
     def settings(self) -> _core.AdaptiveSettings:  # type: ignore[override]
         p = self.parameters

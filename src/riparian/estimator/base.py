@@ -215,9 +215,9 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         many of them are `active`, and of those how many are `young` (they look among kept points,
         R20), `pure` (only one class so far) or `stuck` (their candidates had to be drawn again, R8);
         the largest `depth`; points by stream; `activations` of inactive leaves and `refreshes` they
-        cost (R12); with `max_memory`, `evictions` from the fringe and, for each tree, `stopped_at`:
-        the number of points after which it stopped growing, 0 while it grows; in total, how many
-        have. `budget_binds` once a leaf was evicted or a tree has stopped: until then, `max_memory`
+        cost (R12), like splits since the tree was last grown anew (R21); with `max_memory`,
+        `evictions` from the fringe and, for each tree, `stopped_at`: the number of points after which
+        it stopped growing, 0 while it grows; in total, how many have. `budget_binds` once a leaf was evicted or a tree has stopped: until then, `max_memory`
         has cost nothing but places in the fringe. `bytes` of the trees, by kind.
         """
         check_is_fitted(self)
