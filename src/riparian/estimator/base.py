@@ -217,8 +217,9 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         the largest `depth`; points by stream; `activations` of inactive leaves and `refreshes` they
         cost (R12), like splits since the tree was last grown anew (R21); with `max_memory`,
         `evictions` from the fringe and, for each tree, `stopped_at`: the number of points after which
-        it stopped growing, 0 while it grows; in total, how many have. `budget_binds` once a leaf was evicted or a tree has stopped: until then, `max_memory`
-        has cost nothing but places in the fringe. `bytes` of the trees, by kind.
+        it stopped growing, 0 while it grows; in total, how many have. `budget_binds` once a leaf was
+        evicted or a tree has stopped: until then, `max_memory` has cost nothing but places in the
+        fringe. `bytes` of the trees, by kind.
         """
         check_is_fitted(self)
         trees = [_with_sums(tree) for tree in self._native.core.stats()]
