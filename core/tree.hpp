@@ -73,6 +73,10 @@ public:
 
     Tree(const Tree&) = delete;
     Tree& operator=(const Tree&) = delete;
+    ~Tree() {
+        histograms_.leave_chunks();
+        pool_.leave_chunks();
+    }
 
     // Learn a batch whose first point is the t-th of the stream. `weights` may be null: all one.
     void learn(const Batch& batch, const Class* labels, const double* weights, std::uint64_t t,

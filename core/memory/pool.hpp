@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory/chunks.hpp"
 #include "memory/pages.hpp"
 
 namespace riparian {
@@ -21,7 +22,7 @@ public:
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
     ~Pool() {
-        for (const auto& [chunk, bytes] : chunks_) give_back(chunk, bytes);
+        give_back_chunks(chunks_);
         for (std::byte* block : large_) give_back(block, large_size(block));
     }
 
@@ -31,9 +32,14 @@ public:
         std::swap(large_bytes_, other.large_bytes_);
         std::swap(free_, other.free_);
         std::swap(next_, other.next_);
-        std::swap(handed_out_, other.handed_out_);
         std::swap(cut_, other.cut_);
         std::swap(live_, other.live_);
+    }
+
+    // The tree goes: another may take what it had. Its blocks are not touched any more.
+    void leave_chunks() {
+        for (const Chunk& chunk : chunks_) SpareChunks::get().add(chunk);
+        chunks_.clear();
     }
 
     // All blocks have come back, and many will be asked for again: the newest chunk, the largest, is cut from
@@ -42,8 +48,7 @@ public:
         std::fill(std::begin(free_), std::end(free_), nullptr);
         cut_ = 0;
         if (chunks_.empty()) return;
-        for (const auto& [chunk, bytes] : std::span(chunks_).first(chunks_.size() - 1))
-            give_back(chunk, bytes);
+        give_back_chunks(std::span(chunks_).first(chunks_.size() - 1));
         chunks_.erase(chunks_.begin(), chunks_.end() - 1);
         next_ = chunks_[0].first;
     }
@@ -102,7 +107,9 @@ private:
 #endif
     static constexpr std::size_t page = 4096;
     // What is not cut yet costs nothing, but each chunk does.
-    std::size_t chunk_bytes() const { return std::clamp<std::size_t>(cut_, 1 << 16, 1 << 24); }
+    std::size_t chunk_bytes() const {
+        return std::bit_floor(std::clamp<std::size_t>(cut_, SpareChunks::smallest, 1 << 24));
+    }
 
     static constexpr std::size_t size_class(std::size_t size) {
         if (size <= 256) return size / 16;
@@ -112,34 +119,38 @@ private:
 
     void* cut(std::size_t size) {
         if (left() < size) {
-            const std::size_t bytes = chunk_bytes();
             chunks_.reserve(chunks_.size() + 1);
-            next_ = static_cast<std::byte*>(take_block(bytes));
-            chunks_.emplace_back(next_, bytes);
-            handed_out_ = next_;
+            chunks_.push_back(SpareChunks::get().take(chunk_bytes()));
+            next_ = chunks_.back().first;
         }
         void* block = next_;
         next_ += size;
         cut_ += size;
-        if (next_ > handed_out_) hand_out_more();
+        if (next_ > handed_out()) hand_out_more();
         return block;
     }
 
     // Of the newest chunk.
     std::size_t left() const {
         if (chunks_.empty()) return 0;
-        const auto& [chunk, bytes] = chunks_.back();
-        return bytes - static_cast<std::size_t>(next_ - chunk);
+        const Chunk& newest = chunks_.back();
+        return newest.bytes - static_cast<std::size_t>(next_ - newest.first);
     }
+    // Its pages up to here are there.
+    std::byte* handed_out() const { return chunks_.back().first + chunks_.back().touched; }
 
     // Some pages more than are cut: an eighth, but not many.
     void hand_out_more() {
         const std::size_t ahead = std::min(cut_ / 8, 8 * page);
-        const auto needed = static_cast<std::size_t>(next_ - handed_out_);
+        const auto needed = static_cast<std::size_t>(next_ - handed_out());
         const std::size_t bytes =
             std::min((needed + ahead + page - 1) / page * page, needed + left());
-        hand_out(handed_out_, bytes);
-        handed_out_ += bytes;
+        hand_out(handed_out(), bytes);
+        chunks_.back().touched += bytes;
+    }
+
+    static void give_back_chunks(std::span<const Chunk> chunks) {
+        for (const Chunk& chunk : chunks) give_back(chunk.first, chunk.bytes);
     }
 
     void* allocate_large(std::size_t size) {
@@ -174,12 +185,11 @@ private:
         return size + 2 * sizeof size;
     }
 
-    std::vector<std::pair<std::byte*, std::size_t>> chunks_;
+    std::vector<Chunk> chunks_;
     std::size_t large_bytes_ = 0;
     std::vector<std::byte*> large_;    // blocks too large for a chunk, each knowing its place here
     void* free_[64] = {};              // per size class: a list through the blocks themselves
     std::byte* next_ = nullptr;        // what is left of the newest chunk
-    std::byte* handed_out_ = nullptr;  // its pages up to here are there
     std::size_t cut_ = 0;              // bytes of all blocks cut so far
     std::size_t live_ = 0;             // bytes of blocks in use
 };

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
-from riparian import Geometric, OnlineForestClassifier
+from riparian import Geometric, OnlineForestClassifier, _core
 
 from engines import NEVER, is_active, leaves, mixture, trees_of
 
@@ -93,3 +97,47 @@ def test_a_forest_of_no_points_takes_a_root_a_tree():
     f = tree(n_estimators=4).partial_fit(np.ones((1, 3)), [0])
     assert f.stats()["bytes"] < 4 * 10_000
     assert all(is_active(t[0]) for t in trees_of(f))
+
+
+FORESTS = """
+import json, resource
+from riparian import OnlineForestClassifier, _core
+from riparian.streams import GaussianMixture
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+def pages():
+    return int(open("/proc/self/statm").read().split()[1])
+
+def learned(points):
+    before = faults(), pages()
+    forest = OnlineForestClassifier(20, kept_points=0, random_state=0)
+    forest.partial_fit(X[:points], y[:points])
+    return faults() - before[0], pages() - before[1], forest
+
+X, y = GaussianMixture.paper().sample(60_000, random_state=0)
+learned(5000)  # what is needed once: modules, tables
+_core.trim()
+first = learned(5000)[:2]
+again = learned(5000)[:2]
+forest = learned(60_000)[2]
+large = pages()
+del forest
+kept = pages()
+_core.trim()
+print(json.dumps([first, again, large - kept, kept - pages()]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.skipif(_core.sanitized, reason="a sanitizer keeps freed memory")
+def test_a_forest_takes_over_what_the_last_one_left_which_is_little():
+    run = subprocess.run(
+        [sys.executable, "-c", FORESTS], capture_output=True, text=True, check=True
+    )
+    first, again, gone, kept = json.loads(run.stdout)
+    assert again[0] < first[0] / 2  # pages handed out by the system, most of them at once
+    assert again[1] < first[1] / 2  # and how much larger the process has become
+    assert 0 < kept <= 2**24 / 4096 * 1.1
+    assert gone > kept / 2  # most of a larger forest goes back at once

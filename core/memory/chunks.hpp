@@ -1,0 +1,94 @@
+// The chunks that pools are cut from. Those of a tree that is gone are kept for the next one: the system takes a
+// microsecond for every page that it hands out anew, and forests often follow one another, as in a search or a
+// cross-validation. They are few, and none is left once a tree asks for more than was kept, so that a bound on
+// the memory of a forest means what the process holds.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+#include "memory/pages.hpp"
+
+namespace riparian {
+
+struct Chunk {
+    std::byte* first;
+    std::size_t bytes;
+    std::size_t touched;  // so many from the first on: their pages are there
+};
+
+class SpareChunks {
+public:
+    static constexpr std::size_t most = std::size_t{1} << 24;      // bytes in all
+    static constexpr std::size_t smallest = std::size_t{1} << 16;  // bytes of a chunk
+
+    // For ever: forests may outlive what ends with the process.
+    static SpareChunks& get() {
+        static SpareChunks& spares = *new SpareChunks;
+        return spares;
+    }
+
+    Chunk take(std::size_t bytes) {
+        if (const Hold hold(busy_); hold && !spares_.empty()) {
+            const auto is_as_large = [=](const Chunk& spare) { return spare.bytes == bytes; };
+            const auto found = std::find_if(spares_.begin(), spares_.end(), is_as_large);
+            if (found != spares_.end()) {
+                const Chunk chunk = *found;
+                *found = spares_.back();
+                spares_.pop_back();
+                held_ -= bytes;
+                return chunk;
+            }
+            drop_all();
+        }
+        return {static_cast<std::byte*>(take_block(bytes)), bytes, 0};
+    }
+
+    void add(const Chunk& chunk) {
+        if (const Hold hold(busy_); hold && held_ + chunk.bytes <= most) {
+            spares_.push_back(chunk);
+            held_ += chunk.bytes;
+        } else {
+            give_back(chunk.first, chunk.bytes);
+        }
+    }
+
+    // All of them go back to the system.
+    void drop() {
+        if (const Hold hold(busy_); hold) drop_all();
+    }
+
+private:
+    // Nobody waits: who finds it busy asks the system. So a fork in the middle does no harm either.
+    class Hold {
+    public:
+        explicit Hold(std::atomic_flag& busy)
+            : busy_(busy), held_(!busy.test_and_set(std::memory_order_acquire)) {}
+        Hold(const Hold&) = delete;
+        Hold& operator=(const Hold&) = delete;
+        ~Hold() {
+            if (held_) busy_.clear(std::memory_order_release);
+        }
+        explicit operator bool() const { return held_; }
+
+    private:
+        std::atomic_flag& busy_;
+        bool held_;
+    };
+
+    SpareChunks() { spares_.reserve(most / smallest); }  // to add one cannot fail
+
+    void drop_all() {
+        for (const Chunk& spare : spares_) give_back(spare.first, spare.bytes);
+        spares_.clear();
+        held_ = 0;
+    }
+
+    std::atomic_flag busy_;
+    std::vector<Chunk> spares_;
+    std::size_t held_ = 0;
+};
+
+}  // namespace riparian
