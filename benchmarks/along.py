@@ -39,19 +39,30 @@ def seconds_along(peer: str, stream: Workload, first: int) -> float:
     return seconds
 
 
-def compare(name: str, first: int, last: int) -> dict[str, Any]:
+def compare(name: str, first: int, last: int, known: float | None = None) -> dict[str, Any]:
+    """`known`: what the other takes, where it need not be measured again, in microseconds per point."""
     stream = load(name, points=last)
-    ours, theirs = (seconds_along(peer, stream, first) for peer in (OURS, THEIRS))
-    found = {
-        "stream": name,
-        "ours_us": ours / (last - first) * 1e6,
-        "theirs_us": theirs / (last - first) * 1e6,
-        "times": theirs / ours,
-    }
+    ours = seconds_along(OURS, stream, first) / (last - first) * 1e6
+    theirs = known or seconds_along(THEIRS, stream, first) / (last - first) * 1e6
+    found = {"stream": name, "ours_us": ours, "theirs_us": theirs, "times": theirs / ours}
     print(
         f"{name:10} {found['ours_us']:8.2f} µs per point, {found['times']:6.0f} times", flush=True
     )
     return found
+
+
+def their_times(path: Path | None, first: int, last: int) -> tuple[dict[str, float], str | None]:
+    """Of an earlier record: what the other takes on each stream, and when that was measured."""
+    if path is None:
+        return {}, None
+    earlier = record.read(path)
+    figures = earlier["figures"]
+    if (figures["first"], figures["last"]) != (first, last):
+        raise SystemExit(
+            f"{path.name} is of points {figures['first']} to {figures['last']}, not {first} to {last}"
+        )
+    times = {row["stream"]: row["theirs_us"] for row in figures["rows"]}
+    return times, figures.get("theirs_measured", earlier["date"])
 
 
 def main() -> None:
@@ -60,13 +71,21 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=FIRST, help="points that do not count")
     parser.add_argument("--last", type=int, default=LAST, help="points in all")
     parser.add_argument("--out", type=Path, help="where the record goes; default: none is kept")
+    parser.add_argument(
+        "--theirs", type=Path, metavar="RECORD", help="measure ours alone; theirs are in this record"
+    )
     options = parser.parse_args()
 
-    rows = [compare(name, options.first, options.last) for name in options.streams]
+    known, measured = their_times(options.theirs, options.first, options.last)
+    rows = [
+        compare(name, options.first, options.last, known.get(name)) for name in options.streams
+    ]
     mean = geometric([row["times"] for row in rows])
     print(f"{PEERS[THEIRS].title} takes {mean:.0f} times as long as ours")
     if options.out:
         figures = {"first": options.first, "last": options.last, "times": mean, "rows": rows}
+        if measured:
+            figures["theirs_measured"] = measured
         record.write(options.out, "along", figures, ("river",))
 
 

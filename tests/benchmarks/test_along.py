@@ -37,3 +37,16 @@ def test_both_learn_the_same_stream(monkeypatch, capsys):
     assert found["times"] == pytest.approx(found["theirs_us"] / found["ours_us"])
     assert np.isfinite(found["times"])
     assert "mixture" in capsys.readouterr().out
+
+
+def test_what_the_other_takes_can_come_from_an_earlier_record(tmp_path):
+    path = tmp_path / "along.json"
+    rows = [{"stream": "mixture", "ours_us": 2.0, "theirs_us": 600.0, "times": 300.0}]
+    along.record.write(path, "along", {"first": 20, "last": 60, "times": 300.0, "rows": rows})
+    known, measured = along.their_times(path, 20, 60)
+    assert known == {"mixture": 600.0}
+    assert measured == along.record.read(path)["date"]
+    found = along.compare("mixture", 20, 60, known["mixture"])
+    assert found["theirs_us"] == 600.0
+    with pytest.raises(SystemExit, match="points 20 to 60, not 20 to 80"):
+        along.their_times(path, 20, 80)
