@@ -72,14 +72,15 @@ def main() -> None:
     parser.add_argument("--last", type=int, default=LAST, help="points in all")
     parser.add_argument("--out", type=Path, help="where the record goes; default: none is kept")
     parser.add_argument(
-        "--theirs", type=Path, metavar="RECORD", help="measure ours alone; theirs are in this record"
+        "--theirs",
+        type=Path,
+        metavar="RECORD",
+        help="measure ours alone; theirs are in this record",
     )
     options = parser.parse_args()
 
     known, measured = their_times(options.theirs, options.first, options.last)
-    rows = [
-        compare(name, options.first, options.last, known.get(name)) for name in options.streams
-    ]
+    rows = [compare(name, options.first, options.last, known.get(name)) for name in options.streams]
     mean = geometric([row["times"] for row in rows])
     print(f"{PEERS[THEIRS].title} takes {mean:.0f} times as long as ours")
     if options.out:

@@ -39,7 +39,8 @@ def test_both_learn_the_same_stream(monkeypatch, capsys):
     assert "mixture" in capsys.readouterr().out
 
 
-def test_what_the_other_takes_can_come_from_an_earlier_record(tmp_path):
+def test_what_the_other_takes_can_come_from_an_earlier_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(along, "BATCH", 20)
     path = tmp_path / "along.json"
     rows = [{"stream": "mixture", "ours_us": 2.0, "theirs_us": 600.0, "times": 300.0}]
     along.record.write(path, "along", {"first": 20, "last": 60, "times": 300.0, "rows": rows})
