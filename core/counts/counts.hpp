@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "counts/candidate_shape.hpp"
 #include "counts/counters.hpp"
@@ -108,17 +109,35 @@ public:
         counts.release(scratch);
     }
 
-    // visitor(label, how many of its points have this bit set), for each label with any.
+    std::span<const Class> kept_labels() const { return {labels_, kept_}; }
+
+    // visitor(number of a kept point, whether it is left of candidate i, whether it has met it), the last
+    // two as 0 or 1.
     template <class Visitor>
-    void labels_at(const CandidateShape& shape, std::size_t i, Visitor&& visitor) const {
+    void for_each_kept(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
+                       Visitor&& visitor) const {
+        const std::size_t everyone = shape.everyone(split_point), words = shape.words();
+        const std::uint64_t* bits = bits_;
+        for (std::uint32_t p = 0; p < kept_; ++p, bits += words)
+            visitor(p, bits[i / 64] >> (i % 64) & 1, bits[everyone / 64] >> (everyone % 64) & 1);
+    }
+
+    // visitor(label, how many of its points are left of candidate i, how many right of it), labels in any
+    // order, some of them perhaps more than once.
+    template <class Visitor>
+    void labels_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
+                   Visitor&& visitor) const {
         if (counted()) {
-            const std::size_t stride = shape.counters();
-            for (std::size_t y = 0; y * stride < rows_.size(); ++y)
-                if (const std::uint64_t n = rows_[y * stride + i])
-                    visitor(static_cast<Class>(y), n);
+            const std::size_t everyone = shape.everyone(split_point), stride = shape.counters();
+            for (std::size_t first = 0; first < rows_.size(); first += stride) {
+                const std::uint64_t all = rows_[first + everyone], left = rows_[first + i];
+                if (all) visitor(static_cast<Class>(first / stride), left, all - left);
+            }
         } else {
-            for (std::uint32_t p = 0; p < kept_; ++p)
-                if (bits_[p * shape.words() + i / 64] >> (i % 64) & 1) visitor(labels_[p], 1);
+            for_each_kept(shape, split_point, i,
+                          [&](std::size_t p, std::uint64_t left, std::uint64_t all) {
+                              if (all) visitor(labels_[p], left, all - left);
+                          });
         }
     }
 

@@ -38,8 +38,9 @@ public:
     }
 
     template <class Visitor>
-    void predicting_at(const CandidateShape& shape, std::size_t i, Visitor&& visitor) const {
-        counts_.labels_at(shape, i, visitor);
+    void predicting_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
+                       Visitor&& visitor) const {
+        counts_.labels_at(shape, split_point, i, visitor);
     }
 
     bool summed() const { return sums_.kept(); }

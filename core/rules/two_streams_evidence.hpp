@@ -69,12 +69,12 @@ public:
     }
 
     // The best valid candidate, if any is valid: the leaf can split.
-    std::optional<Choice> best(const CandidateShape& shape, std::uint64_t alpha,
-                               CheckScratch& check) {
+    std::optional<Choice> best(const CandidateShape& shape, std::uint32_t split_points,
+                               std::uint64_t alpha, CheckScratch& check) {
         // Two children of α points need 2α; and where none was valid, only an estimation point
         // makes one valid.
         if (none_valid_ || totals_.oldest(shape) / 2 < alpha) return std::nullopt;
-        auto choice = best_split(shape, totals_, alpha, structure_, sums_, check);
+        auto choice = best_split(shape, split_points, totals_, alpha, structure_, sums_, check);
         none_valid_ = !choice;
         return choice;
     }
@@ -90,10 +90,11 @@ public:
         keep(sums_, structure_, pool, shape, n_classes, check);
     }
 
-    // visitor(label, how many of its points predict left of this candidate).
+    // visitor(label, how many of its points predict left of this candidate, how many right of it).
     template <class Visitor>
-    void predicting_at(const CandidateShape& shape, std::size_t i, Visitor&& visitor) const {
-        estimation_.labels_at(shape, i, visitor);
+    void predicting_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
+                       Visitor&& visitor) const {
+        estimation_.labels_at(shape, split_point, i, visitor);
     }
 
     bool summed() const { return sums_.kept(); }

@@ -145,7 +145,7 @@ public:
     // The best of the candidates that may split the leaf, if there are any: those with at least α
     // points on both sides, or, of one stream, all that count.
     std::optional<Choice> best(std::uint64_t alpha, CandidateScratch<Space>& scratch) {
-        return evidence_.best(shape_, alpha, scratch.check);
+        return evidence_.best(shape_, split_points_so_far_, alpha, scratch.check);
     }
     std::optional<Choice> best_of_all(CandidateScratch<Space>& scratch) const {
         return evidence_.best(shape_, split_points_so_far_, scratch.check);
@@ -157,20 +157,21 @@ public:
 
     // The children of a candidate start with its estimation counts (R10).
     void fill_children(Pool& pool, std::uint32_t candidate, EstimationHistogram& left,
-                       EstimationHistogram& right, CandidateScratch<Space>& scratch) const {
-        std::vector<std::uint64_t>& everyone = scratch.labels;
-        everyone.clear();
-        evidence_.predicting_at(shape_, shape_.everyone(candidate % shape_.split_points),
-                                [&](Class y, std::uint64_t n) {
-                                    if (y >= everyone.size()) everyone.resize(y + 1);
-                                    everyone[y] += n;
-                                });
-        evidence_.predicting_at(shape_, candidate, [&](Class y, std::uint64_t n) {
-            left.add(pool, y, n);
-            everyone[y] -= n;
+                       EstimationHistogram& right) const {
+        const auto for_each = [&](auto&& visitor) {
+            evidence_.predicting_at(shape_, candidate % shape_.split_points, candidate, visitor);
+        };
+        std::size_t left_classes = 0, right_classes = 0;
+        for_each([&](Class y, std::uint64_t on_left, std::uint64_t on_right) {
+            left_classes = std::max<std::size_t>(left_classes, on_left ? y + 1 : 0);
+            right_classes = std::max<std::size_t>(right_classes, on_right ? y + 1 : 0);
         });
-        for (Class y = 0; y < everyone.size(); ++y)
-            if (everyone[y]) right.add(pool, y, everyone[y]);
+        left.reserve(pool, left_classes);
+        right.reserve(pool, right_classes);
+        for_each([&](Class y, std::uint64_t on_left, std::uint64_t on_right) {
+            if (on_left) left.add(pool, y, on_left);
+            if (on_right) right.add(pool, y, on_right);
+        });
     }
 
     void save(TreeState<Space>& out) const;
