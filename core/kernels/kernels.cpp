@@ -52,33 +52,71 @@ inline std::uint64_t left_of(float value, const float* thresholds, std::size_t c
 #endif
 }
 
-// side(d, thresholds, count) are the bits of some thresholds of dimension d.
+// Bits one after the other, in words.
+class Words {
+public:
+    explicit Words(std::uint64_t* words) : at_(words) {}
+    // The low bits of `found`, 16 at the most. Whether a word is full is asked without a branch.
+    void append(std::uint64_t found, std::size_t count) {
+        word_ |= found << used_;
+        used_ += count;
+        *at_ = word_;
+        const std::size_t full = used_ / 64;
+        used_ %= 64;
+        at_ += full;
+        word_ = full ? found >> (count - used_) : word_;
+    }
+    void finish() const {
+        if (used_) *at_ = word_;
+    }
+
+private:
+    std::uint64_t* at_;
+    std::uint64_t word_ = 0;
+    std::size_t used_ = 0;  // bits of the word
+};
+
+// side(d, thresholds, count) are the bits of some thresholds of dimension d. Most leaves have one word.
 template <class Side>
 inline void all_bits(std::size_t dims, std::size_t m, const float* thresholds, std::uint64_t* bits,
                      Side side) {
-    std::uint64_t word = 0;
-    std::size_t used = 0;  // bits of `word`
+    if (m <= 16 && dims * m <= 64) {
+        std::uint64_t word = 0;
+        for (std::size_t d = 0, i = 0; d < dims; ++d, i += m)
+            word |= side(d, thresholds + i, m) << i;
+        *bits = word;
+        return;
+    }
+    Words words(bits);
     for (std::size_t d = 0; d < dims; ++d) {
         for (std::size_t j = 0; j < m; j += 16) {
             const std::size_t count = m - j < 16 ? m - j : 16;
-            const std::uint64_t found = side(d, thresholds + d * m + j, count);
-            word |= found << used;
-            used += count;
-            // Whether the word is full is asked without a branch.
-            *bits = word;
-            const std::size_t full = used / 64;
-            used %= 64;
-            bits += full;
-            word = full ? found >> (count - used) : word;
+            words.append(side(d, thresholds + d * m + j, count), count);
         }
     }
-    if (used) *bits = word;
+    words.finish();
 }
 
 void left_bits(const float* values, std::size_t dims, std::size_t m, const float* thresholds,
                std::uint64_t* bits) {
     all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
         return left_of<false>(values[d], some, count);
+    });
+}
+
+void row_bits(const float* row, const std::uint32_t* columns, std::size_t dims, std::size_t m,
+              const float* thresholds, std::uint64_t* bits) {
+    all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
+        return left_of<false>(row[columns[d]], some, count);
+    });
+}
+
+void mixed_row_bits(const float* row, const std::uint32_t* features, std::size_t dims, std::size_t m,
+                    const float* thresholds, std::uint64_t* bits) {
+    all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
+        const float value = row[features[d] & 0x7FFFFFFF];
+        return features[d] >> 31 ? left_of<true>(value, some, count)
+                                 : left_of<false>(value, some, count);
     });
 }
 
@@ -523,6 +561,8 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     RIPARIAN_NAME(RIPARIAN_KERNELS),
     left_bits,
     mixed_bits,
+    row_bits,
+    mixed_row_bits,
     add8,
     add16,
     add32,
