@@ -106,8 +106,9 @@ void Counts<Stream>::restore(Pool& pool, const CandidateShape& shape, std::uint3
     const bool was_counted = in.counted.one();
     const std::uint32_t length = in.length.one();
     if (!was_counted) {
+        make_room(pool, shape, length);
         for (std::uint32_t i = 0; i < length; ++i)
-            keep(pool, shape, in.bits.many(shape.words()), in.label.one(), 1);
+            keep(shape, in.bits.many(shape.words()), in.label.one(), 1);
         return;
     }
     rows_.allocate(pool, std::size_t{length} * shape.counters());

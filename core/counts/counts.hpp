@@ -66,13 +66,16 @@ public:
                         Pool::block_size(std::max<std::size_t>(n_classes, 1) * shape.counters()));
     }
 
-    void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Class y, Weight n,
-             Class n_classes) {
-        if (!counted()) {
-            if (may_keep(shape, kept_ + n, n_classes)) return keep(pool, shape, bits, y, n);
-            count(pool, shape, n_classes);
-        }
-        add_to_row(pool, shape, bits, y, n);
+    RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
+                          Class y, Weight n, Class n_classes) {
+        // Most points are kept, among a few; those that are counted have no room to be kept.
+        if (kept_ + n <= std::min<std::uint64_t>(room_, few_points)) [[likely]]
+            return keep(shape, bits, y, n);
+        make_room_or_count(pool, shape, n, n_classes);
+        if (counted())
+            add_to_row(pool, shape, bits, y, n);
+        else
+            keep(shape, bits, y, n);
     }
 
     // Points of one label at once, of which so many are left of each candidate: more than may be kept.
@@ -179,12 +182,22 @@ private:
         return shape.words() * sizeof(std::uint64_t) + sizeof(Class);
     }
 
-    void keep(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Class y,
-              Weight n) {
-        const std::size_t words = shape.words();
+    // For n more points.
+    void make_room_or_count(Pool& pool, const CandidateShape& shape, Weight n, Class n_classes) {
+        if (counted()) return;
+        if (!may_keep(shape, kept_ + n, n_classes)) return count(pool, shape, n_classes);
+        make_room(pool, shape, n);
+    }
+    void make_room(Pool& pool, const CandidateShape& shape, Weight n) {
         while (kept_ + n > room_) grow(pool, shape);
+    }
+
+    RIPARIAN_HOT void keep(const CandidateShape& shape, const std::uint64_t* bits, Class y,
+                           Weight n) {
+        const std::size_t words = shape.words();
         for (Weight copy = 0; copy < n; ++copy, ++kept_) {
-            for (std::size_t w = 0; w < words; ++w) bits_[kept_ * words + w] = bits[w];
+            std::uint64_t* to = bits_ + kept_ * words;
+            for (std::size_t w = 0; w < words; ++w) to[w] = bits[w];
             labels_[kept_] = y;
         }
     }
