@@ -23,9 +23,11 @@ public:
     }
 
     RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
-                          Class y, Weight n, Class n_classes, std::uint32_t split_points) {
+                          Class y, Weight n, Class n_classes, std::uint32_t split_points,
+                          CheckScratch& check) {
         counts_.add(pool, shape, bits, y, n, n_classes);
-        if (sums_.kept()) sums_.add(pool, shape, counts_, bits, y, n, split_points);
+        if (sums_.kept())
+            sums_.add(pool, shape, counts_, bits, y, n, split_points, check.largest);
     }
 
     std::optional<Choice> best(const CandidateShape& shape, std::uint32_t split_points,

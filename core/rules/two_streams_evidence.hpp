@@ -39,9 +39,10 @@ public:
 
     RIPARIAN_HOT void add_structure(Pool& pool, const CandidateShape& shape,
                                     const std::uint64_t* bits, Class y, Weight n, Class n_classes,
-                                    std::uint32_t split_points) {
+                                    std::uint32_t split_points, CheckScratch& check) {
         structure_.add(pool, shape, bits, y, n, n_classes);
-        if (sums_.kept()) sums_.add(pool, shape, structure_, bits, y, n, split_points);
+        if (sums_.kept())
+            sums_.add(pool, shape, structure_, bits, y, n, split_points, check.largest);
     }
 
     RIPARIAN_HOT void add_estimation(Pool& pool, const CandidateShape& shape,
@@ -79,10 +80,9 @@ public:
         return choice;
     }
 
-    // A check would find no gain above `min_gain`: known for sure, and cheaply.
-    bool none_above(double min_gain, const CandidateShape& shape, std::uint32_t split_points,
-                    CheckScratch& check) const {
-        return sums_.kept() && sums_.none_above(min_gain, shape, split_points, check.least);
+    // A structure point was added, and a check would find no gain above `min_gain`: known for sure, and cheaply.
+    bool none_above(double min_gain, const CandidateShape& shape, const CheckScratch& check) const {
+        return sums_.kept() && sums_.none_above(min_gain, shape, check.largest);
     }
 
     // A check was made and the leaf was left whole: make the next checks cheap.

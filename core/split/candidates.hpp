@@ -72,7 +72,7 @@ public:
         if (split_points_so_far_ < shape_.split_points) create_candidate_splits(x, tree_received, scratch);
         sides(x, scratch);
         evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
-                                split_points_so_far_);
+                                split_points_so_far_, scratch.check);
     }
 
     RIPARIAN_HOT void observe_estimation(Pool& pool, Point x, Class y, Weight n, Class n_classes,
@@ -92,7 +92,7 @@ public:
                          CandidateScratch<Space>& scratch) {
         sides(scratch);
         evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
-                                split_points_so_far_);
+                                split_points_so_far_, scratch.check);
     }
     void count_estimation(Pool& pool, Class n_classes, Class y, Weight n,
                           CandidateScratch<Space>& scratch) {
@@ -131,11 +131,12 @@ public:
             if (range) spread_thresholds(*range);
         }
         sides(x, scratch);
-        evidence_.add(pool, shape_, scratch.bits.data(), y, n, n_classes, split_points_so_far_);
+        evidence_.add(pool, shape_, scratch.bits.data(), y, n, n_classes, split_points_so_far_,
+                      scratch.check);
     }
 
-    bool none_above(double min_gain, CandidateScratch<Space>& scratch) const {
-        return evidence_.none_above(min_gain, shape_, split_points_so_far_, scratch.check);
+    bool none_above(double min_gain, const CandidateScratch<Space>& scratch) const {
+        return evidence_.none_above(min_gain, shape_, scratch.check);
     }
 
     // The best of the candidates that may split the leaf, if there are any: those with at least α
