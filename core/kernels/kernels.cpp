@@ -53,48 +53,45 @@ inline std::uint64_t left_of(float value, const float* thresholds, std::size_t c
 }
 
 // Bits one after the other, in words.
-class Words {
-public:
-    explicit Words(std::uint64_t* words) : at_(words) {}
-    // The low bits of `found`, 16 at the most. Whether a word is full is asked without a branch.
+struct Words {
+    std::uint64_t* at;
+    std::uint64_t word = 0;
+    std::size_t used = 0;  // bits of the word, fewer than 64
+
+    // The low bits of `found`, up to 16, which need not fit.
     void append(std::uint64_t found, std::size_t count) {
-        word_ |= found << used_;
-        used_ += count;
-        *at_ = word_;
-        const std::size_t full = used_ / 64;
-        used_ %= 64;
-        at_ += full;
-        word_ = full ? found >> (count - used_) : word_;
+        word |= found << used;
+        used += count;
+        if (used < 64) return;
+        *at++ = word;
+        used -= 64;
+        word = found >> (count - used);
     }
     void finish() const {
-        if (used_) *at_ = word_;
+        if (used) *at = word;
     }
-
-private:
-    std::uint64_t* at_;
-    std::uint64_t word_ = 0;
-    std::size_t used_ = 0;  // bits of the word
 };
 
-// side(d, thresholds, count) are the bits of some thresholds of dimension d. Most leaves have one word.
+// side(d, thresholds, count) are the bits of some thresholds of dimension d, count <= 16.
 template <class Side>
 inline void all_bits(std::size_t dims, std::size_t m, const float* thresholds, std::uint64_t* bits,
                      Side side) {
-    if (m <= 16 && dims * m <= 64) {
-        std::uint64_t word = 0;
-        for (std::size_t d = 0, i = 0; d < dims; ++d, i += m)
-            word |= side(d, thresholds + i, m) << i;
-        *bits = word;
-        return;
+    Words words{bits};
+    if (m > 16) {
+        for (std::size_t d = 0; d < dims; ++d)
+            for (std::size_t j = 0; j < m; j += 16) {
+                const std::size_t count = m - j < 16 ? m - j : 16;
+                words.append(side(d, thresholds + d * m + j, count), count);
+            }
+        return words.finish();
     }
-    Words words(bits);
-    for (std::size_t d = 0; d < dims; ++d) {
-        for (std::size_t j = 0; j < m; j += 16) {
-            const std::size_t count = m - j < 16 ? m - j : 16;
-            words.append(side(d, thresholds + d * m + j, count), count);
-        }
+    for (std::size_t d = 0;; ++d) {
+        // While whole dimensions fit, none waits for another.
+        for (; d < dims && words.used + m < 64; ++d, words.used += m)
+            words.word |= side(d, thresholds + d * m, m) << words.used;
+        if (d == dims) return words.finish();
+        words.append(side(d, thresholds + d * m, m), m);
     }
-    words.finish();
 }
 
 void left_bits(const float* values, std::size_t dims, std::size_t m, const float* thresholds,
