@@ -137,7 +137,7 @@ inline void TwoStreamsEvidence::restore(Pool& pool, const CandidateShape& shape,
     structure_.restore(pool, shape, split_points, in.structure);
     estimation_.restore(pool, shape, split_points, in.estimation);
     totals_.restore(pool, shape, estimation_);
-    if (summed) sums_.build(pool, shape, structure_, scratch);
+    if (summed) sums_.build(pool, shape, structure_, split_points, scratch);
 }
 
 inline void OneStreamEvidence::save(const CandidateShape& shape, std::uint32_t split_points,
@@ -149,7 +149,7 @@ inline void OneStreamEvidence::restore(Pool& pool, const CandidateShape& shape,
                                        std::uint32_t split_points, bool summed, EvidenceReader& in,
                                        Pool& scratch) {
     counts_.restore(pool, shape, split_points, in.structure);
-    if (summed) sums_.build(pool, shape, counts_, scratch);
+    if (summed) sums_.build(pool, shape, counts_, split_points, scratch);
 }
 
 template <class Space>

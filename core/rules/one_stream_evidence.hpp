@@ -35,8 +35,9 @@ public:
         return best_split(shape, split_points, counts_, sums_, check);
     }
 
-    void keep_sums(Pool& pool, const CandidateShape& shape, Class n_classes, CheckScratch& check) {
-        keep(sums_, counts_, pool, shape, n_classes, check);
+    void keep_sums(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
+                   Class n_classes, CheckScratch& check) {
+        keep(sums_, counts_, pool, shape, split_points, n_classes, check);
     }
 
     template <class Visitor>

@@ -86,8 +86,9 @@ public:
     }
 
     // A check was made and the leaf was left whole: make the next checks cheap.
-    void keep_sums(Pool& pool, const CandidateShape& shape, Class n_classes, CheckScratch& check) {
-        keep(sums_, structure_, pool, shape, n_classes, check);
+    void keep_sums(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
+                   Class n_classes, CheckScratch& check) {
+        keep(sums_, structure_, pool, shape, split_points, n_classes, check);
     }
 
     // visitor(label, how many of its points predict left of this candidate, how many right of it).

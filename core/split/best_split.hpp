@@ -82,10 +82,10 @@ void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
 // Keep the sums from now on; the counts that they follow from must be counts, not points.
 template <class Stream>
 void keep(EntropySums& sums, Counts<Stream>& counts, Pool& pool, const CandidateShape& shape,
-          Class n_classes, CheckScratch& check) {
+          std::uint32_t split_points, Class n_classes, CheckScratch& check) {
     if (sums.kept()) return;
     counts.count(pool, shape, n_classes);
-    sums.build(pool, shape, counts, check.pool);
+    sums.build(pool, shape, counts, split_points, check.pool);
 }
 
 // BestSplit: of the valid candidates the one with the largest gain; among equals the last created,

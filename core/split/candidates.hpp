@@ -149,7 +149,7 @@ public:
     }
 
     void keep_sums(Pool& pool, Class n_classes, CandidateScratch<Space>& scratch) {
-        evidence_.keep_sums(pool, shape_, n_classes, scratch.check);
+        evidence_.keep_sums(pool, shape_, split_points_so_far_, n_classes, scratch.check);
     }
 
     // The children of a candidate start with its estimation counts (R10).

@@ -36,7 +36,7 @@ public:
 
     template <class Stream>
     void build(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
-               Pool& scratch) {
+               std::uint32_t split_points_so_far, Pool& scratch) {
         const auto& F = EntropyTable::get();
         sums_ = pool.allocate_array<std::uint64_t>(shape.counters());
         std::fill_n(sums_, shape.counters(), 0);
@@ -45,19 +45,19 @@ public:
             const auto* everyone = row + shape.candidates();
             left_.fit(pool, left_[shape.everyone(0)] + everyone[0]);
             left_.add_all(0, row, shape.counters());
-            std::size_t i = 0;
-            for (std::uint32_t d = 0; d < shape.dims; ++d)
-                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i)
-                    sums_[i] += F(row[i]) + F(std::uint64_t{everyone[j]} - row[i]);
-            for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) sums_[i] -= F(row[i]);
+            for_each_candidate(shape, split_points_so_far, [&](std::size_t i, std::size_t j) {
+                sums_[i] += F(row[i]) + F(std::uint64_t{everyone[j]} - row[i]);
+            });
+            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
+                sums_[shape.everyone(j)] -= F(everyone[j]);
         });
         left_.visit([&](const auto* left) {
             const auto* everyone = left + shape.candidates();
-            std::size_t i = 0;
-            for (std::uint32_t d = 0; d < shape.dims; ++d)
-                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i)
-                    sums_[i] -= F(left[i]) + F(std::uint64_t{everyone[j]} - left[i]);
-            for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) sums_[i] += F(left[i]);
+            for_each_candidate(shape, split_points_so_far, [&](std::size_t i, std::size_t j) {
+                sums_[i] -= F(left[i]) + F(std::uint64_t{everyone[j]} - left[i]);
+            });
+            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
+                sums_[shape.everyone(j)] += F(everyone[j]);
         });
     }
 
@@ -125,6 +125,15 @@ public:
     }
 
 private:
+    // visitor(candidate, its split point).
+    template <class Visitor>
+    RIPARIAN_HOT static void for_each_candidate(const CandidateShape& shape,
+                                                std::uint32_t split_points_so_far,
+                                                Visitor&& visitor) {
+        for (std::size_t first = 0; first < shape.candidates(); first += shape.split_points)
+            for (std::size_t j = 0; j < split_points_so_far; ++j) visitor(first + j, j);
+    }
+
     // `step(n)`: what F(n) has grown by. Everything wraps alike, so the order does not matter. The side of a
     // point is a coin toss, so no branch asks for it.
     template <class Row, class Left, class Step>
