@@ -86,20 +86,19 @@ private:
     static constexpr double gaussian_width = 0.8577638849607068;  // sqrt(2 / e)
 
     // The sum of several draws at one rate. Each takes one uniform more than it counts. Where one ends
-    // cannot be guessed, so no branch asks for it.
+    // cannot be guessed, so no branch asks for it, and the product goes on before that is known.
     constexpr std::uint64_t knuth(double limit, std::uint64_t draws) {
-        std::uint64_t uniforms = 0;
-        double product = 1.0;
-        for (std::uint64_t left = draws; left > 0; ++uniforms) {
-            const double next_product = product * next();
-            const std::uint64_t ends = !(next_product > limit);
-            // 1 if it ends: chosen by a mask, which waits for nothing but the comparison.
-            const std::uint64_t mask = 0 - ends;
-            product = std::bit_cast<double>((std::bit_cast<std::uint64_t>(1.0) & mask) |
-                                            (std::bit_cast<std::uint64_t>(next_product) & ~mask));
+        if (draws == 0) return 0;
+        double product = next();
+        for (std::uint64_t left = draws, uniforms = 1;; ++uniforms) {
+            const std::uint64_t ends = !(product > limit);
             left -= ends;
+            if (left == 0) return uniforms - draws;
+            const double u = next();
+            const std::uint64_t mask = 0 - ends;  // begin anew, or multiply
+            product = std::bit_cast<double>((std::bit_cast<std::uint64_t>(u) & mask) |
+                                            (std::bit_cast<std::uint64_t>(product * u) & ~mask));
         }
-        return uniforms - draws;
     }
 
     std::uint64_t state_;

@@ -106,8 +106,9 @@ void Counts<Stream>::restore(Pool& pool, const CandidateShape& shape, std::uint3
     const bool was_counted = in.counted.one();
     const std::uint32_t length = in.length.one();
     if (!was_counted) {
+        make_room(pool, shape, length);
         for (std::uint32_t i = 0; i < length; ++i)
-            keep(pool, shape, in.bits.many(shape.words()), in.label.one(), 1);
+            keep(shape, in.bits.many(shape.words()), in.label.one(), 1);
         return;
     }
     rows_.allocate(pool, std::size_t{length} * shape.counters());
@@ -136,7 +137,7 @@ inline void TwoStreamsEvidence::restore(Pool& pool, const CandidateShape& shape,
     structure_.restore(pool, shape, split_points, in.structure);
     estimation_.restore(pool, shape, split_points, in.estimation);
     totals_.restore(pool, shape, estimation_);
-    if (summed) sums_.build(pool, shape, structure_, scratch);
+    if (summed) sums_.build(pool, shape, structure_, split_points, scratch);
 }
 
 inline void OneStreamEvidence::save(const CandidateShape& shape, std::uint32_t split_points,
@@ -148,7 +149,7 @@ inline void OneStreamEvidence::restore(Pool& pool, const CandidateShape& shape,
                                        std::uint32_t split_points, bool summed, EvidenceReader& in,
                                        Pool& scratch) {
     counts_.restore(pool, shape, split_points, in.structure);
-    if (summed) sums_.build(pool, shape, counts_, scratch);
+    if (summed) sums_.build(pool, shape, counts_, split_points, scratch);
 }
 
 template <class Space>

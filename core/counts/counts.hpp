@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "counts/candidate_shape.hpp"
 #include "counts/counters.hpp"
@@ -65,13 +66,16 @@ public:
                         Pool::block_size(std::max<std::size_t>(n_classes, 1) * shape.counters()));
     }
 
-    void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Class y, Weight n,
-             Class n_classes) {
-        if (!counted()) {
-            if (may_keep(shape, kept_ + n, n_classes)) return keep(pool, shape, bits, y, n);
-            count(pool, shape, n_classes);
-        }
-        add_to_row(pool, shape, bits, y, n);
+    RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
+                          Class y, Weight n, Class n_classes) {
+        // Most points are kept, among a few; those that are counted have no room to be kept.
+        if (kept_ + n <= std::min<std::uint64_t>(room_, few_points)) [[likely]]
+            return keep(shape, bits, y, n);
+        make_room_or_count(pool, shape, n, n_classes);
+        if (counted())
+            add_to_row(pool, shape, bits, y, n);
+        else
+            keep(shape, bits, y, n);
     }
 
     // Points of one label at once, of which so many are left of each candidate: more than may be kept.
@@ -108,17 +112,35 @@ public:
         counts.release(scratch);
     }
 
-    // visitor(label, how many of its points have this bit set), for each label with any.
+    std::span<const Class> kept_labels() const { return {labels_, kept_}; }
+
+    // visitor(number of a kept point, whether it is left of candidate i, whether it has met it), the last
+    // two as 0 or 1.
     template <class Visitor>
-    void labels_at(const CandidateShape& shape, std::size_t i, Visitor&& visitor) const {
+    void for_each_kept(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
+                       Visitor&& visitor) const {
+        const std::size_t everyone = shape.everyone(split_point), words = shape.words();
+        const std::uint64_t* bits = bits_;
+        for (std::uint32_t p = 0; p < kept_; ++p, bits += words)
+            visitor(p, bits[i / 64] >> (i % 64) & 1, bits[everyone / 64] >> (everyone % 64) & 1);
+    }
+
+    // visitor(label, how many of its points are left of candidate i, how many right of it), labels in any
+    // order, some of them perhaps more than once.
+    template <class Visitor>
+    void labels_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
+                   Visitor&& visitor) const {
         if (counted()) {
-            const std::size_t stride = shape.counters();
-            for (std::size_t y = 0; y * stride < rows_.size(); ++y)
-                if (const std::uint64_t n = rows_[y * stride + i])
-                    visitor(static_cast<Class>(y), n);
+            const std::size_t everyone = shape.everyone(split_point), stride = shape.counters();
+            for (std::size_t first = 0; first < rows_.size(); first += stride) {
+                const std::uint64_t all = rows_[first + everyone], left = rows_[first + i];
+                if (all) visitor(static_cast<Class>(first / stride), left, all - left);
+            }
         } else {
-            for (std::uint32_t p = 0; p < kept_; ++p)
-                if (bits_[p * shape.words() + i / 64] >> (i % 64) & 1) visitor(labels_[p], 1);
+            for_each_kept(shape, split_point, i,
+                          [&](std::size_t p, std::uint64_t left, std::uint64_t all) {
+                              if (all) visitor(labels_[p], left, all - left);
+                          });
         }
     }
 
@@ -160,12 +182,22 @@ private:
         return shape.words() * sizeof(std::uint64_t) + sizeof(Class);
     }
 
-    void keep(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Class y,
-              Weight n) {
-        const std::size_t words = shape.words();
+    // For n more points.
+    void make_room_or_count(Pool& pool, const CandidateShape& shape, Weight n, Class n_classes) {
+        if (counted()) return;
+        if (!may_keep(shape, kept_ + n, n_classes)) return count(pool, shape, n_classes);
+        make_room(pool, shape, n);
+    }
+    void make_room(Pool& pool, const CandidateShape& shape, Weight n) {
         while (kept_ + n > room_) grow(pool, shape);
+    }
+
+    RIPARIAN_HOT void keep(const CandidateShape& shape, const std::uint64_t* bits, Class y,
+                           Weight n) {
+        const std::size_t words = shape.words();
         for (Weight copy = 0; copy < n; ++copy, ++kept_) {
-            for (std::size_t w = 0; w < words; ++w) bits_[kept_ * words + w] = bits[w];
+            std::uint64_t* to = bits_ + kept_ * words;
+            for (std::size_t w = 0; w < words; ++w) to[w] = bits[w];
             labels_[kept_] = y;
         }
     }

@@ -44,17 +44,17 @@ public:
 
     std::uint64_t operator[](std::size_t i) const { return left_[i]; }
 
-    // The valid candidates: at least α points on both sides. They lie in `room`. No branch asks
-    // whether one is valid: it would be guessed wrong too often.
-    std::span<const Candidate> valid(const CandidateShape& shape, std::uint64_t alpha,
-                                     std::vector<Candidate>& room) const {
+    // The valid candidates of the split points so far: at least α points on both sides. They lie in `room`.
+    // No branch asks whether one is valid: it would be guessed wrong too often.
+    std::span<const Candidate> valid(const CandidateShape& shape, std::uint32_t split_points,
+                                     std::uint64_t alpha, std::vector<Candidate>& room) const {
         if (room.size() < shape.candidates()) room.resize(shape.candidates());
         Candidate* end = room.data();
         left_.visit([&](const auto* left) {
             const auto* everyone = left + shape.candidates();
-            std::uint32_t i = 0;
-            for (std::uint32_t d = 0; d < shape.dims; ++d)
-                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) {
+            for (std::uint32_t first = 0; first < shape.candidates(); first += shape.split_points)
+                for (std::uint32_t j = 0; j < split_points; ++j) {
+                    const std::uint32_t i = first + j;
                     *end = {i, j};
                     end += static_cast<int>(left[i] >= alpha) &
                            static_cast<int>(std::uint64_t{everyone[j]} - left[i] >= alpha);

@@ -29,8 +29,13 @@ public:
         top_ = std::max(top_, count);
     }
 
+    // Of a new leaf: room for so many classes, so that it is asked for once.
+    void reserve(Pool& pool, std::size_t n) {
+        if (n) counts_.allocate(pool, n);
+    }
+
     void restore(Pool& pool, const std::uint64_t* counts, std::size_t n) {
-        if (n) make_room(pool, static_cast<Class>(n - 1));
+        reserve(pool, n);
         for (Class y = 0; y < n; ++y)
             if (counts[y]) add(pool, y, counts[y]);
     }

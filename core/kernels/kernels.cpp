@@ -52,33 +52,68 @@ inline std::uint64_t left_of(float value, const float* thresholds, std::size_t c
 #endif
 }
 
-// side(d, thresholds, count) are the bits of some thresholds of dimension d.
+// Bits one after the other, in words.
+struct Words {
+    std::uint64_t* at;
+    std::uint64_t word = 0;
+    std::size_t used = 0;  // bits of the word, fewer than 64
+
+    // The low bits of `found`, up to 16, which need not fit.
+    void append(std::uint64_t found, std::size_t count) {
+        word |= found << used;
+        used += count;
+        if (used < 64) return;
+        *at++ = word;
+        used -= 64;
+        word = found >> (count - used);
+    }
+    void finish() const {
+        if (used) *at = word;
+    }
+};
+
+// side(d, thresholds, count) are the bits of some thresholds of dimension d, count <= 16.
 template <class Side>
 inline void all_bits(std::size_t dims, std::size_t m, const float* thresholds, std::uint64_t* bits,
                      Side side) {
-    std::uint64_t word = 0;
-    std::size_t used = 0;  // bits of `word`
-    for (std::size_t d = 0; d < dims; ++d) {
-        for (std::size_t j = 0; j < m; j += 16) {
-            const std::size_t count = m - j < 16 ? m - j : 16;
-            const std::uint64_t found = side(d, thresholds + d * m + j, count);
-            word |= found << used;
-            used += count;
-            // Whether the word is full is asked without a branch.
-            *bits = word;
-            const std::size_t full = used / 64;
-            used %= 64;
-            bits += full;
-            word = full ? found >> (count - used) : word;
-        }
+    Words words{bits};
+    if (m > 16) {
+        for (std::size_t d = 0; d < dims; ++d)
+            for (std::size_t j = 0; j < m; j += 16) {
+                const std::size_t count = m - j < 16 ? m - j : 16;
+                words.append(side(d, thresholds + d * m + j, count), count);
+            }
+        return words.finish();
     }
-    if (used) *bits = word;
+    for (std::size_t d = 0;; ++d) {
+        // While whole dimensions fit, none waits for another.
+        for (; d < dims && words.used + m < 64; ++d, words.used += m)
+            words.word |= side(d, thresholds + d * m, m) << words.used;
+        if (d == dims) return words.finish();
+        words.append(side(d, thresholds + d * m, m), m);
+    }
 }
 
 void left_bits(const float* values, std::size_t dims, std::size_t m, const float* thresholds,
                std::uint64_t* bits) {
     all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
         return left_of<false>(values[d], some, count);
+    });
+}
+
+void row_bits(const float* row, const std::uint32_t* columns, std::size_t dims, std::size_t m,
+              const float* thresholds, std::uint64_t* bits) {
+    all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
+        return left_of<false>(row[columns[d]], some, count);
+    });
+}
+
+void mixed_row_bits(const float* row, const std::uint32_t* features, std::size_t dims, std::size_t m,
+                    const float* thresholds, std::uint64_t* bits) {
+    all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
+        const float value = row[features[d] & 0x7FFFFFFF];
+        return features[d] >> 31 ? left_of<true>(value, some, count)
+                                 : left_of<false>(value, some, count);
     });
 }
 
@@ -523,6 +558,8 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     RIPARIAN_NAME(RIPARIAN_KERNELS),
     left_bits,
     mixed_bits,
+    row_bits,
+    mixed_row_bits,
     add8,
     add16,
     add32,

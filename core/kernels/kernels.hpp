@@ -29,6 +29,12 @@ struct Kernels {
     void (*mixed_bits)(const float* values, const std::uint32_t* features, std::size_t dims,
                        std::size_t m, const float* thresholds, std::uint64_t* bits);
 
+    // The same where value d is at place features[d] of a row, not counting the top bit.
+    void (*row_bits)(const float* row, const std::uint32_t* columns, std::size_t dims,
+                     std::size_t m, const float* thresholds, std::uint64_t* bits);
+    void (*mixed_row_bits)(const float* row, const std::uint32_t* features, std::size_t dims,
+                           std::size_t m, const float* thresholds, std::uint64_t* bits);
+
     // counters[i] += weight where bit i is set, i < n, n a multiple of 8. No counter overflows.
     void (*add8)(std::uint8_t* counters, const std::uint64_t* bits, std::size_t n,
                  std::uint64_t weight);

@@ -23,9 +23,11 @@ public:
     }
 
     RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
-                          Class y, Weight n, Class n_classes, std::uint32_t split_points) {
+                          Class y, Weight n, Class n_classes, std::uint32_t split_points,
+                          CheckScratch& check) {
         counts_.add(pool, shape, bits, y, n, n_classes);
-        if (sums_.kept()) sums_.add(pool, shape, counts_, bits, y, n, split_points);
+        if (sums_.kept())
+            sums_.add(pool, shape, counts_, bits, y, n, split_points, check.largest);
     }
 
     std::optional<Choice> best(const CandidateShape& shape, std::uint32_t split_points,
@@ -33,13 +35,15 @@ public:
         return best_split(shape, split_points, counts_, sums_, check);
     }
 
-    void keep_sums(Pool& pool, const CandidateShape& shape, Class n_classes, CheckScratch& check) {
-        keep(sums_, counts_, pool, shape, n_classes, check);
+    void keep_sums(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
+                   Class n_classes, CheckScratch& check) {
+        keep(sums_, counts_, pool, shape, split_points, n_classes, check);
     }
 
     template <class Visitor>
-    void predicting_at(const CandidateShape& shape, std::size_t i, Visitor&& visitor) const {
-        counts_.labels_at(shape, i, visitor);
+    void predicting_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
+                       Visitor&& visitor) const {
+        counts_.labels_at(shape, split_point, i, visitor);
     }
 
     bool summed() const { return sums_.kept(); }

@@ -39,9 +39,10 @@ public:
 
     RIPARIAN_HOT void add_structure(Pool& pool, const CandidateShape& shape,
                                     const std::uint64_t* bits, Class y, Weight n, Class n_classes,
-                                    std::uint32_t split_points) {
+                                    std::uint32_t split_points, CheckScratch& check) {
         structure_.add(pool, shape, bits, y, n, n_classes);
-        if (sums_.kept()) sums_.add(pool, shape, structure_, bits, y, n, split_points);
+        if (sums_.kept())
+            sums_.add(pool, shape, structure_, bits, y, n, split_points, check.largest);
     }
 
     RIPARIAN_HOT void add_estimation(Pool& pool, const CandidateShape& shape,
@@ -69,31 +70,32 @@ public:
     }
 
     // The best valid candidate, if any is valid: the leaf can split.
-    std::optional<Choice> best(const CandidateShape& shape, std::uint64_t alpha,
-                               CheckScratch& check) {
+    std::optional<Choice> best(const CandidateShape& shape, std::uint32_t split_points,
+                               std::uint64_t alpha, CheckScratch& check) {
         // Two children of α points need 2α; and where none was valid, only an estimation point
         // makes one valid.
         if (none_valid_ || totals_.oldest(shape) / 2 < alpha) return std::nullopt;
-        auto choice = best_split(shape, totals_, alpha, structure_, sums_, check);
+        auto choice = best_split(shape, split_points, totals_, alpha, structure_, sums_, check);
         none_valid_ = !choice;
         return choice;
     }
 
-    // A check would find no gain above `min_gain`: known for sure, and cheaply.
-    bool none_above(double min_gain, const CandidateShape& shape, std::uint32_t split_points,
-                    CheckScratch& check) const {
-        return sums_.kept() && sums_.none_above(min_gain, shape, split_points, check.least);
+    // A structure point was added, and a check would find no gain above `min_gain`: known for sure, and cheaply.
+    bool none_above(double min_gain, const CandidateShape& shape, const CheckScratch& check) const {
+        return sums_.kept() && sums_.none_above(min_gain, shape, check.largest);
     }
 
     // A check was made and the leaf was left whole: make the next checks cheap.
-    void keep_sums(Pool& pool, const CandidateShape& shape, Class n_classes, CheckScratch& check) {
-        keep(sums_, structure_, pool, shape, n_classes, check);
+    void keep_sums(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
+                   Class n_classes, CheckScratch& check) {
+        keep(sums_, structure_, pool, shape, split_points, n_classes, check);
     }
 
-    // visitor(label, how many of its points predict left of this candidate).
+    // visitor(label, how many of its points predict left of this candidate, how many right of it).
     template <class Visitor>
-    void predicting_at(const CandidateShape& shape, std::size_t i, Visitor&& visitor) const {
-        estimation_.labels_at(shape, i, visitor);
+    void predicting_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
+                       Visitor&& visitor) const {
+        estimation_.labels_at(shape, split_point, i, visitor);
     }
 
     bool summed() const { return sums_.kept(); }

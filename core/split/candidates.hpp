@@ -69,33 +69,30 @@ public:
     RIPARIAN_HOT void observe_structure(Pool& pool, Point x, Class y, Weight n, Class n_classes,
                                         std::uint64_t tree_received,
                                         CandidateScratch<Space>& scratch) {
-        project(x, scratch);
-        if (split_points_so_far_ < shape_.split_points)
-            create_candidate_splits(tree_received, scratch);
-        sides(scratch);
+        if (split_points_so_far_ < shape_.split_points) create_candidate_splits(x, tree_received, scratch);
+        sides(x, scratch);
         evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
-                                split_points_so_far_);
+                                split_points_so_far_, scratch.check);
     }
 
     RIPARIAN_HOT void observe_estimation(Pool& pool, Point x, Class y, Weight n, Class n_classes,
                                          CandidateScratch<Space>& scratch) {
         received_ += n;
         if (split_points_so_far_ == 0) return;
-        project(x, scratch);
-        sides(scratch);
+        sides(x, scratch);
         evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, n_classes);
     }
 
     // From a list (R20), one point after the other, each with its values in `scratch`: first those that
     // become split points, then all.
     void add_split_point(std::uint64_t born_at, const CandidateScratch<Space>& scratch) {
-        create_candidate_splits(born_at, scratch);
+        create_candidate_splits([&](std::uint32_t d) { return scratch.values[d]; }, born_at);
     }
     void count_structure(Pool& pool, Class n_classes, Class y, Weight n,
                          CandidateScratch<Space>& scratch) {
         sides(scratch);
         evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
-                                split_points_so_far_);
+                                split_points_so_far_, scratch.check);
     }
     void count_estimation(Pool& pool, Class n_classes, Class y, Weight n,
                           CandidateScratch<Space>& scratch) {
@@ -128,49 +125,50 @@ public:
                               std::uint64_t tree_received, std::optional<Draws> range,
                               CandidateScratch<Space>& scratch) {
         received_ += n;
-        project(x, scratch);
         if (split_points_so_far_ < shape_.split_points) {
-            create_candidate_splits(tree_received, scratch);
+            create_candidate_splits(x, tree_received, scratch);
             if (range && split_points_so_far_ < shape_.split_points) return;
             if (range) spread_thresholds(*range);
         }
-        sides(scratch);
-        evidence_.add(pool, shape_, scratch.bits.data(), y, n, n_classes, split_points_so_far_);
+        sides(x, scratch);
+        evidence_.add(pool, shape_, scratch.bits.data(), y, n, n_classes, split_points_so_far_,
+                      scratch.check);
     }
 
-    bool none_above(double min_gain, CandidateScratch<Space>& scratch) const {
-        return evidence_.none_above(min_gain, shape_, split_points_so_far_, scratch.check);
+    bool none_above(double min_gain, const CandidateScratch<Space>& scratch) const {
+        return evidence_.none_above(min_gain, shape_, scratch.check);
     }
 
     // The best of the candidates that may split the leaf, if there are any: those with at least α
     // points on both sides, or, of one stream, all that count.
     std::optional<Choice> best(std::uint64_t alpha, CandidateScratch<Space>& scratch) {
-        return evidence_.best(shape_, alpha, scratch.check);
+        return evidence_.best(shape_, split_points_so_far_, alpha, scratch.check);
     }
     std::optional<Choice> best_of_all(CandidateScratch<Space>& scratch) const {
         return evidence_.best(shape_, split_points_so_far_, scratch.check);
     }
 
     void keep_sums(Pool& pool, Class n_classes, CandidateScratch<Space>& scratch) {
-        evidence_.keep_sums(pool, shape_, n_classes, scratch.check);
+        evidence_.keep_sums(pool, shape_, split_points_so_far_, n_classes, scratch.check);
     }
 
     // The children of a candidate start with its estimation counts (R10).
     void fill_children(Pool& pool, std::uint32_t candidate, EstimationHistogram& left,
-                       EstimationHistogram& right, CandidateScratch<Space>& scratch) const {
-        std::vector<std::uint64_t>& everyone = scratch.labels;
-        everyone.clear();
-        evidence_.predicting_at(shape_, shape_.everyone(candidate % shape_.split_points),
-                                [&](Class y, std::uint64_t n) {
-                                    if (y >= everyone.size()) everyone.resize(y + 1);
-                                    everyone[y] += n;
-                                });
-        evidence_.predicting_at(shape_, candidate, [&](Class y, std::uint64_t n) {
-            left.add(pool, y, n);
-            everyone[y] -= n;
+                       EstimationHistogram& right) const {
+        const auto for_each = [&](auto&& visitor) {
+            evidence_.predicting_at(shape_, candidate % shape_.split_points, candidate, visitor);
+        };
+        std::size_t left_classes = 0, right_classes = 0;
+        for_each([&](Class y, std::uint64_t on_left, std::uint64_t on_right) {
+            left_classes = std::max<std::size_t>(left_classes, on_left ? y + 1 : 0);
+            right_classes = std::max<std::size_t>(right_classes, on_right ? y + 1 : 0);
         });
-        for (Class y = 0; y < everyone.size(); ++y)
-            if (everyone[y]) right.add(pool, y, everyone[y]);
+        left.reserve(pool, left_classes);
+        right.reserve(pool, right_classes);
+        for_each([&](Class y, std::uint64_t on_left, std::uint64_t on_right) {
+            if (on_left) left.add(pool, y, on_left);
+            if (on_right) right.add(pool, y, on_right);
+        });
     }
 
     void save(TreeState<Space>& out) const;
@@ -218,12 +216,23 @@ private:
     }
 
     // CreateCandidateSplit in every dimension (R3).
-    void create_candidate_splits(std::uint64_t tree_received,
-                                 const CandidateScratch<Space>& scratch) {
+    template <class Value>
+    RIPARIAN_HOT void create_candidate_splits(Value&& value, std::uint64_t tree_received) {
         float* threshold = thresholds() + split_points_so_far_;
         for (std::uint32_t d = 0; d < shape_.dims; ++d)
-            threshold[std::size_t{d} * shape_.split_points] = scratch.values[d];
+            threshold[std::size_t{d} * shape_.split_points] = value(d);
         born()[split_points_so_far_++] = tree_received;
+    }
+    RIPARIAN_HOT void create_candidate_splits(Point x, std::uint64_t tree_received,
+                                              CandidateScratch<Space>& scratch) {
+        if constexpr (Space::columns) {
+            const Feature* feature = features();
+            create_candidate_splits([&](std::uint32_t d) { return Space::value(feature[d], x); },
+                                    tree_received);
+        } else {
+            project(x, scratch);
+            add_split_point(tree_received, scratch);
+        }
     }
 
     // R18: m thresholds in each dimension, uniform between the least and the largest of its values.
@@ -242,12 +251,22 @@ private:
         }
     }
 
-    // The bits of the projected point, with everyone's.
-    RIPARIAN_HOT void sides(CandidateScratch<Space>& scratch) const {
-        const std::size_t words = shape_.words();
-        if (scratch.bits.size() < words) scratch.bits.resize(words);
-        std::uint64_t* bits = scratch.bits.data();
-        std::fill(bits + shape_.candidates() / 64, bits + words, 0);
+    // The bits of a point, with everyone's. A value of a row need not be copied to be compared.
+    RIPARIAN_HOT void sides(Point x, CandidateScratch<Space>& scratch) const {
+        if constexpr (Space::columns) {
+            std::uint64_t* bits = make_room_for_bits(scratch);
+            (mixed_ ? kernels().mixed_row_bits : kernels().row_bits)(
+                x, features(), shape_.dims, shape_.split_points, thresholds(), bits);
+            add_everyone(bits);
+        } else {
+            project(x, scratch);
+            sides(scratch);
+        }
+    }
+
+    // Of a projected point.
+    void sides(CandidateScratch<Space>& scratch) const {
+        std::uint64_t* bits = make_room_for_bits(scratch);
         if (mixed_) {
             if constexpr (Space::columns)
                 kernels().mixed_bits(scratch.values.data(), features(), shape_.dims,
@@ -256,7 +275,22 @@ private:
             kernels().left_bits(scratch.values.data(), shape_.dims, shape_.split_points,
                                 thresholds(), bits);
         }
-        set_bits(bits, shape_.everyone(0), split_points_so_far_);
+        add_everyone(bits);
+    }
+
+    RIPARIAN_HOT std::uint64_t* make_room_for_bits(CandidateScratch<Space>& scratch) const {
+        const std::size_t words = shape_.words();
+        if (scratch.bits.size() < words) scratch.bits.resize(words);
+        // The kernel writes whole words, those of the candidates.
+        for (std::size_t w = shape_.candidates() / 64; w < words; ++w) scratch.bits[w] = 0;
+        return scratch.bits.data();
+    }
+
+    RIPARIAN_HOT void add_everyone(std::uint64_t* bits) const {
+        if (shape_.words() == 1) [[likely]]
+            bits[0] |= ((std::uint64_t{1} << split_points_so_far_) - 1) << shape_.candidates();
+        else
+            set_bits(bits, shape_.everyone(0), split_points_so_far_);
     }
 
     static void set_bits(std::uint64_t* bits, std::size_t first, std::size_t count) {

@@ -23,18 +23,16 @@ inline std::int64_t entropy_term_exact(std::uint64_t n) {
 
 class EntropyTable {
 public:
+    static constexpr std::size_t size = 4096;
+
     std::uint64_t operator()(std::uint64_t n) const {
         if (n < terms_.size()) [[likely]]
             return terms_[n];
         return static_cast<std::uint64_t>(entropy_term_exact(n));
     }
 
-    // F(n) - F(n-1), n > 0.
-    std::uint64_t last_step(std::uint64_t n) const {
-        if (n < steps_.size()) [[likely]]
-            return steps_[n];
-        return (*this)(n) - (*this)(n - 1);
-    }
+    // F(n) - F(n-1), 0 < n < size.
+    const std::uint64_t* last_steps() const { return steps_.data(); }
 
     static const EntropyTable& get() {
         static const EntropyTable table;
@@ -48,8 +46,8 @@ private:
         for (std::size_t n = 1; n < steps_.size(); ++n) steps_[n] = terms_[n] - terms_[n - 1];
     }
 
-    std::array<std::uint64_t, 4096> terms_;
-    std::array<std::uint64_t, 4096> steps_{};
+    std::array<std::uint64_t, size> terms_;
+    std::array<std::uint64_t, size> steps_{};
 };
 
 // F(left) + F(n - left) for all n up to a bound, one row per n: what n points of a class, or all n, add to G

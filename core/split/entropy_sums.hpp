@@ -1,7 +1,9 @@
 // G of every candidate of a leaf, kept up to date: what makes a split check cheap.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -18,7 +20,7 @@ struct CheckScratch {
     std::vector<std::uint64_t> left;         // and n', its structure points on the left
     std::vector<std::uint64_t> every_g;      // for each split point, F(N) - Σ_k F(n_k)
     std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen
-    std::vector<std::int64_t> least;         // and what a candidate's own part of G must be
+    std::vector<std::int64_t> largest;       // and the largest own part of G, as of the last point
     Pool pool;                               // counters made from kept points
 };
 
@@ -34,7 +36,7 @@ public:
 
     template <class Stream>
     void build(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
-               Pool& scratch) {
+               std::uint32_t split_points_so_far, Pool& scratch) {
         const auto& F = EntropyTable::get();
         sums_ = pool.allocate_array<std::uint64_t>(shape.counters());
         std::fill_n(sums_, shape.counters(), 0);
@@ -43,19 +45,19 @@ public:
             const auto* everyone = row + shape.candidates();
             left_.fit(pool, left_[shape.everyone(0)] + everyone[0]);
             left_.add_all(0, row, shape.counters());
-            std::size_t i = 0;
-            for (std::uint32_t d = 0; d < shape.dims; ++d)
-                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i)
-                    sums_[i] += F(row[i]) + F(std::uint64_t{everyone[j]} - row[i]);
-            for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) sums_[i] -= F(row[i]);
+            for_each_candidate(shape, split_points_so_far, [&](std::size_t i, std::size_t j) {
+                sums_[i] += F(row[i]) + F(std::uint64_t{everyone[j]} - row[i]);
+            });
+            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
+                sums_[shape.everyone(j)] -= F(everyone[j]);
         });
         left_.visit([&](const auto* left) {
             const auto* everyone = left + shape.candidates();
-            std::size_t i = 0;
-            for (std::uint32_t d = 0; d < shape.dims; ++d)
-                for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i)
-                    sums_[i] -= F(left[i]) + F(std::uint64_t{everyone[j]} - left[i]);
-            for (std::uint32_t j = 0; j < shape.split_points; ++j, ++i) sums_[i] += F(left[i]);
+            for_each_candidate(shape, split_points_so_far, [&](std::size_t i, std::size_t j) {
+                sums_[i] -= F(left[i]) + F(std::uint64_t{everyone[j]} - left[i]);
+            });
+            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
+                sums_[shape.everyone(j)] += F(everyone[j]);
         });
     }
 
@@ -74,42 +76,43 @@ public:
         sums_ = nullptr;
     }
 
-    // A structure point of label y was added to the counts, n copies of it.
+    // A structure point of label y was added to the counts, n copies of it. `largest`: for each split point, the
+    // largest part that is a candidate's own.
     template <class Stream>
     void add(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
-             const std::uint64_t* bits, Class y, Weight n, std::uint32_t split_points_so_far) {
-        left_.fit(pool, left_[shape.everyone(0)] + n);
+             const std::uint64_t* bits, Class y, Weight n, std::uint32_t split_points_so_far,
+             std::vector<std::int64_t>& largest) {
+        const std::uint64_t points = left_[shape.everyone(0)] + n;  // no other count is larger
+        left_.fit(pool, points);
         left_.add_bits(0, bits, shape.counters(), n);
+        largest.assign(split_points_so_far, std::numeric_limits<std::int64_t>::min());
         const auto& F = EntropyTable::get();
         structure.with_row(shape, y, [&](const auto* row) {
             left_.visit([&](const auto* left) {
-                if (n == 1) [[likely]]
-                    follow(shape, row, left, bits, split_points_so_far,
-                           [&](std::uint64_t now) { return F.last_step(now); });
+                if (n == 1 && points < EntropyTable::size) [[likely]]
+                    follow(shape, row, left, bits, largest,
+                           [steps = F.last_steps()](std::uint64_t now) { return steps[now]; });
                 else
-                    follow(shape, row, left, bits, split_points_so_far,
+                    follow(shape, row, left, bits, largest,
                            [&](std::uint64_t now) { return F(now) - F(now - n); });
             });
         });
     }
 
-    // No candidate, valid or not, has a gain above `min_gain`. It may say no where that is so.
-    bool none_above(double min_gain, const CandidateShape& shape, std::uint32_t split_points_so_far,
-                    std::vector<std::int64_t>& least) const {
+    // No candidate, valid or not, has a gain above `min_gain`. It may say no where that is so. To be asked when a
+    // point was added, with the `largest` of it.
+    bool none_above(double min_gain, const CandidateShape& shape,
+                    const std::vector<std::int64_t>& largest) const {
         if (left_[shape.everyone(0)] > most_points_unwrapped) return false;
-        least.resize(split_points_so_far);
-        left_.visit([&](const auto* left) {
-            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
-                least[j] = least_g(min_gain, left[shape.everyone(j)]) -
-                           static_cast<std::int64_t>(sums_[shape.everyone(j)]);
+        return left_.visit([&](const auto* left) {
+            const auto* points = left + shape.candidates();
+            const std::uint64_t* shared = sums_ + shape.candidates();
+            bool above = false;
+            for (std::size_t j = 0; j < largest.size(); ++j)
+                above |= largest[j] + static_cast<std::int64_t>(shared[j]) >=
+                         least_g(min_gain, points[j]);
+            return !above;
         });
-        bool above = false;
-        for (std::uint32_t d = 0; d < shape.dims; ++d) {
-            const std::uint64_t* own = sums_ + std::size_t{d} * shape.split_points;
-            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
-                above |= static_cast<std::int64_t>(own[j]) >= least[j];
-        }
-        return !above;
     }
 
     void read(const CandidateShape& shape, CheckScratch& check) const {
@@ -122,17 +125,27 @@ public:
     }
 
 private:
+    // visitor(candidate, its split point).
+    template <class Visitor>
+    RIPARIAN_HOT static void for_each_candidate(const CandidateShape& shape,
+                                                std::uint32_t split_points_so_far,
+                                                Visitor&& visitor) {
+        for (std::size_t first = 0; first < shape.candidates(); first += shape.split_points)
+            for (std::size_t j = 0; j < split_points_so_far; ++j) visitor(first + j, j);
+    }
+
     // `step(n)`: what F(n) has grown by. Everything wraps alike, so the order does not matter. The side of a
     // point is a coin toss, so no branch asks for it.
     template <class Row, class Left, class Step>
     RIPARIAN_HOT void follow(const CandidateShape& shape, const Row* row, const Left* left,
-                             const std::uint64_t* bits, std::uint32_t split_points_so_far,
+                             const std::uint64_t* bits, std::vector<std::int64_t>& largest,
                              Step&& step) {
         const Row* row_everyone = row + shape.candidates();
         const Left* everyone = left + shape.candidates();
+        const std::size_t split_points_so_far = largest.size();
         for (std::uint32_t d = 0; d < shape.dims; ++d) {
             const std::size_t first = std::size_t{d} * shape.split_points;
-            for (std::uint32_t j = 0; j < split_points_so_far; ++j) {
+            for (std::size_t j = 0; j < split_points_so_far; ++j) {
                 const std::size_t i = first + j;
                 const std::uint64_t right = (bits[i / 64] >> (i % 64) & 1) - 1;  // all bits, or none
                 const auto on_its_side = [right](std::uint64_t on_left, std::uint64_t in_all) {
@@ -140,9 +153,10 @@ private:
                 };
                 sums_[i] += step(on_its_side(row[i], row_everyone[j])) -
                             step(on_its_side(left[i], everyone[j]));
+                largest[j] = std::max(largest[j], static_cast<std::int64_t>(sums_[i]));
             }
         }
-        for (std::uint32_t j = 0; j < split_points_so_far; ++j)
+        for (std::size_t j = 0; j < split_points_so_far; ++j)
             sums_[shape.everyone(j)] += step(everyone[j]) - step(row_everyone[j]);
     }
 
