@@ -21,12 +21,14 @@
 #include "rules/regrowth.hpp"
 #include "rules/two_streams.hpp"
 #include "settings.hpp"
+#include "split/gain_bounds.hpp"
 
 namespace riparian {
 
 struct Keeping : Regrowing<Keeping> {
     using Settings = KeptSettings;
-    using Evidence = TwoStreamsEvidence;
+    // Settled leaves start with what they list: their split points have seen the same points, and bounds hold long.
+    using Evidence = TwoStreamsEvidence<GainBounds>;
     using Stream = TwoStreams::Stream;
 
     // What a leaf has beside its histogram and candidates.

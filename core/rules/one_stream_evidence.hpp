@@ -33,8 +33,10 @@ public:
         return best_split(shape, split_points, counts_, sums_, check);
     }
 
-    void keep_sums(Pool& pool, const CandidateShape& shape, Class n_classes, CheckScratch& check) {
-        keep(sums_, counts_, pool, shape, n_classes, check);
+    void keep_gains(Pool& pool, const CandidateShape& shape, Class n_classes, CheckScratch& check) {
+        if (sums_.kept()) return;
+        counts_.count(pool, shape, n_classes);
+        sums_.keep(pool, shape, counts_, check);
     }
 
     template <class Visitor>
@@ -45,7 +47,7 @@ public:
     bool summed() const { return sums_.kept(); }
     void save(const CandidateShape& shape, std::uint32_t split_points, EvidenceArrays& out) const;
     void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points, bool summed,
-                 EvidenceReader& in, Pool& scratch);
+                 EvidenceReader& in, CheckScratch& check);
 
 private:
     SharedCounts counts_;

@@ -138,8 +138,10 @@ public:
         evidence_.add(pool, shape_, scratch.bits.data(), y, n, n_classes, split_points_so_far_);
     }
 
-    bool none_above(double min_gain, CandidateScratch<Space>& scratch) const {
-        return evidence_.none_above(min_gain, shape_, split_points_so_far_, scratch.check);
+    // No valid candidate has a gain above this, as far as can be told cheaply.
+    RIPARIAN_HOT bool none_above(double min_gain, std::uint64_t alpha,
+                                 CandidateScratch<Space>& scratch) const {
+        return evidence_.none_above(min_gain, shape_, split_points_so_far_, alpha, scratch.check);
     }
 
     // The best of the candidates that may split the leaf, if there are any: those with at least α
@@ -151,8 +153,8 @@ public:
         return evidence_.best(shape_, split_points_so_far_, scratch.check);
     }
 
-    void keep_sums(Pool& pool, Class n_classes, CandidateScratch<Space>& scratch) {
-        evidence_.keep_sums(pool, shape_, n_classes, scratch.check);
+    void keep_gains(Pool& pool, Class n_classes, CandidateScratch<Space>& scratch) {
+        evidence_.keep_gains(pool, shape_, n_classes, scratch.check);
     }
 
     // The children of a candidate start with its estimation counts (R10).

@@ -2,27 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "counts/counts.hpp"
 #include "split/entropy.hpp"
+#include "split/sum_entropies.hpp"
 
 namespace riparian {
 
-// What one split check needs besides the leaf: kept by a thread, so that a check allocates nothing.
-struct CheckScratch {
-    std::vector<Candidate> room;             // for the valid candidates,
-    std::span<const Candidate> valid;        // which are these
-    std::vector<std::uint64_t> g;            // for each of them, G
-    std::vector<std::uint64_t> left;         // and n', its structure points on the left
-    std::vector<std::uint64_t> every_g;      // for each split point, F(N) - Σ_k F(n_k)
-    std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen
-    std::vector<std::int64_t> least;         // and what a candidate's own part of G must be
-    Pool pool;                               // counters made from kept points
-};
-
-// G of every candidate, brought up to date point by point. It is derived from StructureCounts; a
+// G of every candidate, brought up to date point by point. It is derived from the counts; a
 // leaf keeps it from the first split check that left it whole, so that each later check costs no
 // more than a look at every candidate, however many classes there are.
 //
@@ -33,13 +21,13 @@ public:
     bool kept() const { return sums_ != nullptr; }
 
     template <class Stream>
-    void build(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
-               Pool& scratch) {
+    void keep(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
+              CheckScratch& check) {
         const auto& F = EntropyTable::get();
         sums_ = pool.allocate_array<std::uint64_t>(shape.counters());
         std::fill_n(sums_, shape.counters(), 0);
         left_.allocate(pool, shape.counters());
-        structure.for_each_row(shape, scratch, [&](const auto* row) {
+        structure.for_each_row(shape, check.pool, [&](const auto* row) {
             const auto* everyone = row + shape.candidates();
             left_.fit(pool, left_[shape.everyone(0)] + everyone[0]);
             left_.add_all(0, row, shape.counters());
@@ -94,9 +82,11 @@ public:
     }
 
     // No candidate, valid or not, has a gain above `min_gain`. It may say no where that is so.
+    template <class MayBeValid>
     bool none_above(double min_gain, const CandidateShape& shape, std::uint32_t split_points_so_far,
-                    std::vector<std::int64_t>& least) const {
+                    MayBeValid&&, CheckScratch& check) const {
         if (left_[shape.everyone(0)] > most_points_unwrapped) return false;
+        std::vector<std::int64_t>& least = check.least;
         least.resize(split_points_so_far);
         left_.visit([&](const auto* left) {
             for (std::uint32_t j = 0; j < split_points_so_far; ++j)
@@ -112,13 +102,20 @@ public:
         return !above;
     }
 
-    void read(const CandidateShape& shape, CheckScratch& check) const {
+    // G of the valid candidates and N, as they are now, into `check`.
+    template <class Stream>
+    void work_out(const CandidateShape& shape, const Counts<Stream>& structure,
+                  CheckScratch& check) const {
+        const auto for_each_valid = [valid = check.valid](auto&& visitor) {
+            for (const auto [i, j] : valid) visitor(i, j);
+        };
+        if (!kept()) return sum_entropies(shape, structure, for_each_valid, check);
+        check.make_room(shape);
         for (std::uint32_t j = 0; j < shape.split_points; ++j)
             check.every_point[j] = left_[shape.everyone(j)];
-        for (std::size_t v = 0; v < check.valid.size(); ++v) {
-            const auto [i, j] = check.valid[v];
-            check.g[v] = sums_[i] + sums_[shape.everyone(j)];
-        }
+        for_each_valid([&](std::size_t i, std::size_t j) {
+            check.g[i] = sums_[i] + sums_[shape.everyone(j)];
+        });
     }
 
 private:

@@ -1,0 +1,66 @@
+// What a split check works in, and G straight from the counts (R14).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "counts/counts.hpp"
+#include "split/entropy.hpp"
+
+namespace riparian {
+
+// What one split check needs besides the leaf: kept by a thread, so that a check allocates nothing.
+struct CheckScratch {
+    std::vector<Candidate> room;             // for the valid candidates,
+    std::span<const Candidate> valid;        // which are these
+    std::vector<std::uint64_t> g;            // for each candidate, G, if it was asked for
+    std::vector<std::uint64_t> left;         // and n', its structure points on the left
+    std::vector<std::uint64_t> every_g;      // for each split point, F(N) - Σ_k F(n_k)
+    std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen
+    std::vector<std::int64_t> least;         // and what a candidate's own part of G must be
+    Pool pool;                               // counters made from kept points
+
+    void make_room(const CandidateShape& shape) {
+        if (g.size() < shape.candidates()) {
+            g.resize(shape.candidates());
+            left.resize(shape.candidates());
+        }
+        if (every_g.size() < shape.split_points) {
+            every_g.resize(shape.split_points);
+            every_point.resize(shape.split_points);
+        }
+    }
+};
+
+// G of some candidates, and N of every split point. for_each(visitor) calls visitor(candidate, its split
+// point) for each that is asked for.
+template <class Stream, class ForEach>
+void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
+                   ForEach&& for_each, CheckScratch& check) {
+    const auto& F = EntropyTable::get();
+    check.make_room(shape);
+    std::uint64_t *const g = check.g.data(), *const left = check.left.data();
+    std::uint64_t *const every_g = check.every_g.data(), *const points = check.every_point.data();
+    for_each([=](std::size_t i, std::size_t) { g[i] = left[i] = 0; });
+    for (std::size_t j = 0; j < shape.split_points; ++j) every_g[j] = points[j] = 0;
+    structure.for_each_row(shape, check.pool, [=, &F](const auto* row) {
+        using Count = std::remove_cvref_t<decltype(row[0])>;
+        const Count* everyone = row + shape.candidates();
+        for_each([=, &F](std::size_t i, std::size_t j) {
+            g[i] += F(row[i]) + F(static_cast<Count>(everyone[j] - row[i]));
+            left[i] += row[i];
+        });
+        for (std::size_t j = 0; j < shape.split_points; ++j) {
+            every_g[j] -= F(everyone[j]);
+            points[j] += everyone[j];
+        }
+    });
+    for (std::size_t j = 0; j < shape.split_points; ++j) every_g[j] += F(points[j]);
+    for_each([=, &F](std::size_t i, std::size_t j) {
+        g[i] += every_g[j] - F(left[i]) - F(points[j] - left[i]);
+    });
+}
+
+}  // namespace riparian
