@@ -111,7 +111,7 @@ public:
     void project(std::span<const OffsetPair> pairs, std::uint64_t t, float* out) const {
         DepthDifferences::project(pairs.data(), pairs.size(), pixel(t), out);
     }
-    static void prefetch(std::span<const OffsetPair>, std::span<const std::uint64_t>) {}
+    void prefetch(std::uint64_t t) const { prefetch_label(t); }
 
     // Of the pixels at hand and their images: a function of what is kept, wherever it lies.
     std::size_t bytes() const {

@@ -216,13 +216,10 @@ public:
             for (std::size_t d = 0; d < columns.size(); ++d) out[d] = value(columns[d], t);
     }
 
-    // These points will be projected soon.
-    void prefetch(std::span<const Columns::Feature> columns,
-                  std::span<const std::uint64_t> ts) const {
-        if (!whole_) return;
-        for (const std::uint64_t t : ts)
-            for (const Columns::Feature feature : columns)
-                riparian::prefetch(row_of(t) + Columns::column(feature));
+    // This point will be asked for soon.
+    void prefetch(std::uint64_t t) const {
+        prefetch_label(t);
+        if (whole_) riparian::prefetch(row_of(t), std::min<std::size_t>(columns_ * sizeof(float), 128));
     }
 
     std::size_t bytes() const {

@@ -50,6 +50,10 @@ struct Keeping : Regrowing<Keeping> {
         }
         static std::size_t beside_histogram(std::size_t) { return 0; }
         void trim() { leaves.trim(); }
+        void prefetch(std::uint32_t leaf) const {
+            riparian::prefetch(&leaves[leaf]);
+            riparian::prefetch(&leaves[leaf].attempt);
+        }
     };
 
     template <class Tree>
@@ -83,6 +87,12 @@ struct Keeping : Regrowing<Keeping> {
                 tree.totals_.ignored_points += n;
         }
         stay_within_budget(tree, t, context);
+    }
+
+    template <class Tree>
+    RIPARIAN_HOT static void prefetch(const Tree& tree, std::uint32_t leaf, std::uint64_t draw,
+                                      Class y, const typename Tree::Context& context) {
+        TwoStreams::prefetch(tree, leaf, draw, y, context);
     }
 
     // The list of a leaf is divided between its children, in order. Those of a young leaf start with
@@ -248,8 +258,6 @@ private:
         const auto [structure, estimation] = scratch.cell;
         const Class n_classes = tree.n_classes();
         scratch.values.resize(std::max(scratch.values.size(), features.size()));
-        kept.prefetch(features, scratch.structure.ts(structure));
-        kept.prefetch(features, scratch.estimation.ts(estimation));
         // counted(list, values) if the list is long, else counted(label, weight, scratch) for each point,
         // projected.
         const auto count = [&](CellPoints& points, const Run& run, auto&& counted) {

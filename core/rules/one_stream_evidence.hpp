@@ -15,7 +15,6 @@ struct EvidenceReader;
 // Every point counts once, for everything: no theorem speaks of this one.
 class OneStreamEvidence {
 public:
-    void prefetch() const {}
     void allocate(Pool&, const CandidateShape&) {}
     void release(Pool& pool, const CandidateShape& shape) {
         counts_.release(pool, shape);

@@ -78,6 +78,18 @@ struct TwoStreams {
             budget.make_room(t);
     }
 
+    // A point with this draw and label is about to arrive.
+    template <class Tree>
+    RIPARIAN_HOT static void prefetch(const Tree& tree, std::uint32_t leaf, std::uint64_t draw,
+                                      Class y, const typename Tree::Context& context) {
+        if (!tree.leaves_[leaf].settled()) return;
+        const typename Tree::Candidates& candidates = *tree.leaves_[leaf].candidates;
+        if (stream_of(draw, context.settings) == Stream::structure)
+            candidates.prefetch_structure(y);
+        else
+            candidates.prefetch_estimation(y);
+    }
+
     // Nothing but the histograms, which they have.
     template <class Tree>
     static void inherit(Tree&, std::uint32_t, std::uint32_t, const typename Tree::Cut&, bool,

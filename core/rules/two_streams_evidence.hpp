@@ -17,7 +17,14 @@ struct EvidenceReader;
 template <class Gains>
 class TwoStreamsEvidence {
 public:
-    void prefetch() const { totals_.prefetch(); }
+    void prefetch_structure(const CandidateShape& shape, Class y) const {
+        structure_.prefetch(shape, y);
+        gains_.prefetch(shape);
+    }
+    void prefetch_estimation(const CandidateShape& shape, Class y) const {
+        totals_.prefetch();
+        estimation_.prefetch(shape, y);
+    }
     void allocate(Pool& pool, const CandidateShape& shape) { totals_.allocate(pool, shape); }
     void release(Pool& pool, const CandidateShape& shape) {
         totals_.release(pool);

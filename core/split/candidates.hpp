@@ -33,10 +33,11 @@ public:
     using Point = typename Space::Point;
     using Block = CandidateBlock<Candidates, Feature>;
 
-    void prefetch() const {
-        riparian::prefetch(this, std::min<std::size_t>(Block::bytes(shape_), 512));
-        evidence_.prefetch();
-    }
+    // The block, as far as most reach; its header is not there yet.
+    void prefetch() const { riparian::prefetch(this, 512); }
+    // Once it is, what a point of this label will change.
+    void prefetch_structure(Class y) const { evidence_.prefetch_structure(shape_, y); }
+    void prefetch_estimation(Class y) const { evidence_.prefetch_estimation(shape_, y); }
 
     static Candidates* make(Pool& pool, const std::vector<Feature>& features,
                             std::uint32_t split_points, std::uint32_t attempt) {

@@ -20,6 +20,12 @@ class EntropySums {
 public:
     bool kept() const { return sums_ != nullptr; }
 
+    void prefetch(const CandidateShape& shape) const {
+        if (!kept()) return;
+        riparian::prefetch(sums_, shape.counters() * sizeof sums_[0]);
+        left_.prefetch(0, shape.counters());
+    }
+
     template <class Stream>
     void keep(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
               CheckScratch& check) {

@@ -23,6 +23,12 @@ class GainBounds {
 public:
     bool kept() const { return bounds_ != nullptr; }
 
+    void prefetch(const CandidateShape& shape) const {
+        if (!kept()) return;
+        riparian::prefetch(bounds_, shape.split_points * sizeof bounds_[0]);
+        points_.prefetch(shape.everyone(0), 1);
+    }
+
     // From what `work_out` has just found. A block has a place for each counter, although one a split point
     // would do: what a tree is charged must not depend on how its checks are made.
     void keep(Pool& pool, const CandidateShape& shape, const StructureCounts&,
