@@ -77,6 +77,8 @@ public:
     // Learn a batch whose first point is the t-th of the stream. `weights` may be null: all one.
     void learn(const Batch& batch, const Class* labels, const double* weights, std::uint64_t t,
                Context& context) {
+        if constexpr (requires { record_.lists.prefetch(batch.size()); })
+            record_.lists.prefetch(batch.size());
         for (std::size_t first = 0; first < batch.size();)
             first += learn_some(batch, first, std::min(together, batch.size() - first), labels,
                                 weights, t + first, context);

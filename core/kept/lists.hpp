@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/hot.hpp"
 #include "memory/array.hpp"
 
 namespace riparian {
@@ -126,6 +127,13 @@ public:
     }
 
     std::size_t bytes() const { return links_.bytes(); }
+
+    // So many points are about to be learned. A walk waits at every step for the one before, so links had better
+    // be near: to ask for all of them costs little where many points share it.
+    void prefetch(std::size_t points) const {
+        if (points >= links_.size() / 64)
+            riparian::prefetch(links_.data(), links_.size() * sizeof links_[0]);
+    }
 
 private:
     static constexpr std::size_t step = 64;  // links grow by this many at the least
