@@ -125,19 +125,24 @@ inline void EstimationTotals::restore(Pool& pool, const CandidateShape& shape,
     estimation.add_to(pool, shape, left_);
 }
 
-inline void TwoStreamsEvidence::save(const CandidateShape& shape, std::uint32_t split_points,
+template <class Gains>
+void TwoStreamsEvidence<Gains>::save(const CandidateShape& shape, std::uint32_t split_points,
                                      EvidenceArrays& out) const {
     structure_.save(shape, split_points, out.structure);
     estimation_.save(shape, split_points, out.estimation);
 }
 
-inline void TwoStreamsEvidence::restore(Pool& pool, const CandidateShape& shape,
+template <class Gains>
+void TwoStreamsEvidence<Gains>::restore(Pool& pool, const CandidateShape& shape,
                                         std::uint32_t split_points, bool summed, EvidenceReader& in,
-                                        Pool& scratch) {
+                                        CheckScratch& check) {
     structure_.restore(pool, shape, split_points, in.structure);
     estimation_.restore(pool, shape, split_points, in.estimation);
     totals_.restore(pool, shape, estimation_);
-    if (summed) sums_.build(pool, shape, structure_, split_points, scratch);
+    if (!summed) return;
+    check.valid = {};  // nobody is asked for
+    gains_.work_out(shape, structure_, check);
+    gains_.keep(pool, shape, structure_, split_points, check);
 }
 
 inline void OneStreamEvidence::save(const CandidateShape& shape, std::uint32_t split_points,
@@ -147,9 +152,9 @@ inline void OneStreamEvidence::save(const CandidateShape& shape, std::uint32_t s
 
 inline void OneStreamEvidence::restore(Pool& pool, const CandidateShape& shape,
                                        std::uint32_t split_points, bool summed, EvidenceReader& in,
-                                       Pool& scratch) {
+                                       CheckScratch& check) {
     counts_.restore(pool, shape, split_points, in.structure);
-    if (summed) sums_.build(pool, shape, counts_, split_points, scratch);
+    if (summed) sums_.keep(pool, shape, counts_, split_points, check);
 }
 
 template <class Space>
@@ -236,7 +241,7 @@ Candidates<Space, Evidence>* Candidates<Space, Evidence>::restored(
         std::copy_n(in.thresholds.many(so_far), so_far,
                     made->thresholds() + std::size_t{d} * split_points);
     made->evidence_.restore(pool, made->shape_, so_far, in.summed.one(), in.evidence,
-                            scratch.check.pool);
+                            scratch.check);
     return made;
 }
 

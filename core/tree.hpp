@@ -81,16 +81,18 @@ public:
     // Learn a batch whose first point is the t-th of the stream. `weights` may be null: all one.
     void learn(const Batch& batch, const Class* labels, const double* weights, std::uint64_t t,
                Context& context) {
+        if constexpr (requires { record_.lists.prefetch(batch.size()); })
+            record_.lists.prefetch(batch.size());
         const std::size_t n = batch.size();
         bool looked_ahead = false;
-        for (std::size_t first = 0; first < n; first += lanes) {
+        for (std::size_t first = 0; first < n;) {
             if constexpr (requires { Rule::grow_ahead(*this, labels, n, t, context); })
                 if (!looked_ahead && nodes_[0].inner()) {
                     looked_ahead = true;
                     first += Rule::grow_ahead(*this, labels + first, n - first, t + first, context);
                 }
-            learn_lanes(batch, first, std::min(lanes, n - first), labels, weights, t + first,
-                        context);
+            first += learn_some(batch, first, std::min(together, n - first), labels, weights,
+                                t + first, context);
         }
         received_ = t + n;
         trim();
@@ -102,6 +104,10 @@ public:
     using Lanes = std::array<std::uint32_t, lanes>;
     RIPARIAN_HOT void route(const Batch& batch, std::size_t first, std::size_t count,
                             Lanes& at) const {
+        route(batch, first, count, at.data());
+    }
+    RIPARIAN_HOT void route(const Batch& batch, std::size_t first, std::size_t count,
+                            std::uint32_t* at) const {
         switch (asks_) {
             case Asks::numbers:
                 return route_all<Asks::numbers>(batch, first, count, at);
@@ -181,10 +187,10 @@ private:
 
     template <Asks asks>
     RIPARIAN_HOT void route_all(const Batch& batch, std::size_t first, std::size_t count,
-                                Lanes& at) const {
+                                std::uint32_t* at) const {
         std::size_t i = 0;
-        for (; i + 8 <= count; i += 8) route_together<8, asks>(batch, first + i, at.data() + i);
-        for (; i < count; ++i) route_together<1, asks>(batch, first + i, at.data() + i);
+        for (; i + 8 <= count; i += 8) route_together<8, asks>(batch, first + i, at + i);
+        for (; i < count; ++i) route_together<1, asks>(batch, first + i, at + i);
     }
 
     // Several points descend side by side, without a branch, so that one waits for memory while
@@ -211,24 +217,58 @@ private:
 
     // -- learning ---------------------------------------------------------------------------------
 
-    void learn_lanes(const Batch& batch, std::size_t first, std::size_t count, const Class* labels,
-                     const double* weights, std::uint64_t t, Context& context) {
-        Lanes at;
-        route(batch, first, count, at);
+    // Points that go down before the first of them is learned: while they do, nodes stay in the caches.
+    static constexpr std::size_t together = 256;
+    // So many points ahead, what a point will touch is asked for, one thing behind the other: memory takes as
+    // long as learning a point, or longer.
+    static constexpr std::size_t leaves_ahead = 12, candidates_ahead = 8, counts_ahead = 4;
+
+    // Less than this is in the caches in any case.
+    static constexpr std::size_t second_cache = std::size_t{1} << 19;
+
+    // How many were learned: all, unless the tree was grown anew, or another took its place. Then the others
+    // must go down again.
+    std::size_t learn_some(const Batch& batch, std::size_t first, std::size_t count,
+                           const Class* labels, const double* weights, std::uint64_t t,
+                           Context& context) {
+        std::array<std::uint32_t, together> at;
+        route(batch, first, count, at.data());
         const std::uint64_t felled = felled_;
-        std::uint64_t number = number_;
-        std::uint64_t stream_key = key(context.settings.seed, number, stream_draw);
-        for (std::size_t i = 0; i < count; ++i) prefetch(&leaves_[nodes_[at[i]].leaf]);
+        const std::uint64_t stream_key = key(context.settings.seed, number_, stream_draw);
+        const bool is_near = pool_.live() < second_cache;
+        // ask(its leaf) unless that has split meanwhile.
+        const auto ask_ahead = [&](std::size_t i, auto&& ask) {
+            if (i >= count) return;
+            const Node& node = nodes_[at[i]];
+            if (!node.inner()) ask(node.leaf);
+        };
+        const auto ask_for_leaf = [&](std::size_t i) {
+            ask_ahead(i, [&](std::uint32_t leaf) {
+                prefetch(&leaves_[leaf]);
+                if constexpr (requires { record_.prefetch(leaf); }) record_.prefetch(leaf);
+            });
+        };
+        const auto ask_for_candidates = [&](std::size_t i) {
+            ask_ahead(i, [&](std::uint32_t leaf) {
+                leaves_[leaf].estimation.prefetch();
+                if (leaves_[leaf].settled()) leaves_[leaf].candidates->prefetch();
+            });
+        };
+        const auto ask_for_counts = [&](std::size_t i) {
+            if (is_near) return;
+            ask_ahead(i, [&](std::uint32_t leaf) {
+                if constexpr (requires { Rule::prefetch(*this, leaf, t, Class{}, context); })
+                    Rule::prefetch(*this, leaf, fold(stream_key, t + i), labels[first + i],
+                                   context);
+            });
+        };
+        for (std::size_t i = 0; i < leaves_ahead; ++i) ask_for_leaf(i);
+        for (std::size_t i = 0; i < candidates_ahead; ++i) ask_for_candidates(i);
+        for (std::size_t i = 0; i < counts_ahead; ++i) ask_for_counts(i);
         for (std::size_t i = 0; i < count; ++i) {
-            const Leaf& leaf = leaves_[nodes_[at[i]].leaf];
-            leaf.estimation.prefetch();
-            if (leaf.settled()) leaf.candidates->prefetch();
-        }
-        for (std::size_t i = 0; i < count; ++i) {
-            if (number != number_) [[unlikely]] {  // another tree has taken its place
-                number = number_;
-                stream_key = key(context.settings.seed, number, stream_draw);
-            }
+            ask_for_leaf(i + leaves_ahead);
+            ask_for_candidates(i + candidates_ahead);
+            ask_for_counts(i + counts_ahead);
             context.received = t + i + 1;
             Rule::arrive(*this, t + i, stream_key, context);
             // Counted before anything else, so that batches and weights do not matter.
@@ -237,12 +277,14 @@ private:
                 weights ? round_weight(weights[first + i], t + i, context.settings) : Weight{1};
             if (n == 0) continue;
             const Point x = batch.point(first + i);
-            // Its leaf may have split meanwhile, or the tree was grown anew.
-            std::uint32_t node = felled == felled_ ? at[i] : 0;
+            std::uint32_t node = at[i];
             while (nodes_[node].inner()) node = step<Asks::halves>(nodes_[node], x);
             Rule::receive(*this, nodes_[node].leaf, t + i, fold(stream_key, t + i), x,
                           labels[first + i], n, context);
+            if (felled != felled_) [[unlikely]]
+                return i + 1;
         }
+        return count;
     }
 
     // R17: up with the probability of the fraction.

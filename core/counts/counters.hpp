@@ -36,6 +36,9 @@ public:
     }
 
     void prefetch() const { riparian::prefetch(data_); }
+    void prefetch(std::size_t first, std::size_t count) const {
+        riparian::prefetch(as<std::byte>() + first * width_, count * width_);
+    }
 
     void allocate(Pool& pool, std::size_t n) {
         size_ = narrow(n);

@@ -57,6 +57,14 @@ public:
 
     bool counted() const { return rows_.size() != 0; }
 
+    // Where the next point of label y goes.
+    void prefetch(const CandidateShape& shape, Class y) const {
+        if (counted())
+            rows_.prefetch(y * shape.counters(), shape.counters());
+        else
+            riparian::prefetch(bits_ + kept_ * shape.words());
+    }
+
     // The bytes of so many kept points, or of counters of one byte for so many classes if those are
     // fewer.
     static std::size_t bytes_for(const CandidateShape& shape, std::uint64_t points,

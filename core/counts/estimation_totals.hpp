@@ -19,7 +19,7 @@ class Counts;
 class EstimationTotals {
 public:
     void move_to(Pool& pool) { left_.move_to(pool); }
-    void prefetch() const { left_.prefetch(); }
+    void prefetch() const { left_.prefetch(0, left_.size()); }
     void allocate(Pool& pool, const CandidateShape& shape) {
         left_.allocate(pool, shape.counters());
     }

@@ -41,6 +41,17 @@ public:
         labels_.resize(ts_.size());
         return {first, ts_.size() - first};
     }
+    // Of two streams at once: append(ts, ts of the other).
+    template <class Append>
+    static Cell add(CellPoints& structure, CellPoints& estimation, Append&& append) {
+        Cell cell;
+        cell.structure = structure.add([&](std::vector<std::uint64_t>& of_structure) {
+            cell.estimation = estimation.add([&](std::vector<std::uint64_t>& of_estimation) {
+                append(of_structure, of_estimation);
+            });
+        });
+        return cell;
+    }
     // weight_of(t) of each, which are needed unless all weights are 1.
     template <class WeightOf>
     void weigh(const Run& run, WeightOf&& weight_of) {

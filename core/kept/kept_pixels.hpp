@@ -108,6 +108,11 @@ public:
             }
     }
 
+    void project(std::span<const OffsetPair> pairs, std::uint64_t t, float* out) const {
+        DepthDifferences::project(pairs.data(), pairs.size(), pixel(t), out);
+    }
+    void prefetch(std::uint64_t t) const { prefetch_label(t); }
+
     // Of the pixels at hand and their images: a function of what is kept, wherever it lies.
     std::size_t bytes() const {
         std::size_t sum = (end_ - first_at_hand()) * pixel_bytes;

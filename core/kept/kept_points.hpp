@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/hot.hpp"
 #include "kept/segments.hpp"
 #include "space/columns.hpp"
 
@@ -206,6 +207,21 @@ public:
             gather(columns, ts, out, stride);
     }
 
+    // Of one point: out[d].
+    RIPARIAN_HOT void project(std::span<const Columns::Feature> columns, std::uint64_t t,
+                              float* out) const {
+        if (whole_)
+            Columns::project(columns.data(), columns.size(), row_of(t), out);
+        else
+            for (std::size_t d = 0; d < columns.size(); ++d) out[d] = value(columns[d], t);
+    }
+
+    // This point will be asked for soon.
+    void prefetch(std::uint64_t t) const {
+        prefetch_label(t);
+        if (whole_) riparian::prefetch(row_of(t), std::min<std::size_t>(columns_ * sizeof(float), 128));
+    }
+
     std::size_t bytes() const {
         std::size_t sum = 0;
         segments_.for_each([&](const detail::RowSegment& segment) { sum += segment.bytes(); });
@@ -268,6 +284,12 @@ private:
         segments_.for_each([&](const detail::RowSegment& segment, std::size_t place) {
             starts_[place] = segment.dense.at(0);
         });
+    }
+
+    // If no column is missing.
+    const float* row_of(std::uint64_t t) const {
+        return starts_[t / segment_points & (starts_.size() - 1)] +
+               t % segment_points * columns_;
     }
 
     // Four points at a time, whose cache lines are fetched side by side.

@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "kernels/hot.hpp"
 #include "memory/array.hpp"
 
 namespace riparian {
@@ -69,6 +71,27 @@ public:
         ts.erase(ts.begin() + start, ts.begin() + (first - ts.data()));
     }
 
+    // Two lists, all points at hand of each. Every step waits for memory, so they take turns. visitor(t) as soon
+    // as a point is known.
+    template <class Visitor>
+    void read_both(const PointList& one, std::vector<std::uint64_t>& ts_of_one,
+                   const PointList& other, std::vector<std::uint64_t>& ts_of_other,
+                   std::uint64_t received, Visitor&& visitor) const {
+        const auto start_of_one = static_cast<std::ptrdiff_t>(ts_of_one.size());
+        const auto start_of_other = static_cast<std::ptrdiff_t>(ts_of_other.size());
+        Walk in_one(*this, one, received), in_other(*this, other, received);
+        while (in_one.goes_on() || in_other.goes_on()) {
+            for (auto [walk, ts] : {std::pair(&in_one, &ts_of_one), std::pair(&in_other, &ts_of_other)}) {
+                if (!walk->goes_on()) continue;
+                visitor(walk->t());
+                ts->push_back(walk->t());
+                walk->step();
+            }
+        }
+        std::reverse(ts_of_one.begin() + start_of_one, ts_of_one.end());
+        std::reverse(ts_of_other.begin() + start_of_other, ts_of_other.end());
+    }
+
     // Drop the points that are not at hand any more.
     void drop_lost(PointList& list, std::uint64_t received) const {
         if (!has_lost(list, received)) return;
@@ -105,6 +128,13 @@ public:
 
     std::size_t bytes() const { return links_.bytes(); }
 
+    // So many points are about to be learned. A walk waits at every step for the one before, so links had better
+    // be near: to ask for all of them costs little where many points share it.
+    void prefetch(std::size_t points) const {
+        if (points >= links_.size() / 64)
+            riparian::prefetch(links_.data(), links_.size() * sizeof links_[0]);
+    }
+
 private:
     static constexpr std::size_t step = 64;  // links grow by this many at the least
 
@@ -118,18 +148,36 @@ private:
             links_.resize(std::min<std::size_t>(size_, slot / step * step + step));
     }
 
+    // Through the points at hand of a list, from the newest on.
+    class Walk {
+    public:
+        Walk(const PointLists& lists, const PointList& list, std::uint64_t received)
+            : lists_(lists), received_(received) {
+            if (list.newest == 0) return;
+            t_ = list.newest - 1;
+            slot_ = lists.slot_of(t_);
+            goes_on_ = lists.at_hand(t_, received);
+        }
+        bool goes_on() const { return goes_on_; }
+        std::uint64_t t() const { return t_; }
+        void step() {
+            const std::uint32_t distance = lists_.links_[slot_];
+            t_ -= distance;
+            slot_ = slot_ >= distance ? slot_ - distance : slot_ + lists_.size_ - distance;  // t % W
+            goes_on_ = distance != 0 && lists_.at_hand(t_, received_);
+        }
+
+    private:
+        const PointLists& lists_;
+        std::uint64_t received_, t_ = 0, slot_ = 0;
+        bool goes_on_ = false;
+    };
+
     // visitor(t), from the newest on, while it says so.
     template <class Visitor>
     void walk(const PointList& list, std::uint64_t received, Visitor&& visitor) const {
-        if (list.newest == 0) return;
-        std::uint64_t t = list.newest - 1;
-        for (std::uint64_t slot = slot_of(t); at_hand(t, received);) {
-            if (!visitor(t)) return;
-            const std::uint32_t distance = links_[slot];
-            if (distance == 0) return;
-            t -= distance;
-            slot = slot >= distance ? slot - distance : slot + size_ - distance;  // t % W
-        }
+        for (Walk walk(*this, list, received); walk.goes_on(); walk.step())
+            if (!visitor(walk.t())) return;
     }
 
     std::uint32_t size_;          // W

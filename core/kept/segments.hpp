@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "counts/counts.hpp"
+#include "kernels/hot.hpp"
 
 namespace riparian {
 
@@ -116,6 +117,9 @@ public:
     Class label(std::uint64_t t) const { return segments_.of(t).labels[t % segment_points]; }
     double weight(std::uint64_t t) const {
         return weighted_ ? segments_.of(t).weight(t % segment_points) : 1.0;
+    }
+    void prefetch_label(std::uint64_t t) const {
+        riparian::prefetch(&segments_.of(t).labels[t % segment_points]);
     }
     bool weighted() const { return weighted_; }  // a weight other than 1 has been met
 

@@ -28,7 +28,7 @@ struct Adaptive : Regrowing<Adaptive> {
         double fading = 0;              // of what is known of the memories
         double drift_confidence = 0;    // δ
     };
-    using Evidence = TwoStreamsEvidence;
+    using Evidence = TwoStreams::Evidence;
     using Stream = TwoStreams::Stream;
 
     // What a leaf has beside its histogram.

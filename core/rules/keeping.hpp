@@ -21,12 +21,14 @@
 #include "rules/regrowth.hpp"
 #include "rules/two_streams.hpp"
 #include "settings.hpp"
+#include "split/gain_bounds.hpp"
 
 namespace riparian {
 
 struct Keeping : Regrowing<Keeping> {
     using Settings = KeptSettings;
-    using Evidence = TwoStreamsEvidence;
+    // Settled leaves start with what they list: their split points have seen the same points, and bounds hold long.
+    using Evidence = TwoStreamsEvidence<GainBounds>;
     using Stream = TwoStreams::Stream;
 
     // What a leaf has beside its histogram and candidates.
@@ -48,6 +50,10 @@ struct Keeping : Regrowing<Keeping> {
         }
         static std::size_t beside_histogram(std::size_t) { return 0; }
         void trim() { leaves.trim(); }
+        void prefetch(std::uint32_t leaf) const {
+            riparian::prefetch(&leaves[leaf]);
+            riparian::prefetch(&leaves[leaf].attempt);
+        }
     };
 
     template <class Tree>
@@ -83,6 +89,12 @@ struct Keeping : Regrowing<Keeping> {
                 tree.totals_.ignored_points += n;
         }
         stay_within_budget(tree, t, context);
+    }
+
+    template <class Tree>
+    RIPARIAN_HOT static void prefetch(const Tree& tree, std::uint32_t leaf, std::uint64_t draw,
+                                      Class y, const typename Tree::Context& context) {
+        TwoStreams::prefetch(tree, leaf, draw, y, context);
     }
 
     // The list of a leaf is divided between its children, in order. Those of a young leaf start with
@@ -227,9 +239,9 @@ private:
     static void settle(Tree& tree, std::uint32_t index, std::uint32_t attempt,
                        typename Tree::Context& context) {
         auto& scratch = context.scratch;
-        drop_lost(tree, index, context.received);
         tree.leaves_[index].next = 0;
         read_cell(tree, index, context);
+        set_lists(tree.record_.leaves[index], scratch.cell, context);  // without what was lost
         label_estimation(context);
         Draws draws(key_of_draws(tree, tree.leaves_[index].node, attempt, context.settings));
         context.space.draw(draws, scratch.shuffle, scratch.drawn);
@@ -243,41 +255,36 @@ private:
     static void count_list(Tree& tree, typename Tree::Candidates& candidates,
                            typename Tree::Context& context) {
         auto& scratch = context.scratch;
-        const std::size_t dims = scratch.drawn.size();
-        const auto gather = [&](const CellPoints& points, const Run& run) {
-            const std::size_t stride = LongList::stride(run.count);
-            scratch.gathered.resize(dims * stride);
-            context.shared.values(std::span<const typename Tree::Feature>(scratch.drawn),
-                                  points.ts(run), scratch.gathered.data(), stride);
-        };
-        const auto project = [&](const Run& run, std::size_t i) {
-            scratch.values.resize(std::max(scratch.values.size(), dims));
-            for (std::size_t d = 0; d < dims; ++d)
-                scratch.values[d] = scratch.gathered[d * LongList::stride(run.count) + i];
-        };
+        const auto& kept = context.shared;
+        const std::span<const typename Tree::Feature> features(scratch.drawn);
         const auto [structure, estimation] = scratch.cell;
         const Class n_classes = tree.n_classes();
-        // counted(list, values), or counted(label, weight, scratch) for each point, projected.
+        scratch.values.resize(std::max(scratch.values.size(), features.size()));
+        // counted(list, values) if the list is long, else counted(label, weight, scratch) for each point,
+        // projected.
         const auto count = [&](CellPoints& points, const Run& run, auto&& counted) {
+            const auto ts = points.ts(run);
             const auto labels = points.labels(run);
             const auto weights = points.weights(run);
             if (scratch.list.set(labels, weights) &&
-                candidates.may_count_at_once(scratch.list, n_classes))
+                candidates.may_count_at_once(scratch.list, n_classes)) {
+                const std::size_t stride = LongList::stride(run.count);
+                scratch.gathered.resize(features.size() * stride);
+                kept.values(features, ts, scratch.gathered.data(), stride);
                 return counted(scratch.list, std::span(scratch.gathered));
+            }
             for (std::size_t i = 0; i < run.count; ++i) {
-                project(run, i);
+                kept.project(features, ts[i], scratch.values.data());
                 counted(labels[i], weights.empty() ? Weight{1} : weights[i], scratch);
             }
         };
-        gather(scratch.structure, structure);
         for (const std::uint32_t i : scratch.split_points) {
-            project(structure, i);
+            kept.project(features, scratch.structure.ts(structure)[i], scratch.values.data());
             candidates.add_split_point(tree.record_.lost_estimation, scratch);
         }
         count(scratch.structure, structure, [&](auto&&... points) {
             candidates.count_structure(tree.pool_, n_classes, points...);
         });
-        gather(scratch.estimation, estimation);
         count(scratch.estimation, estimation, [&](auto&&... points) {
             candidates.count_estimation(tree.pool_, n_classes, points...);
         });

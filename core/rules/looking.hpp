@@ -186,8 +186,17 @@ protected:
     // The points that a leaf lists become the cell.
     template <class Tree>
     static void read_cell(const Tree& tree, std::uint32_t index, typename Tree::Context& context) {
-        read_structure(tree, index, context);
-        read_estimation(tree, index, context);
+        auto& scratch = context.scratch;
+        const auto& leaf = tree.record_.leaves[index];
+        start_cells(context);
+        scratch.cell = CellPoints::add(
+            scratch.structure, scratch.estimation, [&](auto& of_structure, auto& of_estimation) {
+                tree.record_.lists.read_both(
+                    leaf.structure, of_structure, leaf.estimation, of_estimation, context.received,
+                    [&](std::uint64_t t) { context.shared.prefetch(t); });
+            });
+        describe_structure(tree, context);
+        describe_estimation(tree, context);
     }
     template <class Tree>
     static void read_structure(const Tree& tree, std::uint32_t index,

@@ -139,7 +139,7 @@ private:
             ++tree.totals_.should_splits;
             tree.split(index, *best, context);
         } else if (best) {
-            candidates.keep_sums(tree.pool_, tree.n_classes(), context.scratch);
+            candidates.keep_gains(tree.pool_, tree.n_classes(), context.scratch);
         }
     }
 

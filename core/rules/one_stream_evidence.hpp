@@ -15,7 +15,6 @@ struct EvidenceReader;
 // Every point counts once, for everything: no theorem speaks of this one.
 class OneStreamEvidence {
 public:
-    void prefetch() const {}
     void allocate(Pool&, const CandidateShape&) {}
     void release(Pool& pool, const CandidateShape& shape) {
         counts_.release(pool, shape);
@@ -26,8 +25,7 @@ public:
                           Class y, Weight n, Class n_classes, std::uint32_t split_points,
                           CheckScratch& check) {
         counts_.add(pool, shape, bits, y, n, n_classes);
-        if (sums_.kept())
-            sums_.add(pool, shape, counts_, bits, y, n, split_points, check.largest);
+        if (sums_.kept()) sums_.add(pool, shape, counts_, bits, y, n, split_points, check);
     }
 
     std::optional<Choice> best(const CandidateShape& shape, std::uint32_t split_points,
@@ -35,9 +33,11 @@ public:
         return best_split(shape, split_points, counts_, sums_, check);
     }
 
-    void keep_sums(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
-                   Class n_classes, CheckScratch& check) {
-        keep(sums_, counts_, pool, shape, split_points, n_classes, check);
+    void keep_gains(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
+                    Class n_classes, CheckScratch& check) {
+        if (sums_.kept()) return;
+        counts_.count(pool, shape, n_classes);
+        sums_.keep(pool, shape, counts_, split_points, check);
     }
 
     template <class Visitor>
@@ -49,7 +49,7 @@ public:
     bool summed() const { return sums_.kept(); }
     void save(const CandidateShape& shape, std::uint32_t split_points, EvidenceArrays& out) const;
     void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points, bool summed,
-                 EvidenceReader& in, Pool& scratch);
+                 EvidenceReader& in, CheckScratch& check);
 
 private:
     SharedCounts counts_;

@@ -14,6 +14,7 @@
 #include "rules/two_streams_evidence.hpp"
 #include "settings.hpp"
 #include "split/candidate_scratch.hpp"
+#include "split/entropy_sums.hpp"
 
 namespace riparian {
 
@@ -28,7 +29,7 @@ struct TwoStreams {
 
         bool bounded() const { return fringe_size != unbounded || budget != unbounded; }
     };
-    using Evidence = TwoStreamsEvidence;
+    using Evidence = TwoStreamsEvidence<EntropySums>;
     struct Record {
         explicit Record(const Settings&) {}
         static std::size_t bytes(std::size_t) { return 0; }  // of so many leaves
@@ -75,6 +76,18 @@ struct TwoStreams {
         Budget budget(tree, context.settings.budget);
         if (budget.is_exceeded()) [[unlikely]]
             budget.make_room(t);
+    }
+
+    // A point with this draw and label is about to arrive.
+    template <class Tree>
+    RIPARIAN_HOT static void prefetch(const Tree& tree, std::uint32_t leaf, std::uint64_t draw,
+                                      Class y, const typename Tree::Context& context) {
+        if (!tree.leaves_[leaf].settled()) return;
+        const typename Tree::Candidates& candidates = *tree.leaves_[leaf].candidates;
+        if (stream_of(draw, context.settings) == Stream::structure)
+            candidates.prefetch_structure(y);
+        else
+            candidates.prefetch_estimation(y);
     }
 
     // Nothing but the histograms, which they have.
@@ -176,12 +189,12 @@ struct TwoStreams {
         // must it, nor has it waited long enough to look elsewhere (it has received no more than
         // its total).
         if (leaf.estimation.total() < beta &&
-            candidates.none_above(settings.min_gain, context.scratch))
+            candidates.none_above(settings.min_gain, settings.alpha[leaf.depth], context.scratch))
             return;
         if (const auto best = candidates.best(settings.alpha[leaf.depth], context.scratch)) {
             const bool should = best->gain > settings.min_gain;
             if (!should && leaf.estimation.total() < beta) {
-                candidates.keep_sums(tree.pool_, tree.n_classes(), context.scratch);
+                candidates.keep_gains(tree.pool_, tree.n_classes(), context.scratch);
             } else if (may_split(candidates.feature(best->candidate))) {
                 ++(should ? tree.totals_.should_splits : tree.totals_.must_splits);
                 tree.split(index, *best, context);

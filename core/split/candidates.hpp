@@ -33,10 +33,11 @@ public:
     using Point = typename Space::Point;
     using Block = CandidateBlock<Candidates, Feature>;
 
-    void prefetch() const {
-        riparian::prefetch(this, std::min<std::size_t>(Block::bytes(shape_), 512));
-        evidence_.prefetch();
-    }
+    // The block, as far as most reach; its header is not there yet.
+    void prefetch() const { riparian::prefetch(this, 512); }
+    // Once it is, what a point of this label will change.
+    void prefetch_structure(Class y) const { evidence_.prefetch_structure(shape_, y); }
+    void prefetch_estimation(Class y) const { evidence_.prefetch_estimation(shape_, y); }
 
     static Candidates* make(Pool& pool, const std::vector<Feature>& features,
                             std::uint32_t split_points, std::uint32_t attempt) {
@@ -135,8 +136,10 @@ public:
                       scratch.check);
     }
 
-    bool none_above(double min_gain, const CandidateScratch<Space>& scratch) const {
-        return evidence_.none_above(min_gain, shape_, scratch.check);
+    // No valid candidate has a gain above this, as far as can be told cheaply once a structure point was added.
+    RIPARIAN_HOT bool none_above(double min_gain, std::uint64_t alpha,
+                                 const CandidateScratch<Space>& scratch) const {
+        return evidence_.none_above(min_gain, shape_, split_points_so_far_, alpha, scratch.check);
     }
 
     // The best of the candidates that may split the leaf, if there are any: those with at least α
@@ -148,8 +151,8 @@ public:
         return evidence_.best(shape_, split_points_so_far_, scratch.check);
     }
 
-    void keep_sums(Pool& pool, Class n_classes, CandidateScratch<Space>& scratch) {
-        evidence_.keep_sums(pool, shape_, split_points_so_far_, n_classes, scratch.check);
+    void keep_gains(Pool& pool, Class n_classes, CandidateScratch<Space>& scratch) {
+        evidence_.keep_gains(pool, shape_, split_points_so_far_, n_classes, scratch.check);
     }
 
     // The children of a candidate start with its estimation counts (R10).

@@ -4,27 +4,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "counts/counts.hpp"
 #include "split/entropy.hpp"
+#include "split/sum_entropies.hpp"
 
 namespace riparian {
 
-// What one split check needs besides the leaf: kept by a thread, so that a check allocates nothing.
-struct CheckScratch {
-    std::vector<Candidate> room;             // for the valid candidates,
-    std::span<const Candidate> valid;        // which are these
-    std::vector<std::uint64_t> g;            // for each of them, G
-    std::vector<std::uint64_t> left;         // and n', its structure points on the left
-    std::vector<std::uint64_t> every_g;      // for each split point, F(N) - Σ_k F(n_k)
-    std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen
-    std::vector<std::int64_t> largest;       // and the largest own part of G, as of the last point
-    Pool pool;                               // counters made from kept points
-};
-
-// G of every candidate, brought up to date point by point. It is derived from StructureCounts; a
+// G of every candidate, brought up to date point by point. It is derived from the counts; a
 // leaf keeps it from the first split check that left it whole, so that each later check costs no
 // more than a look at every candidate, however many classes there are.
 //
@@ -34,14 +22,20 @@ class EntropySums {
 public:
     bool kept() const { return sums_ != nullptr; }
 
+    void prefetch(const CandidateShape& shape) const {
+        if (!kept()) return;
+        riparian::prefetch(sums_, shape.counters() * sizeof sums_[0]);
+        left_.prefetch(0, shape.counters());
+    }
+
     template <class Stream>
-    void build(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
-               std::uint32_t split_points_so_far, Pool& scratch) {
+    void keep(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
+              std::uint32_t split_points_so_far, CheckScratch& check) {
         const auto& F = EntropyTable::get();
         sums_ = pool.allocate_array<std::uint64_t>(shape.counters());
         std::fill_n(sums_, shape.counters(), 0);
         left_.allocate(pool, shape.counters());
-        structure.for_each_row(shape, scratch, [&](const auto* row) {
+        structure.for_each_row(shape, check.pool, [&](const auto* row) {
             const auto* everyone = row + shape.candidates();
             left_.fit(pool, left_[shape.everyone(0)] + everyone[0]);
             left_.add_all(0, row, shape.counters());
@@ -76,15 +70,16 @@ public:
         sums_ = nullptr;
     }
 
-    // A structure point of label y was added to the counts, n copies of it. `largest`: for each split point, the
-    // largest part that is a candidate's own.
+    // A structure point of label y was added to the counts, n copies of it. What is the largest part of a candidate's
+    // own, for each split point, is left in `check`.
     template <class Stream>
     void add(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
              const std::uint64_t* bits, Class y, Weight n, std::uint32_t split_points_so_far,
-             std::vector<std::int64_t>& largest) {
+             CheckScratch& check) {
         const std::uint64_t points = left_[shape.everyone(0)] + n;  // no other count is larger
         left_.fit(pool, points);
         left_.add_bits(0, bits, shape.counters(), n);
+        std::vector<std::int64_t>& largest = check.largest;
         largest.assign(split_points_so_far, std::numeric_limits<std::int64_t>::min());
         const auto& F = EntropyTable::get();
         structure.with_row(shape, y, [&](const auto* row) {
@@ -101,27 +96,35 @@ public:
 
     // No candidate, valid or not, has a gain above `min_gain`. It may say no where that is so. To be asked when a
     // point was added, with the `largest` of it.
-    bool none_above(double min_gain, const CandidateShape& shape,
-                    const std::vector<std::int64_t>& largest) const {
+    template <class MayBeValid>
+    bool none_above(double min_gain, const CandidateShape& shape, std::uint32_t split_points_so_far,
+                    MayBeValid&&, const CheckScratch& check) const {
         if (left_[shape.everyone(0)] > most_points_unwrapped) return false;
         return left_.visit([&](const auto* left) {
             const auto* points = left + shape.candidates();
             const std::uint64_t* shared = sums_ + shape.candidates();
             bool above = false;
-            for (std::size_t j = 0; j < largest.size(); ++j)
-                above |= largest[j] + static_cast<std::int64_t>(shared[j]) >=
+            for (std::size_t j = 0; j < split_points_so_far; ++j)
+                above |= check.largest[j] + static_cast<std::int64_t>(shared[j]) >=
                          least_g(min_gain, points[j]);
             return !above;
         });
     }
 
-    void read(const CandidateShape& shape, CheckScratch& check) const {
+    // G of the valid candidates and N, as they are now, into `check`.
+    template <class Stream>
+    void work_out(const CandidateShape& shape, const Counts<Stream>& structure,
+                  CheckScratch& check) const {
+        const auto for_each_valid = [valid = check.valid](auto&& visitor) {
+            for (const auto [i, j] : valid) visitor(i, j);
+        };
+        if (!kept()) return sum_entropies(shape, structure, for_each_valid, check);
+        check.make_room(shape);
         for (std::uint32_t j = 0; j < shape.split_points; ++j)
             check.every_point[j] = left_[shape.everyone(j)];
-        for (std::size_t v = 0; v < check.valid.size(); ++v) {
-            const auto [i, j] = check.valid[v];
-            check.g[v] = sums_[i] + sums_[shape.everyone(j)];
-        }
+        for_each_valid([&](std::size_t i, std::size_t j) {
+            check.g[i] = sums_[i] + sums_[shape.everyone(j)];
+        });
     }
 
 private:

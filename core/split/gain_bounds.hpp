@@ -1,0 +1,133 @@
+// How much any candidate of a leaf can gain by now: what makes most split checks cheap.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "counts/counts.hpp"
+#include "split/entropy.hpp"
+#include "split/sum_entropies.hpp"
+
+namespace riparian {
+
+// For each split point, what G (R14) of any of its candidates is at most. A leaf keeps it from the first
+// split check that left it whole.
+//
+// G is F(N) - Σ_k F(n_k), which the candidates of a split point share, less what is left of it once the
+// points are divided. A structure point never lowers what is left, so G grows by no more than the shared
+// part does, and to follow that takes two terms of F a split point instead of four a candidate. Where a bound
+// is not enough to say that nobody gains enough, G itself is worked out from the counts, and the bound starts
+// from there.
+class GainBounds {
+public:
+    bool kept() const { return bounds_ != nullptr; }
+
+    void prefetch(const CandidateShape& shape) const {
+        if (!kept()) return;
+        riparian::prefetch(bounds_, shape.split_points * sizeof bounds_[0]);
+        points_.prefetch(shape.everyone(0), 1);
+    }
+
+    // From what `work_out` has just found. A block has a place for each counter, although one a split point
+    // would do: what a tree is charged must not depend on how its checks are made.
+    void keep(Pool& pool, const CandidateShape& shape, const StructureCounts&, std::uint32_t,
+              const CheckScratch& check) {
+        bounds_ = pool.allocate_array<std::int64_t>(shape.counters());
+        points_.allocate(pool, shape.counters());
+        points_.fit(pool, check.every_point[0]);
+        points_.add_all(shape.everyone(0), check.every_point.data(), shape.split_points);
+        tighten(shape, check);
+    }
+
+    // G of all candidates and N, as they are now, into `check`: the bounds start from there.
+    void work_out(const CandidateShape& shape, const StructureCounts& structure,
+                  CheckScratch& check) {
+        const std::size_t candidates = shape.candidates(), m = shape.split_points;
+        const auto for_each = [=](auto&& visitor) {
+            for (std::size_t first = 0; first < candidates; first += m)
+                for (std::size_t j = 0; j < m; ++j) visitor(first + j, j);
+        };
+        sum_entropies(shape, structure, for_each, check);
+        if (kept()) tighten(shape, check);
+    }
+
+    void move_to(Pool& pool, const CandidateShape& shape) {
+        if (!kept()) return;
+        auto* moved = pool.allocate_array<std::int64_t>(shape.counters());
+        std::copy_n(bounds_, shape.split_points, moved);
+        bounds_ = moved;
+        points_.move_to(pool);
+    }
+
+    void release(Pool& pool, const CandidateShape& shape) {
+        if (!kept()) return;
+        pool.release_array(bounds_, shape.counters());
+        points_.release(pool);
+        bounds_ = nullptr;
+    }
+
+    // A structure point of label y was added to the counts, n copies of it. Most split points have seen the
+    // same points as the one before them.
+    RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const StructureCounts& structure,
+                          const std::uint64_t*, Class y, Weight n,
+                          std::uint32_t split_points_so_far, CheckScratch&) {
+        const auto& F = EntropyTable::get();
+        points_.fit(pool, points_[shape.everyone(0)] + n);
+        structure.with_row(shape, y, [&](const auto* row) {
+            points_.visit([&](auto* points) {
+                using Count = std::remove_reference_t<decltype(points[0])>;
+                const auto* of_label = row + shape.candidates();
+                Count* of_all = points + shape.candidates();
+                std::uint64_t all = 0, label = 0;
+                std::int64_t growth = 0;
+                for (std::uint32_t j = 0; j < split_points_so_far; ++j) {
+                    of_all[j] = static_cast<Count>(of_all[j] + n);
+                    if (of_all[j] != all || of_label[j] != label) {
+                        all = of_all[j];
+                        label = of_label[j];
+                        growth = static_cast<std::int64_t>(F(all) - F(all - n) - F(label) +
+                                                           F(label - n)) +
+                                 rounding;
+                    }
+                    bounds_[j] += growth;
+                }
+            });
+        });
+    }
+
+    // No candidate has a gain above `min_gain`, of split points that `may_be_valid(j)`. It may say no where
+    // that is so.
+    template <class MayBeValid>
+    RIPARIAN_HOT bool none_above(double min_gain, const CandidateShape& shape,
+                                 std::uint32_t split_points_so_far,
+                                 MayBeValid&& may_be_valid, const CheckScratch&) const {
+        if (points_[shape.everyone(0)] > most_points) return false;
+        return points_.visit([&](const auto* points) {
+            const auto* of_all = points + shape.candidates();
+            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
+                if (bounds_[j] >= least_g(min_gain, of_all[j]) && may_be_valid(j)) return false;
+            return true;
+        });
+    }
+
+private:
+    void tighten(const CandidateShape& shape, const CheckScratch& check) {
+        const std::uint64_t* const g = check.g.data();
+        const std::size_t m = shape.split_points;
+        std::fill_n(bounds_, m, 0);
+        for (std::size_t first = 0; first < shape.candidates(); first += m)
+            for (std::size_t j = 0; j < m; ++j)
+                bounds_[j] = std::max(bounds_[j], static_cast<std::int64_t>(g[first + j]));
+    }
+
+    // A candidate's part changes by two differences of F, four numbers that are each less than a unit from
+    // the truth, as long as float64 has bits for them.
+    static constexpr std::int64_t rounding = 4;
+    static constexpr std::uint64_t most_points = std::uint64_t{1} << 26;
+
+    std::int64_t* bounds_ = nullptr;  // one a split point
+    Counters points_;                  // at everyone's places: N of each split point
+};
+
+}  // namespace riparian

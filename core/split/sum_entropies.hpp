@@ -1,0 +1,98 @@
+// What a split check works in, and G straight from the counts (R14).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "counts/counts.hpp"
+#include "split/entropy.hpp"
+#include "split/few_labels.hpp"
+
+namespace riparian {
+
+// What one split check needs besides the leaf: kept by a thread, so that a check allocates nothing.
+struct CheckScratch {
+    std::vector<Candidate> room;             // for the valid candidates,
+    std::span<const Candidate> valid;        // which are these
+    std::vector<std::uint64_t> g;            // for each candidate, G, if it was asked for
+    std::vector<std::uint64_t> left;         // and n', its structure points on the left
+    std::vector<std::uint64_t> every_g;      // for each split point, F(N) - Σ_k F(n_k)
+    std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen
+    std::vector<std::int64_t> largest;       // and the largest own part of G, as of the last point
+    Pool pool;                               // counters made from kept points
+
+    void make_room(const CandidateShape& shape) {
+        if (g.size() < shape.candidates()) {
+            g.resize(shape.candidates());
+            left.resize(shape.candidates());
+        }
+        if (every_g.size() < shape.split_points) {
+            every_g.resize(shape.split_points);
+            every_point.resize(shape.split_points);
+        }
+    }
+};
+
+// From kept points. Both they and the candidates are few, so each candidate asks each point.
+template <class Stream, class ForEach>
+void sum_entropies_of_kept(const CandidateShape& shape, const Counts<Stream>& structure,
+                           ForEach&& for_each, CheckScratch& check) {
+    const auto& F = EntropyTable::get();
+    const FewLabels labels(structure.kept_labels());
+    std::array<std::uint32_t, FewLabels::most> counts;  // of a label: on the left, and 2^16 times all
+    for_each([&](std::size_t i, std::size_t j) {
+        std::fill_n(counts.begin(), labels.size(), 0);
+        structure.for_each_kept(
+            shape, static_cast<std::uint32_t>(j), i,
+            [&](std::size_t p, std::uint64_t left, std::uint64_t all) {
+                counts[labels[p]] += static_cast<std::uint32_t>(left | all << 16);
+            });
+        std::uint64_t g = 0;
+        std::uint32_t sum = 0;
+        for (std::size_t k = 0; k < labels.size(); ++k) {
+            const std::uint32_t left = counts[k] & 0xFFFF, all = counts[k] >> 16;
+            g += F(left) + F(all - left) - F(all);
+            sum += counts[k];
+        }
+        const std::uint32_t left = sum & 0xFFFF, all = sum >> 16;
+        check.g[i] = g + F(all) - F(left) - F(all - left);
+        check.every_point[j] = all;
+    });
+}
+
+// G of some candidates, and N of their split points. for_each(visitor) calls visitor(candidate, its split
+// point) for each that is asked for.
+template <class Stream, class ForEach>
+void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
+                   ForEach&& for_each, CheckScratch& check) {
+    check.make_room(shape);
+    if (!structure.counted() && structure.kept_labels().size() <= FewLabels::most)
+        return sum_entropies_of_kept(shape, structure, for_each, check);
+    const auto& F = EntropyTable::get();
+    std::uint64_t *const g = check.g.data(), *const left = check.left.data();
+    std::uint64_t *const every_g = check.every_g.data(), *const points = check.every_point.data();
+    for_each([=](std::size_t i, std::size_t) { g[i] = left[i] = 0; });
+    for (std::size_t j = 0; j < shape.split_points; ++j) every_g[j] = points[j] = 0;
+    structure.for_each_row(shape, check.pool, [=, &F](const auto* row) {
+        using Count = std::remove_cvref_t<decltype(row[0])>;
+        const Count* everyone = row + shape.candidates();
+        for_each([=, &F](std::size_t i, std::size_t j) {
+            g[i] += F(row[i]) + F(static_cast<Count>(everyone[j] - row[i]));
+            left[i] += row[i];
+        });
+        for (std::size_t j = 0; j < shape.split_points; ++j) {
+            every_g[j] -= F(everyone[j]);
+            points[j] += everyone[j];
+        }
+    });
+    for (std::size_t j = 0; j < shape.split_points; ++j) every_g[j] += F(points[j]);
+    for_each([=, &F](std::size_t i, std::size_t j) {
+        g[i] += every_g[j] - F(left[i]) - F(points[j] - left[i]);
+    });
+}
+
+}  // namespace riparian
