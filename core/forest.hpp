@@ -219,8 +219,11 @@ private:
     }
 
     void learn_together(const Block& points, std::size_t workers) {
+        Tile<Space> tile{points.batch};
+        if (points.size() >= Tree::together) tile.make_keys(trees_.size());
         parallel(workers, trees_.size(), [&](std::size_t worker, std::size_t i) {
             auto context = context_of(worker);
+            if (tile.keys) context.keys = &*tile.keys;
             trees_[i]->learn(points.batch, points.labels, points.weights, points_, context);
         });
         points_ += points.size();

@@ -7,6 +7,8 @@
 
 namespace riparian {
 
+class KeyColumns;
+
 struct Nothing {};
 
 inline constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
@@ -26,6 +28,7 @@ struct Context {
     const std::vector<std::uint32_t>& rank;  // of each class that has arrived, in the public order
     const typename Rule::template Shared<Space>& shared;  // what all trees read
     typename Rule::template Scratch<Space>& scratch;
+    const KeyColumns* keys = nullptr;  // of the points of the block, if trees may go by them
     std::uint64_t received = 0;  // points of the stream, the arriving one included
 };
 

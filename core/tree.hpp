@@ -57,6 +57,7 @@ public:
         std::uint64_t g;  // G of it (R14)
     };
 
+    static constexpr bool columns = Space::columns;
     static constexpr std::uint32_t no_leaf = std::numeric_limits<std::uint32_t>::max();
 
     // `planted`: the points that the forest had received before.
@@ -91,13 +92,17 @@ public:
                     looked_ahead = true;
                     first += Rule::grow_ahead(*this, labels + first, n - first, t + first, context);
                 }
-            first += learn_some(batch, first, std::min(together, n - first), labels, weights,
-                                t + first, context);
+            const std::size_t some = std::min(std::max(together, n_leaves()), n - first);
+            first += learn_some(batch, first, some, labels, weights, t + first, context);
         }
         received_ = t + n;
         trim();
         Rule::tidy(*this, context.settings);
     }
+
+    // Points that go down, at the least, before the first of them is learned: while they do, nodes stay in the
+    // caches. More where there are many leaves, of which few will have split meanwhile.
+    static constexpr std::size_t together = 256;
 
     // The node number of the leaf of each of up to `lanes` points.
     static constexpr std::size_t lanes = 32;
@@ -217,8 +222,6 @@ private:
 
     // -- learning ---------------------------------------------------------------------------------
 
-    // Points that go down before the first of them is learned: while they do, nodes stay in the caches.
-    static constexpr std::size_t together = 256;
     // So many points ahead, what a point will touch is asked for, one thing behind the other: memory takes as
     // long as learning a point, or longer.
     static constexpr std::size_t leaves_ahead = 12, candidates_ahead = 8, counts_ahead = 4;
@@ -231,8 +234,8 @@ private:
     std::size_t learn_some(const Batch& batch, std::size_t first, std::size_t count,
                            const Class* labels, const double* weights, std::uint64_t t,
                            Context& context) {
-        std::array<std::uint32_t, together> at;
-        route(batch, first, count, at.data());
+        const std::uint32_t* at =
+            context.scratch.descent.go_down(*this, batch, context.keys, first, count);
         const std::uint64_t felled = felled_;
         const std::uint64_t stream_key = key(context.settings.seed, number_, stream_draw);
         const bool is_near = pool_.live() < second_cache;

@@ -32,10 +32,11 @@ public:
         }
     }
 
-    // The node number of the leaf of each point, of whole groups of points.
-    void route(const KeyColumns& points, std::size_t count, std::uint32_t* out) const {
-        for (std::size_t first = 0; first < count; first += group)
-            route_together(points.from(first), out + first);
+    // The node number of the leaf of each of `count` points from `first` on, of whole groups of points.
+    void route(const KeyColumns& points, std::size_t first, std::size_t count,
+               std::uint32_t* out) const {
+        for (std::size_t i = 0; i < count; i += group)
+            route_together(points.from(first + i), out + i);
     }
 
 private:

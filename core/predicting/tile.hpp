@@ -1,15 +1,14 @@
 // Many points on their way through tree after tree, with what is worked out once for all of them.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "predicting/answers.hpp"
+#include "predicting/descent.hpp"
 #include "predicting/key_columns.hpp"
-#include "predicting/key_tree.hpp"
 
 namespace riparian {
 
@@ -40,32 +39,15 @@ public:
     // The leaf of each point, until the next call.
     template <class Tree>
     const std::uint32_t* leaves(const Tree& tree) {
-        leaves_.resize(KeyColumns::whole_groups(tile_->size()));
-        route(tree);
-        for (std::size_t i = 0; i < tile_->size(); ++i) leaves_[i] = tree.leaf_at(leaves_[i]);
-        return leaves_.data();
+        const KeyColumns* keys = tile_->keys ? &*tile_->keys : nullptr;
+        std::uint32_t* leaves = descent_.go_down(tree, tile_->points, keys, 0, tile_->size());
+        for (std::size_t i = 0; i < tile_->size(); ++i) leaves[i] = tree.leaf_at(leaves[i]);
+        return leaves;
     }
 
 private:
-    template <class Tree>
-    void route(const Tree& tree) {
-        if constexpr (Space::columns)
-            if (tile_->keys && tree.asks_numbers()) {
-                tree.lay_out(laid_out_, tile_->keys->stride());
-                laid_out_.route(*tile_->keys, tile_->size(), leaves_.data());
-                return;
-            }
-        typename Tree::Lanes at;
-        for (std::size_t first = 0; first < tile_->size(); first += at.size()) {
-            const std::size_t n = std::min(at.size(), tile_->size() - first);
-            tree.route(tile_->points, first, n, at);
-            std::copy_n(at.begin(), n, leaves_.data() + first);
-        }
-    }
-
     const Tile<Space>* tile_;
-    std::vector<std::uint32_t> leaves_;
-    KeyTree laid_out_;
+    Descent descent_;
 };
 
 }  // namespace riparian
