@@ -118,7 +118,11 @@ public:
         const auto for_each_valid = [valid = check.valid](auto&& visitor) {
             for (const auto [i, j] : valid) visitor(i, j);
         };
-        if (!kept()) return sum_entropies(shape, structure, for_each_valid, check);
+        if (!kept()) {
+            if (structure.counted() || structure.kept_labels().size() > FewLabels::most)
+                return sum_entropies(shape, structure, for_each_valid, check);
+            return sum_entropies_of_kept(shape, structure, for_each_valid, check);
+        }
         check.make_room(shape);
         for (std::uint32_t j = 0; j < shape.split_points; ++j)
             check.every_point[j] = left_[shape.everyone(j)];

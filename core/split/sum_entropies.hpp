@@ -37,42 +37,13 @@ struct CheckScratch {
     }
 };
 
-// From kept points. Both they and the candidates are few, so each candidate asks each point.
-template <class Stream, class ForEach>
-void sum_entropies_of_kept(const CandidateShape& shape, const Counts<Stream>& structure,
-                           ForEach&& for_each, CheckScratch& check) {
-    const auto& F = EntropyTable::get();
-    const FewLabels labels(structure.kept_labels());
-    std::array<std::uint32_t, FewLabels::most> counts;  // of a label: on the left, and 2^16 times all
-    for_each([&](std::size_t i, std::size_t j) {
-        std::fill_n(counts.begin(), labels.size(), 0);
-        structure.for_each_kept(
-            shape, static_cast<std::uint32_t>(j), i,
-            [&](std::size_t p, std::uint64_t left, std::uint64_t all) {
-                counts[labels[p]] += static_cast<std::uint32_t>(left | all << 16);
-            });
-        std::uint64_t g = 0;
-        std::uint32_t sum = 0;
-        for (std::size_t k = 0; k < labels.size(); ++k) {
-            const std::uint32_t left = counts[k] & 0xFFFF, all = counts[k] >> 16;
-            g += F(left) + F(all - left) - F(all);
-            sum += counts[k];
-        }
-        const std::uint32_t left = sum & 0xFFFF, all = sum >> 16;
-        check.g[i] = g + F(all) - F(left) - F(all - left);
-        check.every_point[j] = all;
-    });
-}
-
-// G of some candidates, and N of their split points. for_each(visitor) calls visitor(candidate, its split
+// G of some candidates, and N of every split point. for_each(visitor) calls visitor(candidate, its split
 // point) for each that is asked for.
 template <class Stream, class ForEach>
 void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
                    ForEach&& for_each, CheckScratch& check) {
-    check.make_room(shape);
-    if (!structure.counted() && structure.kept_labels().size() <= FewLabels::most)
-        return sum_entropies_of_kept(shape, structure, for_each, check);
     const auto& F = EntropyTable::get();
+    check.make_room(shape);
     std::uint64_t *const g = check.g.data(), *const left = check.left.data();
     std::uint64_t *const every_g = check.every_g.data(), *const points = check.every_point.data();
     for_each([=](std::size_t i, std::size_t) { g[i] = left[i] = 0; });
@@ -92,6 +63,35 @@ void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
     for (std::size_t j = 0; j < shape.split_points; ++j) every_g[j] += F(points[j]);
     for_each([=, &F](std::size_t i, std::size_t j) {
         g[i] += every_g[j] - F(left[i]) - F(points[j] - left[i]);
+    });
+}
+
+// The same from kept points, with N of the split points of these candidates. Where both are few, each candidate
+// asks each point.
+template <class Stream, class ForEach>
+void sum_entropies_of_kept(const CandidateShape& shape, const Counts<Stream>& structure,
+                           ForEach&& for_each, CheckScratch& check) {
+    const auto& F = EntropyTable::get();
+    check.make_room(shape);
+    const FewLabels labels(structure.kept_labels());
+    std::array<std::uint32_t, FewLabels::most> counts;  // of a label: on the left, and 2^16 times all
+    for_each([&](std::size_t i, std::size_t j) {
+        std::fill_n(counts.begin(), labels.size(), 0);
+        structure.for_each_kept(
+            shape, static_cast<std::uint32_t>(j), i,
+            [&](std::size_t p, std::uint64_t left, std::uint64_t all) {
+                counts[labels[p]] += static_cast<std::uint32_t>(left | all << 16);
+            });
+        std::uint64_t g = 0;
+        std::uint32_t sum = 0;
+        for (std::size_t k = 0; k < labels.size(); ++k) {
+            const std::uint32_t left = counts[k] & 0xFFFF, all = counts[k] >> 16;
+            g += F(left) + F(all - left) - F(all);
+            sum += counts[k];
+        }
+        const std::uint32_t left = sum & 0xFFFF, all = sum >> 16;
+        check.g[i] = g + F(all) - F(left) - F(all - left);
+        check.every_point[j] = all;
     });
 }
 
