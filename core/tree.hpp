@@ -239,31 +239,25 @@ private:
         const std::uint64_t felled = felled_;
         const std::uint64_t stream_key = key(context.settings.seed, number_, stream_draw);
         const bool is_near = pool_.live() < second_cache;
-        // ask(its leaf) unless that has split meanwhile.
-        const auto ask_ahead = [&](std::size_t i, auto&& ask) {
-            if (i >= count) return;
-            const Node& node = nodes_[at[i]];
-            if (!node.inner()) ask(node.leaf);
-        };
+        // Where they lie; if one has split when its point arrives, its left child lies there.
+        std::array<std::uint32_t, together> leaves;
+        for (std::size_t i = 0; i < count; ++i) leaves[i] = nodes_[at[i]].leaf;
         const auto ask_for_leaf = [&](std::size_t i) {
-            ask_ahead(i, [&](std::uint32_t leaf) {
-                prefetch(&leaves_[leaf]);
-                if constexpr (requires { record_.prefetch(leaf); }) record_.prefetch(leaf);
-            });
+            if (i >= count) return;
+            prefetch(&leaves_[leaves[i]]);
+            if constexpr (requires { record_.prefetch(leaves[i]); }) record_.prefetch(leaves[i]);
         };
         const auto ask_for_candidates = [&](std::size_t i) {
-            ask_ahead(i, [&](std::uint32_t leaf) {
-                leaves_[leaf].estimation.prefetch();
-                if (leaves_[leaf].settled()) leaves_[leaf].candidates->prefetch();
-            });
+            if (i >= count) return;
+            const Leaf& leaf = leaves_[leaves[i]];
+            leaf.estimation.prefetch();
+            if (leaf.settled()) leaf.candidates->prefetch();
         };
         const auto ask_for_counts = [&](std::size_t i) {
-            if (is_near) return;
-            ask_ahead(i, [&](std::uint32_t leaf) {
-                if constexpr (requires { Rule::prefetch(*this, leaf, t, Class{}, context); })
-                    Rule::prefetch(*this, leaf, fold(stream_key, t + i), labels[first + i],
-                                   context);
-            });
+            if (i >= count || is_near) return;
+            if constexpr (requires { Rule::prefetch(*this, leaves[i], t, Class{}, context); })
+                Rule::prefetch(*this, leaves[i], fold(stream_key, t + i), labels[first + i],
+                               context);
         };
         for (std::size_t i = 0; i < leaves_ahead; ++i) ask_for_leaf(i);
         for (std::size_t i = 0; i < candidates_ahead; ++i) ask_for_candidates(i);

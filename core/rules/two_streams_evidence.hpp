@@ -19,7 +19,10 @@ class TwoStreamsEvidence {
 public:
     void prefetch_structure(const CandidateShape& shape, Class y) const {
         structure_.prefetch(shape, y);
-        gains_.prefetch(shape);
+        if (gains_.kept())
+            gains_.prefetch(shape);
+        else
+            totals_.prefetch();  // a check will ask for them
     }
     void prefetch_estimation(const CandidateShape& shape, Class y) const {
         totals_.prefetch();

@@ -33,7 +33,7 @@ public:
     using Point = typename Space::Point;
     using Block = CandidateBlock<Candidates, Feature>;
 
-    // The block, as far as most reach; its header is not there yet.
+    // The block, as far as most reach: how long it is, its header says, which is not there yet.
     void prefetch() const { riparian::prefetch(this, 512); }
     // Once it is, what a point of this label will change.
     void prefetch_structure(Class y) const { evidence_.prefetch_structure(shape_, y); }

@@ -24,7 +24,6 @@ public:
     bool kept() const { return bounds_ != nullptr; }
 
     void prefetch(const CandidateShape& shape) const {
-        if (!kept()) return;
         riparian::prefetch(bounds_, shape.split_points * sizeof bounds_[0]);
         points_.prefetch(shape.everyone(0), 1);
     }
