@@ -14,6 +14,7 @@
 #include "leaf.hpp"
 #include "memory/array.hpp"
 #include "memory/pool.hpp"
+#include "predicting/descent.hpp"
 #include "predicting/key_tree.hpp"
 #include "rules/rule.hpp"
 #include "space/categories.hpp"
@@ -234,14 +235,14 @@ private:
     std::size_t learn_some(const Batch& batch, std::size_t first, std::size_t count,
                            const Class* labels, const double* weights, std::uint64_t t,
                            Context& context) {
-        const std::uint32_t* at =
-            context.scratch.descent.go_down(*this, batch, context.keys, first, count);
+        Descent& descent = context.scratch.descent;
+        descent.go_down(*this, batch, context.keys, first, count);
+        const std::uint32_t* at = descent.nodes();
+        // Where they lie; if one has split when its point arrives, its left child lies there.
+        const std::uint32_t* leaves = descent.leaves();
         const std::uint64_t felled = felled_;
         const std::uint64_t stream_key = key(context.settings.seed, number_, stream_draw);
         const bool is_near = pool_.live() < second_cache;
-        // Where they lie; if one has split when its point arrives, its left child lies there.
-        std::array<std::uint32_t, together> leaves;
-        for (std::size_t i = 0; i < count; ++i) leaves[i] = nodes_[at[i]].leaf;
         const auto ask_for_leaf = [&](std::size_t i) {
             if (i >= count) return;
             prefetch(&leaves_[leaves[i]]);

@@ -11,25 +11,34 @@
 
 namespace riparian {
 
+// What it tells of the points is there until others go down.
 class Descent {
 public:
-    // The node of the leaf of each of `count` points from `first` on, until the next call. `keys` are those of the
-    // whole batch, or null.
+    // `count` points from `first` on. `keys` are those of the whole batch, or null.
     template <class Tree>
-    std::uint32_t* go_down(const Tree& tree, const typename Tree::Batch& batch,
-                           const KeyColumns* keys, std::size_t first, std::size_t count) {
+    void go_down(const Tree& tree, const typename Tree::Batch& batch, const KeyColumns* keys,
+                 std::size_t first, std::size_t count) {
         nodes_.resize(KeyColumns::whole_groups(count));
+        route(tree, batch, keys, first, count);
+        leaves_.resize(count);
+        for (std::size_t i = 0; i < count; ++i) leaves_[i] = tree.leaf_at(nodes_[i]);
+    }
+
+    const std::uint32_t* nodes() const { return nodes_.data(); }    // of each point: the leaf's node,
+    const std::uint32_t* leaves() const { return leaves_.data(); }  // and the leaf
+
+private:
+    template <class Tree>
+    void route(const Tree& tree, const typename Tree::Batch& batch, const KeyColumns* keys,
+               std::size_t first, std::size_t count) {
         if constexpr (Tree::columns)
             if (keys && pays(tree, count)) {
                 tree.lay_out(laid_out_, keys->stride());
-                laid_out_.route(*keys, first, count, nodes_.data());
-                return nodes_.data();
+                return laid_out_.route(*keys, first, count, nodes_.data());
             }
         tree.route(batch, first, count, nodes_.data());
-        return nodes_.data();
     }
 
-private:
     // To lay out a node takes about as long as a few steps down.
     template <class Tree>
     static bool pays(const Tree& tree, std::size_t count) {
@@ -37,7 +46,8 @@ private:
     }
 
     KeyTree laid_out_;
-    std::vector<std::uint32_t> nodes_;
+    std::vector<std::uint32_t> nodes_;  // of whole groups
+    std::vector<std::uint32_t> leaves_;
 };
 
 }  // namespace riparian

@@ -40,9 +40,8 @@ public:
     template <class Tree>
     const std::uint32_t* leaves(const Tree& tree) {
         const KeyColumns* keys = tile_->keys ? &*tile_->keys : nullptr;
-        std::uint32_t* leaves = descent_.go_down(tree, tile_->points, keys, 0, tile_->size());
-        for (std::size_t i = 0; i < tile_->size(); ++i) leaves[i] = tree.leaf_at(leaves[i]);
-        return leaves;
+        descent_.go_down(tree, tile_->points, keys, 0, tile_->size());
+        return descent_.leaves();
     }
 
 private:
