@@ -6,6 +6,10 @@
 #include <cmath>
 #include <cstdint>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace riparian {
 
 inline constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // SplitMix64's increment
@@ -43,6 +47,20 @@ constexpr std::uint64_t key(Words... words) {
 // A number in [0, 1) from the top 53 bits of a word.
 constexpr double uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
+// `yes` if the value is above the bound, else `no`; without a branch. SSE2 has a mask where the value is; to
+// have one elsewhere takes twice as long.
+inline double if_above(double value, double bound, double yes, double no) {
+#if defined(__SSE2__)
+    const __m128d above = _mm_cmpgt_sd(_mm_set_sd(value), _mm_set_sd(bound));
+    return _mm_cvtsd_f64(_mm_or_pd(_mm_and_pd(above, _mm_set_sd(yes)),
+                                   _mm_andnot_pd(above, _mm_set_sd(no))));
+#else
+    const std::uint64_t above = 0 - std::uint64_t{value > bound};
+    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(yes) & above) |
+                                 (std::bit_cast<std::uint64_t>(no) & ~above));
+#endif
+}
+
 // λ as the Poisson draw needs it. The exponentials come from Python, so that one library's exp
 // serves both engines.
 struct Rate {
@@ -67,7 +85,7 @@ public:
     }
 
     // R2: exp(-λ) underflows for a large λ, so add up draws at rate 1 and one at the rest.
-    constexpr std::uint64_t poisson(const Rate& rate) {
+    std::uint64_t poisson(const Rate& rate) {
         const std::uint64_t at_one = knuth(rate.exp_one, rate.whole);
         return at_one + knuth(rate.exp_rest, 1);
     }
@@ -87,7 +105,7 @@ private:
 
     // The sum of several draws at one rate. Each takes one uniform more than it counts. Where one ends
     // cannot be guessed, so no branch asks for it, and the product goes on before that is known.
-    constexpr std::uint64_t knuth(double limit, std::uint64_t draws) {
+    std::uint64_t knuth(double limit, std::uint64_t draws) {
         if (draws == 0) return 0;
         double product = next();
         for (std::uint64_t left = draws, uniforms = 1;; ++uniforms) {
@@ -95,9 +113,7 @@ private:
             left -= ends;
             if (left == 0) return uniforms - draws;
             const double u = next();
-            const std::uint64_t mask = 0 - ends;  // begin anew, or multiply
-            product = std::bit_cast<double>((std::bit_cast<std::uint64_t>(u) & mask) |
-                                            (std::bit_cast<std::uint64_t>(product * u) & ~mask));
+            product = if_above(product, limit, product * u, u);
         }
     }
 

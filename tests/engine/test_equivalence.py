@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -100,3 +101,46 @@ def test_a_leaf_of_points_that_are_alike_counts_its_long_list_as_the_rules_say(h
     bytes_before = engine.bytes()
     assert engine.reborn().bytes() == bytes_before
     assert_same(learn_reference(ALIKE, X, y, weights, categorical=[1]), engine, X[:50])
+
+
+WIDE = replace(LONG, n_trees=1, candidate_dims=6.0, min_gain=0.5)
+
+
+def wide_stream():
+    """Numbers, some of them missing, and two columns of categories."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(600, 14)).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 3:5] = rng.integers(0, 4, (len(X), 2))
+    y = np.where(X[:, 0] > 0, rng.integers(0, 3, len(X)), rng.integers(0, 50, len(X)))
+    return X, y
+
+
+@cache
+def wide_reference(parameters, categorical):
+    return learn_reference(parameters, *wide_stream(), categorical=categorical)
+
+
+# Bits of a point fill words of 64: whole dimensions, parts of one, or exactly.
+@pytest.mark.usefixtures("each_instruction_set")
+@pytest.mark.parametrize("categorical", [(), (3, 4)])
+@pytest.mark.parametrize("split_points", [1, 7, 10, 16, 17, 32])
+def test_wherever_the_bits_of_a_word_end_they_are_the_same(split_points, categorical):
+    X, y = wide_stream()
+    settings = replace(
+        WIDE, split_points=split_points, alpha=Geometric(1, 1.1), beta=Geometric(12, 1.1)
+    )
+    engine = Native(settings, X.shape[1], categorical=categorical)
+    engine.learn(X, y)
+    assert_same(wide_reference(settings, categorical), engine, X[:50])
+
+
+# The more α, the more points a leaf has kept when it is first checked: up to 64, or more.
+@pytest.mark.parametrize("alpha", [1, 4, 15, 30, 45])
+def test_a_first_check_finds_the_same_gains_however_many_points_are_kept(alpha):
+    X, y = wide_stream()
+    settings = replace(WIDE, alpha=Geometric(alpha, 1.1), beta=Geometric(3 * alpha, 1.1))
+    engine = Native(settings, X.shape[1])
+    engine.learn(X, y)
+    assert engine.stats()[0]["leaves"] > 1
+    assert_same(wide_reference(settings, ()), engine, X[:50])
