@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "kernels/hot.hpp"
@@ -80,13 +79,15 @@ public:
         const auto start_of_one = static_cast<std::ptrdiff_t>(ts_of_one.size());
         const auto start_of_other = static_cast<std::ptrdiff_t>(ts_of_other.size());
         Walk in_one(*this, one, received), in_other(*this, other, received);
+        const auto advance = [&](Walk& walk, std::vector<std::uint64_t>& ts) {
+            if (!walk.goes_on()) return;
+            visitor(walk.t());
+            ts.push_back(walk.t());
+            walk.step();
+        };
         while (in_one.goes_on() || in_other.goes_on()) {
-            for (auto [walk, ts] : {std::pair(&in_one, &ts_of_one), std::pair(&in_other, &ts_of_other)}) {
-                if (!walk->goes_on()) continue;
-                visitor(walk->t());
-                ts->push_back(walk->t());
-                walk->step();
-            }
+            advance(in_one, ts_of_one);
+            advance(in_other, ts_of_other);
         }
         std::reverse(ts_of_one.begin() + start_of_one, ts_of_one.end());
         std::reverse(ts_of_other.begin() + start_of_other, ts_of_other.end());

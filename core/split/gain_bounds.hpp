@@ -32,7 +32,7 @@ public:
     // would do: what a tree is charged must not depend on how its checks are made.
     void keep(Pool& pool, const CandidateShape& shape, const StructureCounts&, std::uint32_t,
               const CheckScratch& check) {
-        bounds_ = pool.allocate_array<std::int64_t>(shape.counters());
+        bounds_ = pool.allocate_array<std::uint64_t>(shape.counters());
         points_.allocate(pool, shape.counters());
         points_.fit(pool, check.every_point[0]);
         points_.add_all(shape.everyone(0), check.every_point.data(), shape.split_points);
@@ -53,7 +53,7 @@ public:
 
     void move_to(Pool& pool, const CandidateShape& shape) {
         if (!kept()) return;
-        auto* moved = pool.allocate_array<std::int64_t>(shape.counters());
+        auto* moved = pool.allocate_array<std::uint64_t>(shape.counters());
         std::copy_n(bounds_, shape.split_points, moved);
         bounds_ = moved;
         points_.move_to(pool);
@@ -66,8 +66,8 @@ public:
         bounds_ = nullptr;
     }
 
-    // A structure point of label y was added to the counts, n copies of it. Most split points have seen the
-    // same points as the one before them.
+    // A structure point of label y was added to the counts, n copies of it. Split points of the same N have seen
+    // the same points.
     RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const StructureCounts& structure,
                           const std::uint64_t*, Class y, Weight n,
                           std::uint32_t split_points_so_far, CheckScratch&) {
@@ -78,16 +78,13 @@ public:
                 using Count = std::remove_reference_t<decltype(points[0])>;
                 const auto* of_label = row + shape.candidates();
                 Count* of_all = points + shape.candidates();
-                std::uint64_t all = 0, label = 0;
-                std::int64_t growth = 0;
+                std::uint64_t all = 0, growth = 0;
                 for (std::uint32_t j = 0; j < split_points_so_far; ++j) {
                     of_all[j] = static_cast<Count>(of_all[j] + n);
-                    if (of_all[j] != all || of_label[j] != label) {
+                    if (of_all[j] != all) {
                         all = of_all[j];
-                        label = of_label[j];
-                        growth = static_cast<std::int64_t>(F(all) - F(all - n) - F(label) +
-                                                           F(label - n)) +
-                                 rounding;
+                        const std::uint64_t label = of_label[j];
+                        growth = F(all) - F(all - n) - F(label) + F(label - n) + rounding;
                     }
                     bounds_[j] += growth;
                 }
@@ -105,7 +102,9 @@ public:
         return points_.visit([&](const auto* points) {
             const auto* of_all = points + shape.candidates();
             for (std::uint32_t j = 0; j < split_points_so_far; ++j)
-                if (bounds_[j] >= least_g(min_gain, of_all[j]) && may_be_valid(j)) return false;
+                if (static_cast<std::int64_t>(bounds_[j]) >= least_g(min_gain, of_all[j]) &&
+                    may_be_valid(j))
+                    return false;
             return true;
         });
     }
@@ -117,15 +116,16 @@ private:
         std::fill_n(bounds_, m, 0);
         for (std::size_t first = 0; first < shape.candidates(); first += m)
             for (std::size_t j = 0; j < m; ++j)
-                bounds_[j] = std::max(bounds_[j], static_cast<std::int64_t>(g[first + j]));
+                if (static_cast<std::int64_t>(g[first + j]) > static_cast<std::int64_t>(bounds_[j]))
+                    bounds_[j] = g[first + j];
     }
 
-    // A candidate's part changes by two differences of F, four numbers that are each less than a unit from
-    // the truth, as long as float64 has bits for them.
-    static constexpr std::int64_t rounding = 4;
-    static constexpr std::uint64_t most_points = std::uint64_t{1} << 26;
+    // A candidate's own part changes by two differences of F, four numbers that are each less than a unit from
+    // the truth as long as float64 has bits for them. With more points the bounds, which may wrap, are not asked.
+    static constexpr std::uint64_t rounding = 4;
+    static constexpr std::uint64_t most_points = std::uint64_t{1} << 24;
 
-    std::int64_t* bounds_ = nullptr;  // one a split point
+    std::uint64_t* bounds_ = nullptr;  // one a split point
     Counters points_;                  // at everyone's places: N of each split point
 };
 

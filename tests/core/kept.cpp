@@ -19,6 +19,7 @@
 #include "kept/lists.hpp"
 #include "settings.hpp"
 #include "shuffle.hpp"
+#include "split/gain_bounds.hpp"
 #include "split/long_list.hpp"
 #include "split/look.hpp"
 
@@ -72,14 +73,18 @@ void check_rows(const KeptPoints<Columns>& kept, const std::vector<Kept>& all, s
     const std::size_t stride = ts.size() + 3;
     std::vector<float> values(columns.size() * stride);
     kept.values(columns, ts, values.data(), stride);
+    std::vector<float> projected(columns.size());
     for (std::size_t i = 0; i < ts.size(); ++i) {
         const Kept& point = all[ts[i]];
+        kept.prefetch(ts[i]);
+        kept.project(columns, ts[i], projected.data());
         CHECK(kept.label(ts[i]) == point.y);
         CHECK(kept.weight(ts[i]) == point.weight);
         for (std::size_t d = 0; d < columns.size(); ++d) {
             const float x = columns[d] < point.x.size() ? point.x[columns[d]] : nan;
             CHECK(same(kept.value(columns[d], ts[i]), x));
             CHECK(same(values[d * stride + i], x));
+            CHECK(same(projected[d], x));
         }
     }
 }
@@ -242,6 +247,15 @@ void test_lists(std::uint64_t seed) {
         ts.clear();
         lists.read(list[other], received, ts, unbounded);
         CHECK(ts == at_hand);
+        const std::size_t second = (other + 1) % leaves;
+        std::vector<std::uint64_t> second_at_hand, of_other, of_second, visited;
+        for (const std::uint64_t at : plain[second])
+            if (!gone(at)) second_at_hand.push_back(at);
+        lists.read_both(list[other], of_other, list[second], of_second, received,
+                        [&](std::uint64_t at) { visited.push_back(at); });
+        CHECK(of_other == at_hand);
+        CHECK(of_second == second_at_hand);
+        CHECK(visited.size() == at_hand.size() + second_at_hand.size());
         const std::size_t most = draws.below(at_hand.size() + 2) + 1;
         std::vector<std::uint64_t> last;
         lists.read(list[other], received, last, most);
@@ -484,12 +498,95 @@ bool test_long_list(std::uint64_t seed, LongList& list) {
     return true;
 }
 
+// -- what candidates can gain -------------------------------------------------------------------------
+
+// G of a candidate (R14), written out. `rows`: for each label, its points left of each candidate.
+std::int64_t plain_g(const std::vector<std::vector<std::uint64_t>>& rows, std::size_t i,
+                     std::size_t everyone) {
+    std::int64_t g = 0;
+    std::uint64_t all = 0, left = 0;
+    for (const auto& row : rows) {
+        all += row[everyone];
+        left += row[i];
+        g += entropy_term_exact(row[i]) + entropy_term_exact(row[everyone] - row[i]) -
+             entropy_term_exact(row[everyone]);
+    }
+    return g + entropy_term_exact(all) - entropy_term_exact(left) - entropy_term_exact(all - left);
+}
+
+// How often the bounds could say that nobody gains enough.
+int test_bounds(std::uint64_t seed) {
+    Draws draws(key(seed, 7));
+    const CandidateShape shape{static_cast<std::uint32_t>(draws.below(5)),
+                               static_cast<std::uint32_t>(1 + draws.below(12))};
+    const auto classes = static_cast<Class>(1 + draws.below(6));
+    const Weight heaviest = draws.below(3) ? 1 : 700;
+    const std::size_t m = shape.split_points, points = 5 + draws.below(300);
+    const std::size_t begins = draws.below(points);
+    const double signal = draws.next();  // how often a label tells the side
+    std::vector<std::vector<std::uint64_t>> rows(classes,
+                                                 std::vector<std::uint64_t>(shape.counters()));
+    Pool pool;
+    CheckScratch check;
+    StructureCounts counts;
+    GainBounds bounds;
+    auto so_far = static_cast<std::uint32_t>(1 + draws.below(m));
+    int said = 0;
+    for (std::size_t point = 0; point < points; ++point) {
+        if (so_far < m && draws.below(4) == 0) ++so_far;
+        const auto y = static_cast<Class>(draws.below(1 + point * classes / points));
+        const Weight n = 1 + draws.below(heaviest);
+        std::vector<std::uint64_t> bits(shape.words());
+        for (std::size_t i = 0; i < shape.candidates() + m; ++i) {
+            if (i % m >= so_far) continue;
+            const bool told = draws.next() < signal;
+            const bool left = i >= shape.candidates() || (told ? y % 2 == 0 : draws.below(2) == 0);
+            if (!left) continue;
+            bits[i / 64] |= std::uint64_t{1} << (i % 64);
+            rows[y][i] += n;
+        }
+        counts.add(pool, shape, bits.data(), y, n, classes);
+        if (bounds.kept()) bounds.add(pool, shape, counts, bits.data(), y, n, so_far);
+        if (point == begins) {
+            counts.count(pool, shape, classes);
+            bounds.work_out(shape, counts, check);
+            bounds.keep(pool, shape, counts, check);
+        }
+        if (!bounds.kept()) continue;
+        const double min_gain = 0.1 * static_cast<double>(draws.below(8));
+        const std::uint64_t may_be_valid = draws.below(3) ? ~std::uint64_t{0} : draws.below(4096);
+        const auto is_asked_for = [&](std::size_t j) { return may_be_valid >> j & 1; };
+        if (bounds.none_above(min_gain, shape, so_far, is_asked_for, check)) {
+            ++said;
+            for (std::size_t i = 0; i < shape.candidates(); ++i) {
+                if (i % m >= so_far || !is_asked_for(i % m)) continue;
+                std::uint64_t all = 0;
+                for (const auto& row : rows) all += row[shape.everyone(i % m)];
+                const std::int64_t g = plain_g(rows, i, shape.everyone(i % m));
+                CHECK(gain(static_cast<std::uint64_t>(g), all) <= min_gain);
+            }
+        }
+        if (draws.below(20)) continue;
+        bounds.work_out(shape, counts, check);
+        for (std::size_t i = 0; i < shape.candidates(); ++i)
+            CHECK(static_cast<std::int64_t>(check.g[i]) ==
+                  plain_g(rows, i, shape.everyone(i % m)));
+    }
+    bounds.release(pool, shape);
+    counts.release(pool, shape);
+    CHECK(pool.live() == 0);
+    return said;
+}
+
 }  // namespace
 
 int main() {
     for (std::uint64_t seed = 0; seed < 24; ++seed) test_rows(seed);
     for (std::uint64_t seed = 0; seed < 10; ++seed) test_pixels(seed);
     for (std::uint64_t seed = 0; seed < 100; ++seed) test_lists(seed);
+    int said = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) said += test_bounds(seed);
+    CHECK(said > 5000);
     Shuffle shuffle;
     for (std::uint64_t seed = 0; seed < 500; ++seed) test_shuffle(seed, shuffle);
     for (const Kernels* set : {

@@ -144,3 +144,28 @@ def test_a_first_check_finds_the_same_gains_however_many_points_are_kept(alpha):
     engine.learn(X, y)
     assert engine.stats()[0]["leaves"] > 1
     assert_same(wide_reference(settings, ()), engine, X[:50])
+
+
+SETTLING = replace(
+    LONG, alpha=Geometric(1, 1.05), beta=Geometric(60, 1.05), kept_points=150, split_points=6
+)
+
+
+@pytest.mark.parametrize("heaviest", [1, 4])
+@pytest.mark.parametrize("batch", [1, 97, 700, 2000])
+def test_a_settled_leaf_splits_at_the_very_point_that_the_rules_say(heaviest, batch):
+    rng = np.random.default_rng(2)
+    X = (rng.normal(size=(2000, 4)) * 2).round().astype(np.float32) / 2  # ties
+    y = (X[:, 0] > 0) + 2 * (X[:, 1] * X[:, 2] > rng.normal(size=len(X)))
+    y[(rng.random(len(X)) < 0.2) & (np.arange(len(X)) > 900)] = 7  # a class that comes late
+    weights = rng.integers(1, heaviest, len(y), endpoint=True).astype(float)
+    engine = Native(SETTLING, 4)
+    for first in range(0, len(X), batch):
+        last = min(first + batch, len(X))
+        engine.learn(X[first:last], y[first:last], weights[first:last])
+        if first // 500 != last // 500:
+            bytes_before = engine.bytes()
+            engine = engine.reborn()
+            assert engine.bytes() == bytes_before
+    assert all(tree["active"] - tree["young"] > 10 for tree in engine.stats())
+    assert_same(learn_reference(SETTLING, X, y, weights), engine, X[:50])
