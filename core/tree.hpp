@@ -221,6 +221,14 @@ private:
         std::copy_n(at.begin(), N, out);
     }
 
+    // Of a point that goes on from a leaf that has split.
+    std::uint32_t leaf_below(std::uint32_t node, Point x) const {
+        while (nodes_[node].inner())
+            node = asks_numbers() ? step<Asks::numbers>(nodes_[node], x)
+                                  : step<Asks::halves>(nodes_[node], x);
+        return nodes_[node].leaf;
+    }
+
     // -- learning ---------------------------------------------------------------------------------
 
     // So many points ahead, what a point will touch is asked for, one thing behind the other: memory takes as
@@ -275,9 +283,9 @@ private:
                 weights ? round_weight(weights[first + i], t + i, context.settings) : Weight{1};
             if (n == 0) continue;
             const Point x = batch.point(first + i);
-            std::uint32_t node = at[i];
-            while (nodes_[node].inner()) node = step<Asks::halves>(nodes_[node], x);
-            Rule::receive(*this, nodes_[node].leaf, t + i, fold(stream_key, t + i), x,
+            std::uint32_t leaf = leaves[i];
+            if (nodes_[at[i]].inner()) leaf = leaf_below(at[i], x);
+            Rule::receive(*this, leaf, t + i, fold(stream_key, t + i), x,
                           labels[first + i], n, context);
             if (felled != felled_) [[unlikely]]
                 return i + 1;

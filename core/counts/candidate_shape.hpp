@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace riparian {
 
@@ -18,6 +19,8 @@ struct CandidateShape {
     std::size_t counters() const { return (candidates() + split_points + 7) / 8 * 8; }
     std::size_t words() const { return (counters() + 63) / 64; }  // of bits, one per counter
 };
+
+inline constexpr std::uint32_t no_candidate = std::numeric_limits<std::uint32_t>::max();
 
 // One of them, and its split point.
 struct Candidate {

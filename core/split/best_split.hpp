@@ -3,7 +3,6 @@
 // StructureCounts (or, in Saffari's forest, of the counts of its one stream).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -21,6 +20,14 @@ struct Choice {
     double gain;
 };
 
+// Whether a candidate gains at least as much as another of its split point. They have seen the same points, so G
+// tells, without a division, unless there are so many that gains are rounded to the same number.
+inline bool gains_as_much(std::uint64_t g, std::uint64_t other, std::uint64_t points) {
+    if (points > most_points_exact) [[unlikely]]
+        return gain(g, points) >= gain(other, points);
+    return static_cast<std::int64_t>(g) >= static_cast<std::int64_t>(other);
+}
+
 // BestSplit: of the valid candidates the one with the largest gain; among equals the last created,
 // by split point, then in the order in which the dimensions were drawn (R9).
 template <class Stream, class Gains>
@@ -28,16 +35,21 @@ std::optional<Choice> best_of_valid(const CandidateShape& shape, const Counts<St
                                     Gains& gains, CheckScratch& check) {
     if (check.valid.empty()) return std::nullopt;
     gains.work_out(shape, counts, check);
-    std::optional<Choice> best;
-    std::uint32_t best_point = 0;
+    std::vector<std::uint32_t>& best = check.best;
+    best.assign(shape.split_points, no_candidate);
     for (const auto [i, j] : check.valid) {
-        const double this_gain = gain(check.g[i], check.every_point[j]);
-        if (!best || this_gain > best->gain || (this_gain == best->gain && j >= best_point)) {
-            best = Choice{i, check.g[i], this_gain};
-            best_point = j;
-        }
+        const bool is_better = best[j] == no_candidate ||
+                               gains_as_much(check.g[i], check.g[best[j]], check.every_point[j]);
+        best[j] = is_better ? i : best[j];
     }
-    return best;
+    std::optional<Choice> choice;
+    for (std::uint32_t j = 0; j < shape.split_points; ++j) {
+        if (best[j] == no_candidate) continue;
+        const std::uint64_t g = check.g[best[j]];
+        const double this_gain = gain(g, check.every_point[j]);
+        if (!choice || this_gain >= choice->gain) choice = Choice{best[j], g, this_gain};
+    }
+    return choice;
 }
 
 // The paper's: estimation points make a candidate valid, structure points tell its gain.

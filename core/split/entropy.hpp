@@ -77,6 +77,10 @@ private:
     std::array<std::uint64_t, (most + 1) * (most + 2) / 2> terms_;
 };
 
+// Up to so many points, candidates that have seen the same ones and have different G have different gains: one
+// divisor for all of them, and G has fewer digits than a float64.
+inline constexpr std::uint64_t most_points_exact = std::uint64_t{1} << 24;
+
 // The gain in bits of a candidate that has seen `points` structure points, from its G (R14).
 inline double gain(std::uint64_t g, std::uint64_t points) {
     return static_cast<double>(static_cast<std::int64_t>(g)) /

@@ -112,9 +112,6 @@ private:
     static constexpr std::size_t most_classes_by_masks = 64;  // a half by masks: a pass per class
     static constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
-    // Up to this weight, candidates with different G have different gains: one divisor for all of them,
-    // and G has fewer digits than a float64.
-    static constexpr std::uint64_t most_points_exact = std::uint64_t{1} << 24;
 
     static std::size_t padded(std::size_t n) { return (n + 15) / 16 * 16; }
 
