@@ -108,8 +108,8 @@ void row_bits(const float* row, const std::uint32_t* columns, std::size_t dims, 
     });
 }
 
-void mixed_row_bits(const float* row, const std::uint32_t* features, std::size_t dims, std::size_t m,
-                    const float* thresholds, std::uint64_t* bits) {
+void mixed_row_bits(const float* row, const std::uint32_t* features, std::size_t dims,
+                    std::size_t m, const float* thresholds, std::uint64_t* bits) {
     all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
         const float value = row[features[d] & 0x7FFFFFFF];
         return features[d] >> 31 ? left_of<true>(value, some, count)

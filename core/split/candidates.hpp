@@ -70,7 +70,8 @@ public:
     RIPARIAN_HOT void observe_structure(Pool& pool, Point x, Class y, Weight n, Class n_classes,
                                         std::uint64_t tree_received,
                                         CandidateScratch<Space>& scratch) {
-        if (split_points_so_far_ < shape_.split_points) create_candidate_splits(x, tree_received, scratch);
+        if (split_points_so_far_ < shape_.split_points)
+            create_candidate_splits(x, tree_received, scratch);
         sides(x, scratch);
         evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
                                 split_points_so_far_, scratch.check);

@@ -75,13 +75,14 @@ void sum_entropies_of_kept(const CandidateShape& shape, const Counts<Stream>& st
     const auto& F = EntropyTable::get();
     check.make_room(shape);
     const FewLabels labels(structure.kept_labels());
-    std::array<std::uint32_t, FewLabels::most> counts;  // of a label: on the left, and 2^16 times all
+    // Of each label: how many are on the left, and 2^16 times how many in all.
+    std::array<std::uint32_t, FewLabels::most> counts;
     for_each([&](std::size_t i, std::size_t j) {
         std::fill_n(counts.begin(), labels.size(), 0);
         structure.for_each_kept(
             shape, static_cast<std::uint32_t>(j), i,
-            [&](std::size_t p, std::uint64_t left, std::uint64_t all) {
-                counts[labels[p]] += static_cast<std::uint32_t>(left | all << 16);
+            [&](std::size_t p, std::uint64_t on_left, std::uint64_t met) {
+                counts[labels[p]] += static_cast<std::uint32_t>(on_left | met << 16);
             });
         std::uint64_t g = 0;
         std::uint32_t sum = 0;
