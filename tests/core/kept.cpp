@@ -546,11 +546,11 @@ int test_bounds(std::uint64_t seed) {
             rows[y][i] += n;
         }
         counts.add(pool, shape, bits.data(), y, n, classes);
-        if (bounds.kept()) bounds.add(pool, shape, counts, bits.data(), y, n, so_far);
+        if (bounds.kept()) bounds.add(pool, shape, counts, bits.data(), y, n, so_far, check);
         if (point == begins) {
             counts.count(pool, shape, classes);
             bounds.work_out(shape, counts, check);
-            bounds.keep(pool, shape, counts, check);
+            bounds.keep(pool, shape, counts, so_far, check);
         }
         if (!bounds.kept()) continue;
         const double min_gain = 0.1 * static_cast<double>(draws.below(8));
