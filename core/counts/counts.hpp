@@ -59,10 +59,11 @@ public:
 
     // Where the next point of label y goes.
     void prefetch(const CandidateShape& shape, Class y) const {
-        if (counted())
-            rows_.prefetch(y * shape.counters(), shape.counters());
-        else
+        const std::size_t stride = shape.counters();
+        if (!counted())
             riparian::prefetch(bits_ + kept_ * shape.words());
+        else if ((y + 1) * stride <= rows_.size())  // the row of a label that was never met is not there
+            rows_.prefetch(y * stride, stride);
     }
 
     // The bytes of so many kept points, or of counters of one byte for so many classes if those are

@@ -23,6 +23,7 @@ public:
     bool kept() const { return sums_ != nullptr; }
 
     void prefetch(const CandidateShape& shape) const {
+        if (!kept()) return;
         riparian::prefetch(sums_, shape.counters() * sizeof sums_[0]);
         left_.prefetch(0, shape.counters());
     }

@@ -16,7 +16,7 @@ namespace riparian {
 //
 // G is F(N) - Σ_k F(n_k), which the candidates of a split point share, less what is left of it once the
 // points are divided. A structure point never lowers what is left, so G grows by no more than the shared
-// part does, and to follow that takes two terms of F a split point instead of four a candidate. Where a bound
+// part does, and to follow that takes two terms of F per split point instead of four per candidate. Where a bound
 // is not enough to say that nobody gains enough, G itself is worked out from the counts, and the bound starts
 // from there.
 class GainBounds {
@@ -24,12 +24,13 @@ public:
     bool kept() const { return bounds_ != nullptr; }
 
     void prefetch(const CandidateShape& shape) const {
+        if (!kept()) return;
         riparian::prefetch(bounds_, shape.split_points * sizeof bounds_[0]);
         points_.prefetch(shape.everyone(0), 1);
     }
 
-    // From what `work_out` has just found. A block has a place for each counter, although one a split point
-    // would do: what a tree is charged must not depend on how its checks are made.
+    // From what `work_out` has just found. A block has a place for each counter, although one per split
+    // point would do: what a tree is charged must not depend on how its checks are made.
     void keep(Pool& pool, const CandidateShape& shape, const StructureCounts&, std::uint32_t,
               const CheckScratch& check) {
         bounds_ = pool.allocate_array<std::uint64_t>(shape.counters());
@@ -125,7 +126,7 @@ private:
     static constexpr std::uint64_t rounding = 4;
     static constexpr std::uint64_t most_points = std::uint64_t{1} << 24;
 
-    std::uint64_t* bounds_ = nullptr;  // one a split point
+    std::uint64_t* bounds_ = nullptr;  // one per split point
     Counters points_;                  // at everyone's places: N of each split point
 };
 
