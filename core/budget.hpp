@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "counts/labels.hpp"
+#include "kernels/hot.hpp"
 #include "memory/array.hpp"
 #include "memory/pool.hpp"
 #include "settings.hpp"
@@ -15,8 +16,8 @@
 
 namespace riparian {
 
-// What the leaves of a tree are charged but for the rule's record, and what it was worked out from. It is
-// asked for at every point and changes at few.
+// What the leaves of a tree are charged, and what it was worked out from. It is asked for at every point and
+// changes at few.
 struct ChargeOfLeaves {
     std::uint32_t leaves = 0, settled = 0, columns = 0;  // columns of the importances
     Class n_classes = 0;
@@ -41,7 +42,7 @@ public:
                bytes_;
     }
 
-    bool is_exceeded() const {
+    RIPARIAN_HOT bool is_exceeded() const {
         return bytes_ != unbounded && tree_.totals_.stopped_at == 0 &&
                (charge() > bytes_ || tree_.active_ == 0);
     }
@@ -109,7 +110,11 @@ public:
     }
 
 private:
-    std::uint64_t charge() const { return charge_of_leaves() + tree_.pool_.live(); }
+    // The bytes of a rule's record are a function of the number of leaves alone.
+    static constexpr bool record_follows_leaves =
+        requires { decltype(Tree::record_)::bytes(std::size_t{}); };
+
+    RIPARIAN_HOT std::uint64_t charge() const { return charge_of_leaves() + tree_.pool_.live(); }
 
     void evict(std::uint32_t leaf) {
         tree_.deactivate(tree_.leaves_[leaf]);
@@ -117,15 +122,23 @@ private:
         ++tree_.totals_.evictions;
     }
 
-    std::uint64_t charge_of_leaves() const {
-        ChargeOfLeaves& last = tree_.charge_;
+    RIPARIAN_HOT std::uint64_t charge_of_leaves() const {
+        const ChargeOfLeaves& last = tree_.charge_;
         if (last.leaves != tree_.leaves_.size() || last.settled != tree_.settled_ ||
             last.columns != tree_.importance_.size() || last.n_classes != tree_.n_classes())
-            last = {static_cast<std::uint32_t>(tree_.leaves_.size()),
-                    static_cast<std::uint32_t>(tree_.settled_),
-                    static_cast<std::uint32_t>(tree_.importance_.size()), tree_.n_classes(),
-                    charge_without_record(tree_.leaves_.size(), tree_.settled_)};
-        return last.bytes + tree_.record_.bytes(last.leaves);
+            work_out_charge();
+        if constexpr (record_follows_leaves)
+            return last.bytes;
+        else
+            return last.bytes + tree_.record_.bytes(last.leaves);
+    }
+    RIPARIAN_COLD void work_out_charge() const {
+        const std::size_t leaves = tree_.leaves_.size();
+        tree_.charge_ = {static_cast<std::uint32_t>(leaves),
+                         static_cast<std::uint32_t>(tree_.settled_),
+                         static_cast<std::uint32_t>(tree_.importance_.size()), tree_.n_classes(),
+                         record_follows_leaves ? charge_of_leaves(leaves, tree_.settled_)
+                                               : charge_without_record(leaves, tree_.settled_)};
     }
     // A young leaf holds nothing, so it would take more if it had to wait: it is charged for that.
     std::uint64_t charge_of_leaves(std::size_t leaves, std::size_t settled) const {

@@ -114,9 +114,7 @@ void Counts<Stream>::restore(Pool& pool, const CandidateShape& shape, std::uint3
     rows_.allocate(pool, std::size_t{length} * shape.counters());
     for (std::size_t row = 0; row < rows_.size(); row += shape.counters())
         for_each_counter(shape, split_points, [&](std::size_t i) {
-            const std::uint64_t n = in.count.one();
-            rows_.fit(pool, n);
-            rows_.add(row + i, n);
+            rows_.add(pool, row + i, in.count.one());
         });
 }
 

@@ -82,12 +82,11 @@ public:
         return visit([i](const auto* counters) -> std::uint64_t { return counters[i]; });
     }
 
-    // The counter must fit.
-    void add(std::size_t i, std::uint64_t n) {
-        visit([i, n](auto* counters) {
-            counters[i] =
-                static_cast<std::remove_reference_t<decltype(counters[i])>>(counters[i] + n);
-        });
+    // Counter i grows by n; returns what it is then. Most are small.
+    RIPARIAN_HOT std::uint64_t add(Pool& pool, std::size_t i, std::uint64_t n) {
+        if (width_ == 1 && as<std::uint8_t>()[i] + n <= most_of_byte) [[likely]]
+            return as<std::uint8_t>()[i] = static_cast<std::uint8_t>(as<std::uint8_t>()[i] + n);
+        return add_much(pool, i, n);
     }
 
     // Counter first+i grows by amounts[i], i < count; they must fit.
@@ -100,7 +99,16 @@ public:
         });
     }
 
-    // Where bit i is set, counter first+i grows by n, i < count; count is a multiple of 8.
+    // Where bit i is set, counter first+i grows by n, i < count; count is a multiple of 8. None of them is above
+    // the one at `largest`, which grows too.
+    RIPARIAN_HOT void add_bits(Pool& pool, std::size_t first, const std::uint64_t* bits,
+                               std::size_t count, std::uint64_t n, std::size_t largest) {
+        if (width_ == 1 && as<std::uint8_t>()[largest] + n <= most_of_byte) [[likely]]
+            return kernels().add8(as<std::uint8_t>() + first, bits, count, n);
+        fit(pool, (*this)[largest] + n);
+        add_bits(first, bits, count, n);
+    }
+    // They must fit.
     void add_bits(std::size_t first, const std::uint64_t* bits, std::size_t count,
                   std::uint64_t n) {
         const Kernels& kernel = kernels();
@@ -117,6 +125,17 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t most_of_byte = 0xFF;
+
+    RIPARIAN_COLD std::uint64_t add_much(Pool& pool, std::size_t i, std::uint64_t n) {
+        const std::uint64_t count = (*this)[i] + n;
+        fit(pool, count);
+        visit([i, count](auto* counters) {
+            counters[i] = static_cast<std::remove_reference_t<decltype(counters[i])>>(count);
+        });
+        return count;
+    }
+
     static std::uint32_t narrow(std::size_t n) {
         if (n > std::numeric_limits<std::uint32_t>::max())
             throw std::length_error("a leaf of this many candidates and classes is too large");

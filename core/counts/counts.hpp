@@ -91,8 +91,10 @@ public:
     void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts, Class y,
                     Class n_classes) {
         count(pool, shape, n_classes);
-        make_row(pool, shape, y, counts[shape.everyone(0)]);
-        rows_.add_all(y * shape.counters(), counts, shape.counters());
+        make_row(pool, shape, y);
+        const std::size_t first = y * shape.counters(), everyone = shape.everyone(0);
+        rows_.fit(pool, rows_[first + everyone] + counts[everyone]);
+        rows_.add_all(first, counts, shape.counters());
     }
 
     // Turn kept points into counts.
@@ -162,10 +164,8 @@ public:
                 sums.add_all(0, row, shape.counters());
             });
         } else {
-            for (std::uint32_t p = 0; p < kept_; ++p) {
-                sums.fit(pool, sums[first] + 1);
-                sums.add_bits(0, bits_ + p * shape.words(), shape.counters(), 1);
-            }
+            for (std::uint32_t p = 0; p < kept_; ++p)
+                sums.add_bits(pool, 0, bits_ + p * shape.words(), shape.counters(), 1, first);
         }
     }
 
@@ -234,18 +234,18 @@ private:
         kept_ = room_ = 0;
     }
 
-    void add_to_row(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Class y,
-                    Weight n) {
-        make_row(pool, shape, y, n);
-        rows_.add_bits(y * shape.counters(), bits, shape.counters(), n);
+    RIPARIAN_HOT void add_to_row(Pool& pool, const CandidateShape& shape,
+                                 const std::uint64_t* bits, Class y, Weight n) {
+        make_row(pool, shape, y);
+        const std::size_t first = y * shape.counters();
+        rows_.add_bits(pool, first, bits, shape.counters(), n, first + shape.everyone(0));
     }
 
-    // A row for this label, and room for n more points in it. The first split point has seen the most.
-    RIPARIAN_HOT void make_row(Pool& pool, const CandidateShape& shape, Class y, Weight n) {
+    // A row for this label. The first split point has seen the most.
+    RIPARIAN_HOT void make_row(Pool& pool, const CandidateShape& shape, Class y) {
         const std::size_t stride = shape.counters();
         if ((y + 1) * stride > rows_.size()) [[unlikely]]
             rows_.extend(pool, (y + 1) * stride);
-        rows_.fit(pool, rows_[y * stride + shape.everyone(0)] + n);
     }
 
     template <class Visitor>

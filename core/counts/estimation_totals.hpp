@@ -25,9 +25,9 @@ public:
     }
     void release(Pool& pool) { left_.release(pool); }
 
-    void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits, Weight n) {
-        left_.fit(pool, oldest(shape) + n);
-        left_.add_bits(0, bits, left_.size(), n);
+    RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
+                          Weight n) {
+        left_.add_bits(pool, 0, bits, left_.size(), n, shape.everyone(0));
     }
 
     // Points at once, of which so many are left of each candidate.

@@ -22,11 +22,8 @@ public:
     RIPARIAN_HOT void add(Pool& pool, Class y, Weight n) {
         if (y >= counts_.size()) [[unlikely]]
             make_room(pool, y);
-        const std::uint64_t count = counts_[y] + n;
-        counts_.fit(pool, count);
-        counts_.add(y, n);
         total_ += n;
-        top_ = std::max(top_, count);
+        top_ = std::max(top_, counts_.add(pool, y, n));
     }
 
     // Of a new leaf: room for so many classes, so that it is asked for once.

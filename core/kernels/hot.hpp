@@ -7,8 +7,10 @@
 // line elsewhere with every change (15 % of the speed was seen).
 #if defined(__GNUC__)
 #define RIPARIAN_HOT __attribute__((always_inline)) inline
+#define RIPARIAN_COLD __attribute__((noinline))
 #else
 #define RIPARIAN_HOT inline
+#define RIPARIAN_COLD
 #endif
 
 namespace riparian {

@@ -233,6 +233,99 @@ void add32(std::uint32_t* counters, const std::uint64_t* bits, std::size_t n,
 #endif
 }
 
+// Bits i to i+n-1, n <= 16, with others above them.
+inline std::uint64_t some_bits(const std::uint64_t* bits, std::size_t i, std::size_t n) {
+    const std::size_t at = i % 64;
+    const std::uint64_t low = bits[i / 64] >> at;
+    return at + n <= 64 ? low : low | bits[i / 64 + 1] << (64 - at);
+}
+
+#if defined(__AVX512F__)
+// Sixteen entries at a time of a table of 64.
+struct FewSteps {
+    __m512i first, second, third, fourth;
+
+    explicit FewSteps(const std::uint32_t* steps)
+        : first(_mm512_loadu_si512(steps)),
+          second(_mm512_loadu_si512(steps + 16)),
+          third(_mm512_loadu_si512(steps + 32)),
+          fourth(_mm512_loadu_si512(steps + 48)) {}
+
+    __m512i operator[](__m128i places) const {
+        const __m512i at = _mm512_cvtepu8_epi32(places);
+        return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(at, _mm512_set1_epi32(32)),
+                                       _mm512_permutex2var_epi32(first, at, second),
+                                       _mm512_permutex2var_epi32(third, at, fourth));
+    }
+};
+
+// Eight sums grow; returns them.
+inline __m512i grow_eight(std::uint64_t* sums, __mmask8 wanted, __m256i steps) {
+    const __m512i grown = _mm512_add_epi64(_mm512_maskz_loadu_epi64(wanted, sums),
+                                           _mm512_cvtepi32_epi64(steps));
+    _mm512_mask_storeu_epi64(sums, wanted, grown);
+    return grown;
+}
+
+void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8_t* all,
+                const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
+                const std::uint32_t* steps, std::int64_t* largest) {
+    const FewSteps step(steps);
+    const auto wanted = static_cast<__mmask16>((1u << n) - 1u);
+    const auto low = static_cast<__mmask8>(wanted), high = static_cast<__mmask8>(wanted >> 8);
+    const __m128i label_of_everyone = _mm_maskz_loadu_epi8(wanted, label + dims * m);
+    const __m128i all_of_everyone = _mm_maskz_loadu_epi8(wanted, all + dims * m);
+    __m512i low_largest = _mm512_set1_epi64(INT64_MIN), high_largest = low_largest;
+    for (std::size_t d = 0; d < dims; ++d) {
+        const std::size_t i = d * m;
+        const auto right = static_cast<__mmask16>(~some_bits(bits, i, n));
+        const __m128i left_label = _mm_maskz_loadu_epi8(wanted, label + i);
+        const __m128i left_all = _mm_maskz_loadu_epi8(wanted, all + i);
+        const __m512i growth = _mm512_sub_epi32(
+            step[_mm_mask_sub_epi8(left_label, right, label_of_everyone, left_label)],
+            step[_mm_mask_sub_epi8(left_all, right, all_of_everyone, left_all)]);
+        low_largest = _mm512_max_epi64(
+            low_largest, grow_eight(sums + i, low, _mm512_castsi512_si256(growth)));
+        if (high)
+            high_largest = _mm512_max_epi64(
+                high_largest, grow_eight(sums + i + 8, high, _mm512_extracti64x4_epi64(growth, 1)));
+    }
+    const __m512i growth = _mm512_sub_epi32(step[all_of_everyone], step[label_of_everyone]);
+    std::uint64_t* shared = sums + dims * m;
+    const __m512i low_shared = grow_eight(shared, low, _mm512_castsi512_si256(growth));
+    const __m512i high_shared = grow_eight(shared + 8, high, _mm512_extracti64x4_epi64(growth, 1));
+    _mm512_storeu_si512(largest, _mm512_add_epi64(low_largest, low_shared));
+    _mm512_storeu_si512(largest + 8, _mm512_add_epi64(high_largest, high_shared));
+}
+#else
+void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8_t* all,
+                const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
+                const std::uint32_t* steps, std::int64_t* largest) {
+    const std::uint8_t *label_of_everyone = label + dims * m, *all_of_everyone = all + dims * m;
+    for (std::size_t j = 0; j < n; ++j) largest[j] = INT64_MIN;
+    for (std::size_t d = 0; d < dims; ++d) {
+        const std::uint64_t left = some_bits(bits, d * m, n);
+        for (std::size_t j = 0; j < n; ++j) {
+            const std::size_t i = d * m + j;
+            // All bits, or none: the side of a point is a coin toss, so no branch asks for it.
+            const std::uint32_t right = static_cast<std::uint32_t>(left >> j & 1) - 1;
+            const auto on_its_side = [right](std::uint32_t on_left, std::uint32_t in_all) {
+                return (on_left ^ right) - right + (in_all & right);
+            };
+            sums[i] += std::uint64_t{steps[on_its_side(label[i], label_of_everyone[j])]} -
+                       steps[on_its_side(all[i], all_of_everyone[j])];
+            const auto sum = static_cast<std::int64_t>(sums[i]);
+            largest[j] = sum > largest[j] ? sum : largest[j];
+        }
+    }
+    for (std::size_t j = 0; j < n; ++j) {
+        std::uint64_t& shared = sums[dims * m + j];
+        shared += std::uint64_t{steps[all_of_everyone[j]]} - steps[label_of_everyone[j]];
+        largest[j] += static_cast<std::int64_t>(shared);
+    }
+}
+#endif
+
 // A share is far below 2^51: added to 1.5 * 2^52 it is rounded to a whole number, half to even, which
 // is then the low bits of the sum. Compilers make vectors of that, unlike of a conversion.
 template <class Count>
@@ -564,6 +657,7 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     add16,
     add32,
     add<std::uint64_t>,
+    follow_few,
     shares<std::uint8_t>,
     shares<std::uint16_t>,
     shares<std::uint32_t>,

@@ -45,6 +45,15 @@ struct Kernels {
     void (*add64)(std::uint64_t* counters, const std::uint64_t* bits, std::size_t n,
                   std::uint64_t weight);
 
+    // A structure point of a leaf that has seen few (see split/entropy_sums.hpp): no count is above 63, and
+    // m and n are at most 16. With k(c) = c[i] where bit i is set, else c[dims*m+j] - c[i], for i = d*m+j, d < dims
+    // and j < n: sums[i] += steps[k(label)] - steps[k(all)], and sums[dims*m+j] += steps[all[dims*m+j]] -
+    // steps[label[dims*m+j]]. largest[j] = the largest of sums[d*m+j], as signed, and sums[dims*m+j] together.
+    // `largest` has room for 16.
+    void (*follow_few)(std::uint64_t* sums, const std::uint8_t* label, const std::uint8_t* all,
+                       const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
+                       const std::uint32_t* steps, std::int64_t* largest);
+
     // sums[k] += the share counts[k] / total in units of 2^-40, rounded half to even (R11), k < n.
     void (*shares8)(std::int64_t* sums, const std::uint8_t* counts, std::size_t n, double total);
     void (*shares16)(std::int64_t* sums, const std::uint16_t* counts, std::size_t n, double total);

@@ -70,26 +70,18 @@ public:
         sums_ = nullptr;
     }
 
-    // A structure point of label y was added to the counts, n copies of it. What is the largest part of a candidate's
-    // own, for each split point, is left in `check`.
+    // A structure point of label y was added to the counts, n copies of it. The largest G of any candidate, for
+    // each split point, is left in `check`.
     template <class Stream>
     void add(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
              const std::uint64_t* bits, Class y, Weight n, std::uint32_t split_points_so_far,
              CheckScratch& check) {
-        const std::uint64_t points = left_[shape.everyone(0)] + n;  // no other count is larger
-        left_.fit(pool, points);
-        left_.add_bits(0, bits, shape.counters(), n);
-        std::vector<std::int64_t>& largest = check.largest;
-        largest.assign(split_points_so_far, std::numeric_limits<std::int64_t>::min());
-        const auto& F = EntropyTable::get();
+        left_.add_bits(pool, 0, bits, shape.counters(), n, shape.everyone(0));
+        const std::uint64_t points = left_[shape.everyone(0)];  // no other count is larger
+        check.largest.resize(std::max<std::size_t>(split_points_so_far, 16));
         structure.with_row(shape, y, [&](const auto* row) {
             left_.visit([&](const auto* left) {
-                if (n == 1 && points < EntropyTable::size) [[likely]]
-                    follow(shape, row, left, bits, largest,
-                           [steps = F.last_steps()](std::uint64_t now) { return steps[now]; });
-                else
-                    follow(shape, row, left, bits, largest,
-                           [&](std::uint64_t now) { return F(now) - F(now - n); });
+                follow(shape, row, left, points, bits, n, split_points_so_far, check.largest.data());
             });
         });
     }
@@ -102,11 +94,9 @@ public:
         if (left_[shape.everyone(0)] > most_points_unwrapped) return false;
         return left_.visit([&](const auto* left) {
             const auto* points = left + shape.candidates();
-            const std::uint64_t* shared = sums_ + shape.candidates();
             bool above = false;
             for (std::size_t j = 0; j < split_points_so_far; ++j)
-                above |= check.largest[j] + static_cast<std::int64_t>(shared[j]) >=
-                         least_g(min_gain, points[j]);
+                above |= check.largest[j] >= least_g(min_gain, points[j]);
             return !above;
         });
     }
@@ -141,18 +131,35 @@ private:
             for (std::size_t j = 0; j < split_points_so_far; ++j) visitor(first + j, j);
     }
 
+    template <class Row, class Left>
+    RIPARIAN_HOT void follow(const CandidateShape& shape, const Row* row, const Left* left,
+                             std::uint64_t points, const std::uint64_t* bits, Weight n,
+                             std::size_t split_points, std::int64_t* largest) {
+        const auto& F = EntropyTable::get();
+        if constexpr (sizeof(Row) == 1 && sizeof(Left) == 1)
+            if (n == 1 && points <= EntropyTable::few && shape.split_points <= 16) [[likely]]
+                return kernels().follow_few(sums_, row, left, bits, shape.dims, shape.split_points,
+                                            split_points, F.first_steps(), largest);
+        if (n == 1 && points < EntropyTable::size)
+            follow(shape, row, left, bits, split_points, largest,
+                   [steps = F.last_steps()](std::uint64_t now) { return steps[now]; });
+        else
+            follow(shape, row, left, bits, split_points, largest,
+                   [&](std::uint64_t now) { return F(now) - F(now - n); });
+    }
+
     // `step(n)`: what F(n) has grown by. Everything wraps alike, so the order does not matter. The side of a
     // point is a coin toss, so no branch asks for it.
     template <class Row, class Left, class Step>
-    RIPARIAN_HOT void follow(const CandidateShape& shape, const Row* row, const Left* left,
-                             const std::uint64_t* bits, std::vector<std::int64_t>& largest,
-                             Step&& step) {
+    void follow(const CandidateShape& shape, const Row* row, const Left* left,
+                const std::uint64_t* bits, std::size_t split_points, std::int64_t* largest,
+                Step&& step) {
         const Row* row_everyone = row + shape.candidates();
         const Left* everyone = left + shape.candidates();
-        const std::size_t split_points_so_far = largest.size();
+        std::fill_n(largest, split_points, std::numeric_limits<std::int64_t>::min());
         for (std::uint32_t d = 0; d < shape.dims; ++d) {
             const std::size_t first = std::size_t{d} * shape.split_points;
-            for (std::size_t j = 0; j < split_points_so_far; ++j) {
+            for (std::size_t j = 0; j < split_points; ++j) {
                 const std::size_t i = first + j;
                 const std::uint64_t right = (bits[i / 64] >> (i % 64) & 1) - 1;  // all bits, or none
                 const auto on_its_side = [right](std::uint64_t on_left, std::uint64_t in_all) {
@@ -163,8 +170,11 @@ private:
                 largest[j] = std::max(largest[j], static_cast<std::int64_t>(sums_[i]));
             }
         }
-        for (std::size_t j = 0; j < split_points_so_far; ++j)
-            sums_[shape.everyone(j)] += step(everyone[j]) - step(row_everyone[j]);
+        for (std::size_t j = 0; j < split_points; ++j) {
+            std::uint64_t& shared = sums_[shape.everyone(j)];
+            shared += step(everyone[j]) - step(row_everyone[j]);
+            largest[j] = static_cast<std::int64_t>(static_cast<std::uint64_t>(largest[j]) + shared);
+        }
     }
 
     std::uint64_t* sums_ =
