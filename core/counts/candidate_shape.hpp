@@ -22,10 +22,4 @@ struct CandidateShape {
 
 inline constexpr std::uint32_t no_candidate = std::numeric_limits<std::uint32_t>::max();
 
-// One of them, and its split point.
-struct Candidate {
-    std::uint32_t number;
-    std::uint32_t split_point;
-};
-
 }  // namespace riparian

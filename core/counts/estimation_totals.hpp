@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
+#include "counts/candidate.hpp"
 #include "counts/candidate_shape.hpp"
 #include "counts/counters.hpp"
 #include "counts/labels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace riparian {
 
@@ -45,25 +48,42 @@ public:
     std::uint64_t operator[](std::size_t i) const { return left_[i]; }
 
     // The valid candidates of the split points so far: at least α points on both sides. They lie in `room`.
-    // No branch asks whether one is valid: it would be guessed wrong too often.
     std::span<const Candidate> valid(const CandidateShape& shape, std::uint32_t split_points,
                                      std::uint64_t alpha, std::vector<Candidate>& room) const {
-        if (room.size() < shape.candidates()) room.resize(shape.candidates());
-        Candidate* end = room.data();
-        left_.visit([&](const auto* left) {
-            const auto* everyone = left + shape.candidates();
-            for (std::uint32_t first = 0; first < shape.candidates(); first += shape.split_points)
-                for (std::uint32_t j = 0; j < split_points; ++j) {
-                    const std::uint32_t i = first + j;
-                    *end = {i, j};
-                    end += static_cast<int>(left[i] >= alpha) &
-                           static_cast<int>(std::uint64_t{everyone[j]} - left[i] >= alpha);
-                }
+        if (room.size() < shape.candidates() + 8) room.resize(shape.candidates() + 8);
+        const std::size_t found = left_.visit([&](const auto* left) {
+            return find_valid(left, shape, split_points, alpha, room.data());
         });
-        return {room.data(), end};
+        return {room.data(), found};
     }
 
 private:
+    static std::size_t find_valid(const std::uint8_t* left, const CandidateShape& shape,
+                                  std::uint32_t split_points, std::uint64_t alpha,
+                                  Candidate* valid) {
+        if (alpha > std::numeric_limits<std::uint8_t>::max()) return 0;
+        if (shape.split_points > 16)
+            return find_valid<std::uint8_t>(left, shape, split_points, alpha, valid);
+        return kernels().find_valid(left, shape.dims, shape.split_points, split_points,
+                                    static_cast<std::uint8_t>(alpha), valid);
+    }
+    // No branch asks whether one is valid: it would be guessed wrong too often.
+    template <class Count>
+    static std::size_t find_valid(const Count* left, const CandidateShape& shape,
+                                  std::uint32_t split_points, std::uint64_t alpha,
+                                  Candidate* valid) {
+        const Count* everyone = left + shape.candidates();
+        Candidate* end = valid;
+        for (std::uint32_t first = 0; first < shape.candidates(); first += shape.split_points)
+            for (std::uint32_t j = 0; j < split_points; ++j) {
+                const std::uint32_t i = first + j;
+                *end = {i, j};
+                end += static_cast<int>(left[i] >= alpha) &
+                       static_cast<int>(std::uint64_t{everyone[j]} - left[i] >= alpha);
+            }
+        return static_cast<std::size_t>(end - valid);
+    }
+
     Counters left_;
 };
 

@@ -326,6 +326,48 @@ void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8
 }
 #endif
 
+// No branch asks whether one is valid: it would be guessed wrong too often.
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+std::size_t find_valid(const std::uint8_t* left, std::size_t dims, std::size_t m, std::size_t n,
+                       std::uint8_t alpha, Candidate* valid) {
+    static_assert(sizeof(Candidate) == 8);
+    const auto wanted = static_cast<__mmask16>((1u << n) - 1u);
+    const __m128i least = _mm_set1_epi8(static_cast<char>(alpha));
+    const __m128i everyone = _mm_maskz_loadu_epi8(wanted, left + dims * m);
+    const __m512i next_dimension = _mm512_set1_epi64(static_cast<std::int64_t>(m));
+    const __m512i eight = _mm512_set1_epi64(std::int64_t{8} << 32 | 8);
+    __m512i low = _mm512_set_epi32(7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
+    Candidate* end = valid;
+    for (std::size_t d = 0; d < dims; ++d, low = _mm512_add_epi64(low, next_dimension)) {
+        const __m128i on_left = _mm_maskz_loadu_epi8(wanted, left + d * m);
+        const __mmask16 enough = _mm_mask_cmpge_epu8_mask(wanted, on_left, least);
+        const __mmask16 both =
+            _mm_mask_cmpge_epu8_mask(enough, _mm_sub_epi8(everyone, on_left), least);
+        const auto first = static_cast<__mmask8>(both), second = static_cast<__mmask8>(both >> 8);
+        _mm512_storeu_si512(end, _mm512_maskz_compress_epi64(first, low));
+        end += __builtin_popcount(first);
+        if (n <= 8) continue;
+        _mm512_storeu_si512(end, _mm512_maskz_compress_epi64(second, _mm512_add_epi64(low, eight)));
+        end += __builtin_popcount(second);
+    }
+    return static_cast<std::size_t>(end - valid);
+}
+#else
+std::size_t find_valid(const std::uint8_t* left, std::size_t dims, std::size_t m, std::size_t n,
+                       std::uint8_t alpha, Candidate* valid) {
+    const std::uint8_t* everyone = left + dims * m;
+    Candidate* end = valid;
+    for (std::size_t first = 0; first < dims * m; first += m)
+        for (std::size_t j = 0; j < n; ++j) {
+            const std::uint8_t on_left = left[first + j];
+            *end = {static_cast<std::uint32_t>(first + j), static_cast<std::uint32_t>(j)};
+            end += static_cast<int>(on_left >= alpha) &
+                   static_cast<int>(everyone[j] - on_left >= alpha);
+        }
+    return static_cast<std::size_t>(end - valid);
+}
+#endif
+
 // A share is far below 2^51: added to 1.5 * 2^52 it is rounded to a whole number, half to even, which
 // is then the low bits of the sum. Compilers make vectors of that, unlike of a conversion.
 template <class Count>
@@ -658,6 +700,7 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     add32,
     add<std::uint64_t>,
     follow_few,
+    find_valid,
     shares<std::uint8_t>,
     shares<std::uint16_t>,
     shares<std::uint32_t>,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "counts/candidate.hpp"
 #include "space/pixel.hpp"
 
 #if defined(RIPARIAN_X86) && defined(_MSC_VER)
@@ -53,6 +54,11 @@ struct Kernels {
     void (*follow_few)(std::uint64_t* sums, const std::uint8_t* label, const std::uint8_t* all,
                        const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
                        const std::uint32_t* steps, std::int64_t* largest);
+
+    // The candidates d*m+j, d < dims and j < n <= 16, with at least α points on both sides: left[d*m+j] on the left, the
+    // others of left[dims*m+j] on the right. Returns how many; `valid` has room for 8 more than there are in all.
+    std::size_t (*find_valid)(const std::uint8_t* left, std::size_t dims, std::size_t m,
+                              std::size_t n, std::uint8_t alpha, Candidate* valid);
 
     // sums[k] += the share counts[k] / total in units of 2^-40, rounded half to even (R11), k < n.
     void (*shares8)(std::int64_t* sums, const std::uint8_t* counts, std::size_t n, double total);

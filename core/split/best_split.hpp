@@ -3,6 +3,7 @@
 // StructureCounts (or, in Saffari's forest, of the counts of its one stream).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -36,7 +37,8 @@ std::optional<Choice> best_of_valid(const CandidateShape& shape, const Counts<St
     if (check.valid.empty()) return std::nullopt;
     gains.work_out(shape, counts, check);
     std::vector<std::uint32_t>& best = check.best;
-    best.assign(shape.split_points, no_candidate);
+    if (best.size() < shape.split_points) best.resize(shape.split_points);
+    std::fill_n(best.begin(), shape.split_points, no_candidate);
     for (const auto [i, j] : check.valid) {
         const bool is_better = best[j] == no_candidate ||
                                gains_as_much(check.g[i], check.g[best[j]], check.every_point[j]);
