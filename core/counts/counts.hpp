@@ -123,7 +123,9 @@ public:
         counts.release(scratch);
     }
 
+    // Kept points: their labels; and their bits, so many words to each, readable up to a multiple of 8 points.
     std::span<const Class> kept_labels() const { return {labels_, kept_}; }
+    const std::uint64_t* kept_bits() const { return bits_; }
 
     // visitor(number of a kept point, whether it is left of candidate i, whether it has met it), the last
     // two as 0 or 1.

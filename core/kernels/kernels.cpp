@@ -125,6 +125,19 @@ void mixed_bits(const float* values, const std::uint32_t* features, std::size_t 
     });
 }
 
+inline std::uint32_t bits_of(std::uint64_t word) {
+#if defined(__POPCNT__) || (defined(__GNUC__) && !defined(__x86_64__))
+    return static_cast<std::uint32_t>(__builtin_popcountll(word));
+#elif defined(__AVX2__) && defined(_M_X64)
+    return static_cast<std::uint32_t>(_mm_popcnt_u64(word));
+#else  // the compiler would call a function
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
+    return static_cast<std::uint32_t>(word * 0x0101010101010101 >> 56);
+#endif
+}
+
 // Each bit of a byte as a byte of its own.
 struct Spread {
     std::uint64_t bytes[256];
@@ -368,6 +381,48 @@ std::size_t find_valid(const std::uint8_t* left, std::size_t dims, std::size_t m
 }
 #endif
 
+// Those of up to 64 points whose bit i is set; past the last, any.
+inline std::uint64_t points_with(std::size_t i, const std::uint64_t* bits, std::size_t words,
+                                 std::size_t points) {
+    const std::uint64_t* of_points = bits + i / 64;
+    std::uint64_t found = 0;
+#if defined(__AVX512DQ__)
+    const __m512i bit = _mm512_set1_epi64(static_cast<std::int64_t>(std::uint64_t{1} << (i % 64)));
+    const __m512i places = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
+                                              _mm512_set1_epi64(static_cast<std::int64_t>(words)));
+    for (std::size_t p = 0; p < points; p += 8) {
+        const std::uint64_t* first = of_points + p * words;
+        const __m512i eight = words == 1 ? _mm512_loadu_si512(first)
+                                         : _mm512_i64gather_epi64(places, first, 8);
+        found |= std::uint64_t{_mm512_test_epi64_mask(eight, bit)} << p;
+    }
+#else
+    for (std::size_t p = 0; p < points; ++p)
+        found |= (of_points[p * words] >> (i % 64) & 1) << p;
+#endif
+    return found;
+}
+
+void sum_kept(const std::uint64_t* bits, std::size_t words, std::size_t points,
+              const std::uint64_t* labels, std::size_t n_labels, const Candidate* candidates,
+              std::size_t n, std::size_t everyone, const std::uint64_t* terms, std::uint64_t* g,
+              std::uint64_t* points_met) {
+    const std::uint64_t all = points < 64 ? (std::uint64_t{1} << points) - 1 : ~std::uint64_t{0};
+    for (std::size_t c = 0; c < n; ++c) {
+        const auto [i, j] = candidates[c];
+        const std::uint64_t left = points_with(i, bits, words, points);
+        const std::uint64_t met = points_with(everyone + j, bits, words, points);
+        const auto term = [&](std::uint64_t some) {
+            const std::uint32_t on_left = bits_of(left & some), in_all = bits_of(met & some);
+            return terms[on_left] + terms[in_all - on_left] - terms[in_all];
+        };
+        std::uint64_t sum = 0 - term(all);
+        for (std::size_t k = 0; k < n_labels; ++k) sum += term(labels[k]);
+        g[i] = sum;
+        points_met[j] = bits_of(met & all);
+    }
+}
+
 // A share is far below 2^51: added to 1.5 * 2^52 it is rounded to a whole number, half to even, which
 // is then the low bits of the sum. Compilers make vectors of that, unlike of a conversion.
 template <class Count>
@@ -516,19 +571,6 @@ void depth_differences(const Pixel& p, const OffsetPair* pairs, std::size_t n, f
     }
 #endif
     for (; d < n; ++d) values[d] = depth_difference(pairs[d], p);
-}
-
-inline std::uint32_t bits_of(std::uint64_t word) {
-#if defined(__POPCNT__) || (defined(__GNUC__) && !defined(__x86_64__))
-    return static_cast<std::uint32_t>(__builtin_popcountll(word));
-#elif defined(__AVX2__) && defined(_M_X64)
-    return static_cast<std::uint32_t>(_mm_popcnt_u64(word));
-#else  // the compiler would call a function
-    word -= word >> 1 & 0x5555555555555555;
-    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
-    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F;
-    return static_cast<std::uint32_t>(word * 0x0101010101010101 >> 56);
-#endif
 }
 
 #if !defined(__AVX2__)
@@ -701,6 +743,7 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     add<std::uint64_t>,
     follow_few,
     find_valid,
+    sum_kept,
     shares<std::uint8_t>,
     shares<std::uint16_t>,
     shares<std::uint32_t>,

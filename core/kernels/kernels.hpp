@@ -60,6 +60,15 @@ struct Kernels {
     std::size_t (*find_valid)(const std::uint8_t* left, std::size_t dims, std::size_t m,
                               std::size_t n, std::uint8_t alpha, Candidate* valid);
 
+    // G (R14) of n candidates into g[number] from up to 64 points, and N of their split points into
+    // points_met[split_point]. Of each point, bit i of so many `words` says whether it is left of candidate i, and bit
+    // everyone+j whether it has met split point j; words are readable up to a multiple of 8 points. Bit p
+    // of labels[k], k < n_labels, says whether point p has this label. terms[n] is F(n).
+    void (*sum_kept)(const std::uint64_t* bits, std::size_t words, std::size_t points,
+                     const std::uint64_t* labels, std::size_t n_labels, const Candidate* candidates,
+                     std::size_t n, std::size_t everyone, const std::uint64_t* terms,
+                     std::uint64_t* g, std::uint64_t* points_met);
+
     // sums[k] += the share counts[k] / total in units of 2^-40, rounded half to even (R11), k < n.
     void (*shares8)(std::int64_t* sums, const std::uint8_t* counts, std::size_t n, double total);
     void (*shares16)(std::int64_t* sums, const std::uint16_t* counts, std::size_t n, double total);

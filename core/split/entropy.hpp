@@ -31,6 +31,8 @@ public:
         return static_cast<std::uint64_t>(entropy_term_exact(n));
     }
 
+    // F(n), n < size.
+    const std::uint64_t* terms() const { return terms_.data(); }
     // F(n) - F(n-1), 0 < n < size.
     const std::uint64_t* last_steps() const { return steps_.data(); }
     // The first of them, 0 < n <= few.

@@ -111,7 +111,7 @@ public:
         if (!kept()) {
             if (structure.counted() || structure.kept_labels().size() > FewLabels::most)
                 return sum_entropies(shape, structure, for_each_valid, check);
-            return sum_entropies_of_kept(shape, structure, for_each_valid, check);
+            return sum_entropies_of_kept(shape, structure, check.valid, check);
         }
         check.make_room(shape);
         for (std::uint32_t j = 0; j < shape.split_points; ++j)

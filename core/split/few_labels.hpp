@@ -1,4 +1,5 @@
-// The labels of a few points, numbered as they come, so that sums over labels touch no more than are there.
+// The labels of a few points, in the order they come, each with its points: sums over labels touch no more than
+// are there.
 #pragma once
 
 #include <array>
@@ -16,21 +17,21 @@ public:
 
     explicit FewLabels(std::span<const Class> labels) {
         for (std::size_t p = 0; p < labels.size(); ++p) {
-            std::uint32_t k = 0;
+            std::size_t k = 0;
             label_[size_] = labels[p];  // so that it is found
             while (label_[k] != labels[p]) ++k;
-            size_ += k == size_;
-            number_[p] = k;
+            if (k == size_) points_[size_++] = 0;
+            points_[k] |= std::uint64_t{1} << p;
         }
     }
 
     std::size_t size() const { return size_; }  // labels that are there
-    std::uint32_t operator[](std::size_t point) const { return number_[point]; }
+    const std::uint64_t* points() const { return points_.data(); }  // of each, a bit per point
 
 private:
-    std::uint32_t size_ = 0;
-    std::array<std::uint32_t, most> number_;  // of each point's label
+    std::size_t size_ = 0;
     std::array<Class, most + 1> label_;
+    std::array<std::uint64_t, most> points_;
 };
 
 }  // namespace riparian

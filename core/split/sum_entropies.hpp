@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -67,34 +66,16 @@ void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
     });
 }
 
-// The same from kept points, with N of the split points of these candidates. Where both are few, each candidate
-// asks each point.
-template <class Stream, class ForEach>
+// The same for some candidates from few kept points, with N of the split points of these candidates.
+template <class Stream>
 void sum_entropies_of_kept(const CandidateShape& shape, const Counts<Stream>& structure,
-                           ForEach&& for_each, CheckScratch& check) {
-    const auto& F = EntropyTable::get();
+                           std::span<const Candidate> candidates, CheckScratch& check) {
     check.make_room(shape);
     const FewLabels labels(structure.kept_labels());
-    // Of each label: how many are on the left, and 2^16 times how many in all.
-    std::array<std::uint32_t, FewLabels::most> counts;
-    for_each([&](std::size_t i, std::size_t j) {
-        std::fill_n(counts.begin(), labels.size(), 0);
-        structure.for_each_kept(
-            shape, static_cast<std::uint32_t>(j), i,
-            [&](std::size_t p, std::uint64_t on_left, std::uint64_t met) {
-                counts[labels[p]] += static_cast<std::uint32_t>(on_left | met << 16);
-            });
-        std::uint64_t g = 0;
-        std::uint32_t sum = 0;
-        for (std::size_t k = 0; k < labels.size(); ++k) {
-            const std::uint32_t left = counts[k] & 0xFFFF, all = counts[k] >> 16;
-            g += F(left) + F(all - left) - F(all);
-            sum += counts[k];
-        }
-        const std::uint32_t left = sum & 0xFFFF, all = sum >> 16;
-        check.g[i] = g + F(all) - F(left) - F(all - left);
-        check.every_point[j] = all;
-    });
+    kernels().sum_kept(structure.kept_bits(), shape.words(), structure.kept_labels().size(),
+                       labels.points(), labels.size(), candidates.data(), candidates.size(),
+                       shape.everyone(0), EntropyTable::get().terms(), check.g.data(),
+                       check.every_point.data());
 }
 
 }  // namespace riparian
