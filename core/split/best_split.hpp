@@ -3,10 +3,9 @@
 // StructureCounts (or, in Saffari's forest, of the counts of its one stream).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
-#include <vector>
 
 #include "counts/counts.hpp"
 #include "split/entropy.hpp"
@@ -21,36 +20,27 @@ struct Choice {
     double gain;
 };
 
-// Whether a candidate gains at least as much as another of its split point. They have seen the same points, so G
-// tells, without a division, unless there are so many that gains are rounded to the same number.
-inline bool gains_as_much(std::uint64_t g, std::uint64_t other, std::uint64_t points) {
-    if (points > most_points_exact) [[unlikely]]
-        return gain(g, points) >= gain(other, points);
-    return static_cast<std::int64_t>(g) >= static_cast<std::int64_t>(other);
-}
-
 // BestSplit: of the valid candidates the one with the largest gain; among equals the last created,
-// by split point, then in the order in which the dimensions were drawn (R9).
+// by split point, then in the order in which the dimensions were drawn (R9). No branch asks which is better: it
+// would be guessed wrong too often.
 template <class Stream, class Gains>
 std::optional<Choice> best_of_valid(const CandidateShape& shape, const Counts<Stream>& counts,
                                     Gains& gains, CheckScratch& check) {
     if (check.valid.empty()) return std::nullopt;
     gains.work_out(shape, counts, check);
-    std::vector<std::uint32_t>& best = check.best;
-    if (best.size() < shape.split_points) best.resize(shape.split_points);
-    std::fill_n(best.begin(), shape.split_points, no_candidate);
+    // Where no point was counted yet (R18), there are no gains.
+    Choice choice{check.valid[0].number, 0, -std::numeric_limits<double>::infinity()};
+    std::uint32_t split_point = 0;
     for (const auto [i, j] : check.valid) {
-        const bool is_better = best[j] == no_candidate ||
-                               gains_as_much(check.g[i], check.g[best[j]], check.every_point[j]);
-        best[j] = is_better ? i : best[j];
+        const double this_gain = gain(check.g[i], check.every_point[j]);
+        const bool is_better =
+            static_cast<int>(this_gain > choice.gain) |
+            (static_cast<int>(this_gain == choice.gain) & static_cast<int>(j >= split_point));
+        choice.gain = is_better ? this_gain : choice.gain;
+        choice.candidate = is_better ? i : choice.candidate;
+        split_point = is_better ? j : split_point;
     }
-    std::optional<Choice> choice;
-    for (std::uint32_t j = 0; j < shape.split_points; ++j) {
-        if (best[j] == no_candidate) continue;
-        const std::uint64_t g = check.g[best[j]];
-        const double this_gain = gain(g, check.every_point[j]);
-        if (!choice || this_gain >= choice->gain) choice = Choice{best[j], g, this_gain};
-    }
+    choice.g = check.g[choice.candidate];
     return choice;
 }
 

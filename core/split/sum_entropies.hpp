@@ -21,8 +21,7 @@ struct CheckScratch {
     std::vector<std::uint64_t> left;         // and n', its structure points on the left
     std::vector<std::uint64_t> every_g;      // for each split point, F(N) - Σ_k F(n_k)
     std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen
-    std::vector<std::int64_t> largest;       // and the largest G, as of the last point,
-    std::vector<std::uint32_t> best;         // and its best valid candidate
+    std::vector<std::int64_t> largest;       // and the largest G, as of the last point
     Pool pool;                               // counters made from kept points
 
     void make_room(const CandidateShape& shape) {
