@@ -108,6 +108,17 @@ void row_bits(const float* row, const std::uint32_t* columns, std::size_t dims, 
     });
 }
 
+// A threshold is written once its neighbours were read: together, they would wait for it.
+void split_point_bits(const float* row, const std::uint32_t* columns, std::size_t dims,
+                      std::size_t m, std::size_t n, float* thresholds, std::uint64_t* bits) {
+    all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
+        const float value = row[columns[d]];
+        const std::uint64_t left = left_of<false>(value, some, count);
+        thresholds[d * m + n] = value;
+        return left | std::uint64_t{value == value} << n;
+    });
+}
+
 void mixed_row_bits(const float* row, const std::uint32_t* features, std::size_t dims,
                     std::size_t m, const float* thresholds, std::uint64_t* bits) {
     all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
@@ -736,6 +747,7 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     left_bits,
     mixed_bits,
     row_bits,
+    split_point_bits,
     mixed_row_bits,
     add8,
     add16,

@@ -33,6 +33,10 @@ struct Kernels {
     // The same where value d is at place features[d] of a row, not counting the top bit.
     void (*row_bits)(const float* row, const std::uint32_t* columns, std::size_t dims,
                      std::size_t m, const float* thresholds, std::uint64_t* bits);
+    // The same of a row that becomes a split point: value d becomes threshold d*m+n before it is compared. m <= 16, and
+    // no value is left of the thresholds from n on.
+    void (*split_point_bits)(const float* row, const std::uint32_t* columns, std::size_t dims,
+                             std::size_t m, std::size_t n, float* thresholds, std::uint64_t* bits);
     void (*mixed_row_bits)(const float* row, const std::uint32_t* features, std::size_t dims,
                            std::size_t m, const float* thresholds, std::uint64_t* bits);
 

@@ -71,8 +71,9 @@ public:
                                         std::uint64_t tree_received,
                                         CandidateScratch<Space>& scratch) {
         if (split_points_so_far_ < shape_.split_points)
-            create_candidate_splits(x, tree_received, scratch);
-        sides(x, scratch);
+            become_split_point(x, tree_received, scratch);
+        else
+            sides(x, scratch);
         evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
                                 split_points_so_far_, scratch.check);
     }
@@ -237,6 +238,21 @@ private:
             project(x, scratch);
             add_split_point(tree_received, scratch);
         }
+    }
+
+    // The same, with the bits of the point.
+    RIPARIAN_HOT void become_split_point(Point x, std::uint64_t tree_received,
+                                         CandidateScratch<Space>& scratch) {
+        if constexpr (Space::columns)
+            if (!mixed_ && shape_.split_points <= 16) [[likely]] {
+                std::uint64_t* bits = make_room_for_bits(scratch);
+                kernels().split_point_bits(x, features(), shape_.dims, shape_.split_points,
+                                           split_points_so_far_, thresholds(), bits);
+                born()[split_points_so_far_++] = tree_received;
+                return add_everyone(bits);
+            }
+        create_candidate_splits(x, tree_received, scratch);
+        sides(x, scratch);
     }
 
     // R18: m thresholds in each dimension, uniform between the least and the largest of its values.
