@@ -416,9 +416,10 @@ void OneStream::save(const Tree& tree, typename Tree::State& out) {
 }
 
 template <class Tree>
-void OneStream::restore(Tree& tree, const typename Tree::State& in, typename Tree::Context&) {
+void OneStream::restore(Tree& tree, const typename Tree::State& in,
+                        typename Tree::Context& context) {
     const auto& bag = array<"bag">(in);
-    tree.number_ = bag[0];
+    tree.set_number(bag[0], context.settings);
     tree.planted_ = bag[1];
     tree.record_.left_out = bag[2];
     tree.record_.errors = bag[3];
@@ -459,7 +460,8 @@ TreeState<Space> Tree<Space, Rule>::save() const {
 
 template <FeatureSpace Space, class Rule>
 Tree<Space, Rule>::Tree(std::uint64_t number, const State& in, Context& context)
-    : number_(number), planted_(0), record_(context.settings) {
+    : planted_(0), record_(context.settings) {
+    set_number(number, context.settings);
     for (std::size_t i = 0; i < total_names.size(); ++i)
         totals_.*total_names[i].second = array<"totals">(in)[i];
     const auto& importance = array<"importance">(in);

@@ -63,8 +63,9 @@ public:
 
     // `planted`: the points that the forest had received before.
     Tree(std::uint64_t number, std::uint64_t planted, Context& context)
-        : number_(number), planted_(planted), record_(context.settings) {
+        : planted_(planted), record_(context.settings) {
         static_assert(SplitRule<Rule, Space, Tree>);
+        set_number(number, context.settings);
         plant_root();
         Rule::plant(*this, context);
     }
@@ -300,7 +301,17 @@ private:
         return whole + (u < weight - static_cast<double>(whole));
     }
 
+    // Of what the leaf of a node draws when it has drawn so many times before (R13).
+    std::uint64_t key_of_draws(std::uint32_t node, std::uint64_t attempt) const {
+        return fold(fold(leaf_key_, node), attempt);
+    }
+
     Class n_classes() const { return static_cast<Class>(totals_.classes); }
+
+    void set_number(std::uint64_t number, const Settings& settings) {
+        number_ = number;
+        leaf_key_ = key(settings.seed, number, leaf_draw);
+    }
 
     // -- splitting --------------------------------------------------------------------------------
 
@@ -409,7 +420,7 @@ private:
 
     // SelectCandidateSplitDimensions; the draws are the node's own (R13).
     void activate(std::uint32_t index, std::uint32_t attempt, Context& context) {
-        Draws draws(key(context.settings.seed, number_, leaf_draw, leaves_[index].node, attempt));
+        Draws draws(key_of_draws(leaves_[index].node, attempt));
         context.space.draw(draws, context.scratch.shuffle, context.scratch.drawn);
         ++active_;
         settle(index, attempt, context);
@@ -459,6 +470,7 @@ private:
     }
 
     std::uint64_t number_;        // among all trees that there ever were
+    std::uint64_t leaf_key_;      // of the draws of its leaves
     std::uint64_t planted_;       // points that the forest had received before,
     std::uint64_t received_ = 0;  // and by now
     Pool histograms_;             // what inactive leaves have too

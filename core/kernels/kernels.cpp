@@ -52,6 +52,20 @@ inline std::uint64_t left_of(float value, const float* thresholds, std::size_t c
 #endif
 }
 
+// The same once the value is threshold n, which has not been written.
+inline std::uint64_t left_of_split_point(float value, const float* thresholds, std::size_t count,
+                                         std::size_t n) {
+#if defined(__AVX512F__)
+    const __mmask16 wanted = static_cast<__mmask16>((1u << count) - 1u);
+    const __m512 all = _mm512_set1_ps(value);
+    const __m512 row = _mm512_mask_blend_ps(static_cast<__mmask16>(1u << n),
+                                            _mm512_maskz_loadu_ps(wanted, thresholds), all);
+    return _mm512_mask_cmp_ps_mask(wanted, all, row, side_of<false>);
+#else
+    return left_of<false>(value, thresholds, count) | std::uint64_t{value == value} << n;
+#endif
+}
+
 // Bits one after the other, in words.
 struct Words {
     std::uint64_t* at;
@@ -113,9 +127,9 @@ void split_point_bits(const float* row, const std::uint32_t* columns, std::size_
                       std::size_t m, std::size_t n, float* thresholds, std::uint64_t* bits) {
     all_bits(dims, m, thresholds, bits, [=](std::size_t d, const float* some, std::size_t count) {
         const float value = row[columns[d]];
-        const std::uint64_t left = left_of<false>(value, some, count);
+        const std::uint64_t left = left_of_split_point(value, some, count, n);
         thresholds[d * m + n] = value;
-        return left | std::uint64_t{value == value} << n;
+        return left;
     });
 }
 

@@ -188,7 +188,7 @@ private:
         clear_leaves(tree);
         tree.fell();
         static_cast<Growth&>(record) = {};
-        tree.number_ += context.settings.n_trees;
+        tree.set_number(tree.number_ + context.settings.n_trees, context.settings);
         tree.planted_ = t;
         tree.totals_ = {.classes = tree.totals_.classes};
         record.trust = Trust(context.settings.memories.size());

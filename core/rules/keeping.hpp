@@ -243,7 +243,7 @@ private:
         read_cell(tree, index, context);
         set_lists(tree.record_.leaves[index], scratch.cell, context);  // without what was lost
         label_estimation(context);
-        Draws draws(key_of_draws(tree, tree.leaves_[index].node, attempt, context.settings));
+        Draws draws(key_of_draws(tree, tree.leaves_[index].node, attempt));
         context.space.draw(draws, scratch.shuffle, scratch.drawn);
         draw_split_points(draws, context);
         tree.settle(index, attempt, context);

@@ -353,7 +353,7 @@ protected:
         const ListedEstimation listed{estimation.size(),
                                       scratch.estimation.weights(scratch.cell.estimation)};
         if (listed.weight() / 2 < alpha) return passed_over;
-        const std::uint64_t start = Rule::key_of_draws(tree, place.node, place.attempt, settings);
+        const std::uint64_t start = Rule::key_of_draws(tree, place.node, place.attempt);
         Draws draws(start);
         Rule::draw_dims(tree, draws, context);
         draw_split_points(draws, context);

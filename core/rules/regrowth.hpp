@@ -70,9 +70,8 @@ protected:
     }
 
     template <class Tree>
-    static std::uint64_t key_of_draws(const Tree& tree, std::uint32_t node, std::uint32_t attempt,
-                                      const KeptSettings& settings) {
-        const std::uint64_t first = key(settings.seed, tree.number_, leaf_draw, node, attempt);
+    static std::uint64_t key_of_draws(const Tree& tree, std::uint32_t node, std::uint32_t attempt) {
+        const std::uint64_t first = tree.key_of_draws(node, attempt);
         return tree.record_.growth ? fold(first, tree.record_.growth) : first;
     }
 
