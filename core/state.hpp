@@ -374,7 +374,8 @@ void Adaptive::restore(Tree& tree, const typename Tree::State& in,
     restore_growth(record, in);
     record.replaced = array<"replaced">(in);
     if (!record.replaced.empty()) {
-        tree.number_ += record.replaced.size() * context.settings.n_trees;
+        tree.set_number(tree.number_ + record.replaced.size() * context.settings.n_trees,
+                        context.settings);
         tree.planted_ = record.replaced.back();
     }
     record.trust.restore(array<"evidence">(in).data());
