@@ -25,7 +25,7 @@ from riparian.engine import native
 from riparian.engine.draws import shuffled
 from riparian.engine.rules import TREE_BYTES
 from riparian.estimator.history import History
-from riparian.estimator.labels import Labels, family
+from riparian.estimator.labels import Labels, distinct, family
 from riparian.estimator.parameters import OF_ESTIMATORS, Parameters, SaffariParameters
 from riparian.estimator.progress import Callback, Progress
 from riparian.estimator.weights import ClassWeights, Weights, product
@@ -334,7 +334,7 @@ def checked_labels(y: Any, name: str) -> NDArray[Any]:
 
 
 def checked_classes(classes: Any) -> NDArray[Any]:
-    unique = np.unique(checked_labels(classes, name="classes"))
+    unique = distinct(checked_labels(classes, name="classes"))
     if len(unique) == 0:
         raise ValueError("classes must name at least one label, got none")
     return unique
