@@ -138,6 +138,10 @@ public:
         return to_dict(released([&] { return forest_.sizes(); }));
     }
 
+    std::uint64_t largest_tree() {
+        return released([&] { return forest_.largest_tree(); });
+    }
+
     // Bytes of what the trees share.
     std::size_t shared_bytes() {
         std::size_t bytes = 0;
@@ -372,6 +376,7 @@ auto bind_forest(nb::module_& m, const char* name) {
         .def("apply", &Bound::apply, "points"_a)
         .def("stats", &Bound::stats)
         .def("sizes", &Bound::sizes)
+        .def("largest_tree", &Bound::largest_tree)
         .def("shared_bytes", &Bound::shared_bytes)
         .def("importance", &Bound::importance)
         .def("tree", &Bound::tree, "i"_a)

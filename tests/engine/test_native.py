@@ -91,6 +91,8 @@ def test_sizes_are_what_the_stats_of_all_trees_add_up_to():
     sizes, stats = forest.core.sizes(), forest.core.stats()
     assert sizes == {name: sum(tree[name] for tree in stats) for name in sizes}
     assert min(sizes.values()) > 0
+    kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
+    assert forest.core.largest_tree() == max(sum(tree[kind] for kind in kinds) for tree in stats)
 
 
 def test_many_predictions_are_made_in_blocks_that_change_nothing():

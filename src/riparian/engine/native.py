@@ -207,9 +207,7 @@ class Engine(ABC):
         return State(*self.core.save())
 
     def _check_budget(self, what: str) -> None:
-        kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
-        needed = max(sum(tree[kind] for kind in kinds) for tree in self.core.stats())
-        self.rule.check_budget(needed, what)
+        self.rule.check_budget(self.core.largest_tree(), what)
 
     def _reach(self, points: int) -> None:
         """Keep the schedules ahead of the trees, which are about to learn so many points."""
