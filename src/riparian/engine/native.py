@@ -132,27 +132,24 @@ class Engine(ABC):
         weights: NDArray[np.float64] | None,
         workers: int,
     ) -> None:
-        size = self._block_points()
-        if 0 < len(points) <= size:  # a cut would copy sparse rows
-            self._learn_block(points, y, weights, workers)
+        if 0 < len(points) <= _core.block:  # a cut would copy pixels
+            self._learn_some(points, y, weights, workers)
             return
-        first = 0
-        while first < len(points):
-            block = slice(first, first + size)
-            weight = None if weights is None else weights[block]
-            self._learn_block(points[block], y[block], weight, workers)
-            first += size
-            size = self._block_points()
+        for first in range(0, len(points), _core.block):
+            some = slice(first, first + _core.block)
+            weight = None if weights is None else weights[some]
+            self._learn_some(points[some], y[some], weight, workers)
 
-    def _learn_block(
+    def _learn_some(
         self,
         points: Any,
         y: NDArray[np.uint32],
         weights: NDArray[np.float64] | None,
         workers: int,
     ) -> None:
+        """So few that the schedules for all depths which they can reach are not long."""
         self._reach(len(points))
-        self.core.learn(self._core_points(points), y, weights, workers)
+        self.core.learn(self._core_points(points), y, weights, workers, self._block_points())
         self._tell(len(points))
 
     def predict_proba(self, points: Any, workers: int) -> NDArray[np.float64]:
