@@ -53,7 +53,6 @@ class Labels:
                 ordered = sorted(new)
                 self._check_allowed(ordered)
                 self._arrive(new, np.array(ordered, dtype=y.dtype))
-                self._table = self._with_numbers(self._table, new)
             return numbers
         unique, first, inverse = np.unique(y, return_index=True, return_inverse=True)
         labels = unique.tolist()
@@ -61,7 +60,6 @@ class Labels:
         new = [labels[i] for i in np.argsort(first) if labels[i] not in self._number]
         if new:
             self._arrive(new, unique)
-            self._table = self._make_table()
         numbers = np.array([self._number[label] for label in labels], dtype=np.uint32)
         return numbers[inverse]
 
@@ -75,7 +73,7 @@ class Labels:
         """The place among `classes` of each label that has arrived."""
         if not self.arrived:
             return np.empty(0, dtype=np.intp)
-        return np.searchsorted(self.classes, np.array(self.arrived, dtype=self.classes.dtype))
+        return self.classes.searchsorted(np.array(self.arrived, dtype=self.classes.dtype))
 
     def classes_when(self, n_classes: int) -> NDArray[Any]:
         """The classes as they were when there were `n_classes`: others may have joined since."""
@@ -131,20 +129,14 @@ class Labels:
             self._number[label] = len(self.arrived)
             self.arrived.append(label)
         self.joined += unknown
+        self._table = self._make_table()
 
     def _make_table(self) -> NDArray[np.uint32]:
         """With a place for every small class, and for what is between them."""
         classes = self.classes.tolist() if self._family == "int" else []
-        small = [label for label in classes if 0 <= label < SMALL]
-        table = np.full(max(small, default=-1) + 1, NOT_ARRIVED, dtype=np.uint32)
-        return self._with_numbers(table, [label for label in small if label in self._number])
-
-    def _with_numbers(self, table: NDArray[np.uint32], labels: list[int]) -> NDArray[np.uint32]:
-        """A copy: another thread may read the table."""
-        table = table.copy()
-        for label in labels:
-            table[label] = self._number[label]
-        return table
+        size = max((label for label in classes if label < SMALL), default=-1) + 1
+        numbers = [self._number.get(label, NOT_ARRIVED) for label in range(size)]
+        return np.array(numbers, dtype=np.uint32)
 
     def _checked_family(self, unique: NDArray[Any], labels: list[Any]) -> str:
         kind = family(unique)
