@@ -31,19 +31,21 @@ bool any_infinite(const Rows2& rows) {
 nb::object arrivals(const Array1<std::int64_t>& y, const Array1<std::uint32_t>& table,
                     std::uint32_t none, std::uint32_t next) {
     const std::size_t n = y.size(), places = table.size();
+    const std::int64_t* labels = y.data();
     const std::uint32_t* number_of = table.data();
     std::vector<std::uint32_t> numbers(n), with_new;
     nb::list new_labels;
     for (std::size_t i = 0; i < n; ++i) {
-        const auto label = static_cast<std::uint64_t>(y.data()[i]);
+        const auto label = static_cast<std::uint64_t>(labels[i]);
         if (label >= places) return nb::none();
-        if (number_of[label] == none) {
+        std::uint32_t number = number_of[label];
+        if (number == none) {
             if (with_new.empty()) with_new.assign(number_of, number_of + places);
-            with_new[label] = next++;
             number_of = with_new.data();
+            with_new[label] = number = next++;
             new_labels.append(label);
         }
-        numbers[i] = number_of[label];
+        numbers[i] = number;
     }
     return nb::make_tuple(owned(std::move(numbers)), new_labels);
 }

@@ -103,6 +103,9 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         self, points: Any, arrivals: NDArray[np.uint32], weights: Weights | None, rows: int
     ) -> None:
         """Give the engine the points that `rows` rows of the stream have come to."""
+        if type(points) is np.ndarray:  # one block
+            self._native.learn(points, arrivals, weights, self._workers())
+            return
         for some, block in self._blocks(points):
             weight = None if weights is None else weights[some]
             self._native.learn(block, arrivals[some], weight, self._workers())

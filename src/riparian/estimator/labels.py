@@ -103,7 +103,7 @@ class Labels:
         if looked_up is None:
             unique = np.unique(y)
             self._checked_family(unique, unique.tolist())
-        else:
+        elif looked_up[1]:
             self._check_allowed(sorted(looked_up[1]))
 
     def _look_up(self, y: NDArray[Any]) -> tuple[NDArray[np.uint32], list[int]] | None:
@@ -146,7 +146,7 @@ class Labels:
         return kind
 
     def _check_allowed(self, labels: list[Any]) -> None:
-        if not self.closed or not labels:
+        if not self.closed:
             return
         known = set(self.classes.tolist())
         unknown = [label for label in labels if label not in known]
