@@ -170,6 +170,17 @@ public:
         return sum;
     }
 
+    // Bytes of the largest tree.
+    std::uint64_t largest_tree() {
+        const auto lock = lock_->read();
+        std::uint64_t largest = 0;
+        for (const auto& tree : trees_) {
+            const TreeSizes sizes = tree->sizes();
+            largest = std::max(largest, sizes.node_bytes + sizes.leaf_bytes + sizes.fringe_bytes);
+        }
+        return largest;
+    }
+
     // Around a fork: nobody learns or reads in between, so the child finds a whole forest. The lock
     // knows its thread by a number that is another one in the child, which therefore takes a new one.
     void hold() { held_ = lock_->write(); }

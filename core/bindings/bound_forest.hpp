@@ -44,12 +44,17 @@ public:
                 const nb::object& shared)
         : forest_(restored(first_tree, settings, space, points, trees, shared)) {}
 
+    // In blocks of so many points; there are schedules for what all of them can reach.
     void learn(const Points& points, const Array1<std::uint32_t>& y,
-               const std::optional<Array1<double>>& weights, std::size_t workers) {
-        const Batch batch = Input<Space>::batch(points);
-        const Class* labels = y.data();
-        const double* weight = weights ? weights->data() : nullptr;
-        released([&] { forest_.learn({batch, labels, weight}, workers); });
+               const std::optional<Array1<double>>& weights, std::size_t workers,
+               std::size_t block_points) {
+        using Block = LabelledBlock<Batch>;
+        const Block all{Input<Space>::batch(points), y.data(), weights ? weights->data() : nullptr};
+        released([&] {
+            in_blocks(all, block_points, [&](std::size_t, const Block& some) {
+                forest_.learn(some, workers);
+            });
+        });
     }
 
     // `learn` and `predict_proba` for a point that comes alone: to make arrays of a label and of a few
@@ -136,6 +141,10 @@ public:
 
     nb::dict sizes() {
         return to_dict(released([&] { return forest_.sizes(); }));
+    }
+
+    std::uint64_t largest_tree() {
+        return released([&] { return forest_.largest_tree(); });
     }
 
     // Bytes of what the trees share.
@@ -291,7 +300,7 @@ private:
         std::size_t columns = forest_.n_classes();
         for (bool wider = true; wider;) {
             wider = false;
-            in_blocks(points, [&](std::size_t first, const Batch& rows) {
+            in_blocks(points, block, [&](std::size_t first, const Batch& rows) {
                 if (wider) return;
                 const std::size_t now = predict(rows, first, columns);
                 wider = now != columns;
@@ -307,7 +316,7 @@ private:
         const std::size_t n_trees = forest_.n_trees();
         std::vector<std::int64_t> out(points.size() * n_trees);
         released([&] {
-            in_blocks(points, [&](std::size_t first, const Batch& rows) {
+            in_blocks(points, block, [&](std::size_t first, const Batch& rows) {
                 work(rows, out.data() + first * n_trees);
             });
         });
@@ -362,7 +371,8 @@ auto bind_forest(nb::module_& m, const char* name) {
             },
             "first_tree"_a, "settings"_a, "space"_a, "points"_a, "trees"_a, "shared"_a.none(),
             nb::rv_policy::take_ownership)
-        .def("learn", &Bound::learn, "points"_a, "y"_a, "weights"_a.none(), "workers"_a)
+        .def("learn", &Bound::learn, "points"_a, "y"_a, "weights"_a.none(), "workers"_a,
+             "block_points"_a)
         .def("learn_one", &Bound::learn_one, "point"_a, "label"_a, "weight"_a)
         .def("predict_one", &Bound::predict_one, "point"_a, "majority"_a)
         .def("most_probable", &Bound::most_probable, "point"_a, "majority"_a)
@@ -372,6 +382,7 @@ auto bind_forest(nb::module_& m, const char* name) {
         .def("apply", &Bound::apply, "points"_a)
         .def("stats", &Bound::stats)
         .def("sizes", &Bound::sizes)
+        .def("largest_tree", &Bound::largest_tree)
         .def("shared_bytes", &Bound::shared_bytes)
         .def("importance", &Bound::importance)
         .def("tree", &Bound::tree, "i"_a)

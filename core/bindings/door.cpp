@@ -26,24 +26,35 @@ bool any_infinite(const Rows2& rows) {
     return any;
 }
 
-// table[y] for each label; nothing, if one of them has no number there.
-nb::object numbers_of(const Array1<std::int64_t>& y, const Array1<std::uint32_t>& table,
-                      std::uint32_t none) {
-    const std::size_t n = y.size(), known = table.size();
-    std::vector<std::uint32_t> numbers(n);
+// The number of each label in order of arrival, and the labels that are new, in theirs: one that has no
+// number in the table gets the next. Nothing, if a label is beyond the table.
+nb::object arrivals(const Array1<std::int64_t>& y, const Array1<std::uint32_t>& table,
+                    std::uint32_t none, std::uint32_t next) {
+    const std::size_t n = y.size(), places = table.size();
+    const std::int64_t* labels = y.data();
+    const std::uint32_t* number_of = table.data();
+    std::vector<std::uint32_t> numbers(n), with_new;
+    nb::list new_labels;
     for (std::size_t i = 0; i < n; ++i) {
-        const auto label = static_cast<std::uint64_t>(y.data()[i]);
-        if (label >= known || table.data()[label] == none) return nb::none();
-        numbers[i] = table.data()[label];
+        const auto label = static_cast<std::uint64_t>(labels[i]);
+        if (label >= places) return nb::none();
+        std::uint32_t number = number_of[label];
+        if (number == none) {
+            if (with_new.empty()) with_new.assign(number_of, number_of + places);
+            number_of = with_new.data();
+            with_new[label] = number = next++;
+            new_labels.append(label);
+        }
+        numbers[i] = number;
     }
-    return owned(std::move(numbers));
+    return nb::make_tuple(owned(std::move(numbers)), new_labels);
 }
 
 }  // namespace
 
 void bind_door(nb::module_& m) {
     m.def("any_infinite", &any_infinite, "rows"_a);
-    m.def("numbers_of", &numbers_of, "y"_a, "table"_a, "none"_a);
+    m.def("arrivals", &arrivals, "y"_a, "table"_a, "none"_a, "next"_a);
 }
 
 }  // namespace riparian

@@ -42,11 +42,11 @@ struct Input<DepthDifferences> {
 
 inline constexpr std::size_t block = Forest<Columns, TwoStreams>::block;
 
-// For each block of points, in order.
+// For each block of so many points, in order.
 template <class Batch, class Work>
-void in_blocks(const Batch& points, Work&& work) {
-    for (std::size_t first = 0; first < points.size(); first += block)
-        work(first, points.slice(first, std::min(block, points.size() - first)));
+void in_blocks(const Batch& points, std::size_t size, Work&& work) {
+    for (std::size_t first = 0; first < points.size(); first += size)
+        work(first, points.slice(first, std::min(size, points.size() - first)));
 }
 
 }  // namespace riparian

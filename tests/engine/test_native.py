@@ -91,6 +91,8 @@ def test_sizes_are_what_the_stats_of_all_trees_add_up_to():
     sizes, stats = forest.core.sizes(), forest.core.stats()
     assert sizes == {name: sum(tree[name] for tree in stats) for name in sizes}
     assert min(sizes.values()) > 0
+    kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
+    assert forest.core.largest_tree() == max(sum(tree[kind] for kind in kinds) for tree in stats)
 
 
 def test_many_predictions_are_made_in_blocks_that_change_nothing():
@@ -112,7 +114,22 @@ def test_a_wide_matrix_has_shorter_blocks():
 def test_a_block_that_is_too_long_is_a_mistake_of_ours():
     X, y = arrays(_core.block + 1)
     with pytest.raises(RuntimeError, match="at most 4096 points"):
-        engine(parameters()).core.learn(X, y, None, 1)
+        engine(parameters()).core.learn(X, y, None, 1, len(X))
+
+
+def test_the_length_of_the_blocks_of_the_core_makes_no_difference():
+    """The core cuts them apart: with their weights, and whatever remains at the end."""
+    X, y = arrays(1000)
+    weights = np.linspace(0.5, 3, len(X))
+    whole, pieces = engine(parameters(n_trees=3)), engine(parameters(n_trees=3))
+    for forest, block_points in ((whole, len(X)), (pieces, 64)):
+        forest._reach(len(X))
+        forest.core.learn(X, y, weights, 1, block_points)
+    assert whole.core.points == pieces.core.points == len(X)
+    assert whole.core.stats() == pieces.core.stats()
+    np.testing.assert_array_equal(
+        whole.predict_proba(X, workers=1), pieces.predict_proba(X, workers=1)
+    )
 
 
 # -- schedules ------------------------------------------------------------------------------------
@@ -394,7 +411,7 @@ def test_arrays_of_another_kind_do_not_cross_the_boundary_unseen(X, y):
     forest = engine(parameters())
     forest._reach(10)
     try:
-        forest.core.learn(X, y, None, 1)
+        forest.core.learn(X, y, None, 1, len(X))
     except TypeError:
         assert forest.core.points == 0
     else:

@@ -160,7 +160,7 @@ def test_the_gil_is_released_while_the_engine_works(no_switching, work):
     engine.set_classes(CLASSES, 5)
     engine._reach(5000)
     block, labels = X[: _core.block], Y[: _core.block].astype(np.uint32)
-    arguments = {"learn": (block, labels, None, 1), "predict_proba": (block, False, 1)}
+    arguments = {"learn": (block, labels, None, 1, len(block)), "predict_proba": (block, False, 1)}
     ticks, stop = [0], threading.Event()
 
     def tick():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riparian.estimator.labels import Labels, family
+from riparian.estimator.labels import Labels, distinct, family
 
 
 def test_labels_are_numbered_in_order_of_arrival_and_shown_sorted():
@@ -41,6 +41,22 @@ def test_batches_make_no_difference(batches):
     assert [n for b in batches for n in pieces.join(np.array(b, dtype=int)).tolist()] == numbers
     assert pieces.arrived == whole.arrived == list(dict.fromkeys(stream))
     assert pieces.classes.tolist() == whole.classes.tolist() == sorted(set(stream))
+
+
+@given(batches)
+def test_classes_that_are_known_beforehand_change_no_number(batches):
+    stream = [label for batch in batches for label in batch]
+    known = np.array([*sorted(set(stream)), 5000])
+    plain, closed, open_ = Labels(None), Labels(known), Labels(known[::2], open=True)
+    for batch in batches:
+        numbers = plain.join(np.array(batch, dtype=int)).tolist()
+        for labels in (closed, open_):
+            labels.check(np.array(batch, dtype=int))
+            assert labels.join(np.array(batch, dtype=int)).tolist() == numbers
+            assert labels.arrived == plain.arrived
+            assert labels.classes[labels.rank()].tolist() == plain.arrived
+    assert closed.classes.tolist() == known.tolist()
+    assert open_.classes.tolist() == sorted({*known[::2].tolist(), *stream})
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint64])
@@ -83,6 +99,23 @@ def test_a_label_beside_the_classes_given_is_refused_and_so_is_its_whole_batch()
     with pytest.raises(ValueError, match=r"classes that were given, \[1, 2, 3\], got \[4, 5\]"):
         labels.join(np.array([1, 5, 4]))
     assert labels.arrived == [2]
+
+
+def test_a_label_between_the_classes_given_is_refused_too():
+    labels = Labels(np.array([1, 6]))
+    for refuse in (labels.check, labels.join):
+        with pytest.raises(ValueError, match=r"classes that were given, \[1, 6\], got \[2, 4\]"):
+            refuse(np.array([4, 1, 2, 4]))
+    assert labels.arrived == []
+    assert labels.join(np.array([6, 1])).tolist() == [0, 1]
+
+
+def test_a_label_between_those_known_joins_an_open_stream():
+    labels = Labels(np.array([1, 6]), open=True)
+    assert labels.join(np.array([6, 3, 1, 3, 2])).tolist() == [0, 1, 2, 1, 3]
+    assert labels.classes.tolist() == [1, 2, 3, 6]
+    assert labels.joined == [3, 2]
+    assert labels.classes_when(3).tolist() == [1, 3, 6]
 
 
 def test_a_label_of_another_type_is_refused():
@@ -167,3 +200,21 @@ def test_labels_of_two_families_are_refused():
         family(np.array(["a", 1], dtype=object))
     with pytest.raises(ValueError, match="must be numbers, strings or bools, got datetime64"):
         family(np.array(["2020-01-01"], dtype="M8[D]"))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([], dtype=int),
+        np.array([3, -1, 3, 2], dtype=np.int8),
+        np.array([2**64 - 1, 0, 7, 0], dtype=np.uint64),
+        np.array([True, False, True]),
+        np.array([2.0, 1.0, 2.0]),
+        np.array(["b", "a", "b"]),
+    ],
+)
+def test_distinct_labels_are_those_that_numpy_finds_in_an_array_of_their_own(labels):
+    found, unique = distinct(labels), np.unique(labels)
+    np.testing.assert_array_equal(found, unique)
+    assert found.dtype == unique.dtype
+    assert not np.shares_memory(found, labels)

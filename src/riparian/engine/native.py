@@ -132,27 +132,24 @@ class Engine(ABC):
         weights: NDArray[np.float64] | None,
         workers: int,
     ) -> None:
-        size = self._block_points()
-        if 0 < len(points) <= size:  # a cut would copy sparse rows
-            self._learn_block(points, y, weights, workers)
+        if 0 < len(points) <= _core.block:  # a cut would copy pixels
+            self._learn_some(points, y, weights, workers)
             return
-        first = 0
-        while first < len(points):
-            block = slice(first, first + size)
-            weight = None if weights is None else weights[block]
-            self._learn_block(points[block], y[block], weight, workers)
-            first += size
-            size = self._block_points()
+        for first in range(0, len(points), _core.block):
+            some = slice(first, first + _core.block)
+            weight = None if weights is None else weights[some]
+            self._learn_some(points[some], y[some], weight, workers)
 
-    def _learn_block(
+    def _learn_some(
         self,
         points: Any,
         y: NDArray[np.uint32],
         weights: NDArray[np.float64] | None,
         workers: int,
     ) -> None:
+        """So few that the schedules for all depths which they can reach are not long."""
         self._reach(len(points))
-        self.core.learn(self._core_points(points), y, weights, workers)
+        self.core.learn(self._core_points(points), y, weights, workers, self._block_points())
         self._tell(len(points))
 
     def predict_proba(self, points: Any, workers: int) -> NDArray[np.float64]:
@@ -207,9 +204,7 @@ class Engine(ABC):
         return State(*self.core.save())
 
     def _check_budget(self, what: str) -> None:
-        kinds = ("node_bytes", "leaf_bytes", "fringe_bytes")
-        needed = max(sum(tree[kind] for kind in kinds) for tree in self.core.stats())
-        self.rule.check_budget(needed, what)
+        self.rule.check_budget(self.core.largest_tree(), what)
 
     def _reach(self, points: int) -> None:
         """Keep the schedules ahead of the trees, which are about to learn so many points."""

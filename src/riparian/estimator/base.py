@@ -25,7 +25,7 @@ from riparian.engine import native
 from riparian.engine.draws import shuffled
 from riparian.engine.rules import TREE_BYTES
 from riparian.estimator.history import History
-from riparian.estimator.labels import Labels, family
+from riparian.estimator.labels import Labels, distinct, family
 from riparian.estimator.parameters import OF_ESTIMATORS, Parameters, SaffariParameters
 from riparian.estimator.progress import Callback, Progress
 from riparian.estimator.weights import ClassWeights, Weights, product
@@ -103,6 +103,9 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         self, points: Any, arrivals: NDArray[np.uint32], weights: Weights | None, rows: int
     ) -> None:
         """Give the engine the points that `rows` rows of the stream have come to."""
+        if type(points) is np.ndarray:  # one block
+            self._native.learn(points, arrivals, weights, self._workers())
+            return
         for some, block in self._blocks(points):
             weight = None if weights is None else weights[some]
             self._native.learn(block, arrivals[some], weight, self._workers())
@@ -334,7 +337,7 @@ def checked_labels(y: Any, name: str) -> NDArray[Any]:
 
 
 def checked_classes(classes: Any) -> NDArray[Any]:
-    unique = np.unique(checked_labels(classes, name="classes"))
+    unique = distinct(checked_labels(classes, name="classes"))
     if len(unique) == 0:
         raise ValueError("classes must name at least one label, got none")
     return unique

@@ -139,6 +139,9 @@ UNITS = {
 } | {"B": 1, "": 1}
 
 
+SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+
+
 class Bytes(Kind):
     """A size in bytes, as a number or as text such as "500MB" or "1.5 GiB"."""
 
@@ -149,7 +152,7 @@ class Bytes(Kind):
         return whole(name, size, at_least=1, at_most=2**60)
 
     def _parsed(self, name: str, text: str) -> int:
-        parts = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", text)
+        parts = SIZE.fullmatch(text)
         unit = UNITS.get(parts[2].upper()) if parts else None
         if parts is None or unit is None:
             raise ValueError(

@@ -23,7 +23,9 @@ DENSE_BYTES = 2**24  # of a sparse matrix that are made dense at a time, at the 
 def as_rows(X: Any) -> Rows:
     """R4: features are float32; NaN is a missing value, anything else must fit."""
     is_ready = type(X) is np.ndarray and X.dtype == np.float32 and X.flags.c_contiguous
-    rows = X if is_ready else _as_float32(X)
+    if is_ready and not _core.any_infinite(X):
+        return X
+    rows = _as_float32(X)
     values = rows.data[np.newaxis] if issparse(rows) else rows
     if _core.any_infinite(values):
         raise ValueError(_too_large(X, np.isinf(values)))

@@ -16,8 +16,9 @@ import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from numbers import Real
 from typing import TYPE_CHECKING, Self, TypeGuard
+
+from riparian.tools.checks import is_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -179,7 +180,7 @@ def as_schedules(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Sch
 
 
 def _multiple(alpha: Schedule, factor: object) -> Schedule:
-    if not _is_number(factor):
+    if not is_number(factor):
         raise TypeError(f"beta must be a number, a Geometric or a Polynomial, got {factor!r}")
     return alpha.times(_number("beta", factor, at_least=1))
 
@@ -249,10 +250,6 @@ def _is_schedule(value: object) -> TypeGuard[Geometric | Polynomial]:
     return isinstance(value, Geometric | Polynomial)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
 def _normalise_start(schedule: Geometric | Polynomial) -> None:
     """R15: a start below 1 will do, since α is rounded up; it must be above 0."""
     _normalise(schedule, "start", at_least=-math.inf)
@@ -267,7 +264,7 @@ def _normalise(schedule: Schedule, name: str, *, at_least: float) -> None:
 
 
 def _number(name: str, value: object, *, at_least: float) -> float:
-    if not _is_number(value):
+    if not is_number(value):
         raise TypeError(f"{name} must be a number, got {value!r}")
     try:
         number = float(value)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ def whole(name: str, value: Any, at_least: int, at_most: int) -> int:
     ...
     ValueError: n_trees must be from 1 to 9, got 0
     """
-    if not isinstance(value, Integral) or isinstance(value, bool):
+    if type(value) is not int and (not isinstance(value, Integral) or isinstance(value, bool)):
         raise TypeError(f"{name} must be a whole number, got {value!r}")
     if not at_least <= int(value) <= at_most:
         raise ValueError(f"{name} must be from {at_least} to {at_most}, got {value!r}")
@@ -30,10 +30,17 @@ def number(name: str, value: Any, at_least: float, at_most: float = math.inf) ->
     ...
     ValueError: min_gain must be finite and >= 0, got -1
     """
-    if not isinstance(value, Real) or isinstance(value, bool):
+    if not is_number(value):
         raise TypeError(f"{name} must be a number, got {value!r}")
     if math.isfinite(value) and at_least <= float(value) <= at_most:
         return float(value)
     if at_most == math.inf:
         raise ValueError(f"{name} must be finite and >= {at_least}, got {value!r}")
     raise ValueError(f"{name} must be from {at_least:.15g} to {at_most:.15g}, got {value!r}")
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a real number, of any type."""
+    if type(value) is float or type(value) is int:  # to ask an abstract class takes far longer
+        return True
+    return isinstance(value, Real) and not isinstance(value, bool)
