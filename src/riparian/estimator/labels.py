@@ -134,9 +134,13 @@ class Labels:
     def _make_table(self) -> NDArray[np.uint32]:
         """With a place for every small class, and for what is between them."""
         classes = self.classes.tolist() if self._family == "int" else []
-        size = max((label for label in classes if label < SMALL), default=-1) + 1
-        numbers = [self._number.get(label, NOT_ARRIVED) for label in range(size)]
-        return np.array(numbers, dtype=np.uint32)
+        size = max((label for label in classes if 0 <= label < SMALL), default=-1) + 1
+        table = np.full(size, NOT_ARRIVED, dtype=np.uint32)
+        if size:
+            for number, label in enumerate(self.arrived):
+                if 0 <= label < size:
+                    table[label] = number
+        return table
 
     def _checked_family(self, unique: NDArray[Any], labels: list[Any]) -> str:
         kind = family(unique)
