@@ -280,14 +280,14 @@ inline std::uint64_t some_bits(const std::uint64_t* bits, std::size_t i, std::si
 
 #if defined(__AVX512F__)
 // Sixteen entries at a time of a table of 64.
-struct FewSteps {
+struct Sixteen {
     __m512i first, second, third, fourth;
 
-    explicit FewSteps(const std::uint32_t* steps)
-        : first(_mm512_loadu_si512(steps)),
-          second(_mm512_loadu_si512(steps + 16)),
-          third(_mm512_loadu_si512(steps + 32)),
-          fourth(_mm512_loadu_si512(steps + 48)) {}
+    explicit Sixteen(const std::uint32_t* table)
+        : first(_mm512_loadu_si512(table)),
+          second(_mm512_loadu_si512(table + 16)),
+          third(_mm512_loadu_si512(table + 32)),
+          fourth(_mm512_loadu_si512(table + 48)) {}
 
     __m512i operator[](__m128i places) const {
         const __m512i at = _mm512_cvtepu8_epi32(places);
@@ -308,7 +308,7 @@ inline __m512i grow_eight(std::uint64_t* sums, __mmask8 wanted, __m256i steps) {
 void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8_t* all,
                 const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
                 const std::uint32_t* steps, std::int64_t* largest) {
-    const FewSteps step(steps);
+    const Sixteen step(steps);
     const auto wanted = static_cast<__mmask16>((1u << n) - 1u);
     const auto low = static_cast<__mmask8>(wanted), high = static_cast<__mmask8>(wanted >> 8);
     const __m128i label_of_everyone = _mm_maskz_loadu_epi8(wanted, label + dims * m);
@@ -335,7 +335,35 @@ void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8
     _mm512_storeu_si512(largest, _mm512_add_epi64(low_largest, low_shared));
     _mm512_storeu_si512(largest + 8, _mm512_add_epi64(high_largest, high_shared));
 }
+
+void add_few_terms(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
+                   std::size_t n, const std::uint32_t* terms, bool less) {
+    const Sixteen term(terms);
+    const auto wanted = static_cast<__mmask16>((1u << n) - 1u);
+    const auto low = static_cast<__mmask8>(wanted), high = static_cast<__mmask8>(wanted >> 8);
+    const auto grow = [&](std::size_t i, __m512i by, bool down) {
+        if (down) by = _mm512_sub_epi32(_mm512_setzero_si512(), by);
+        grow_eight(sums + i, low, _mm512_castsi512_si256(by));
+        if (high) grow_eight(sums + i + 8, high, _mm512_extracti64x4_epi64(by, 1));
+    };
+    const __m128i everyone = _mm_maskz_loadu_epi8(wanted, c + dims * m);
+    for (std::size_t i = 0; i < dims * m; i += m) {
+        const __m128i left = _mm_maskz_loadu_epi8(wanted, c + i);
+        grow(i, _mm512_add_epi32(term[left], term[_mm_sub_epi8(everyone, left)]), less);
+    }
+    grow(dims * m, term[everyone], !less);
+}
 #else
+void add_few_terms(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
+                   std::size_t n, const std::uint32_t* terms, bool less) {
+    const std::uint8_t* everyone = c + dims * m;
+    const std::uint64_t sign = less ? ~std::uint64_t{0} : 1;
+    for (std::size_t i = 0; i < dims * m; i += m)
+        for (std::size_t j = 0; j < n; ++j)
+            sums[i + j] += sign * (terms[c[i + j]] + terms[everyone[j] - c[i + j]]);
+    for (std::size_t j = 0; j < n; ++j) sums[dims * m + j] -= sign * terms[everyone[j]];
+}
+
 void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8_t* all,
                 const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
                 const std::uint32_t* steps, std::int64_t* largest) {
@@ -768,6 +796,7 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     add32,
     add<std::uint64_t>,
     follow_few,
+    add_few_terms,
     find_valid,
     sum_kept,
     shares<std::uint8_t>,

@@ -31,28 +31,15 @@ public:
     template <class Stream>
     void keep(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
               std::uint32_t split_points_so_far, CheckScratch& check) {
-        const auto& F = EntropyTable::get();
         sums_ = pool.allocate_array<std::uint64_t>(shape.counters());
         std::fill_n(sums_, shape.counters(), 0);
         left_.allocate(pool, shape.counters());
         structure.for_each_row(shape, check.pool, [&](const auto* row) {
-            const auto* everyone = row + shape.candidates();
-            left_.fit(pool, left_[shape.everyone(0)] + everyone[0]);
+            left_.fit(pool, left_[shape.everyone(0)] + row[shape.everyone(0)]);
             left_.add_all(0, row, shape.counters());
-            for_each_candidate(shape, split_points_so_far, [&](std::size_t i, std::size_t j) {
-                sums_[i] += F(row[i]) + F(std::uint64_t{everyone[j]} - row[i]);
-            });
-            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
-                sums_[shape.everyone(j)] -= F(everyone[j]);
+            add_terms(shape, row, split_points_so_far, false);
         });
-        left_.visit([&](const auto* left) {
-            const auto* everyone = left + shape.candidates();
-            for_each_candidate(shape, split_points_so_far, [&](std::size_t i, std::size_t j) {
-                sums_[i] -= F(left[i]) + F(std::uint64_t{everyone[j]} - left[i]);
-            });
-            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
-                sums_[shape.everyone(j)] += F(everyone[j]);
-        });
+        left_.visit([&](const auto* left) { add_terms(shape, left, split_points_so_far, true); });
     }
 
     void move_to(Pool& pool, const CandidateShape& shape) {
@@ -122,13 +109,25 @@ public:
     }
 
 private:
-    // visitor(candidate, its split point).
-    template <class Visitor>
-    RIPARIAN_HOT static void for_each_candidate(const CandidateShape& shape,
-                                                std::uint32_t split_points_so_far,
-                                                Visitor&& visitor) {
+    // What the points of a label, or all points, of which so many are left of each candidate, add to G; or,
+    // if `less`, take from it.
+    template <class Count>
+    void add_terms(const CandidateShape& shape, const Count* left, std::size_t split_points,
+                   bool less) {
+        const auto& F = EntropyTable::get();
+        const Count* everyone = left + shape.candidates();
+        if constexpr (sizeof(Count) == 1)
+            if (everyone[0] <= EntropyTable::few && shape.split_points <= 16)
+                return kernels().add_few_terms(sums_, left, shape.dims, shape.split_points,
+                                               split_points, F.first_terms(), less);
+        const std::uint64_t sign = less ? ~std::uint64_t{0} : 1;
         for (std::size_t first = 0; first < shape.candidates(); first += shape.split_points)
-            for (std::size_t j = 0; j < split_points_so_far; ++j) visitor(first + j, j);
+            for (std::size_t j = 0; j < split_points; ++j) {
+                const std::uint64_t on_left = left[first + j];
+                sums_[first + j] += sign * (F(on_left) + F(everyone[j] - on_left));
+            }
+        for (std::size_t j = 0; j < split_points; ++j)
+            sums_[shape.everyone(j)] -= sign * F(everyone[j]);
     }
 
     template <class Row, class Left>
