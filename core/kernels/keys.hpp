@@ -13,7 +13,8 @@ static inline uint32_t key_of(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     const uint32_t size = bits & 0x7FFFFFFF;
-    const uint32_t key = bits >> 31 ? 0x80000000 - size : 0x80000000 + size;
+    const uint32_t sign = 0 - (bits >> 31);
+    const uint32_t key = 0x80000000 + ((size ^ sign) - sign);
     return size > 0x7F800000 ? largest_key : key;
 }
 

@@ -22,12 +22,11 @@ public:
         children_.resize(nodes.size());
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const auto& node = nodes[i];
-            // A leaf is its own left child, and no key is above the largest: who is there stays.
-            if (node.inner())
-                tests_[i] = {key_of_threshold(node.threshold),
-                             static_cast<std::uint32_t>(node.feature * stride)};
-            else
-                tests_[i] = {largest_key, 0};
+            // A leaf is its own left child, and no key is above the largest: who is there stays. No branch asks
+            // whether it is one: that is a coin toss.
+            const std::uint32_t leaf = node.inner() ? 0 : largest_key;
+            tests_[i] = {key_of_threshold(node.threshold) | leaf,
+                         static_cast<std::uint32_t>(node.feature * stride) & ~leaf};
             children_[i] = node.child;
         }
     }
