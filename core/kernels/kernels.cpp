@@ -233,6 +233,107 @@ void add32(std::uint32_t* counters, const std::uint64_t* bits, std::size_t n,
 #endif
 }
 
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+// A table of 64 numbers that is looked up sixteen times at once.
+class Terms {
+public:
+    explicit Terms(const std::uint32_t* terms)
+        : first_(_mm512_loadu_si512(terms)),
+          second_(_mm512_loadu_si512(terms + 16)),
+          third_(_mm512_loadu_si512(terms + 32)),
+          fourth_(_mm512_loadu_si512(terms + 48)) {}
+
+    __m512i operator()(__m512i n) const {
+        const __m512i low = _mm512_permutex2var_epi32(first_, n, second_);
+        const __m512i high = _mm512_permutex2var_epi32(third_, n, fourth_);
+        return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(n, _mm512_set1_epi32(32)), low, high);
+    }
+
+private:
+    __m512i first_, second_, third_, fourth_;
+};
+
+inline __m512i sixteen_counts(const std::uint8_t* counts, __mmask16 wanted) {
+    return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(wanted, counts));
+}
+
+inline void store_wide(std::uint64_t* to, __m512i sixteen, __mmask16 wanted) {
+    const __m512i low = _mm512_cvtepi32_epi64(_mm512_castsi512_si256(sixteen));
+    const __m512i high = _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64(sixteen, 1));
+    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(wanted), low);
+    _mm512_mask_storeu_epi64(to + 8, static_cast<__mmask8>(wanted >> 8), high);
+}
+
+void add_terms(const std::uint8_t* row, std::size_t dims, std::size_t m, const std::uint32_t* terms,
+               std::uint32_t* sums) {
+    const auto wanted = static_cast<__mmask16>((1u << m) - 1u);
+    const Terms F(terms);
+    const auto add = [&](std::uint32_t* to, __m512i more) {
+        _mm512_storeu_si512(to, _mm512_add_epi32(_mm512_loadu_si512(to), more));
+    };
+    const __m512i all = sixteen_counts(row + dims * m, wanted);
+    for (std::size_t d = 0; d < dims; ++d, sums += 32) {
+        const __m512i left = sixteen_counts(row + d * m, wanted);
+        add(sums, _mm512_add_epi32(F(left), F(_mm512_sub_epi32(all, left))));
+        add(sums + 16, left);
+    }
+    add(sums, F(all));
+    add(sums + 16, all);
+}
+
+void finish_terms(const std::uint32_t* sums, std::size_t dims, std::size_t m,
+                  const std::uint32_t* terms, std::uint64_t* g, std::uint64_t* largest,
+                  std::uint64_t* points) {
+    const auto wanted = static_cast<__mmask16>((1u << m) - 1u);
+    const Terms F(terms);
+    const __m512i all = _mm512_loadu_si512(sums + 32 * dims + 16);
+    const __m512i shared = _mm512_sub_epi32(F(all), _mm512_loadu_si512(sums + 32 * dims));
+    __m512i most = _mm512_setzero_si512();
+    for (std::size_t d = 0; d < dims; ++d, sums += 32, g += m) {
+        const __m512i left = _mm512_loadu_si512(sums + 16);
+        const __m512i sides = _mm512_add_epi32(F(left), F(_mm512_sub_epi32(all, left)));
+        const __m512i own = _mm512_sub_epi32(_mm512_loadu_si512(sums), sides);
+        const __m512i sum = _mm512_add_epi32(shared, own);
+        most = _mm512_max_epi32(most, sum);
+        store_wide(g, sum, wanted);
+    }
+    store_wide(largest, most, wanted);
+    store_wide(points, all, wanted);
+}
+#else
+void add_terms(const std::uint8_t* row, std::size_t dims, std::size_t m, const std::uint32_t* terms,
+               std::uint32_t* sums) {
+    const std::uint8_t* all = row + dims * m;
+    for (std::size_t d = 0; d < dims; ++d, row += m, sums += 32)
+        for (std::size_t j = 0; j < m; ++j) {
+            sums[j] += terms[row[j]] + terms[all[j] - row[j]];
+            sums[16 + j] += row[j];
+        }
+    for (std::size_t j = 0; j < m; ++j) {
+        sums[j] += terms[all[j]];
+        sums[16 + j] += all[j];
+    }
+}
+
+void finish_terms(const std::uint32_t* sums, std::size_t dims, std::size_t m,
+                  const std::uint32_t* terms, std::uint64_t* g, std::uint64_t* largest,
+                  std::uint64_t* points) {
+    const std::uint32_t* every = sums + 32 * dims;
+    for (std::size_t j = 0; j < m; ++j) {
+        points[j] = every[16 + j];
+        largest[j] = 0;
+    }
+    for (std::size_t d = 0; d < dims; ++d, sums += 32, g += m)
+        for (std::size_t j = 0; j < m; ++j) {
+            const std::uint32_t all = every[16 + j], left = sums[16 + j];
+            const std::uint32_t own = sums[j] - terms[left] - terms[all - left];
+            const auto sum = static_cast<std::int32_t>(terms[all] - every[j] + own);
+            g[j] = static_cast<std::uint64_t>(std::int64_t{sum});
+            largest[j] = sum > static_cast<std::int64_t>(largest[j]) ? g[j] : largest[j];
+        }
+}
+#endif
+
 // A share is far below 2^51: added to 1.5 * 2^52 it is rounded to a whole number, half to even, which
 // is then the low bits of the sum. Compilers make vectors of that, unlike of a conversion.
 template <class Count>
@@ -564,6 +665,8 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     add16,
     add32,
     add<std::uint64_t>,
+    add_terms,
+    finish_terms,
     shares<std::uint8_t>,
     shares<std::uint16_t>,
     shares<std::uint32_t>,

@@ -28,6 +28,8 @@ inline bool gains_as_much(std::uint64_t g, std::uint64_t other, std::uint64_t po
     return static_cast<std::int64_t>(g) >= static_cast<std::int64_t>(other);
 }
 
+inline constexpr std::uint64_t least_of_all = std::uint64_t{1} << 63;  // G is signed
+
 // BestSplit: of the valid candidates the one with the largest gain; among equals the last created,
 // by split point, then in the order in which the dimensions were drawn (R9).
 template <class Stream, class Gains>
@@ -37,10 +39,13 @@ std::optional<Choice> best_of_valid(const CandidateShape& shape, const Counts<St
     gains.work_out(shape, counts, check);
     std::vector<std::uint32_t>& best = check.best;
     best.assign(shape.split_points, no_candidate);
+    check.best_g.assign(shape.split_points, least_of_all);
     for (const auto [i, j] : check.valid) {
-        const bool is_better = best[j] == no_candidate ||
-                               gains_as_much(check.g[i], check.g[best[j]], check.every_point[j]);
+        // A select, not a branch, which would be guessed wrong too often.
+        const std::uint64_t g = check.g[i], other = check.best_g[j];
+        const bool is_better = gains_as_much(g, other, check.every_point[j]);
         best[j] = is_better ? i : best[j];
+        check.best_g[j] = is_better ? g : other;
     }
     std::optional<Choice> choice;
     for (std::uint32_t j = 0; j < shape.split_points; ++j) {

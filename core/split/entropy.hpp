@@ -31,6 +31,10 @@ public:
         return static_cast<std::uint64_t>(entropy_term_exact(n));
     }
 
+    // F(n) for few points, n < `few`: where they are in all, no sum of G needs more than 31 bits.
+    static constexpr std::size_t few = 64;
+    const std::uint32_t* of_few() const { return of_few_.data(); }
+
     // F(n) - F(n-1), 0 < n < size.
     const std::uint64_t* last_steps() const { return steps_.data(); }
 
@@ -44,10 +48,12 @@ private:
         for (std::size_t n = 0; n < terms_.size(); ++n)
             terms_[n] = static_cast<std::uint64_t>(entropy_term_exact(n));
         for (std::size_t n = 1; n < steps_.size(); ++n) steps_[n] = terms_[n] - terms_[n - 1];
+        for (std::size_t n = 0; n < few; ++n) of_few_[n] = static_cast<std::uint32_t>(terms_[n]);
     }
 
     std::array<std::uint64_t, size> terms_;
     std::array<std::uint64_t, size> steps_{};
+    std::array<std::uint32_t, few> of_few_;
 };
 
 // F(left) + F(n - left) for all n up to a bound, one row per n: what n points of a class, or all n, add to G

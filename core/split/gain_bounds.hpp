@@ -43,12 +43,16 @@ public:
     // G of all candidates and N, as they are now, into `check`: the bounds start from there.
     void work_out(const CandidateShape& shape, const StructureCounts& structure,
                   CheckScratch& check) {
-        const std::size_t candidates = shape.candidates(), m = shape.split_points;
-        const auto for_each = [=](auto&& visitor) {
-            for (std::size_t first = 0; first < candidates; first += m)
-                for (std::size_t j = 0; j < m; ++j) visitor(first + j, j);
-        };
-        sum_entropies(shape, structure, for_each, check);
+        if (are_few(shape, points_of(shape, structure))) {
+            sum_few_entropies(shape, structure, check);
+        } else {
+            const auto for_each = [m = shape.split_points, n = shape.candidates()](auto&& visitor) {
+                for (std::size_t first = 0; first < n; first += m)
+                    for (std::size_t j = 0; j < m; ++j) visitor(first + j, j);
+            };
+            sum_entropies(shape, structure, for_each, check);
+            find_largest(shape, check);
+        }
         if (kept()) tighten(shape, check);
     }
 
@@ -112,13 +116,24 @@ public:
 
 private:
     void tighten(const CandidateShape& shape, const CheckScratch& check) {
+        std::copy_n(check.largest_g.data(), shape.split_points, bounds_);
+    }
+
+    static void find_largest(const CandidateShape& shape, CheckScratch& check) {
         const std::uint64_t* const g = check.g.data();
+        std::uint64_t* const largest = check.largest_g.data();
         const std::size_t m = shape.split_points;
-        std::fill_n(bounds_, m, 0);
+        std::fill_n(largest, m, 0);
         for (std::size_t first = 0; first < shape.candidates(); first += m)
             for (std::size_t j = 0; j < m; ++j)
-                if (static_cast<std::int64_t>(g[first + j]) > static_cast<std::int64_t>(bounds_[j]))
-                    bounds_[j] = g[first + j];
+                if (static_cast<std::int64_t>(g[first + j]) > static_cast<std::int64_t>(largest[j]))
+                    largest[j] = g[first + j];
+    }
+
+    // What the first split point has seen, if it is known.
+    std::uint64_t points_of(const CandidateShape& shape, const StructureCounts& structure) const {
+        if (kept()) return points_[shape.everyone(0)];
+        return structure.counted() ? ~std::uint64_t{0} : structure.kept_labels().size();
     }
 
     // A candidate's own part changes by two differences of F, four numbers that are each less than a unit from

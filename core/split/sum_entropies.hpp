@@ -21,9 +21,13 @@ struct CheckScratch {
     std::vector<std::uint64_t> g;            // for each candidate, G, if it was asked for
     std::vector<std::uint64_t> left;         // and n', its structure points on the left
     std::vector<std::uint64_t> every_g;      // for each split point, F(N) - Σ_k F(n_k)
-    std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen
+    std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen,
+    std::vector<std::uint64_t> largest_g;    // and the largest G of all its candidates, if it was asked for
+    std::vector<std::uint32_t> few_sums;     // see `sum_few_entropies`
+    std::vector<std::uint8_t> narrow;
     std::vector<std::int64_t> largest;       // and the largest own part of G, as of the last point,
-    std::vector<std::uint32_t> best;         // and its best valid candidate
+    std::vector<std::uint32_t> best;         // and its best valid candidate,
+    std::vector<std::uint64_t> best_g;       // with its G
     Pool pool;                               // counters made from kept points
 
     void make_room(const CandidateShape& shape) {
@@ -34,6 +38,7 @@ struct CheckScratch {
         if (every_g.size() < shape.split_points) {
             every_g.resize(shape.split_points);
             every_point.resize(shape.split_points);
+            largest_g.resize(shape.split_points);
         }
     }
 };
@@ -65,6 +70,29 @@ void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
     for_each([=, &F](std::size_t i, std::size_t j) {
         g[i] += every_g[j] - F(left[i]) - F(points[j] - left[i]);
     });
+}
+
+// The same of all candidates, with the largest G of each split point, where the leaf has seen few points.
+inline bool are_few(const CandidateShape& shape, std::uint64_t points) {
+    return points < EntropyTable::few && shape.split_points <= 16;
+}
+template <class Stream>
+void sum_few_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
+                       CheckScratch& check) {
+    const std::uint32_t* F = EntropyTable::get().of_few();
+    const Kernels& kernel = kernels();
+    check.make_room(shape);
+    check.few_sums.assign((std::size_t{shape.dims} + 1) * 32, 0);
+    const auto add = [&](const std::uint8_t* row) {
+        kernel.add_terms(row, shape.dims, shape.split_points, F, check.few_sums.data());
+    };
+    structure.for_each_row(shape, check.pool, [&](const auto* row) {
+        if constexpr (sizeof *row == 1) return add(row);
+        check.narrow.assign(row, row + shape.counters());
+        add(check.narrow.data());
+    });
+    kernel.finish_terms(check.few_sums.data(), shape.dims, shape.split_points, F, check.g.data(),
+                        check.largest_g.data(), check.every_point.data());
 }
 
 // The same from kept points, with N of the split points of these candidates. Where both are few, each candidate
