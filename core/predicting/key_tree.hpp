@@ -20,14 +20,16 @@ public:
     void lay_out(const Nodes& nodes, std::size_t stride) {
         tests_.resize(nodes.size());
         children_.resize(nodes.size());
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
-            const auto& node = nodes[i];
-            // A leaf is its own left child, and no key is above the largest: who is there stays. No branch asks
-            // whether it is one: that is a coin toss.
-            const std::uint32_t leaf = node.inner() ? 0 : largest_key;
-            tests_[i] = {key_of_threshold(node.threshold) | leaf,
-                         static_cast<std::uint32_t>(node.feature * stride) & ~leaf};
-            children_[i] = node.child;
+        // Without a branch, and in plain pointers, several nodes are laid out at once.
+        const auto width = static_cast<std::uint32_t>(stride);
+        const auto* node = nodes.data();
+        Test* test = tests_.data();
+        std::uint32_t* child = children_.data();
+        for (std::size_t i = 0, n = nodes.size(); i < n; ++i) {
+            // A leaf is its own left child, and no key is above the largest: who is there stays.
+            const std::uint32_t leaf = node[i].inner() ? 0 : largest_key;
+            test[i] = {key_of_threshold(node[i].threshold) | leaf, node[i].feature * width & ~leaf};
+            child[i] = node[i].child;
         }
     }
 

@@ -260,8 +260,8 @@ private:
         const auto [structure, estimation] = scratch.cell;
         const Class n_classes = tree.n_classes();
         scratch.values.resize(std::max(scratch.values.size(), features.size()));
-        // counted(list, values) if the list is long, else counted(label, weight, scratch) for each point,
-        // projected.
+        // counted(list, values) if the list is long, else counted(label, weight, point, scratch) for each point, or
+        // without it, projected.
         const auto count = [&](CellPoints& points, const Run& run, auto&& counted) {
             const auto ts = points.ts(run);
             const auto labels = points.labels(run);
@@ -274,8 +274,14 @@ private:
                 return counted(scratch.list, std::span(scratch.gathered));
             }
             for (std::size_t i = 0; i < run.count; ++i) {
+                const Weight weight = weights.empty() ? Weight{1} : weights[i];
+                if constexpr (requires { kept.point(ts[i]); })
+                    if (const typename Tree::Point x = kept.point(ts[i])) {
+                        counted(labels[i], weight, x, scratch);
+                        continue;
+                    }
                 kept.project(features, ts[i], scratch.values.data());
-                counted(labels[i], weights.empty() ? Weight{1} : weights[i], scratch);
+                counted(labels[i], weight, scratch);
             }
         };
         for (const std::uint32_t i : scratch.split_points) {
