@@ -47,13 +47,18 @@ struct Kernels {
 
     // G of all candidates where few points were counted (R14), m <= 16 split points to a dimension: first one
     // row of counters after the other, then all that they come to. terms[n] is F(n), n < 64, the most points that
-    // a candidate has seen. Sums have 32 numbers for each dimension and for everyone, which are 0 at first.
+    // a candidate has seen. Sums have 32 numbers for each dimension and for everyone, which are 0 at first; in the
+    // end, G of candidate d*m+j is at 32*d+j, as a signed number.
     void (*add_terms)(const std::uint8_t* row, std::size_t dims, std::size_t m,
                       const std::uint32_t* terms, std::uint32_t* sums);
-    // Of candidate i: g[i]. Of split point j: the largest of them, or 0, and how many points it has seen.
-    void (*finish_terms)(const std::uint32_t* sums, std::size_t dims, std::size_t m,
-                         const std::uint32_t* terms, std::uint64_t* g, std::uint64_t* largest,
-                         std::uint64_t* points);
+    // Of split point j: the largest G, or 0, and how many points it has seen.
+    void (*finish_terms)(std::uint32_t* sums, std::size_t dims, std::size_t m,
+                         const std::uint32_t* terms, std::uint64_t* largest, std::uint64_t* points);
+    // Of split point j < m: the last of those candidates that have the largest G, and its G, among those with at
+    // least alpha of everyone's points on both sides (R6, R9); or 2^32-1, if there is none.
+    void (*best_of_few)(const std::uint32_t* sums, const std::uint8_t* left, std::size_t dims,
+                        std::size_t m, std::uint32_t alpha, std::uint32_t* best,
+                        std::uint64_t* best_g);
 
     // sums[k] += the share counts[k] / total in units of 2^-40, rounded half to even (R11), k < n.
     void (*shares8)(std::int64_t* sums, const std::uint8_t* counts, std::size_t n, double total);

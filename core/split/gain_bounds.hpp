@@ -43,17 +43,23 @@ public:
     // G of all candidates and N, as they are now, into `check`: the bounds start from there.
     void work_out(const CandidateShape& shape, const StructureCounts& structure,
                   CheckScratch& check) {
-        if (are_few(shape, points_of(shape, structure))) {
-            sum_few_entropies(shape, structure, check);
-        } else {
-            const auto for_each = [m = shape.split_points, n = shape.candidates()](auto&& visitor) {
-                for (std::size_t first = 0; first < n; first += m)
-                    for (std::size_t j = 0; j < m; ++j) visitor(first + j, j);
-            };
-            sum_entropies(shape, structure, for_each, check);
-            find_largest(shape, check);
-        }
+        const std::size_t candidates = shape.candidates(), m = shape.split_points;
+        const auto for_each = [=](auto&& visitor) {
+            for (std::size_t first = 0; first < candidates; first += m)
+                for (std::size_t j = 0; j < m; ++j) visitor(first + j, j);
+        };
+        sum_entropies(shape, structure, for_each, check);
+        find_largest(shape, check);
         if (kept()) tighten(shape, check);
+    }
+
+    // The same if the leaf has seen few points: whether it has.
+    bool work_out_few(const CandidateShape& shape, const StructureCounts& structure,
+                      CheckScratch& check) {
+        if (!are_few(shape, points_of(shape, structure))) return false;
+        sum_few_entropies(shape, structure, check);
+        if (kept()) tighten(shape, check);
+        return true;
     }
 
     void move_to(Pool& pool, const CandidateShape& shape) {

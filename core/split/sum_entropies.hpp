@@ -72,7 +72,8 @@ void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
     });
 }
 
-// The same of all candidates, with the largest G of each split point, where the leaf has seen few points.
+// The same of all candidates, into `few_sums`, with the largest G of each split point, where the leaf has seen few
+// points.
 inline bool are_few(const CandidateShape& shape, std::uint64_t points) {
     return points < EntropyTable::few && shape.split_points <= 16;
 }
@@ -91,7 +92,7 @@ void sum_few_entropies(const CandidateShape& shape, const Counts<Stream>& struct
         check.narrow.assign(row, row + shape.counters());
         add(check.narrow.data());
     });
-    kernel.finish_terms(check.few_sums.data(), shape.dims, shape.split_points, F, check.g.data(),
+    kernel.finish_terms(check.few_sums.data(), shape.dims, shape.split_points, F,
                         check.largest_g.data(), check.every_point.data());
 }
 
