@@ -291,8 +291,7 @@ private:
 
     // If no column is missing.
     const float* row_of(std::uint64_t t) const {
-        return starts_[t / segment_points & (starts_.size() - 1)] +
-               t % segment_points * columns_;
+        return starts_[segments_.place(t)] + t % segment_points * columns_;
     }
 
     // Four points at a time, whose cache lines are fetched side by side.

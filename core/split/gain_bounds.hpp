@@ -112,10 +112,15 @@ public:
         if (points_[shape.everyone(0)] > most_points) return false;
         return points_.visit([&](const auto* points) {
             const auto* of_all = points + shape.candidates();
-            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
-                if (static_cast<std::int64_t>(bounds_[j]) >= least_g(min_gain, of_all[j]) &&
-                    may_be_valid(j))
-                    return false;
+            std::uint64_t all = 0;
+            std::int64_t least = 0;
+            for (std::uint32_t j = 0; j < split_points_so_far; ++j) {
+                if (of_all[j] != all) {
+                    all = of_all[j];
+                    least = least_g(min_gain, all);
+                }
+                if (static_cast<std::int64_t>(bounds_[j]) >= least && may_be_valid(j)) return false;
+            }
             return true;
         });
     }
