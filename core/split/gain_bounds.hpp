@@ -77,30 +77,19 @@ public:
         bounds_ = nullptr;
     }
 
-    // A structure point of label y was added to the counts, n copies of it. Split points of the same N have seen
-    // the same points.
+    // A structure point of label y was added to the counts, n copies of it.
     RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const StructureCounts& structure,
                           const std::uint64_t*, Class y, Weight n,
                           std::uint32_t split_points_so_far, CheckScratch&) {
         const auto& F = EntropyTable::get();
-        points_.fit(pool, points_[shape.everyone(0)] + n);
-        structure.with_row(shape, y, [&](const auto* row) {
-            points_.visit([&](auto* points) {
-                using Count = std::remove_reference_t<decltype(points[0])>;
-                const auto* of_label = row + shape.candidates();
-                Count* of_all = points + shape.candidates();
-                std::uint64_t all = 0, growth = 0;
-                for (std::uint32_t j = 0; j < split_points_so_far; ++j) {
-                    of_all[j] = static_cast<Count>(of_all[j] + n);
-                    if (of_all[j] != all) {
-                        all = of_all[j];
-                        const std::uint64_t label = of_label[j];
-                        growth = F(all) - F(all - n) - F(label) + F(label - n) + rounding;
-                    }
-                    bounds_[j] += growth;
-                }
-            });
-        });
+        const std::uint64_t points = points_[shape.everyone(0)] + n;  // no other count is larger
+        points_.fit(pool, points);
+        if (n == 1 && points < EntropyTable::size) [[likely]]
+            grow(shape, structure, y, n, split_points_so_far,
+                 [steps = F.last_steps()](std::uint64_t now) { return steps[now]; });
+        else
+            grow(shape, structure, y, n, split_points_so_far,
+                 [&](std::uint64_t now) { return F(now) - F(now - n); });
     }
 
     // No candidate has a gain above `min_gain`, of split points that `may_be_valid(j)`. It may say no where
@@ -110,7 +99,7 @@ public:
                                  std::uint32_t split_points_so_far,
                                  MayBeValid&& may_be_valid, const CheckScratch&) const {
         if (points_[shape.everyone(0)] > most_points) return false;
-        return points_.visit([&](const auto* points) {
+        return points_.visit([&, bounds = bounds_](const auto* points) {
             const auto* of_all = points + shape.candidates();
             std::uint64_t all = 0;
             std::int64_t least = 0;
@@ -119,13 +108,32 @@ public:
                     all = of_all[j];
                     least = least_g(min_gain, all);
                 }
-                if (static_cast<std::int64_t>(bounds_[j]) >= least && may_be_valid(j)) return false;
+                if (static_cast<std::int64_t>(bounds[j]) >= least && may_be_valid(j)) return false;
             }
             return true;
         });
     }
 
 private:
+    // step(now): how much F has grown by the n points.
+    template <class Step>
+    RIPARIAN_HOT void grow(const CandidateShape& shape, const StructureCounts& structure, Class y,
+                           Weight n, std::uint32_t split_points_so_far, Step step) {
+        structure.with_row(shape, y, [&](const auto* row) {
+            const auto* of_label = row + shape.candidates();
+            // By value: a counter of one byte may lie anywhere, for all that the compiler knows.
+            points_.visit([=, first = shape.everyone(0), bounds = bounds_](auto* points) {
+                using Count = std::remove_reference_t<decltype(points[0])>;
+                Count* of_all = points + first;
+                for (std::uint32_t j = 0; j < split_points_so_far; ++j) {
+                    const auto all = static_cast<Count>(of_all[j] + n);
+                    of_all[j] = all;
+                    bounds[j] += step(all) - step(of_label[j]) + rounding;
+                }
+            });
+        });
+    }
+
     void tighten(const CandidateShape& shape, const CheckScratch& check) {
         std::copy_n(check.largest_g.data(), shape.split_points, bounds_);
     }
