@@ -83,7 +83,9 @@ void sum_few_entropies(const CandidateShape& shape, const Counts<Stream>& struct
     const std::uint32_t* F = EntropyTable::get().of_few();
     const Kernels& kernel = kernels();
     check.make_room(shape);
-    check.few_sums.assign((std::size_t{shape.dims} + 1) * 32, 0);
+    const std::size_t numbers = (std::size_t{shape.dims} + 1) * 32;
+    if (check.few_sums.size() < numbers) check.few_sums.resize(numbers);
+    std::fill_n(check.few_sums.data(), numbers, 0u);
     const auto add = [&](const std::uint8_t* row) {
         kernel.add_terms(row, shape.dims, shape.split_points, F, check.few_sums.data());
     };
