@@ -103,7 +103,10 @@ public:
         sides(scratch);
         evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, n_classes);
     }
-    // The same where it lies.
+    // The same where the point lies.
+    void add_split_point(std::uint64_t born_at, Point x, CandidateScratch<Space>& scratch) {
+        create_candidate_splits(x, born_at, scratch);
+    }
     void count_structure(Pool& pool, Class n_classes, Class y, Weight n, Point x,
                          CandidateScratch<Space>& scratch) {
         sides(x, scratch);
