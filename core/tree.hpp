@@ -285,7 +285,8 @@ private:
             if (n == 0) continue;
             const Point x = batch.point(first + i);
             std::uint32_t leaf = leaves[i];
-            if (nodes_[at[i]].inner()) leaf = leaf_below(at[i], x);
+            // A leaf that has split has left its place, and its line is nearer than that of its node.
+            if (leaves_[leaf].node != at[i]) leaf = leaf_below(at[i], x);
             Rule::receive(*this, leaf, t + i, fold(stream_key, t + i), x,
                           labels[first + i], n, context);
             if (felled != felled_) [[unlikely]]

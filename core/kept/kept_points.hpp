@@ -216,6 +216,9 @@ public:
             for (std::size_t d = 0; d < columns.size(); ++d) out[d] = value(columns[d], t);
     }
 
+    // Its values where they lie, if none is missing in any point.
+    RIPARIAN_HOT const float* point(std::uint64_t t) const { return whole_ ? row_of(t) : nullptr; }
+
     // This point will be asked for soon.
     void prefetch(std::uint64_t t) const {
         prefetch_label(t);
@@ -288,8 +291,7 @@ private:
 
     // If no column is missing.
     const float* row_of(std::uint64_t t) const {
-        return starts_[t / segment_points & (starts_.size() - 1)] +
-               t % segment_points * columns_;
+        return starts_[segments_.place(t)] + t % segment_points * columns_;
     }
 
     // Four points at a time, whose cache lines are fetched side by side.

@@ -58,16 +58,12 @@ public:
     // The numbers of the points at hand, the last `most` of them, by time, are added to `ts`.
     void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts,
               std::uint64_t most) const {
-        const auto start = static_cast<std::ptrdiff_t>(ts.size());
-        ts.resize(ts.size() +
-                  static_cast<std::size_t>(std::min<std::uint64_t>({list.count, size_, most})));
-        const std::uint64_t* end = ts.data() + start;
-        std::uint64_t* first = ts.data() + ts.size();
+        Backward to(ts, std::min<std::uint64_t>(most_at_hand(list), most));
         walk(list, received, [&](std::uint64_t t) {
-            *--first = t;
-            return first != end;
+            to.add(t);
+            return to.has_room();
         });
-        ts.erase(ts.begin() + start, ts.begin() + (first - ts.data()));
+        to.finish();
     }
 
     // Two lists, all points at hand of each. Every step waits for memory, so they take turns. visitor(t) as soon
@@ -76,21 +72,20 @@ public:
     void read_both(const PointList& one, std::vector<std::uint64_t>& ts_of_one,
                    const PointList& other, std::vector<std::uint64_t>& ts_of_other,
                    std::uint64_t received, Visitor&& visitor) const {
-        const auto start_of_one = static_cast<std::ptrdiff_t>(ts_of_one.size());
-        const auto start_of_other = static_cast<std::ptrdiff_t>(ts_of_other.size());
+        Backward to_one(ts_of_one, most_at_hand(one)), to_other(ts_of_other, most_at_hand(other));
         Walk in_one(*this, one, received), in_other(*this, other, received);
-        const auto advance = [&](Walk& walk, std::vector<std::uint64_t>& ts) {
+        const auto advance = [&](Walk& walk, Backward& to) {
             if (!walk.goes_on()) return;
             visitor(walk.t());
-            ts.push_back(walk.t());
+            to.add(walk.t());
             walk.step();
         };
         while (in_one.goes_on() || in_other.goes_on()) {
-            advance(in_one, ts_of_one);
-            advance(in_other, ts_of_other);
+            advance(in_one, to_one);
+            advance(in_other, to_other);
         }
-        std::reverse(ts_of_one.begin() + start_of_one, ts_of_one.end());
-        std::reverse(ts_of_other.begin() + start_of_other, ts_of_other.end());
+        to_one.finish();
+        to_other.finish();
     }
 
     // Drop the points that are not at hand any more.
@@ -148,6 +143,32 @@ private:
         if (slot >= links_.size())
             links_.resize(std::min<std::size_t>(size_, slot / step * step + step));
     }
+
+    std::uint64_t most_at_hand(const PointList& list) const {
+        return std::min<std::uint64_t>(list.count, size_);
+    }
+
+    // Up to n numbers that come backward in time are added to an array by time.
+    class Backward {
+    public:
+        Backward(std::vector<std::uint64_t>& ts, std::uint64_t n) : ts_(ts), start_(ts.size()) {
+            ts.resize(start_ + static_cast<std::size_t>(n));
+            end_ = ts.data() + start_;
+            first_ = ts.data() + ts.size();
+        }
+        void add(std::uint64_t t) { *--first_ = t; }
+        bool has_room() const { return first_ != end_; }
+        void finish() {  // without the places that were not needed
+            if (!has_room()) return;
+            ts_.erase(ts_.begin() + static_cast<std::ptrdiff_t>(start_),
+                      ts_.begin() + (first_ - ts_.data()));
+        }
+
+    private:
+        std::vector<std::uint64_t>& ts_;
+        std::size_t start_;
+        std::uint64_t *first_, *end_;
+    };
 
     // Through the points at hand of a list, from the newest on.
     class Walk {

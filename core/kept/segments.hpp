@@ -39,8 +39,9 @@ struct Labelled {
 template <class Segment>
 class Segments {
 public:
-    const Segment& of(std::uint64_t t) const { return *table_[t / segment_points & mask()]; }
-    Segment& of(std::uint64_t t) { return *table_[t / segment_points & mask()]; }
+    const Segment& of(std::uint64_t t) const { return *table_[place(t)]; }
+    Segment& of(std::uint64_t t) { return *table_[place(t)]; }
+    std::size_t place(std::uint64_t t) const { return t / segment_points & mask_; }
 
     // The segment that holds t, which is the next point, or the first of all.
     Segment& reach(std::uint64_t t) {
@@ -53,7 +54,7 @@ public:
     // Points before t are not asked for any more. Their segments wait to be used again.
     void drop_before(std::uint64_t t) {
         for (; first_ < end_ && first_ < t / segment_points; ++first_)
-            spare_.push_back(std::exchange(table_[first_ & mask()], nullptr));
+            spare_.push_back(std::exchange(table_[first_ & mask_], nullptr));
     }
     void forget_spare() { spare_.clear(); }
 
@@ -61,7 +62,7 @@ public:
     template <class Visitor>
     void for_each(Visitor&& visitor) const {
         for (std::uint64_t number = first_; number < end_; ++number) {
-            const std::size_t place = number & mask();
+            const std::size_t place = number & mask_;
             if constexpr (requires { visitor(*table_[place], place); })
                 visitor(*table_[place], place);
             else
@@ -73,11 +74,9 @@ public:
     std::size_t places() const { return table_.size(); }
 
 private:
-    std::uint64_t mask() const { return table_.size() - 1; }
-
     void append() {
         if (end_ - first_ == table_.size()) widen();
-        auto& place = table_[end_ & mask()];
+        auto& place = table_[end_ & mask_];
         if (spare_.empty()) {
             place = std::make_unique<Segment>();
         } else {
@@ -91,11 +90,13 @@ private:
     void widen() {
         std::vector<std::unique_ptr<Segment>> wider(std::max<std::size_t>(2 * table_.size(), 4));
         for (std::uint64_t number = first_; number < end_; ++number)
-            wider[number & (wider.size() - 1)] = std::move(table_[number & mask()]);
+            wider[number & (wider.size() - 1)] = std::move(table_[number & mask_]);
         table_ = std::move(wider);
+        mask_ = table_.size() - 1;
     }
 
     std::vector<std::unique_ptr<Segment>> table_;  // as a ring; its size is a power of two
+    std::uint64_t mask_ = 0;                       // of the numbers of places
     std::vector<std::unique_ptr<Segment>> spare_;  // only while points are added
     std::uint64_t first_ = 0, end_ = 0;            // numbers of the segments that are there
 };

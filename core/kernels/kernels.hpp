@@ -59,11 +59,6 @@ struct Kernels {
                        const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
                        const std::uint32_t* steps, std::int64_t* largest);
 
-    // The terms of few points: sums[i] += terms[c[i]] + terms[c[dims*m+j] - c[i]], and sums[dims*m+j] -= terms[c[dims*m+j]],
-    // with the same i, j, m and n; or, if `less`, the other way round.
-    void (*add_few_terms)(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims,
-                          std::size_t m, std::size_t n, const std::uint32_t* terms, bool less);
-
     // The candidates d*m+j, d < dims and j < n <= 16, with at least α points on both sides: left[d*m+j] on the left, the
     // others of left[dims*m+j] on the right. Returns how many; `valid` has room for 8 more than there are in all.
     std::size_t (*find_valid)(const std::uint8_t* left, std::size_t dims, std::size_t m,
@@ -77,6 +72,20 @@ struct Kernels {
                      const std::uint64_t* labels, std::size_t n_labels, const Candidate* candidates,
                      std::size_t n, std::size_t everyone, const std::uint64_t* terms,
                      std::uint64_t* g, std::uint64_t* points_met);
+    // G of all candidates where few points were counted (R14), m <= 16 split points to a dimension: first one
+    // row of counters after the other, then all that they come to. terms[n] is F(n), n < 64, the most points that
+    // a candidate has seen. Sums have 32 numbers for each dimension and for everyone, which are 0 at first; in the
+    // end, G of candidate d*m+j is at 32*d+j, as a signed number.
+    void (*add_terms)(const std::uint8_t* row, std::size_t dims, std::size_t m,
+                      const std::uint32_t* terms, std::uint32_t* sums);
+    // Of split point j: the largest G, or 0, and how many points it has seen.
+    void (*finish_terms)(std::uint32_t* sums, std::size_t dims, std::size_t m,
+                         const std::uint32_t* terms, std::int64_t* largest, std::uint64_t* points);
+    // Of split point j < m: the last of those candidates that have the largest G, and its G, among those with at
+    // least alpha of everyone's points on both sides (R6, R9); or 2^32-1, if there is none.
+    void (*best_of_few)(const std::uint32_t* sums, const std::uint8_t* left, std::size_t dims,
+                        std::size_t m, std::uint32_t alpha, std::uint32_t* best,
+                        std::uint64_t* best_g);
 
     // sums[k] += the share counts[k] / total in units of 2^-40, rounded half to even (R11), k < n.
     void (*shares8)(std::int64_t* sums, const std::uint8_t* counts, std::size_t n, double total);

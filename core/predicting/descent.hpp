@@ -19,9 +19,8 @@ public:
     void go_down(const Tree& tree, const typename Tree::Batch& batch, const KeyColumns* keys,
                  std::size_t first, std::size_t count) {
         nodes_.resize(KeyColumns::whole_groups(count));
+        leaves_.resize(nodes_.size());
         route(tree, batch, keys, first, count);
-        leaves_.resize(count);
-        for (std::size_t i = 0; i < count; ++i) leaves_[i] = tree.leaf_at(nodes_[i]);
     }
 
     const std::uint32_t* nodes() const { return nodes_.data(); }    // of each point: the leaf's node,
@@ -34,9 +33,10 @@ private:
         if constexpr (Tree::columns)
             if (keys && pays(tree, count)) {
                 tree.lay_out(laid_out_, keys->stride());
-                return laid_out_.route(*keys, first, count, nodes_.data());
+                return laid_out_.route(*keys, first, count, nodes_.data(), leaves_.data());
             }
         tree.route(batch, first, count, nodes_.data());
+        for (std::size_t i = 0; i < count; ++i) leaves_[i] = tree.leaf_at(nodes_[i]);
     }
 
     // To lay out a node takes about as long as a few steps down.
@@ -46,8 +46,7 @@ private:
     }
 
     KeyTree laid_out_;
-    std::vector<std::uint32_t> nodes_;  // of whole groups
-    std::vector<std::uint32_t> leaves_;
+    std::vector<std::uint32_t> nodes_, leaves_;  // of whole groups
 };
 
 }  // namespace riparian

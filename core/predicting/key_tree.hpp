@@ -18,42 +18,45 @@ public:
     // Anew; `nodes` of a tree whose splits ask numbers, for columns so far apart.
     template <class Nodes>
     void lay_out(const Nodes& nodes, std::size_t stride) {
-        tests_.resize(nodes.size());
-        children_.resize(nodes.size());
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
-            const auto& node = nodes[i];
+        nodes_.resize(nodes.size());
+        // Without a branch, and in plain pointers, several nodes are laid out at once.
+        const auto width = static_cast<std::uint32_t>(stride);
+        const auto* from = nodes.data();
+        Node* to = nodes_.data();
+        for (std::size_t i = 0, n = nodes.size(); i < n; ++i) {
             // A leaf is its own left child, and no key is above the largest: who is there stays.
-            if (node.inner())
-                tests_[i] = {key_of_threshold(node.threshold),
-                             static_cast<std::uint32_t>(node.feature * stride)};
-            else
-                tests_[i] = {largest_key, 0};
-            children_[i] = node.child;
+            const std::uint32_t leaf = from[i].inner() ? 0 : largest_key;
+            to[i].column = from[i].feature * width & ~leaf;
+            to[i].key = key_of_threshold(from[i].threshold) | leaf;
+            to[i].child = from[i].child;
+            to[i].leaf = from[i].leaf;
         }
     }
 
-    // The node number of the leaf of each of `count` points from `first` on, of whole groups of points.
+    // The node number of the leaf of each of `count` points from `first` on, and the leaf, of whole groups of
+    // points.
     void route(const KeyColumns& points, std::size_t first, std::size_t count,
-               std::uint32_t* out) const {
+               std::uint32_t* nodes, std::uint32_t* leaves) const {
         for (std::size_t i = 0; i < count; i += group)
-            route_together(points.from(first + i), out + i);
+            route_together(points.from(first + i), nodes + i, leaves + i);
     }
 
 private:
     static constexpr std::size_t group = KeyColumns::group;
 
-    struct Test {
-        std::uint32_t key, column;
+    // As those of a tree.
+    struct Node {
+        std::uint32_t column, key, child, leaf;
     };
 
     // As `Tree::route_together`, with half the instructions.
-    RIPARIAN_HOT void route_together(const std::uint32_t* keys, std::uint32_t* out) const {
-        const Test* tests = tests_.data();
-        const std::uint32_t* children = children_.data();
+    RIPARIAN_HOT void route_together(const std::uint32_t* keys, std::uint32_t* out,
+                                     std::uint32_t* leaves) const {
+        const Node* nodes = nodes_.data();
         std::array<std::uint32_t, group> at{};
         const auto step = [&](std::size_t i) {
-            const Test& test = tests[at[i]];
-            return children[at[i]] + (test.key < keys[test.column + i]);
+            const Node& node = nodes[at[i]];
+            return node.child + (node.key < keys[node.column + i]);
         };
         std::uint32_t moving;
         do {
@@ -66,10 +69,10 @@ private:
             }
         } while (moving);
         std::copy_n(at.begin(), group, out);
+        for (std::size_t i = 0; i < group; ++i) leaves[i] = nodes[at[i]].leaf;
     }
 
-    std::vector<Test> tests_;
-    std::vector<std::uint32_t> children_;
+    std::vector<Node> nodes_;
 };
 
 }  // namespace riparian

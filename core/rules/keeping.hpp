@@ -260,8 +260,14 @@ private:
         const auto [structure, estimation] = scratch.cell;
         const Class n_classes = tree.n_classes();
         scratch.values.resize(std::max(scratch.values.size(), features.size()));
-        // counted(list, values) if the list is long, else counted(label, weight, scratch) for each point,
-        // projected.
+        // visitor(point, scratch), where it lies; or visitor(scratch), projected.
+        const auto at = [&](std::uint64_t t, auto&& visitor) {
+            if constexpr (requires { kept.point(t); })
+                if (const typename Tree::Point x = kept.point(t)) return visitor(x, scratch);
+            kept.project(features, t, scratch.values.data());
+            visitor(scratch);
+        };
+        // counted(list, values) if the list is long, else counted(label, weight, [point,] scratch) for each.
         const auto count = [&](CellPoints& points, const Run& run, auto&& counted) {
             const auto ts = points.ts(run);
             const auto labels = points.labels(run);
@@ -273,15 +279,15 @@ private:
                 kept.values(features, ts, scratch.gathered.data(), stride);
                 return counted(scratch.list, std::span(scratch.gathered));
             }
-            for (std::size_t i = 0; i < run.count; ++i) {
-                kept.project(features, ts[i], scratch.values.data());
-                counted(labels[i], weights.empty() ? Weight{1} : weights[i], scratch);
-            }
+            for (std::size_t i = 0; i < run.count; ++i)
+                at(ts[i], [&](auto&&... point) {
+                    counted(labels[i], weights.empty() ? Weight{1} : weights[i], point...);
+                });
         };
-        for (const std::uint32_t i : scratch.split_points) {
-            kept.project(features, scratch.structure.ts(structure)[i], scratch.values.data());
-            candidates.add_split_point(tree.record_.lost_estimation, scratch);
-        }
+        for (const std::uint32_t i : scratch.split_points)
+            at(scratch.structure.ts(structure)[i], [&](auto&&... point) {
+                candidates.add_split_point(tree.record_.lost_estimation, point...);
+            });
         count(scratch.structure, structure, [&](auto&&... points) {
             candidates.count_structure(tree.pool_, n_classes, points...);
         });

@@ -443,7 +443,12 @@ protected:
     // In order of node number, each as deep as it goes: what enters on the way looks first. The order
     // in which they entered will not do: ŝ knows labels, which must not number nodes.
     template <class Tree>
-    static void let_all_look_that_entered(Tree& tree, typename Tree::Context& context) {
+    RIPARIAN_HOT static void let_all_look_that_entered(Tree& tree,
+                                                       typename Tree::Context& context) {
+        if (!context.scratch.entered.empty()) let_them_look(tree, context);  // for most points, nobody
+    }
+    template <class Tree>
+    static void let_them_look(Tree& tree, typename Tree::Context& context) {
         auto& entered = context.scratch.entered;
         auto& stack = context.scratch.stack;
         while (!stack.empty() || !entered.empty()) {

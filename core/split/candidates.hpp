@@ -104,6 +104,20 @@ public:
         sides(scratch);
         evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, n_classes);
     }
+    // The same where the point lies.
+    void add_split_point(std::uint64_t born_at, Point x, CandidateScratch<Space>& scratch) {
+        create_candidate_splits(x, born_at, scratch);
+    }
+    void count_structure(Pool& pool, Class n_classes, Class y, Weight n, Point x,
+                         CandidateScratch<Space>& scratch) {
+        sides(x, scratch);
+        evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
+                                split_points_so_far_, scratch.check);
+    }
+    void count_estimation(Pool& pool, Class n_classes, Class y, Weight n, Point x,
+                          CandidateScratch<Space>& scratch) {
+        observe_estimation(pool, x, y, n, n_classes, scratch);
+    }
     // All points of a list, if it is long: values[d * list.stride + i]. The counts are the same.
     bool may_count_at_once(const LongList& list, Class n_classes) const {
         return split_points_so_far_ > 0 && !Evidence::may_keep(shape_, list.weight(), n_classes);

@@ -35,10 +35,10 @@ public:
     const std::uint64_t* terms() const { return terms_.data(); }
     // F(n) - F(n-1), 0 < n < size.
     const std::uint64_t* last_steps() const { return steps_.data(); }
-    // The first of both, n <= few.
-    static constexpr std::size_t few = 63;
-    const std::uint32_t* first_terms() const { return first_terms_.data(); }
-    const std::uint32_t* first_steps() const { return first_steps_.data(); }
+    // Both for few points, n < `few`: where they are in all, no sum of G needs more than 31 bits.
+    static constexpr std::size_t few = 64;
+    const std::uint32_t* few_terms() const { return few_terms_.data(); }
+    const std::uint32_t* few_steps() const { return few_steps_.data(); }
 
     static const EntropyTable& get() {
         static const EntropyTable table;
@@ -50,15 +50,15 @@ private:
         for (std::size_t n = 0; n < terms_.size(); ++n)
             terms_[n] = static_cast<std::uint64_t>(entropy_term_exact(n));
         for (std::size_t n = 1; n < steps_.size(); ++n) steps_[n] = terms_[n] - terms_[n - 1];
-        for (std::size_t n = 0; n <= few; ++n) {
-            first_terms_[n] = static_cast<std::uint32_t>(terms_[n]);
-            first_steps_[n] = static_cast<std::uint32_t>(steps_[n]);
+        for (std::size_t n = 0; n < few; ++n) {
+            few_terms_[n] = static_cast<std::uint32_t>(terms_[n]);
+            few_steps_[n] = static_cast<std::uint32_t>(steps_[n]);
         }
     }
 
     std::array<std::uint64_t, size> terms_;
     std::array<std::uint64_t, size> steps_{};
-    std::array<std::uint32_t, few + 1> first_terms_, first_steps_;
+    std::array<std::uint32_t, few> few_terms_, few_steps_;
 };
 
 // F(left) + F(n - left) for all n up to a bound, one row per n: what n points of a class, or all n, add to G

@@ -49,7 +49,17 @@ public:
                 for (std::size_t j = 0; j < m; ++j) visitor(first + j, j);
         };
         sum_entropies(shape, structure, for_each, check);
+        find_largest(shape, check);
         if (kept()) tighten(shape, check);
+    }
+
+    // The same if the leaf has seen few points: whether it has.
+    bool work_out_few(const CandidateShape& shape, const StructureCounts& structure,
+                      CheckScratch& check) {
+        if (!are_few(shape, points_of(shape, structure))) return false;
+        sum_few_entropies(shape, structure, check);
+        if (kept()) tighten(shape, check);
+        return true;
     }
 
     void move_to(Pool& pool, const CandidateShape& shape) {
@@ -67,30 +77,19 @@ public:
         bounds_ = nullptr;
     }
 
-    // A structure point of label y was added to the counts, n copies of it. Split points of the same N have seen
-    // the same points.
+    // A structure point of label y was added to the counts, n copies of it.
     RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const StructureCounts& structure,
                           const std::uint64_t*, Class y, Weight n,
                           std::uint32_t split_points_so_far, CheckScratch&) {
         const auto& F = EntropyTable::get();
-        points_.fit(pool, points_[shape.everyone(0)] + n);
-        structure.with_row(shape, y, [&](const auto* row) {
-            points_.visit([&](auto* points) {
-                using Count = std::remove_reference_t<decltype(points[0])>;
-                const auto* of_label = row + shape.candidates();
-                Count* of_all = points + shape.candidates();
-                std::uint64_t all = 0, growth = 0;
-                for (std::uint32_t j = 0; j < split_points_so_far; ++j) {
-                    of_all[j] = static_cast<Count>(of_all[j] + n);
-                    if (of_all[j] != all) {
-                        all = of_all[j];
-                        const std::uint64_t label = of_label[j];
-                        growth = F(all) - F(all - n) - F(label) + F(label - n) + rounding;
-                    }
-                    bounds_[j] += growth;
-                }
-            });
-        });
+        const std::uint64_t points = points_[shape.everyone(0)] + n;  // no other count is larger
+        points_.fit(pool, points);
+        if (n == 1 && points < EntropyTable::size) [[likely]]
+            grow(shape, structure, y, n, split_points_so_far,
+                 [steps = F.last_steps()](std::uint64_t now) { return steps[now]; });
+        else
+            grow(shape, structure, y, n, split_points_so_far,
+                 [&](std::uint64_t now) { return F(now) - F(now - n); });
     }
 
     // No candidate has a gain above `min_gain`, of split points that `may_be_valid(j)`. It may say no where
@@ -100,25 +99,59 @@ public:
                                  std::uint32_t split_points_so_far,
                                  MayBeValid&& may_be_valid, const CheckScratch&) const {
         if (points_[shape.everyone(0)] > most_points) return false;
-        return points_.visit([&](const auto* points) {
+        return points_.visit([&, bounds = bounds_](const auto* points) {
             const auto* of_all = points + shape.candidates();
-            for (std::uint32_t j = 0; j < split_points_so_far; ++j)
-                if (static_cast<std::int64_t>(bounds_[j]) >= least_g(min_gain, of_all[j]) &&
-                    may_be_valid(j))
-                    return false;
+            std::uint64_t all = 0;
+            std::int64_t least = 0;
+            for (std::uint32_t j = 0; j < split_points_so_far; ++j) {
+                if (of_all[j] != all) {
+                    all = of_all[j];
+                    least = least_g(min_gain, all);
+                }
+                if (static_cast<std::int64_t>(bounds[j]) >= least && may_be_valid(j)) return false;
+            }
             return true;
         });
     }
 
 private:
+    // step(now): how much F has grown by the n points.
+    template <class Step>
+    RIPARIAN_HOT void grow(const CandidateShape& shape, const StructureCounts& structure, Class y,
+                           Weight n, std::uint32_t split_points_so_far, Step step) {
+        structure.with_row(shape, y, [&](const auto* row) {
+            const auto* of_label = row + shape.candidates();
+            // By value: a counter of one byte may lie anywhere, for all that the compiler knows.
+            points_.visit([=, first = shape.everyone(0), bounds = bounds_](auto* points) {
+                using Count = std::remove_reference_t<decltype(points[0])>;
+                Count* of_all = points + first;
+                for (std::uint32_t j = 0; j < split_points_so_far; ++j) {
+                    const auto all = static_cast<Count>(of_all[j] + n);
+                    of_all[j] = all;
+                    bounds[j] += step(all) - step(of_label[j]) + rounding;
+                }
+            });
+        });
+    }
+
     void tighten(const CandidateShape& shape, const CheckScratch& check) {
+        std::copy_n(check.largest.data(), shape.split_points, bounds_);
+    }
+
+    static void find_largest(const CandidateShape& shape, CheckScratch& check) {
         const std::uint64_t* const g = check.g.data();
+        std::int64_t* const largest = check.largest.data();
         const std::size_t m = shape.split_points;
-        std::fill_n(bounds_, m, 0);
+        std::fill_n(largest, m, 0);
         for (std::size_t first = 0; first < shape.candidates(); first += m)
             for (std::size_t j = 0; j < m; ++j)
-                if (static_cast<std::int64_t>(g[first + j]) > static_cast<std::int64_t>(bounds_[j]))
-                    bounds_[j] = g[first + j];
+                largest[j] = std::max(largest[j], static_cast<std::int64_t>(g[first + j]));
+    }
+
+    // What the first split point has seen, if it is known.
+    std::uint64_t points_of(const CandidateShape& shape, const StructureCounts& structure) const {
+        if (kept()) return points_[shape.everyone(0)];
+        return structure.counted() ? ~std::uint64_t{0} : structure.kept_labels().size();
     }
 
     // A candidate's own part changes by two differences of F, four numbers that are each less than a unit from

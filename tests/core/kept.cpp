@@ -19,6 +19,7 @@
 #include "kept/lists.hpp"
 #include "settings.hpp"
 #include "shuffle.hpp"
+#include "split/best_split.hpp"
 #include "split/gain_bounds.hpp"
 #include "split/long_list.hpp"
 #include "split/look.hpp"
@@ -578,6 +579,69 @@ int test_bounds(std::uint64_t seed) {
     return said;
 }
 
+// The best valid candidate of a leaf that has seen few points: the last created of those with the largest gain (R9).
+// Whether there was one.
+bool test_few_points(std::uint64_t seed, CheckScratch& check) {
+    Draws draws(key(seed, 8));
+    const CandidateShape shape{static_cast<std::uint32_t>(draws.below(8)),
+                               static_cast<std::uint32_t>(1 + draws.below(16))};
+    const auto classes = static_cast<Class>(1 + draws.below(6));
+    const std::size_t m = shape.split_points;
+    const auto so_far = static_cast<std::uint32_t>(1 + draws.below(m));
+    const std::uint64_t points = 1 + draws.below(63);
+    const std::uint64_t alpha = 1 + draws.below(draws.below(4) ? 6 : 600);
+    const double signal = draws.next();
+    std::vector<std::vector<std::uint64_t>> rows(classes,
+                                                 std::vector<std::uint64_t>(shape.counters()));
+    std::vector<std::uint64_t> on_left(shape.counters());
+    Pool pool;
+    StructureCounts counts;
+    EstimationTotals totals;
+    GainBounds bounds;
+    totals.allocate(pool, shape);
+    const auto draw_bits = [&](Class y, std::vector<std::uint64_t>& sums) {
+        const auto seen = static_cast<std::uint32_t>(1 + draws.below(so_far));
+        std::vector<std::uint64_t> bits(shape.words());
+        for (std::size_t i = 0; i < shape.candidates() + m; ++i) {
+            const bool told = draws.next() < signal;
+            const bool left = i >= shape.candidates() || (told ? y % 2 == 0 : draws.below(2) == 0);
+            if (i % m >= seen || !left) continue;
+            bits[i / 64] |= std::uint64_t{1} << (i % 64);
+            ++sums[i];
+        }
+        return bits;
+    };
+    for (std::uint64_t point = 0; point < points; ++point) {
+        const auto y = static_cast<Class>(draws.below(classes));
+        counts.add(pool, shape, draw_bits(y, rows[y]).data(), y, 1, classes);
+        totals.add(pool, shape, draw_bits(0, on_left).data(), 1);
+    }
+    if (draws.below(2)) {
+        counts.count(pool, shape, classes);
+        bounds.work_out(shape, counts, check);
+        bounds.keep(pool, shape, counts, so_far, check);
+    }
+    const auto choice = best_split(shape, so_far, totals, alpha, counts, bounds, check);
+    std::optional<Choice> plain;
+    for (std::size_t j = 0; j < so_far; ++j)
+        for (std::size_t i = j; i < shape.candidates(); i += m) {
+            if (on_left[i] < alpha || on_left[shape.everyone(j)] - on_left[i] < alpha) continue;
+            std::uint64_t all = 0;
+            for (const auto& row : rows) all += row[shape.everyone(j)];
+            const auto g = static_cast<std::uint64_t>(plain_g(rows, i, shape.everyone(j)));
+            if (plain && !(gain(g, all) >= plain->gain)) continue;
+            plain = Choice{static_cast<std::uint32_t>(i), g, gain(g, all)};
+        }
+    CHECK(choice.has_value() == plain.has_value());
+    if (plain) CHECK(choice->candidate == plain->candidate && choice->g == plain->g);
+    if (plain) CHECK(choice->gain == plain->gain);
+    bounds.release(pool, shape);
+    counts.release(pool, shape);
+    totals.release(pool);
+    CHECK(pool.live() == 0);
+    return plain.has_value();
+}
+
 }  // namespace
 
 int main() {
@@ -606,6 +670,10 @@ int main() {
         int long_lists = 0;
         for (std::uint64_t seed = 0; seed < 300; ++seed) long_lists += test_long_list(seed, list);
         CHECK(long_lists > 100);
+        CheckScratch check;
+        int few_split = 0;
+        for (std::uint64_t seed = 0; seed < 600; ++seed) few_split += test_few_points(seed, check);
+        CHECK(few_split > 200);
         std::printf("looks with %s kernels\n", set->name);
     }
     std::puts("all as the rules say");
