@@ -348,7 +348,35 @@ void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8
     _mm512_storeu_si512(largest, _mm512_add_epi64(low_largest, low_shared));
     _mm512_storeu_si512(largest + 8, _mm512_add_epi64(high_largest, high_shared));
 }
+
+void start_few(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
+                   std::size_t n, const std::uint32_t* terms, bool less) {
+    const Table term(terms);
+    const auto wanted = static_cast<__mmask16>((1u << n) - 1u);
+    const auto low = static_cast<__mmask8>(wanted), high = static_cast<__mmask8>(wanted >> 8);
+    const auto grow = [&](std::size_t i, __m512i by, bool down) {
+        if (down) by = _mm512_sub_epi32(_mm512_setzero_si512(), by);
+        grow_eight(sums + i, low, _mm512_castsi512_si256(by));
+        if (high) grow_eight(sums + i + 8, high, _mm512_extracti64x4_epi64(by, 1));
+    };
+    const __m128i everyone = _mm_maskz_loadu_epi8(wanted, c + dims * m);
+    for (std::size_t i = 0; i < dims * m; i += m) {
+        const __m128i left = _mm_maskz_loadu_epi8(wanted, c + i);
+        grow(i, _mm512_add_epi32(term(left), term(_mm_sub_epi8(everyone, left))), less);
+    }
+    grow(dims * m, term(everyone), !less);
+}
 #else
+void start_few(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
+                   std::size_t n, const std::uint32_t* terms, bool less) {
+    const std::uint8_t* everyone = c + dims * m;
+    const std::uint64_t sign = less ? ~std::uint64_t{0} : 1;
+    for (std::size_t i = 0; i < dims * m; i += m)
+        for (std::size_t j = 0; j < n; ++j)
+            sums[i + j] += sign * (terms[c[i + j]] + terms[everyone[j] - c[i + j]]);
+    for (std::size_t j = 0; j < n; ++j) sums[dims * m + j] -= sign * terms[everyone[j]];
+}
+
 void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8_t* all,
                 const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
                 const std::uint32_t* steps, std::int64_t* largest) {
@@ -905,6 +933,7 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     add32,
     add<std::uint64_t>,
     follow_few,
+    start_few,
     find_valid,
     sum_kept,
     add_terms,

@@ -59,6 +59,11 @@ struct Kernels {
                        const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
                        const std::uint32_t* steps, std::int64_t* largest);
 
+    // The terms of few points: sums[i] += terms[c[i]] + terms[c[dims*m+j] - c[i]], and sums[dims*m+j] -= terms[c[dims*m+j]],
+    // with the same i, j, m and n; or, if `less`, the other way round.
+    void (*start_few)(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims,
+                          std::size_t m, std::size_t n, const std::uint32_t* terms, bool less);
+
     // The candidates d*m+j, d < dims and j < n <= 16, with at least α points on both sides: left[d*m+j] on the left, the
     // others of left[dims*m+j] on the right. Returns how many; `valid` has room for 8 more than there are in all.
     std::size_t (*find_valid)(const std::uint8_t* left, std::size_t dims, std::size_t m,

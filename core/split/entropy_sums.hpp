@@ -32,15 +32,14 @@ public:
     void keep(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
               std::uint32_t split_points_so_far, CheckScratch& check) {
         sums_ = pool.allocate_array<std::uint64_t>(shape.counters());
+        std::fill_n(sums_, shape.counters(), 0);
         left_.allocate(pool, shape.counters());
         structure.for_each_row(shape, check.pool, [&](const auto* row) {
             left_.fit(pool, left_[shape.everyone(0)] + row[shape.everyone(0)]);
             left_.add_all(0, row, shape.counters());
+            add_terms(shape, row, split_points_so_far, false);
         });
-        if (are_few(shape, left_[shape.everyone(0)]))
-            sum_few(shape, structure, check);
-        else
-            sum(shape, structure, split_points_so_far, check);
+        left_.visit([&](const auto* left) { add_terms(shape, left, split_points_so_far, true); });
     }
 
     void move_to(Pool& pool, const CandidateShape& shape) {
@@ -110,49 +109,25 @@ public:
     }
 
 private:
-    template <class Stream>
-    void sum(const CandidateShape& shape, const Counts<Stream>& structure,
-             std::uint32_t split_points, CheckScratch& check) {
+    // What the points of a label, or all points, of which so many are left of each candidate, add to G; or,
+    // if `less`, take from it.
+    template <class Count>
+    void add_terms(const CandidateShape& shape, const Count* left, std::size_t split_points,
+                   bool less) {
         const auto& F = EntropyTable::get();
-        std::fill_n(sums_, shape.counters(), 0);
-        const auto for_each = [=](auto&& visitor) {
-            for (std::size_t first = 0; first < shape.candidates(); first += shape.split_points)
-                for (std::size_t j = 0; j < split_points; ++j) visitor(first + j, j);
-        };
-        structure.for_each_row(shape, check.pool, [&](const auto* row) {
-            const auto* everyone = row + shape.candidates();
-            for_each([&](std::size_t i, std::size_t j) {
-                sums_[i] += F(row[i]) + F(std::uint64_t{everyone[j]} - row[i]);
-            });
-            for (std::uint32_t j = 0; j < split_points; ++j)
-                sums_[shape.everyone(j)] -= F(everyone[j]);
-        });
-        left_.visit([&](const auto* left) {
-            const auto* everyone = left + shape.candidates();
-            for_each([&](std::size_t i, std::size_t j) {
-                sums_[i] -= F(left[i]) + F(std::uint64_t{everyone[j]} - left[i]);
-            });
-            for (std::uint32_t j = 0; j < split_points; ++j)
-                sums_[shape.everyone(j)] += F(everyone[j]);
-        });
-    }
-
-    // From G of few points, less the part that the candidates of a split point share.
-    template <class Stream>
-    void sum_few(const CandidateShape& shape, const Counts<Stream>& structure,
-                 CheckScratch& check) {
-        const auto& F = EntropyTable::get();
-        sum_few_entropies(shape, structure, check);
-        const std::size_t m = shape.split_points;
-        const std::uint32_t* g = check.few_sums.data();
-        std::uint64_t* shared = sums_ + shape.candidates();
-        for (std::size_t j = 0; j < m; ++j)
-            shared[j] = F(check.every_point[j]) - g[std::size_t{32} * shape.dims + j];
-        std::fill(shared + m, sums_ + shape.counters(), 0);
-        for (std::uint64_t* own = sums_; own < shared; own += m, g += 32)
-            for (std::size_t j = 0; j < m; ++j)
-                own[j] = static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(g[j])}) -
-                         shared[j];
+        const Count* everyone = left + shape.candidates();
+        if constexpr (sizeof(Count) == 1)
+            if (are_few(shape, everyone[0]))
+                return kernels().start_few(sums_, left, shape.dims, shape.split_points,
+                                               split_points, F.few_terms(), less);
+        const std::uint64_t sign = less ? ~std::uint64_t{0} : 1;
+        for (std::size_t first = 0; first < shape.candidates(); first += shape.split_points)
+            for (std::size_t j = 0; j < split_points; ++j) {
+                const std::uint64_t on_left = left[first + j];
+                sums_[first + j] += sign * (F(on_left) + F(everyone[j] - on_left));
+            }
+        for (std::size_t j = 0; j < split_points; ++j)
+            sums_[shape.everyone(j)] -= sign * F(everyone[j]);
     }
 
     template <class Row, class Left>

@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "kept/cells.hpp"
@@ -20,6 +21,7 @@
 #include "settings.hpp"
 #include "shuffle.hpp"
 #include "split/best_split.hpp"
+#include "split/entropy_sums.hpp"
 #include "split/gain_bounds.hpp"
 #include "split/long_list.hpp"
 #include "split/look.hpp"
@@ -579,16 +581,18 @@ int test_bounds(std::uint64_t seed) {
     return said;
 }
 
-// The best valid candidate of a leaf that has seen few points: the last created of those with the largest gain (R9).
-// Whether there was one.
-bool test_few_points(std::uint64_t seed, CheckScratch& check) {
+// The best valid candidate (R9): the last created of those with the largest gain, when points have come one after
+// the other and `Gains` were kept from some check on. How often there was one.
+template <class Gains>
+int test_best_split(std::uint64_t seed, CheckScratch& check) {
     Draws draws(key(seed, 8));
     const CandidateShape shape{static_cast<std::uint32_t>(draws.below(8)),
-                               static_cast<std::uint32_t>(1 + draws.below(16))};
+                               static_cast<std::uint32_t>(1 + draws.below(20))};
     const auto classes = static_cast<Class>(1 + draws.below(6));
     const std::size_t m = shape.split_points;
-    const auto so_far = static_cast<std::uint32_t>(1 + draws.below(m));
-    const std::uint64_t points = 1 + draws.below(63);
+    auto so_far = static_cast<std::uint32_t>(1 + draws.below(m));
+    const std::uint64_t points = 1 + draws.below(draws.below(4) ? 63 : 300);
+    const Weight heaviest = draws.below(8) ? 1 : 300;
     const std::uint64_t alpha = 1 + draws.below(draws.below(4) ? 6 : 600);
     const double signal = draws.next();
     std::vector<std::vector<std::uint64_t>> rows(classes,
@@ -597,49 +601,93 @@ bool test_few_points(std::uint64_t seed, CheckScratch& check) {
     Pool pool;
     StructureCounts counts;
     EstimationTotals totals;
-    GainBounds bounds;
+    Gains gains;
     totals.allocate(pool, shape);
-    const auto draw_bits = [&](Class y, std::vector<std::uint64_t>& sums) {
-        const auto seen = static_cast<std::uint32_t>(1 + draws.below(so_far));
+    const auto draw_bits = [&](Class y, Weight n, std::vector<std::uint64_t>& sums) {
         std::vector<std::uint64_t> bits(shape.words());
         for (std::size_t i = 0; i < shape.candidates() + m; ++i) {
             const bool told = draws.next() < signal;
             const bool left = i >= shape.candidates() || (told ? y % 2 == 0 : draws.below(2) == 0);
-            if (i % m >= seen || !left) continue;
+            if (i % m >= so_far || !left) continue;
             bits[i / 64] |= std::uint64_t{1} << (i % 64);
-            ++sums[i];
+            sums[i] += n;
         }
         return bits;
     };
+    const auto points_met = [&](std::size_t j) {
+        std::uint64_t all = 0;
+        for (const auto& row : rows) all += row[shape.everyone(j)];
+        return all;
+    };
+    const auto check_best = [&] {
+        const auto choice = best_split(shape, so_far, totals, alpha, counts, gains, check);
+        std::optional<Choice> plain;
+        for (std::size_t j = 0; j < so_far; ++j)
+            for (std::size_t i = j; i < shape.candidates(); i += m) {
+                if (on_left[i] < alpha || on_left[shape.everyone(j)] - on_left[i] < alpha) continue;
+                const auto g = static_cast<std::uint64_t>(plain_g(rows, i, shape.everyone(j)));
+                const double this_gain = gain(g, points_met(j));
+                if (plain && !(this_gain >= plain->gain)) continue;
+                plain = Choice{static_cast<std::uint32_t>(i), g, this_gain};
+            }
+        CHECK(choice.has_value() == plain.has_value());
+        if (plain) CHECK(choice->candidate == plain->candidate && choice->g == plain->g);
+        if (plain) CHECK(choice->gain == plain->gain);
+        return plain.has_value();
+    };
+    int chosen = 0;
     for (std::uint64_t point = 0; point < points; ++point) {
         const auto y = static_cast<Class>(draws.below(classes));
-        counts.add(pool, shape, draw_bits(y, rows[y]).data(), y, 1, classes);
-        totals.add(pool, shape, draw_bits(0, on_left).data(), 1);
-    }
-    if (draws.below(2)) {
+        const Weight n = 1 + draws.below(heaviest);
+        if (so_far < m && draws.below(4) == 0) ++so_far;
+        const auto bits = draw_bits(y, n, rows[y]);
+        counts.add(pool, shape, bits.data(), y, n, classes);
+        if (gains.kept()) gains.add(pool, shape, counts, bits.data(), y, n, so_far, check);
+        if constexpr (std::is_same_v<Gains, EntropySums>)
+            for (std::size_t j = 0; gains.kept() && shape.dims > 0 && j < so_far; ++j) {
+                std::int64_t largest = std::numeric_limits<std::int64_t>::min();
+                for (std::size_t i = j; i < shape.candidates(); i += m)
+                    largest = std::max(largest, plain_g(rows, i, shape.everyone(j)));
+                CHECK(check.largest[j] == largest);
+            }
+        totals.add(pool, shape, draw_bits(0, 1, on_left).data(), 1);
+        if (draws.below(10)) continue;
+        const bool is_one = check_best();
+        chosen += is_one;
+        if (!is_one || gains.kept() || draws.below(2)) continue;
         counts.count(pool, shape, classes);
-        bounds.work_out(shape, counts, check);
-        bounds.keep(pool, shape, counts, so_far, check);
+        gains.keep(pool, shape, counts, so_far, check);
     }
-    const auto choice = best_split(shape, so_far, totals, alpha, counts, bounds, check);
-    std::optional<Choice> plain;
-    for (std::size_t j = 0; j < so_far; ++j)
-        for (std::size_t i = j; i < shape.candidates(); i += m) {
-            if (on_left[i] < alpha || on_left[shape.everyone(j)] - on_left[i] < alpha) continue;
-            std::uint64_t all = 0;
-            for (const auto& row : rows) all += row[shape.everyone(j)];
-            const auto g = static_cast<std::uint64_t>(plain_g(rows, i, shape.everyone(j)));
-            if (plain && !(gain(g, all) >= plain->gain)) continue;
-            plain = Choice{static_cast<std::uint32_t>(i), g, gain(g, all)};
-        }
-    CHECK(choice.has_value() == plain.has_value());
-    if (plain) CHECK(choice->candidate == plain->candidate && choice->g == plain->g);
-    if (plain) CHECK(choice->gain == plain->gain);
-    bounds.release(pool, shape);
+    gains.release(pool, shape);
     counts.release(pool, shape);
     totals.release(pool);
     CHECK(pool.live() == 0);
-    return plain.has_value();
+    return chosen;
+}
+
+// The bits of a row, of one that becomes a split point, and of one that was projected (R4).
+void test_sides(std::uint64_t seed) {
+    Draws draws(key(seed, 9));
+    const std::size_t dims = draws.below(12), m = 1 + draws.below(16), n = draws.below(m);
+    const CandidateShape shape{static_cast<std::uint32_t>(dims), static_cast<std::uint32_t>(m)};
+    std::vector<float> row(20), values(dims), thresholds(dims * m + 16, nan);
+    std::vector<std::uint32_t> columns(dims);
+    for (float& value : row) value = make_value(draws);
+    for (std::size_t d = 0; d < dims; ++d) {
+        columns[d] = static_cast<std::uint32_t>(draws.below(row.size()));
+        values[d] = row[columns[d]];
+        for (std::size_t j = 0; j < n; ++j) thresholds[d * m + j] = make_value(draws);
+    }
+    std::vector<std::uint64_t> bits(shape.words()), others(shape.words());
+    kernels().split_point_bits(row.data(), columns.data(), dims, m, n, thresholds.data(),
+                               bits.data());
+    for (std::size_t d = 0; d < dims; ++d) CHECK(same(thresholds[d * m + n], values[d]));
+    for (std::size_t i = 0; i < dims * m; ++i)
+        CHECK((bits[i / 64] >> (i % 64) & 1) == (values[i / m] <= thresholds[i]));
+    kernels().row_bits(row.data(), columns.data(), dims, m, thresholds.data(), others.data());
+    CHECK(others == bits);
+    kernels().left_bits(values.data(), dims, m, thresholds.data(), others.data());
+    CHECK(others == bits);
 }
 
 }  // namespace
@@ -671,9 +719,13 @@ int main() {
         for (std::uint64_t seed = 0; seed < 300; ++seed) long_lists += test_long_list(seed, list);
         CHECK(long_lists > 100);
         CheckScratch check;
-        int few_split = 0;
-        for (std::uint64_t seed = 0; seed < 600; ++seed) few_split += test_few_points(seed, check);
-        CHECK(few_split > 200);
+        int by_sums = 0, by_bounds = 0;
+        for (std::uint64_t seed = 0; seed < 400; ++seed) {
+            by_sums += test_best_split<EntropySums>(seed, check);
+            by_bounds += test_best_split<GainBounds>(seed, check);
+        }
+        CHECK(by_sums > 400 && by_bounds > 400);
+        for (std::uint64_t seed = 0; seed < 400; ++seed) test_sides(seed);
         std::printf("looks with %s kernels\n", set->name);
     }
     std::puts("all as the rules say");
