@@ -1,0 +1,360 @@
+// The kernels of a leaf that has seen few points: its gains, and which split is the best. For kernels.cpp alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "counts/candidate.hpp"
+#include "kernels/bits_of.hpp"
+
+namespace riparian {
+namespace {
+
+// Bits i to i+n-1, n <= 16, with others above them.
+inline std::uint64_t some_bits(const std::uint64_t* bits, std::size_t i, std::size_t n) {
+    const std::size_t at = i % 64;
+    const std::uint64_t low = bits[i / 64] >> at;
+    return at + n <= 64 ? low : low | bits[i / 64 + 1] << (64 - at);
+}
+
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+// A table of 64 numbers that is looked up sixteen times at once.
+class Table {
+public:
+    explicit Table(const std::uint32_t* numbers)
+        : first_(_mm512_loadu_si512(numbers)),
+          second_(_mm512_loadu_si512(numbers + 16)),
+          third_(_mm512_loadu_si512(numbers + 32)),
+          fourth_(_mm512_loadu_si512(numbers + 48)) {}
+
+    __m512i operator()(__m512i n) const {
+        const __m512i low = _mm512_permutex2var_epi32(first_, n, second_);
+        const __m512i high = _mm512_permutex2var_epi32(third_, n, fourth_);
+        return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(n, _mm512_set1_epi32(32)), low, high);
+    }
+    __m512i operator()(__m128i bytes) const { return (*this)(_mm512_cvtepu8_epi32(bytes)); }
+
+private:
+    __m512i first_, second_, third_, fourth_;
+};
+
+inline __m512i sixteen_counts(const std::uint8_t* counts, __mmask16 wanted) {
+    return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(wanted, counts));
+}
+
+inline void store_wide(void* to, __m512i sixteen, __mmask16 wanted) {
+    const __m512i low = _mm512_cvtepi32_epi64(_mm512_castsi512_si256(sixteen));
+    const __m512i high = _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64(sixteen, 1));
+    _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(wanted), low);
+    _mm512_mask_storeu_epi64(static_cast<char*>(to) + 64, static_cast<__mmask8>(wanted >> 8), high);
+}
+
+// Eight sums grow; returns them.
+inline __m512i grow_eight(std::uint64_t* sums, __mmask8 wanted, __m256i steps) {
+    const __m512i grown = _mm512_add_epi64(_mm512_maskz_loadu_epi64(wanted, sums),
+                                           _mm512_cvtepi32_epi64(steps));
+    _mm512_mask_storeu_epi64(sums, wanted, grown);
+    return grown;
+}
+
+void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8_t* all,
+                const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
+                const std::uint32_t* steps, std::int64_t* largest) {
+    const Table step(steps);
+    const auto wanted = static_cast<__mmask16>((1u << n) - 1u);
+    const auto low = static_cast<__mmask8>(wanted), high = static_cast<__mmask8>(wanted >> 8);
+    const __m128i label_of_everyone = _mm_maskz_loadu_epi8(wanted, label + dims * m);
+    const __m128i all_of_everyone = _mm_maskz_loadu_epi8(wanted, all + dims * m);
+    __m512i low_largest = _mm512_set1_epi64(INT64_MIN), high_largest = low_largest;
+    for (std::size_t d = 0; d < dims; ++d) {
+        const std::size_t i = d * m;
+        const auto right = static_cast<__mmask16>(~some_bits(bits, i, n));
+        const __m128i left_label = _mm_maskz_loadu_epi8(wanted, label + i);
+        const __m128i left_all = _mm_maskz_loadu_epi8(wanted, all + i);
+        const __m512i growth = _mm512_sub_epi32(
+            step(_mm_mask_sub_epi8(left_label, right, label_of_everyone, left_label)),
+            step(_mm_mask_sub_epi8(left_all, right, all_of_everyone, left_all)));
+        low_largest = _mm512_max_epi64(
+            low_largest, grow_eight(sums + i, low, _mm512_castsi512_si256(growth)));
+        if (high)
+            high_largest = _mm512_max_epi64(
+                high_largest, grow_eight(sums + i + 8, high, _mm512_extracti64x4_epi64(growth, 1)));
+    }
+    const __m512i growth = _mm512_sub_epi32(step(all_of_everyone), step(label_of_everyone));
+    std::uint64_t* shared = sums + dims * m;
+    const __m512i low_shared = grow_eight(shared, low, _mm512_castsi512_si256(growth));
+    const __m512i high_shared = grow_eight(shared + 8, high, _mm512_extracti64x4_epi64(growth, 1));
+    _mm512_storeu_si512(largest, _mm512_add_epi64(low_largest, low_shared));
+    _mm512_storeu_si512(largest + 8, _mm512_add_epi64(high_largest, high_shared));
+}
+
+void start_few(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
+                   std::size_t n, const std::uint32_t* terms, bool less) {
+    const Table term(terms);
+    const auto wanted = static_cast<__mmask16>((1u << n) - 1u);
+    const auto low = static_cast<__mmask8>(wanted), high = static_cast<__mmask8>(wanted >> 8);
+    const auto grow = [&](std::size_t i, __m512i by, bool down) {
+        if (down) by = _mm512_sub_epi32(_mm512_setzero_si512(), by);
+        grow_eight(sums + i, low, _mm512_castsi512_si256(by));
+        if (high) grow_eight(sums + i + 8, high, _mm512_extracti64x4_epi64(by, 1));
+    };
+    const __m128i everyone = _mm_maskz_loadu_epi8(wanted, c + dims * m);
+    for (std::size_t i = 0; i < dims * m; i += m) {
+        const __m128i left = _mm_maskz_loadu_epi8(wanted, c + i);
+        grow(i, _mm512_add_epi32(term(left), term(_mm_sub_epi8(everyone, left))), less);
+    }
+    grow(dims * m, term(everyone), !less);
+}
+#else
+void start_few(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
+                   std::size_t n, const std::uint32_t* terms, bool less) {
+    const std::uint8_t* everyone = c + dims * m;
+    const std::uint64_t sign = less ? ~std::uint64_t{0} : 1;
+    for (std::size_t i = 0; i < dims * m; i += m)
+        for (std::size_t j = 0; j < n; ++j)
+            sums[i + j] += sign * (terms[c[i + j]] + terms[everyone[j] - c[i + j]]);
+    for (std::size_t j = 0; j < n; ++j) sums[dims * m + j] -= sign * terms[everyone[j]];
+}
+
+void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8_t* all,
+                const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
+                const std::uint32_t* steps, std::int64_t* largest) {
+    const std::uint8_t *label_of_everyone = label + dims * m, *all_of_everyone = all + dims * m;
+    for (std::size_t j = 0; j < n; ++j) largest[j] = INT64_MIN;
+    for (std::size_t d = 0; d < dims; ++d) {
+        const std::uint64_t left = some_bits(bits, d * m, n);
+        for (std::size_t j = 0; j < n; ++j) {
+            const std::size_t i = d * m + j;
+            // All bits, or none: the side of a point is a coin toss, so no branch asks for it.
+            const std::uint32_t right = static_cast<std::uint32_t>(left >> j & 1) - 1;
+            const auto on_its_side = [right](std::uint32_t on_left, std::uint32_t in_all) {
+                return (on_left ^ right) - right + (in_all & right);
+            };
+            sums[i] += std::uint64_t{steps[on_its_side(label[i], label_of_everyone[j])]} -
+                       steps[on_its_side(all[i], all_of_everyone[j])];
+            const auto sum = static_cast<std::int64_t>(sums[i]);
+            largest[j] = sum > largest[j] ? sum : largest[j];
+        }
+    }
+    for (std::size_t j = 0; j < n; ++j) {
+        std::uint64_t& shared = sums[dims * m + j];
+        shared += std::uint64_t{steps[all_of_everyone[j]]} - steps[label_of_everyone[j]];
+        largest[j] += static_cast<std::int64_t>(shared);
+    }
+}
+#endif
+
+// No branch asks whether one is valid: it would be guessed wrong too often.
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+std::size_t find_valid(const std::uint8_t* left, std::size_t dims, std::size_t m, std::size_t n,
+                       std::uint8_t alpha, Candidate* valid) {
+    static_assert(sizeof(Candidate) == 8);
+    const auto wanted = static_cast<__mmask16>((1u << n) - 1u);
+    const __m128i least = _mm_set1_epi8(static_cast<char>(alpha));
+    const __m128i everyone = _mm_maskz_loadu_epi8(wanted, left + dims * m);
+    const __m512i next_dimension = _mm512_set1_epi64(static_cast<std::int64_t>(m));
+    const __m512i eight = _mm512_set1_epi64(std::int64_t{8} << 32 | 8);
+    __m512i low = _mm512_set_epi32(7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
+    Candidate* end = valid;
+    for (std::size_t d = 0; d < dims; ++d, low = _mm512_add_epi64(low, next_dimension)) {
+        const __m128i on_left = _mm_maskz_loadu_epi8(wanted, left + d * m);
+        const __mmask16 enough = _mm_mask_cmpge_epu8_mask(wanted, on_left, least);
+        const __mmask16 both =
+            _mm_mask_cmpge_epu8_mask(enough, _mm_sub_epi8(everyone, on_left), least);
+        const auto first = static_cast<__mmask8>(both), second = static_cast<__mmask8>(both >> 8);
+        _mm512_storeu_si512(end, _mm512_maskz_compress_epi64(first, low));
+        end += bits_of(first);
+        if (n <= 8) continue;
+        _mm512_storeu_si512(end, _mm512_maskz_compress_epi64(second, _mm512_add_epi64(low, eight)));
+        end += bits_of(second);
+    }
+    return static_cast<std::size_t>(end - valid);
+}
+#else
+std::size_t find_valid(const std::uint8_t* left, std::size_t dims, std::size_t m, std::size_t n,
+                       std::uint8_t alpha, Candidate* valid) {
+    const std::uint8_t* everyone = left + dims * m;
+    Candidate* end = valid;
+    for (std::size_t first = 0; first < dims * m; first += m)
+        for (std::size_t j = 0; j < n; ++j) {
+            const std::uint8_t on_left = left[first + j];
+            *end = {static_cast<std::uint32_t>(first + j), static_cast<std::uint32_t>(j)};
+            end += static_cast<int>(on_left >= alpha) &
+                   static_cast<int>(everyone[j] - on_left >= alpha);
+        }
+    return static_cast<std::size_t>(end - valid);
+}
+#endif
+
+// Those of up to 64 points whose bit i is set; past the last, any.
+inline std::uint64_t points_with(std::size_t i, const std::uint64_t* bits, std::size_t words,
+                                 std::size_t points) {
+    const std::uint64_t* of_points = bits + i / 64;
+    std::uint64_t found = 0;
+#if defined(__AVX512DQ__)
+    const __m512i bit = _mm512_set1_epi64(static_cast<std::int64_t>(std::uint64_t{1} << (i % 64)));
+    const __m512i places = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
+                                              _mm512_set1_epi64(static_cast<std::int64_t>(words)));
+    for (std::size_t p = 0; p < points; p += 8) {
+        const std::uint64_t* first = of_points + p * words;
+        const __m512i eight = words == 1 ? _mm512_loadu_si512(first)
+                                         : _mm512_i64gather_epi64(places, first, 8);
+        found |= std::uint64_t{_mm512_test_epi64_mask(eight, bit)} << p;
+    }
+#else
+    for (std::size_t p = 0; p < points; ++p)
+        found |= (of_points[p * words] >> (i % 64) & 1) << p;
+#endif
+    return found;
+}
+
+void sum_kept(const std::uint64_t* bits, std::size_t words, std::size_t points,
+              const std::uint64_t* labels, std::size_t n_labels, const Candidate* candidates,
+              std::size_t n, std::size_t everyone, const std::uint64_t* terms, std::uint64_t* g,
+              std::uint64_t* points_met) {
+    const std::uint64_t all = points < 64 ? (std::uint64_t{1} << points) - 1 : ~std::uint64_t{0};
+    for (std::size_t c = 0; c < n; ++c) {
+        const auto [i, j] = candidates[c];
+        const std::uint64_t left = points_with(i, bits, words, points);
+        const std::uint64_t met = points_with(everyone + j, bits, words, points);
+        const auto term = [&](std::uint64_t some) {
+            const std::uint32_t on_left = bits_of(left & some), in_all = bits_of(met & some);
+            return terms[on_left] + terms[in_all - on_left] - terms[in_all];
+        };
+        std::uint64_t sum = 0 - term(all);
+        for (std::size_t k = 0; k < n_labels; ++k) sum += term(labels[k]);
+        g[i] = sum;
+        points_met[j] = bits_of(met & all);
+    }
+}
+
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+void add_terms(const std::uint8_t* row, std::size_t dims, std::size_t m, const std::uint32_t* terms,
+               std::uint32_t* sums) {
+    const auto wanted = static_cast<__mmask16>((1u << m) - 1u);
+    const Table F(terms);
+    const auto add = [&](std::uint32_t* to, __m512i more) {
+        _mm512_storeu_si512(to, _mm512_add_epi32(_mm512_loadu_si512(to), more));
+    };
+    const __m512i all = sixteen_counts(row + dims * m, wanted);
+    for (std::size_t d = 0; d < dims; ++d, sums += 32) {
+        const __m512i left = sixteen_counts(row + d * m, wanted);
+        add(sums, _mm512_add_epi32(F(left), F(_mm512_sub_epi32(all, left))));
+        add(sums + 16, left);
+    }
+    add(sums, F(all));
+    add(sums + 16, all);
+}
+
+void finish_terms(std::uint32_t* sums, std::size_t dims, std::size_t m, const std::uint32_t* terms,
+                  std::int64_t* largest, std::uint64_t* points) {
+    const auto wanted = static_cast<__mmask16>((1u << m) - 1u);
+    const Table F(terms);
+    const __m512i all = _mm512_loadu_si512(sums + 32 * dims + 16);
+    const __m512i shared = _mm512_sub_epi32(F(all), _mm512_loadu_si512(sums + 32 * dims));
+    __m512i most = _mm512_setzero_si512();
+    for (std::size_t d = 0; d < dims; ++d, sums += 32) {
+        const __m512i left = _mm512_loadu_si512(sums + 16);
+        const __m512i sides = _mm512_add_epi32(F(left), F(_mm512_sub_epi32(all, left)));
+        const __m512i own = _mm512_sub_epi32(_mm512_loadu_si512(sums), sides);
+        const __m512i g = _mm512_add_epi32(shared, own);
+        most = _mm512_max_epi32(most, g);
+        _mm512_storeu_si512(sums, g);
+    }
+    store_wide(largest, most, wanted);
+    store_wide(points, all, wanted);
+}
+
+void best_of_few(const std::uint32_t* sums, const std::uint8_t* left, std::size_t dims,
+                 std::size_t m, std::uint32_t alpha, std::uint32_t* best, std::uint64_t* best_g) {
+    const auto wanted = static_cast<__mmask16>((1u << m) - 1u);
+    const __m512i least = _mm512_set1_epi32(static_cast<int>(alpha));
+    const __m512i all = sixteen_counts(left + dims * m, wanted);
+    __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i top = _mm512_set1_epi32(INT32_MIN), winner = _mm512_set1_epi32(-1);
+    for (std::size_t d = 0; d < dims; ++d) {
+        const __m512i g = _mm512_loadu_si512(sums + 32 * d);
+        const __m512i some = sixteen_counts(left + d * m, wanted);
+        const __mmask16 is_valid = _mm512_mask_cmpge_epi32_mask(
+            _mm512_mask_cmpge_epi32_mask(wanted, some, least), _mm512_sub_epi32(all, some), least);
+        const __mmask16 is_better = _mm512_mask_cmpge_epi32_mask(is_valid, g, top);
+        top = _mm512_mask_mov_epi32(top, is_better, g);
+        winner = _mm512_mask_mov_epi32(winner, is_better, number);
+        number = _mm512_add_epi32(number, _mm512_set1_epi32(static_cast<int>(m)));
+    }
+    _mm512_mask_storeu_epi32(best, wanted, winner);
+    store_wide(best_g, top, wanted);
+}
+#else
+void add_terms(const std::uint8_t* row, std::size_t dims, std::size_t m, const std::uint32_t* terms,
+               std::uint32_t* sums) {
+    const std::uint8_t* all = row + dims * m;
+    for (std::size_t d = 0; d < dims; ++d, row += m, sums += 32)
+        for (std::size_t j = 0; j < m; ++j) {
+            sums[j] += terms[row[j]] + terms[all[j] - row[j]];
+            sums[16 + j] += row[j];
+        }
+    for (std::size_t j = 0; j < m; ++j) {
+        sums[j] += terms[all[j]];
+        sums[16 + j] += all[j];
+    }
+}
+
+void finish_terms(std::uint32_t* sums, std::size_t dims, std::size_t m, const std::uint32_t* terms,
+                  std::int64_t* largest, std::uint64_t* points) {
+    const std::uint32_t* every = sums + 32 * dims;
+    std::uint32_t shared[16];
+    std::int32_t most[16] = {};
+    for (std::size_t j = 0; j < m; ++j) shared[j] = terms[every[16 + j]] - every[j];
+    for (std::size_t d = 0; d < dims; ++d, sums += 32) {
+        for (std::size_t j = 0; j < m; ++j) {
+            const std::uint32_t all = every[16 + j], left = sums[16 + j];
+            sums[j] += shared[j] - terms[left] - terms[all - left];
+        }
+        for (std::size_t j = 0; j < 16; ++j) {
+            const auto g = static_cast<std::int32_t>(sums[j]);
+            most[j] = g > most[j] ? g : most[j];
+        }
+    }
+    for (std::size_t j = 0; j < m; ++j) {
+        largest[j] = most[j];
+        points[j] = every[16 + j];
+    }
+}
+
+void best_of_few(const std::uint32_t* sums, const std::uint8_t* left, std::size_t dims,
+                 std::size_t m, std::uint32_t alpha, std::uint32_t* best, std::uint64_t* best_g) {
+    // Sixteen at a time, whatever m is, and without a branch.
+    const auto least = static_cast<std::int32_t>(alpha);
+    std::int32_t all[16] = {}, some[16] = {}, top[16], winner[16];
+    for (std::size_t j = 0; j < m; ++j) all[j] = left[dims * m + j];
+    for (std::size_t j = 0; j < 16; ++j) {
+        top[j] = INT32_MIN;
+        winner[j] = -1;
+    }
+    for (std::size_t d = 0; d < dims; ++d, left += m, sums += 32) {
+        for (std::size_t j = 0; j < m; ++j) some[j] = left[j];
+        for (std::size_t j = 0; j < 16; ++j) {
+            const auto g = static_cast<std::int32_t>(sums[j]);
+            const std::int32_t is_worse = -static_cast<std::int32_t>(some[j] < least) |
+                                          -static_cast<std::int32_t>(all[j] - some[j] < least) |
+                                          -static_cast<std::int32_t>(g < top[j]);
+            top[j] = (top[j] & is_worse) | (g & ~is_worse);
+            winner[j] = (winner[j] & is_worse) | (static_cast<std::int32_t>(d) & ~is_worse);
+        }
+    }
+    for (std::size_t j = 0; j < m; ++j) {
+        best[j] = winner[j] < 0 ? UINT32_MAX
+                                : static_cast<std::uint32_t>(
+                                      static_cast<std::size_t>(winner[j]) * m + j);
+        best_g[j] = static_cast<std::uint64_t>(std::int64_t{top[j]});
+    }
+}
+#endif
+
+}  // namespace
+}  // namespace riparian
