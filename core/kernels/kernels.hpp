@@ -33,12 +33,13 @@ struct Kernels {
     // The same where value d is at place features[d] of a row, not counting the top bit.
     void (*row_bits)(const float* row, const std::uint32_t* columns, std::size_t dims,
                      std::size_t m, const float* thresholds, std::uint64_t* bits);
-    // The same of a row that becomes a split point: value d becomes threshold d*m+n before it is compared. m <= 16, and
-    // no value is left of the thresholds from n on.
-    void (*split_point_bits)(const float* row, const std::uint32_t* columns, std::size_t dims,
-                             std::size_t m, std::size_t n, float* thresholds, std::uint64_t* bits);
     void (*mixed_row_bits)(const float* row, const std::uint32_t* features, std::size_t dims,
                            std::size_t m, const float* thresholds, std::uint64_t* bits);
+
+    // Bits as of `row_bits`, of a row that becomes a split point: value d becomes threshold d*m+n before it is
+    // compared. m <= 16, and no value is left of the thresholds from n on.
+    void (*split_point_bits)(const float* row, const std::uint32_t* columns, std::size_t dims,
+                             std::size_t m, std::size_t n, float* thresholds, std::uint64_t* bits);
 
     // counters[i] += weight where bit i is set, i < n, n a multiple of 8. No counter overflows.
     void (*add8)(std::uint8_t* counters, const std::uint64_t* bits, std::size_t n,
@@ -59,10 +60,10 @@ struct Kernels {
                        const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
                        const std::uint32_t* steps, std::int64_t* largest);
 
-    // The terms of few points: sums[i] += terms[c[i]] + terms[c[dims*m+j] - c[i]], and sums[dims*m+j] -= terms[c[dims*m+j]],
-    // with the same i, j, m and n; or, if `less`, the other way round.
-    void (*start_few)(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims,
-                          std::size_t m, std::size_t n, const std::uint32_t* terms, bool less);
+    // The terms of few points, with the same i, j, m and n: sums[i] += terms[c[i]] + terms[c[dims*m+j] - c[i]],
+    // and sums[dims*m+j] -= terms[c[dims*m+j]]; or, if `less`, the other way round.
+    void (*start_few)(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
+                      std::size_t n, const std::uint32_t* terms, bool less);
 
     // The candidates d*m+j, d < dims and j < n <= 16, with at least α points on both sides: left[d*m+j] on the left, the
     // others of left[dims*m+j] on the right. Returns how many; `valid` has room for 8 more than there are in all.
@@ -77,6 +78,7 @@ struct Kernels {
                      const std::uint64_t* labels, std::size_t n_labels, const Candidate* candidates,
                      std::size_t n, std::size_t everyone, const std::uint64_t* terms,
                      std::uint64_t* g, std::uint64_t* points_met);
+
     // G of all candidates where few points were counted (R14), m <= 16 split points to a dimension: first one
     // row of counters after the other, then all that they come to. terms[n] is F(n), n < 64, the most points that
     // a candidate has seen. Sums have 32 numbers for each dimension and for everyone, which are 0 at first; in the
