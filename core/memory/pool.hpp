@@ -86,7 +86,11 @@ public:
         release(array, n * sizeof(T));
     }
 
-    // Bytes in blocks that are in use, a function of what the tree holds.
+    // Who takes less than it is charged for: the rest counts as in use.
+    void charge_more(std::size_t bytes) { live_ += bytes; }
+    void charge_less(std::size_t bytes) { live_ -= bytes; }
+
+    // Bytes in blocks that are in use, or charged as if they were: a function of what the tree holds.
     std::size_t live() const { return live_; }
 
     // Bytes taken from the system: blocks that wait to be used again count too.
@@ -191,7 +195,7 @@ private:
     void* free_[64] = {};              // per size class: a list through the blocks themselves
     std::byte* next_ = nullptr;        // what is left of the newest chunk
     std::size_t cut_ = 0;              // bytes of all blocks cut so far
-    std::size_t live_ = 0;             // bytes of blocks in use
+    std::size_t live_ = 0;             // bytes of blocks in use, and what is charged beyond them
 };
 
 }  // namespace riparian

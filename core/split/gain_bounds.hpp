@@ -29,11 +29,11 @@ public:
         points_.prefetch(shape.everyone(0), 1);
     }
 
-    // From what `work_out` has just found. A block has a place for each counter, although one per split
-    // point would do: what a tree is charged must not depend on how its checks are made.
+    // From what `work_out` has just found.
     void keep(Pool& pool, const CandidateShape& shape, const StructureCounts&, std::uint32_t,
               const CheckScratch& check) {
-        bounds_ = pool.allocate_array<std::uint64_t>(shape.counters());
+        bounds_ = pool.allocate_array<std::uint64_t>(shape.split_points);
+        pool.charge_more(beyond(shape));
         points_.allocate(pool, shape.counters());
         points_.fit(pool, check.every_point[0]);
         points_.add_all(shape.everyone(0), check.every_point.data(), shape.split_points);
@@ -64,7 +64,8 @@ public:
 
     void move_to(Pool& pool, const CandidateShape& shape) {
         if (!kept()) return;
-        auto* moved = pool.allocate_array<std::uint64_t>(shape.counters());
+        auto* moved = pool.allocate_array<std::uint64_t>(shape.split_points);
+        pool.charge_more(beyond(shape));
         std::copy_n(bounds_, shape.split_points, moved);
         bounds_ = moved;
         points_.move_to(pool);
@@ -72,7 +73,8 @@ public:
 
     void release(Pool& pool, const CandidateShape& shape) {
         if (!kept()) return;
-        pool.release_array(bounds_, shape.counters());
+        pool.release_array(bounds_, shape.split_points);
+        pool.charge_less(beyond(shape));
         points_.release(pool);
         bounds_ = nullptr;
     }
@@ -115,6 +117,13 @@ public:
     }
 
 private:
+    // What a tree is charged must not depend on how its checks are made: a number for each counter, as sums would
+    // take, where there is one per split point.
+    static std::size_t beyond(const CandidateShape& shape) {
+        return Pool::block_size(shape.counters() * sizeof(std::uint64_t)) -
+               Pool::block_size(shape.split_points * sizeof(std::uint64_t));
+    }
+
     // step(now): how much F has grown by the n points.
     template <class Step>
     RIPARIAN_HOT void grow(const CandidateShape& shape, const StructureCounts& structure, Class y,
