@@ -76,6 +76,16 @@ public:
         free = block;
     }
 
+    // A block that counts as one of so many bytes.
+    void* allocate(std::size_t bytes, std::size_t charged) {
+        live_ += block_size(charged) - block_size(bytes);
+        return allocate(bytes);
+    }
+    void release(void* block, std::size_t bytes, std::size_t charged) {
+        live_ -= block_size(charged) - block_size(bytes);
+        release(block, bytes);
+    }
+
     template <class T>
     T* allocate_array(std::size_t n) {
         return static_cast<T*>(allocate(n * sizeof(T)));
@@ -86,11 +96,7 @@ public:
         release(array, n * sizeof(T));
     }
 
-    // Who takes less than it is charged for: the rest counts as in use.
-    void charge_more(std::size_t bytes) { live_ += bytes; }
-    void charge_less(std::size_t bytes) { live_ -= bytes; }
-
-    // Bytes in blocks that are in use, or charged as if they were: a function of what the tree holds.
+    // Bytes in blocks that are in use, as they are charged: a function of what the tree holds.
     std::size_t live() const { return live_; }
 
     // Bytes taken from the system: blocks that wait to be used again count too.
@@ -195,7 +201,7 @@ private:
     void* free_[64] = {};              // per size class: a list through the blocks themselves
     std::byte* next_ = nullptr;        // what is left of the newest chunk
     std::size_t cut_ = 0;              // bytes of all blocks cut so far
-    std::size_t live_ = 0;             // bytes of blocks in use, and what is charged beyond them
+    std::size_t live_ = 0;             // bytes of blocks in use, as they are charged
 };
 
 }  // namespace riparian

@@ -20,44 +20,48 @@ namespace riparian {
 template <class Header, class Feature>
 class CandidateBlock {
 public:
-    static std::size_t bytes(const CandidateShape& shape) {
-        return features_at(shape) + std::max(shape.dims * sizeof(Feature), overread);
+    static void* allocate(Pool& pool, const CandidateShape& shape) {
+        return pool.allocate(bytes(shape), charged(shape));
+    }
+
+    // As if there were room to read past the thresholds beside all else: what a tree is charged must not depend on
+    // where things lie.
+    static std::size_t charged(const CandidateShape& shape) {
+        return aligned(sizeof(Header) + shape.split_points * sizeof(std::uint64_t) +
+                           shape.candidates() * sizeof(float),
+                       alignof(Feature)) +
+               std::max(shape.dims * sizeof(Feature), overread);
     }
 
     // Everything behind the header, as it is before the first split point.
     static void fill(Header* header, const CandidateShape& shape, const Feature* features) {
-        std::uninitialized_fill_n(born(header), shape.split_points, 0);
         // Nothing is <= NaN: a split point that is not there yet counts nothing.
         std::uninitialized_fill_n(thresholds(header, shape), shape.candidates(),
                                   std::numeric_limits<float>::quiet_NaN());
+        // Some of it may be read as thresholds, all of it is copied.
         std::memset(block(header) + features_at(shape), 0, bytes(shape) - features_at(shape));
         std::uninitialized_copy_n(features, shape.dims,
                                   reinterpret_cast<Feature*>(block(header) + features_at(shape)));
+        std::uninitialized_fill_n(born(header, shape), shape.split_points, 0);
     }
 
     static Header* copy(Pool& pool, const Header* header, const CandidateShape& shape) {
         static_assert(std::is_trivially_copyable_v<Header>);
-        void* block = pool.allocate(bytes(shape));
+        void* block = allocate(pool, shape);
         std::memcpy(block, static_cast<const void*>(header), bytes(shape));
         return std::launder(static_cast<Header*>(block));
     }
 
     static void release(Pool& pool, Header* header, const CandidateShape& shape) {
         static_assert(std::is_trivially_destructible_v<Header>);
-        const std::size_t size = bytes(shape);  // the shape may lie in the block
-        pool.release(header, size);
+        const CandidateShape kept = shape;  // it may lie in the block
+        pool.release(header, bytes(kept), charged(kept));
     }
 
-    // Per split point.
-    static std::uint64_t* born(Header* header) {
-        return reinterpret_cast<std::uint64_t*>(block(header) + sizeof(Header));
-    }
-    static const std::uint64_t* born(const Header* header) {
-        return born(const_cast<Header*>(header));
-    }
     // Of candidate d*m+j.
     static float* thresholds(Header* header, const CandidateShape& shape) {
-        return reinterpret_cast<float*>(block(header) + thresholds_at(shape));
+        static_assert(sizeof(Header) % alignof(float) == 0);
+        return reinterpret_cast<float*>(block(header) + sizeof(Header));
     }
     static const float* thresholds(const Header* header, const CandidateShape& shape) {
         return thresholds(const_cast<Header*>(header), shape);
@@ -67,18 +71,33 @@ public:
         return reinterpret_cast<const Feature*>(block(header) + features_at(shape));
     }
 
+    // Per split point. Only splits ask for these, so they lie behind all that a point asks for.
+    static std::uint64_t* born(Header* header, const CandidateShape& shape) {
+        return reinterpret_cast<std::uint64_t*>(block(header) + born_at(shape));
+    }
+    static const std::uint64_t* born(const Header* header, const CandidateShape& shape) {
+        return born(const_cast<Header*>(header), shape);
+    }
+
 private:
-    // A kernel reads up to 16 floats past the last threshold; where the features do not reach so far,
-    // the block does.
+    // A kernel reads up to 16 floats past the last threshold: features, and what comes behind them.
     static constexpr std::size_t overread = 16 * sizeof(float);
 
-    static std::size_t thresholds_at(const CandidateShape& shape) {
-        static_assert(sizeof(Header) % alignof(std::uint64_t) == 0);
-        return sizeof(Header) + shape.split_points * sizeof(std::uint64_t);
+    static std::size_t aligned(std::size_t at, std::size_t alignment) {
+        return (at + alignment - 1) / alignment * alignment;
+    }
+    static std::size_t thresholds_end(const CandidateShape& shape) {
+        return sizeof(Header) + shape.candidates() * sizeof(float);
     }
     static std::size_t features_at(const CandidateShape& shape) {
-        const std::size_t end = thresholds_at(shape) + shape.candidates() * sizeof(float);
-        return (end + alignof(Feature) - 1) / alignof(Feature) * alignof(Feature);
+        return aligned(thresholds_end(shape), alignof(Feature));
+    }
+    static std::size_t born_at(const CandidateShape& shape) {
+        return aligned(features_at(shape) + shape.dims * sizeof(Feature), alignof(std::uint64_t));
+    }
+    static std::size_t bytes(const CandidateShape& shape) {
+        return std::max(born_at(shape) + shape.split_points * sizeof(std::uint64_t),
+                        thresholds_end(shape) + overread);
     }
     static std::byte* block(Header* header) { return reinterpret_cast<std::byte*>(header); }
     static const std::byte* block(const Header* header) {

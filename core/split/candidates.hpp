@@ -33,8 +33,8 @@ public:
     using Point = typename Space::Point;
     using Block = CandidateBlock<Candidates, Feature>;
 
-    // The block, as far as most reach: how long it is, its header says, which is not there yet.
-    void prefetch() const { riparian::prefetch(this, 512); }
+    // What a point asks for, as far as most reach: how long it is, the header says, which is not there yet.
+    void prefetch() const { riparian::prefetch(this, 384); }
     // Once it is, what a point of this label will change.
     void prefetch_structure(Class y) const { evidence_.prefetch_structure(shape_, y); }
     void prefetch_estimation(Class y) const { evidence_.prefetch_estimation(shape_, y); }
@@ -42,7 +42,7 @@ public:
     static Candidates* make(Pool& pool, const std::vector<Feature>& features,
                             std::uint32_t split_points, std::uint32_t attempt) {
         const CandidateShape shape{static_cast<std::uint32_t>(features.size()), split_points};
-        return new (pool.allocate(Block::bytes(shape))) Candidates(pool, shape, features, attempt);
+        return new (Block::allocate(pool, shape)) Candidates(pool, shape, features, attempt);
     }
 
     // The same candidates in another pool; the first one is about to go.
@@ -57,7 +57,7 @@ public:
     void plan(std::uint64_t alpha, Class n_classes) {
         const std::uint64_t points = std::clamp<std::uint64_t>(alpha, 2, 1 << 17) * 8;
         planned_ =
-            Pool::block_size(Block::bytes(shape_)) + Evidence::bytes_for(shape_, points, n_classes);
+            Pool::block_size(Block::charged(shape_)) + Evidence::bytes_for(shape_, points, n_classes);
     }
     std::uint64_t planned() const { return planned_; }
 
@@ -217,8 +217,8 @@ private:
         evidence_.allocate(pool, shape_);
     }
 
-    std::uint64_t* born() { return Block::born(this); }
-    const std::uint64_t* born() const { return Block::born(this); }
+    std::uint64_t* born() { return Block::born(this, shape_); }
+    const std::uint64_t* born() const { return Block::born(this, shape_); }
     float* thresholds() { return Block::thresholds(this, shape_); }
     const float* thresholds() const { return Block::thresholds(this, shape_); }
 

@@ -32,8 +32,7 @@ public:
     // From what `work_out` has just found.
     void keep(Pool& pool, const CandidateShape& shape, const StructureCounts&, std::uint32_t,
               const CheckScratch& check) {
-        bounds_ = pool.allocate_array<std::uint64_t>(shape.split_points);
-        pool.charge_more(beyond(shape));
+        bounds_ = allocate(pool, shape);
         points_.allocate(pool, shape.counters());
         points_.fit(pool, check.every_point[0]);
         points_.add_all(shape.everyone(0), check.every_point.data(), shape.split_points);
@@ -64,8 +63,7 @@ public:
 
     void move_to(Pool& pool, const CandidateShape& shape) {
         if (!kept()) return;
-        auto* moved = pool.allocate_array<std::uint64_t>(shape.split_points);
-        pool.charge_more(beyond(shape));
+        std::uint64_t* moved = allocate(pool, shape);
         std::copy_n(bounds_, shape.split_points, moved);
         bounds_ = moved;
         points_.move_to(pool);
@@ -73,8 +71,7 @@ public:
 
     void release(Pool& pool, const CandidateShape& shape) {
         if (!kept()) return;
-        pool.release_array(bounds_, shape.split_points);
-        pool.charge_less(beyond(shape));
+        pool.release(bounds_, bytes(shape), charged(shape));
         points_.release(pool);
         bounds_ = nullptr;
     }
@@ -119,9 +116,14 @@ public:
 private:
     // What a tree is charged must not depend on how its checks are made: a number for each counter, as sums would
     // take, where there is one per split point.
-    static std::size_t beyond(const CandidateShape& shape) {
-        return Pool::block_size(shape.counters() * sizeof(std::uint64_t)) -
-               Pool::block_size(shape.split_points * sizeof(std::uint64_t));
+    static std::size_t bytes(const CandidateShape& shape) {
+        return shape.split_points * sizeof(std::uint64_t);
+    }
+    static std::size_t charged(const CandidateShape& shape) {
+        return shape.counters() * sizeof(std::uint64_t);
+    }
+    static std::uint64_t* allocate(Pool& pool, const CandidateShape& shape) {
+        return static_cast<std::uint64_t*>(pool.allocate(bytes(shape), charged(shape)));
     }
 
     // step(now): how much F has grown by the n points.
