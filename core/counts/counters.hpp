@@ -124,6 +124,14 @@ public:
         }
     }
 
+    // Counter i, which is 0, becomes how many points have bit i set; so many words to a point.
+    void count_bits(Pool& pool, const std::uint64_t* bits, std::size_t words, std::size_t points) {
+        fit(pool, points);
+        if (width_ == 1)
+            return kernels().count8(as<std::uint8_t>(), bits, words, points, size_);
+        for (std::size_t p = 0; p < points; ++p) add_bits(0, bits + p * words, size_, 1);
+    }
+
 private:
     static constexpr std::uint64_t most_of_byte = 0xFF;
 

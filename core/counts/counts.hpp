@@ -87,6 +87,17 @@ public:
             keep(shape, bits, y, n);
     }
 
+    // The first points, all at once, as many as may be kept: set_bits(bits) writes theirs, which has room for a
+    // multiple of 8 points.
+    template <class SetBits>
+    void keep_first(Pool& pool, const CandidateShape& shape, std::span<const Class> labels,
+                    SetBits&& set_bits) {
+        make_room(pool, shape, labels.size());
+        set_bits(bits_);
+        std::copy(labels.begin(), labels.end(), labels_);
+        kept_ = static_cast<std::uint32_t>(labels.size());
+    }
+
     // Points of one label at once, of which so many are left of each candidate: more than may be kept.
     void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts, Class y,
                     Class n_classes) {
@@ -200,7 +211,7 @@ private:
         make_room(pool, shape, n);
     }
     void make_room(Pool& pool, const CandidateShape& shape, Weight n) {
-        while (kept_ + n > room_) grow(pool, shape);
+        if (kept_ + n > room_) grow(pool, shape, kept_ + n);
     }
 
     RIPARIAN_HOT void keep(const CandidateShape& shape, const std::uint64_t* bits, Class y,
@@ -213,8 +224,9 @@ private:
         }
     }
 
-    void grow(Pool& pool, const CandidateShape& shape) {
-        const std::uint32_t room = room_ == 0 ? 8 : 2 * room_;
+    void grow(Pool& pool, const CandidateShape& shape, std::uint64_t points) {
+        const auto room =
+            static_cast<std::uint32_t>(std::bit_ceil(std::max<std::uint64_t>(points, 8)));
         auto* block = static_cast<std::byte*>(pool.allocate(room * point_bytes(shape)));
         auto* bits = reinterpret_cast<std::uint64_t*>(block);
         auto* labels = reinterpret_cast<Class*>(bits + room * shape.words());

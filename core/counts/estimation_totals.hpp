@@ -33,6 +33,12 @@ public:
         left_.add_bits(pool, 0, bits, left_.size(), n, shape.everyone(0));
     }
 
+    // The first points, all at once.
+    void count(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
+               std::size_t points) {
+        left_.count_bits(pool, bits, shape.words(), points);
+    }
+
     // Points at once, of which so many are left of each candidate.
     void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts) {
         left_.fit(pool, oldest(shape) + counts[shape.everyone(0)]);

@@ -36,6 +36,12 @@ struct Kernels {
     void (*mixed_row_bits)(const float* row, const std::uint32_t* features, std::size_t dims,
                            std::size_t m, const float* thresholds, std::uint64_t* bits);
 
+    // The same of several rows, a word for each, with the bits of `everyone`: m <= 16, and all bits fit. Rows are
+    // readable, and words writable, up to a multiple of 4.
+    void (*rows_bits)(const float* const* rows, std::size_t n, const std::uint32_t* columns,
+                      std::size_t dims, std::size_t m, const float* thresholds,
+                      std::uint64_t everyone, std::uint64_t* bits);
+
     // Bits as of `row_bits`, of a row that becomes a split point: value d becomes threshold d*m+n before it is
     // compared. m <= 16, and no value is left of the thresholds from n on.
     void (*split_point_bits)(const float* row, const std::uint32_t* columns, std::size_t dims,
@@ -50,6 +56,10 @@ struct Kernels {
                   std::uint64_t weight);
     void (*add64)(std::uint64_t* counters, const std::uint64_t* bits, std::size_t n,
                   std::uint64_t weight);
+
+    // counters[i] = how many of up to 255 points have bit i set, i < n, n a multiple of 8; so many words to a point.
+    void (*count8)(std::uint8_t* counters, const std::uint64_t* bits, std::size_t words,
+                   std::size_t points, std::size_t n);
 
     // A structure point of a leaf that has seen few (see split/entropy_sums.hpp): no count is above 63, and
     // m and n are at most 16. With k(c) = c[i] where bit i is set, else c[dims*m+j] - c[i], for i = d*m+j, d < dims
