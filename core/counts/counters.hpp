@@ -35,6 +35,9 @@ public:
         }
     }
 
+    // All of them, if they are of one byte.
+    const std::uint8_t* in_bytes() const { return width_ == 1 ? as<std::uint8_t>() : nullptr; }
+
     void prefetch() const { riparian::prefetch(data_); }
     void prefetch(std::size_t first, std::size_t count) const {
         riparian::prefetch(as<std::byte>() + first * width_, count * width_);

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "counts/candidate_shape.hpp"
 #include "counts/counters.hpp"
@@ -132,6 +133,17 @@ public:
                             shape.counters(), 1);
         visit_rows(counts, shape, visitor);
         counts.release(scratch);
+    }
+
+    // The rows of the labels that were met, if their counters are of one byte; else none. Kept points, up to 255,
+    // are counted into `room` for the while.
+    std::span<const std::uint8_t* const> rows_in_bytes(
+        const CandidateShape& shape, std::vector<std::uint8_t>& room,
+        std::vector<const std::uint8_t*>& rows) const {
+        if (!counted()) return rows_of_kept(shape, room, rows);
+        if (!rows_.in_bytes()) return {};
+        return rows_met(rows_.in_bytes(), rows_.size() / shape.counters(), shape.counters(),
+                        shape.everyone(0), rows);
     }
 
     // Kept points: their labels; and their bits, so many words to each, readable up to a multiple of 8 points.
@@ -260,6 +272,30 @@ private:
         const std::size_t stride = shape.counters();
         if ((y + 1) * stride > rows_.size()) [[unlikely]]
             rows_.extend(pool, (y + 1) * stride);
+    }
+
+    std::span<const std::uint8_t* const> rows_of_kept(
+        const CandidateShape& shape, std::vector<std::uint8_t>& room,
+        std::vector<const std::uint8_t*>& rows) const {
+        Class top = 0;
+        for (std::uint32_t i = 0; i < kept_; ++i) top = std::max(top, labels_[i]);
+        const std::size_t n = top + std::size_t{1}, stride = 64 * shape.words();
+        room.assign(n * stride, 0);
+        kernels().count_rows8(room.data(), bits_, shape.words(), labels_, kept_);
+        return rows_met(room.data(), n, stride, shape.everyone(0), rows);
+    }
+
+    // Of n rows. Without a branch: it would be guessed wrong too often.
+    static std::span<const std::uint8_t* const> rows_met(const std::uint8_t* first, std::size_t n,
+                                                         std::size_t stride, std::size_t everyone,
+                                                         std::vector<const std::uint8_t*>& rows) {
+        if (rows.size() < n) rows.resize(n);
+        const std::uint8_t** end = rows.data();
+        for (std::size_t y = 0; y < n; ++y, first += stride) {
+            *end = first;
+            end += first[everyone] != 0;
+        }
+        return {rows.data(), end};
     }
 
     template <class Visitor>

@@ -54,14 +54,7 @@ public:
     std::uint64_t operator[](std::size_t i) const { return left_[i]; }
 
     // All of them, if they are of one byte.
-    const std::uint8_t* narrow() const {
-        return left_.visit([](const auto* left) -> const std::uint8_t* {
-            if constexpr (sizeof *left == 1)
-                return left;
-            else
-                return nullptr;
-        });
-    }
+    const std::uint8_t* in_bytes() const { return left_.in_bytes(); }
 
     // The valid candidates of the split points so far: at least α points on both sides. They lie in `room`.
     std::span<const Candidate> valid(const CandidateShape& shape, std::uint32_t split_points,

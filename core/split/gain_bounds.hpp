@@ -50,16 +50,15 @@ public:
         };
         sum_entropies(shape, structure, for_each, check);
         find_largest(shape, check);
-        if (kept()) tighten(shape, check);
+        found_largest(shape, check);
     }
 
-    // The same if the leaf has seen few points: whether it has.
-    bool work_out_few(const CandidateShape& shape, const StructureCounts& structure,
-                      CheckScratch& check) {
-        if (!are_few(shape, points_of(shape, structure))) return false;
-        sum_few_entropies(shape, structure, check);
+    bool has_seen_few(const CandidateShape& shape, const StructureCounts& structure) const {
+        return are_few(shape, points_of(shape, structure));
+    }
+    // The largest G of each split point, as it is now, is in `check`.
+    void found_largest(const CandidateShape& shape, const CheckScratch& check) {
         if (kept()) tighten(shape, check);
-        return true;
     }
 
     void move_to(Pool& pool, const CandidateShape& shape) {
