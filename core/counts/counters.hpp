@@ -37,6 +37,7 @@ public:
 
     // All of them, if they are of one byte.
     const std::uint8_t* in_bytes() const { return width_ == 1 ? as<std::uint8_t>() : nullptr; }
+    std::uint8_t* in_bytes() { return width_ == 1 ? as<std::uint8_t>() : nullptr; }
 
     void prefetch() const { riparian::prefetch(data_); }
     void prefetch(std::size_t first, std::size_t count) const {

@@ -204,6 +204,11 @@ public:
         rows_.visit([&](const auto* counters) { visitor(counters + y * shape.counters()); });
     }
 
+    // The same, if they are of one byte.
+    const std::uint8_t* row_in_bytes(const CandidateShape& shape, Class y) const {
+        return rows_.in_bytes() ? rows_.in_bytes() + y * shape.counters() : nullptr;
+    }
+
     // As many points as take the room of counters of one byte, and a few where that is not many.
     static bool may_keep(const CandidateShape& shape, std::uint64_t points, Class n_classes) {
         if (points <= few_points) return true;

@@ -160,6 +160,58 @@ void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8
 }
 #endif
 
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
+void grow_few(std::uint64_t* bounds, std::uint8_t* all, const std::uint8_t* label, std::size_t n,
+              const std::uint32_t* steps, std::uint32_t rounding, std::int64_t* now,
+              std::uint8_t* all_now) {
+    const Table step(steps);
+    const auto wanted = static_cast<__mmask16>((1u << n) - 1u);
+    const auto low = static_cast<__mmask8>(wanted), high = static_cast<__mmask8>(wanted >> 8);
+    const __m128i grown = _mm_add_epi8(_mm_maskz_loadu_epi8(wanted, all), _mm_set1_epi8(1));
+    _mm_mask_storeu_epi8(all, wanted, grown);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(all_now), grown);
+    const __m512i growth = _mm512_add_epi32(
+        _mm512_sub_epi32(step(grown), step(_mm_maskz_loadu_epi8(wanted, label))),
+        _mm512_set1_epi32(static_cast<int>(rounding)));
+    _mm512_storeu_si512(now, grow_eight(bounds, low, _mm512_castsi512_si256(growth)));
+    _mm512_storeu_si512(now + 8,
+                        grow_eight(bounds + 8, high, _mm512_extracti64x4_epi64(growth, 1)));
+}
+
+std::uint32_t which_above(const std::int64_t* now, const std::uint8_t* all_now, std::size_t n,
+                          double g_of_point) {
+    const __m512i all =
+        _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(all_now)));
+    const auto are_above = [&](const std::int64_t* eight, __m256i of_all) {
+        const __m512d g = _mm512_mul_pd(_mm512_set1_pd(g_of_point), _mm512_cvtepi32_pd(of_all));
+        return std::uint32_t{
+            _mm512_cmpge_epi64_mask(_mm512_loadu_si512(eight), _mm512_cvttpd_epi64(g))};
+    };
+    const std::uint32_t above = are_above(now, _mm512_castsi512_si256(all)) |
+                                are_above(now + 8, _mm512_extracti64x4_epi64(all, 1)) << 8;
+    return above & ((1u << n) - 1u);
+}
+#else
+void grow_few(std::uint64_t* bounds, std::uint8_t* all, const std::uint8_t* label, std::size_t n,
+              const std::uint32_t* steps, std::uint32_t rounding, std::int64_t* now,
+              std::uint8_t* all_now) {
+    for (std::size_t j = 0; j < n; ++j) {
+        all_now[j] = static_cast<std::uint8_t>(all[j] + 1);
+        bounds[j] += std::uint64_t{steps[all_now[j]]} - steps[label[j]] + rounding;
+        now[j] = static_cast<std::int64_t>(bounds[j]);
+    }
+    for (std::size_t j = 0; j < n; ++j) all[j] = all_now[j];
+}
+
+std::uint32_t which_above(const std::int64_t* now, const std::uint8_t* all_now, std::size_t n,
+                          double g_of_point) {
+    std::uint32_t above = 0;
+    for (std::size_t j = 0; j < n; ++j)
+        above |= std::uint32_t{now[j] >= static_cast<std::int64_t>(g_of_point * all_now[j])} << j;
+    return above;
+}
+#endif
+
 // No branch asks whether one is valid: it would be guessed wrong too often.
 #if defined(__AVX512BW__) && defined(__AVX512VL__)
 std::size_t find_valid(const std::uint8_t* left, std::size_t dims, std::size_t m, std::size_t n,

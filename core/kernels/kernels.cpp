@@ -34,6 +34,8 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     count_rows8,
     follow_few,
     start_few,
+    grow_few,
+    which_above,
     find_valid,
     sum_kept,
     best_of_few,

@@ -80,6 +80,17 @@ struct Kernels {
     void (*start_few)(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
                       std::size_t n, const std::uint32_t* terms, bool less);
 
+    // The bounds of a leaf that has seen few points follow one of them (see split/gain_bounds.hpp): ++all[j], and
+    // bounds[j] += steps[all[j]] - steps[label[j]] + rounding, j < n <= 16; no count is above 63. What they are then goes to
+    // `now` and `all_now` too, which have room for 16.
+    void (*grow_few)(std::uint64_t* bounds, std::uint8_t* all, const std::uint8_t* label,
+                     std::size_t n, const std::uint32_t* steps, std::uint32_t rounding,
+                     std::int64_t* now, std::uint8_t* all_now);
+    // Bit j of the result says whether now[j] is at least g_of_point * all_now[j], which is below 2^62, rounded
+    // towards 0.
+    std::uint32_t (*which_above)(const std::int64_t* now, const std::uint8_t* all_now, std::size_t n,
+                                 double g_of_point);
+
     // The candidates d*m+j, d < dims and j < n <= 16, with at least α points on both sides: left[d*m+j] on the left, the
     // others of left[dims*m+j] on the right. Returns how many; `valid` has room for 8 more than there are in all.
     std::size_t (*find_valid)(const std::uint8_t* left, std::size_t dims, std::size_t m,

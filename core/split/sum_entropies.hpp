@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -22,6 +23,9 @@ struct CheckScratch {
     std::vector<std::uint64_t> every_g;      // for each split point, F(N) - Σ_k F(n_k)
     std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen,
     std::vector<std::int64_t> largest;       // and the largest G, room for 16 at the least
+    std::array<std::int64_t, 16> bounds_now;  // for each split point, the bound (see gain_bounds.hpp)
+    std::array<std::uint8_t, 16> points_now;  // and N, once a point was added,
+    bool few_now = false;                     // if the leaf has seen few
     std::vector<std::uint8_t> counters;      // made from kept points, of one byte each
     std::vector<const std::uint8_t*> rows;   // of counters of one byte
     Pool pool;                               // counters made from kept points
