@@ -10,4 +10,11 @@ struct Candidate {
     std::uint32_t split_point;
 };
 
+// The best of them in a leaf that has seen few points.
+struct BestOfFew {
+    std::uint32_t number;  // 2^32-1: none is valid
+    std::int32_t g;        // G (R14)
+    std::int32_t points;   // structure points that its split point has seen
+};
+
 }  // namespace riparian

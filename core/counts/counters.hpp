@@ -35,6 +35,10 @@ public:
         }
     }
 
+    // All of them, if they are of one byte.
+    const std::uint8_t* in_bytes() const { return width_ == 1 ? as<std::uint8_t>() : nullptr; }
+    std::uint8_t* in_bytes() { return width_ == 1 ? as<std::uint8_t>() : nullptr; }
+
     void prefetch() const { riparian::prefetch(data_); }
     void prefetch(std::size_t first, std::size_t count) const {
         riparian::prefetch(as<std::byte>() + first * width_, count * width_);
@@ -122,6 +126,14 @@ public:
             default:
                 return kernel.add64(as<std::uint64_t>() + first, bits, count, n);
         }
+    }
+
+    // Counter i, which is 0, becomes how many points have bit i set; so many words to a point.
+    void count_bits(Pool& pool, const std::uint64_t* bits, std::size_t words, std::size_t points) {
+        fit(pool, points);
+        if (width_ == 1)
+            return kernels().count8(as<std::uint8_t>(), bits, words, points, size_);
+        for (std::size_t p = 0; p < points; ++p) add_bits(0, bits + p * words, size_, 1);
     }
 
 private:

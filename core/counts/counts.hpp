@@ -15,6 +15,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <vector>
 
 #include "counts/candidate_shape.hpp"
 #include "counts/counters.hpp"
@@ -87,6 +88,17 @@ public:
             keep(shape, bits, y, n);
     }
 
+    // The first points, all at once, as many as may be kept: set_bits(bits) writes theirs, which has room for a
+    // multiple of 8 points.
+    template <class SetBits>
+    void keep_first(Pool& pool, const CandidateShape& shape, std::span<const Class> labels,
+                    SetBits&& set_bits) {
+        make_room(pool, shape, labels.size());
+        set_bits(bits_);
+        std::copy(labels.begin(), labels.end(), labels_);
+        kept_ = static_cast<std::uint32_t>(labels.size());
+    }
+
     // Points of one label at once, of which so many are left of each candidate: more than may be kept.
     void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts, Class y,
                     Class n_classes) {
@@ -121,6 +133,17 @@ public:
                             shape.counters(), 1);
         visit_rows(counts, shape, visitor);
         counts.release(scratch);
+    }
+
+    // The rows of the labels that were met, if their counters are of one byte; else none. Kept points, up to 255,
+    // are counted into `room` for the while.
+    std::span<const std::uint8_t* const> rows_in_bytes(
+        const CandidateShape& shape, std::vector<std::uint8_t>& room,
+        std::vector<const std::uint8_t*>& rows) const {
+        if (!counted()) return rows_of_kept(shape, room, rows);
+        if (!rows_.in_bytes()) return {};
+        return rows_met(rows_.in_bytes(), rows_.size() / shape.counters(), shape.counters(),
+                        shape.everyone(0), rows);
     }
 
     // Kept points: their labels; and their bits, so many words to each, readable up to a multiple of 8 points.
@@ -181,6 +204,11 @@ public:
         rows_.visit([&](const auto* counters) { visitor(counters + y * shape.counters()); });
     }
 
+    // The same, if they are of one byte.
+    const std::uint8_t* row_in_bytes(const CandidateShape& shape, Class y) const {
+        return rows_.in_bytes() ? rows_.in_bytes() + y * shape.counters() : nullptr;
+    }
+
     // As many points as take the room of counters of one byte, and a few where that is not many.
     static bool may_keep(const CandidateShape& shape, std::uint64_t points, Class n_classes) {
         if (points <= few_points) return true;
@@ -200,7 +228,7 @@ private:
         make_room(pool, shape, n);
     }
     void make_room(Pool& pool, const CandidateShape& shape, Weight n) {
-        while (kept_ + n > room_) grow(pool, shape);
+        if (kept_ + n > room_) grow(pool, shape, kept_ + n);
     }
 
     RIPARIAN_HOT void keep(const CandidateShape& shape, const std::uint64_t* bits, Class y,
@@ -213,8 +241,9 @@ private:
         }
     }
 
-    void grow(Pool& pool, const CandidateShape& shape) {
-        const std::uint32_t room = room_ == 0 ? 8 : 2 * room_;
+    void grow(Pool& pool, const CandidateShape& shape, std::uint64_t points) {
+        const auto room =
+            static_cast<std::uint32_t>(std::bit_ceil(std::max<std::uint64_t>(points, 8)));
         auto* block = static_cast<std::byte*>(pool.allocate(room * point_bytes(shape)));
         auto* bits = reinterpret_cast<std::uint64_t*>(block);
         auto* labels = reinterpret_cast<Class*>(bits + room * shape.words());
@@ -248,6 +277,30 @@ private:
         const std::size_t stride = shape.counters();
         if ((y + 1) * stride > rows_.size()) [[unlikely]]
             rows_.extend(pool, (y + 1) * stride);
+    }
+
+    std::span<const std::uint8_t* const> rows_of_kept(
+        const CandidateShape& shape, std::vector<std::uint8_t>& room,
+        std::vector<const std::uint8_t*>& rows) const {
+        Class top = 0;
+        for (std::uint32_t i = 0; i < kept_; ++i) top = std::max(top, labels_[i]);
+        const std::size_t n = top + std::size_t{1}, stride = 64 * shape.words();
+        room.assign(n * stride, 0);
+        kernels().count_rows8(room.data(), bits_, shape.words(), labels_, kept_);
+        return rows_met(room.data(), n, stride, shape.everyone(0), rows);
+    }
+
+    // Of n rows. Without a branch: it would be guessed wrong too often.
+    static std::span<const std::uint8_t* const> rows_met(const std::uint8_t* first, std::size_t n,
+                                                         std::size_t stride, std::size_t everyone,
+                                                         std::vector<const std::uint8_t*>& rows) {
+        if (rows.size() < n) rows.resize(n);
+        const std::uint8_t** end = rows.data();
+        for (std::size_t y = 0; y < n; ++y, first += stride) {
+            *end = first;
+            end += first[everyone] != 0;
+        }
+        return {rows.data(), end};
     }
 
     template <class Visitor>

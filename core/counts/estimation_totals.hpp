@@ -33,6 +33,12 @@ public:
         left_.add_bits(pool, 0, bits, left_.size(), n, shape.everyone(0));
     }
 
+    // The first points, all at once.
+    void count(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
+               std::size_t points) {
+        left_.count_bits(pool, bits, shape.words(), points);
+    }
+
     // Points at once, of which so many are left of each candidate.
     void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts) {
         left_.fit(pool, oldest(shape) + counts[shape.everyone(0)]);
@@ -48,14 +54,7 @@ public:
     std::uint64_t operator[](std::size_t i) const { return left_[i]; }
 
     // All of them, if they are of one byte.
-    const std::uint8_t* narrow() const {
-        return left_.visit([](const auto* left) -> const std::uint8_t* {
-            if constexpr (sizeof *left == 1)
-                return left;
-            else
-                return nullptr;
-        });
-    }
+    const std::uint8_t* in_bytes() const { return left_.in_bytes(); }
 
     // The valid candidates of the split points so far: at least α points on both sides. They lie in `room`.
     std::span<const Candidate> valid(const CandidateShape& shape, std::uint32_t split_points,

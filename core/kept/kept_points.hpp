@@ -219,6 +219,16 @@ public:
     // Its values where they lie, if none is missing in any point.
     RIPARIAN_HOT const float* point(std::uint64_t t) const { return whole_ ? row_of(t) : nullptr; }
 
+    // Of several points, if so, with a last one again up to a multiple of 8; else nothing.
+    bool points(std::span<const std::uint64_t> ts, std::vector<const float*>& rows) const {
+        if (!whole_ || ts.empty()) return false;
+        const std::size_t room = (ts.size() + 7) / 8 * 8;
+        if (rows.size() < room) rows.resize(room);
+        for (std::size_t i = 0; i < ts.size(); ++i) rows[i] = row_of(ts[i]);
+        std::fill(rows.data() + ts.size(), rows.data() + room, rows[0]);
+        return true;
+    }
+
     // This point will be asked for soon.
     void prefetch(std::uint64_t t) const {
         prefetch_label(t);

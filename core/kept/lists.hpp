@@ -41,8 +41,7 @@ public:
         make_room(slot);
         const std::uint64_t distance = t + 1 - list.newest;
         // The next older one may be too old already, or there is none.
-        links_[slot] =
-            list.newest != 0 && distance < size_ ? static_cast<std::uint32_t>(distance) : 0;
+        set_link(slot, list.newest != 0 && distance < size_ ? distance : 0);
         list.newest = t + 1;
         if (list.empty()) list.oldest = t + 1;
         ++list.count;
@@ -112,23 +111,24 @@ public:
         if (ts.empty()) return;
         if (ts.back() < size_) make_room(ts.back());
         std::uint64_t slot = slot_of(ts[0]), before = ts[0];
-        links_[slot] = 0;
+        set_link(slot, 0);
         for (const std::uint64_t t : ts.subspan(1)) {
             const std::uint64_t distance = t - before;
             slot += distance;
             slot = slot >= size_ ? slot - size_ : slot;  // t % W
-            links_[slot] = static_cast<std::uint32_t>(distance);
+            set_link(slot, distance);
             before = t;
         }
     }
 
-    std::size_t bytes() const { return links_.bytes(); }
+    std::size_t bytes() const { return low_.bytes() + high_.bytes(); }
 
     // So many points are about to be learned. A walk waits at every step for the one before, so links had better
     // be near: to ask for all of them costs little where many points share it.
     void prefetch(std::size_t points) const {
-        if (points >= links_.size() / 64)
-            riparian::prefetch(links_.data(), links_.size() * sizeof links_[0]);
+        if (points < low_.size() / 64) return;
+        riparian::prefetch(low_.data(), low_.size() * sizeof low_[0]);
+        riparian::prefetch(high_.data(), high_.size() * sizeof high_[0]);
     }
 
 private:
@@ -140,8 +140,20 @@ private:
     }
 
     void make_room(std::uint64_t slot) {
-        if (slot >= links_.size())
-            links_.resize(std::min<std::size_t>(size_, slot / step * step + step));
+        if (slot < low_.size()) return;
+        const std::size_t links = std::min<std::size_t>(size_, slot / step * step + step);
+        low_.resize(links);
+        if (is_wide()) high_.resize(links);
+    }
+
+    // No link is as long as W.
+    bool is_wide() const { return size_ > std::uint32_t{1} << 16; }
+    std::uint32_t link(std::uint64_t slot) const {
+        return is_wide() ? std::uint32_t{high_[slot]} << 16 | low_[slot] : low_[slot];
+    }
+    void set_link(std::uint64_t slot, std::uint64_t distance) {
+        low_[slot] = static_cast<std::uint16_t>(distance);
+        if (is_wide()) high_[slot] = static_cast<std::uint16_t>(distance >> 16);
     }
 
     std::uint64_t most_at_hand(const PointList& list) const {
@@ -183,7 +195,7 @@ private:
         bool goes_on() const { return goes_on_; }
         std::uint64_t t() const { return t_; }
         void step() {
-            const std::uint32_t distance = lists_.links_[slot_];
+            const std::uint32_t distance = lists_.link(slot_);
             t_ -= distance;
             slot_ = slot_ >= distance ? slot_ - distance : slot_ + lists_.size_ - distance;  // t % W
             goes_on_ = distance != 0 && lists_.at_hand(t_, received_);
@@ -202,8 +214,10 @@ private:
             if (!visitor(walk.t())) return;
     }
 
-    std::uint32_t size_;          // W
-    Array<std::uint32_t> links_;  // of point t at t % W; 0: it is the oldest at hand
+    std::uint32_t size_;  // W
+    // The link of point t at t % W; 0: it is the oldest at hand. Its high half is there only if W needs it: what
+    // is walked through had better be near.
+    Array<std::uint16_t> low_, high_;
 };
 
 }  // namespace riparian

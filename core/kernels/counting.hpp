@@ -59,6 +59,29 @@ void add8(std::uint8_t* counters, const std::uint64_t* bits, std::size_t n, std:
     }
 }
 
+void count8(std::uint8_t* counters, const std::uint64_t* bits, std::size_t words,
+            std::size_t points, std::size_t n) {
+#if defined(__AVX512BW__)
+    const __m512i one = _mm512_set1_epi8(1);
+    for (std::size_t i = 0; i < n; i += 64, ++bits) {
+        __m512i sum = _mm512_setzero_si512();
+        for (std::size_t p = 0; p < points; ++p)
+            sum = _mm512_mask_add_epi8(sum, bits[p * words], sum, one);
+        const __mmask64 wanted = n - i < 64 ? (__mmask64{1} << (n - i)) - 1 : ~__mmask64{0};
+        _mm512_mask_storeu_epi8(counters + i, wanted, sum);
+    }
+#else
+    memset(counters, 0, n);
+    for (std::size_t p = 0; p < points; ++p) add8(counters, bits + p * words, n, 1);
+#endif
+}
+
+void count_rows8(std::uint8_t* rows, const std::uint64_t* bits, std::size_t words,
+                 const std::uint32_t* labels, std::size_t points) {
+    const std::size_t n = 64 * words;
+    for (std::size_t p = 0; p < points; ++p) add8(rows + labels[p] * n, bits + p * words, n, 1);
+}
+
 template <class Count>
 void add(Count* counters, const std::uint64_t* bits, std::size_t n, std::uint64_t weight) {
     const Count step = static_cast<Count>(weight);

@@ -42,6 +42,18 @@ private:
     __m512i first_, second_, third_, fourth_;
 };
 
+// The first half of one.
+class HalfTable {
+public:
+    explicit HalfTable(const std::uint32_t* numbers)
+        : first_(_mm512_loadu_si512(numbers)), second_(_mm512_loadu_si512(numbers + 16)) {}
+
+    __m512i operator()(__m512i n) const { return _mm512_permutex2var_epi32(first_, n, second_); }
+
+private:
+    __m512i first_, second_;
+};
+
 inline __m512i sixteen_counts(const std::uint8_t* counts, __mmask16 wanted) {
     return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(wanted, counts));
 }
@@ -148,6 +160,58 @@ void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8
 }
 #endif
 
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
+void grow_few(std::uint64_t* bounds, std::uint8_t* all, const std::uint8_t* label, std::size_t n,
+              const std::uint32_t* steps, std::uint32_t rounding, std::int64_t* now,
+              std::uint8_t* all_now) {
+    const Table step(steps);
+    const auto wanted = static_cast<__mmask16>((1u << n) - 1u);
+    const auto low = static_cast<__mmask8>(wanted), high = static_cast<__mmask8>(wanted >> 8);
+    const __m128i grown = _mm_add_epi8(_mm_maskz_loadu_epi8(wanted, all), _mm_set1_epi8(1));
+    _mm_mask_storeu_epi8(all, wanted, grown);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(all_now), grown);
+    const __m512i growth = _mm512_add_epi32(
+        _mm512_sub_epi32(step(grown), step(_mm_maskz_loadu_epi8(wanted, label))),
+        _mm512_set1_epi32(static_cast<int>(rounding)));
+    _mm512_storeu_si512(now, grow_eight(bounds, low, _mm512_castsi512_si256(growth)));
+    _mm512_storeu_si512(now + 8,
+                        grow_eight(bounds + 8, high, _mm512_extracti64x4_epi64(growth, 1)));
+}
+
+std::uint32_t which_above(const std::int64_t* now, const std::uint8_t* all_now, std::size_t n,
+                          double g_of_point) {
+    const __m512i all =
+        _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(all_now)));
+    const auto are_above = [&](const std::int64_t* eight, __m256i of_all) {
+        const __m512d g = _mm512_mul_pd(_mm512_set1_pd(g_of_point), _mm512_cvtepi32_pd(of_all));
+        return std::uint32_t{
+            _mm512_cmpge_epi64_mask(_mm512_loadu_si512(eight), _mm512_cvttpd_epi64(g))};
+    };
+    const std::uint32_t above = are_above(now, _mm512_castsi512_si256(all)) |
+                                are_above(now + 8, _mm512_extracti64x4_epi64(all, 1)) << 8;
+    return above & ((1u << n) - 1u);
+}
+#else
+void grow_few(std::uint64_t* bounds, std::uint8_t* all, const std::uint8_t* label, std::size_t n,
+              const std::uint32_t* steps, std::uint32_t rounding, std::int64_t* now,
+              std::uint8_t* all_now) {
+    for (std::size_t j = 0; j < n; ++j) {
+        all_now[j] = static_cast<std::uint8_t>(all[j] + 1);
+        bounds[j] += std::uint64_t{steps[all_now[j]]} - steps[label[j]] + rounding;
+        now[j] = static_cast<std::int64_t>(bounds[j]);
+    }
+    for (std::size_t j = 0; j < n; ++j) all[j] = all_now[j];
+}
+
+std::uint32_t which_above(const std::int64_t* now, const std::uint8_t* all_now, std::size_t n,
+                          double g_of_point) {
+    std::uint32_t above = 0;
+    for (std::size_t j = 0; j < n; ++j)
+        above |= std::uint32_t{now[j] >= static_cast<std::int64_t>(g_of_point * all_now[j])} << j;
+    return above;
+}
+#endif
+
 // No branch asks whether one is valid: it would be guessed wrong too often.
 #if defined(__AVX512BW__) && defined(__AVX512VL__)
 std::size_t find_valid(const std::uint8_t* left, std::size_t dims, std::size_t m, std::size_t n,
@@ -233,126 +297,142 @@ void sum_kept(const std::uint64_t* bits, std::size_t words, std::size_t points,
 }
 
 #if defined(__AVX512BW__) && defined(__AVX512VL__)
-void add_terms(const std::uint8_t* row, std::size_t dims, std::size_t m, const std::uint32_t* terms,
-               std::uint32_t* sums) {
-    const auto wanted = static_cast<__mmask16>((1u << m) - 1u);
-    const Table F(terms);
-    const auto add = [&](std::uint32_t* to, __m512i more) {
-        _mm512_storeu_si512(to, _mm512_add_epi32(_mm512_loadu_si512(to), more));
+// Of the best candidates of sixteen split points, those that are `there`: the one with the largest gain, the last
+// of equals. To divide G by the points is enough: the unit of G is the same for all.
+inline BestOfFew best_of_sixteen(__mmask16 there, __m512i number, __m512i g, __m512i points) {
+    if (!there) return {UINT32_MAX, 0, 0};
+    const __m512d none = _mm512_set1_pd(-1e300);
+    const auto gains = [&](__mmask8 some, __m256i eight, __m256i by) {
+        return _mm512_mask_div_pd(none, some, _mm512_cvtepi32_pd(eight), _mm512_cvtepi32_pd(by));
     };
-    const __m512i all = sixteen_counts(row + dims * m, wanted);
-    for (std::size_t d = 0; d < dims; ++d, sums += 32) {
-        const __m512i left = sixteen_counts(row + d * m, wanted);
-        add(sums, _mm512_add_epi32(F(left), F(_mm512_sub_epi32(all, left))));
-        add(sums + 16, left);
-    }
-    add(sums, F(all));
-    add(sums + 16, all);
+    const __m512d low = gains(static_cast<__mmask8>(there), _mm512_castsi512_si256(g),
+                              _mm512_castsi512_si256(points));
+    const __m512d high =
+        gains(static_cast<__mmask8>(there >> 8), _mm512_extracti64x4_epi64(g, 1),
+              _mm512_extracti64x4_epi64(points, 1));
+    const __m512d top = _mm512_set1_pd(_mm512_reduce_max_pd(_mm512_max_pd(low, high)));
+    std::uint64_t equal = _mm512_cmp_pd_mask(low, top, _CMP_EQ_OQ) |
+                          static_cast<unsigned>(_mm512_cmp_pd_mask(high, top, _CMP_EQ_OQ)) << 8;
+    for (int by = 1; by < 16; by *= 2) equal |= equal >> by;  // and all below
+    const __m512i last = _mm512_set1_epi32(static_cast<int>(bits_of(equal)) - 1);
+    const auto at_last = [&](__m512i sixteen) {
+        return _mm_cvtsi128_si32(_mm512_castsi512_si128(_mm512_permutexvar_epi32(last, sixteen)));
+    };
+    return {static_cast<std::uint32_t>(at_last(number)), at_last(g), at_last(points)};
 }
 
-void finish_terms(std::uint32_t* sums, std::size_t dims, std::size_t m, const std::uint32_t* terms,
-                  std::int64_t* largest, std::uint64_t* points) {
+// `F`: the table of terms.
+template <class Terms>
+BestOfFew best_by(const Terms& F, __m512i all, const std::uint8_t* const* rows, std::size_t n_rows,
+                  const std::uint8_t* estimation, std::size_t dims, std::size_t m, std::size_t n,
+                  std::uint32_t alpha, std::int64_t* largest, std::uint64_t* points) {
     const auto wanted = static_cast<__mmask16>((1u << m) - 1u);
-    const Table F(terms);
-    const __m512i all = _mm512_loadu_si512(sums + 32 * dims + 16);
-    const __m512i shared = _mm512_sub_epi32(F(all), _mm512_loadu_si512(sums + 32 * dims));
-    __m512i most = _mm512_setzero_si512();
-    for (std::size_t d = 0; d < dims; ++d, sums += 32) {
-        const __m512i left = _mm512_loadu_si512(sums + 16);
-        const __m512i sides = _mm512_add_epi32(F(left), F(_mm512_sub_epi32(all, left)));
-        const __m512i own = _mm512_sub_epi32(_mm512_loadu_si512(sums), sides);
-        const __m512i g = _mm512_add_epi32(shared, own);
-        most = _mm512_max_epi32(most, g);
-        _mm512_storeu_si512(sums, g);
-    }
-    store_wide(largest, most, wanted);
-    store_wide(points, all, wanted);
-}
-
-void best_of_few(const std::uint32_t* sums, const std::uint8_t* left, std::size_t dims,
-                 std::size_t m, std::uint32_t alpha, std::uint32_t* best, std::uint64_t* best_g) {
-    const auto wanted = static_cast<__mmask16>((1u << m) - 1u);
+    __m512i shared = F(all);
+    for (std::size_t r = 0; r < n_rows; ++r)
+        shared = _mm512_sub_epi32(shared, F(sixteen_counts(rows[r] + dims * m, wanted)));
     const __m512i least = _mm512_set1_epi32(static_cast<int>(alpha));
-    const __m512i all = sixteen_counts(left + dims * m, wanted);
+    const __m512i everyone = sixteen_counts(estimation + dims * m, wanted);
+    const auto so_far = static_cast<__mmask16>((1u << n) - 1u);
     __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     __m512i top = _mm512_set1_epi32(INT32_MIN), winner = _mm512_set1_epi32(-1);
-    for (std::size_t d = 0; d < dims; ++d) {
-        const __m512i g = _mm512_loadu_si512(sums + 32 * d);
-        const __m512i some = sixteen_counts(left + d * m, wanted);
-        const __mmask16 is_valid = _mm512_mask_cmpge_epi32_mask(
-            _mm512_mask_cmpge_epi32_mask(wanted, some, least), _mm512_sub_epi32(all, some), least);
+    __m512i most = _mm512_setzero_si512();
+    __mmask16 there = 0;
+    for (std::size_t i = 0; i < dims * m; i += m) {
+        __m512i g = shared, left = _mm512_setzero_si512();
+        for (std::size_t r = 0; r < n_rows; ++r) {
+            const __m512i of_all = sixteen_counts(rows[r] + dims * m, wanted);
+            const __m512i on_left = sixteen_counts(rows[r] + i, wanted);
+            g = _mm512_add_epi32(
+                g, _mm512_add_epi32(F(on_left), F(_mm512_sub_epi32(of_all, on_left))));
+            left = _mm512_add_epi32(left, on_left);
+        }
+        g = _mm512_sub_epi32(g, _mm512_add_epi32(F(left), F(_mm512_sub_epi32(all, left))));
+        most = _mm512_max_epi32(most, g);
+        const __m512i some = sixteen_counts(estimation + i, wanted);
+        const __mmask16 is_valid =
+            _mm512_mask_cmpge_epi32_mask(_mm512_mask_cmpge_epi32_mask(so_far, some, least),
+                                         _mm512_sub_epi32(everyone, some), least);
         const __mmask16 is_better = _mm512_mask_cmpge_epi32_mask(is_valid, g, top);
         top = _mm512_mask_mov_epi32(top, is_better, g);
         winner = _mm512_mask_mov_epi32(winner, is_better, number);
+        there = static_cast<__mmask16>(there | is_valid);
         number = _mm512_add_epi32(number, _mm512_set1_epi32(static_cast<int>(m)));
     }
-    _mm512_mask_storeu_epi32(best, wanted, winner);
-    store_wide(best_g, top, wanted);
+    store_wide(largest, most, wanted);
+    store_wide(points, all, wanted);
+    return best_of_sixteen(there, winner, top, all);
+}
+
+BestOfFew best_of_few(const std::uint8_t* const* rows, std::size_t n_rows,
+                      const std::uint8_t* estimation, std::size_t dims, std::size_t m,
+                      std::size_t n, std::uint32_t alpha, const std::uint32_t* terms,
+                      std::int64_t* largest, std::uint64_t* points) {
+    const auto wanted = static_cast<__mmask16>((1u << m) - 1u);
+    __m512i all = _mm512_setzero_si512();
+    for (std::size_t r = 0; r < n_rows; ++r)
+        all = _mm512_add_epi32(all, sixteen_counts(rows[r] + dims * m, wanted));
+    if (_mm512_cmpge_epi32_mask(all, _mm512_set1_epi32(32)))
+        return best_by(Table(terms), all, rows, n_rows, estimation, dims, m, n, alpha, largest,
+                       points);
+    return best_by(HalfTable(terms), all, rows, n_rows, estimation, dims, m, n, alpha, largest,
+                   points);
 }
 #else
-void add_terms(const std::uint8_t* row, std::size_t dims, std::size_t m, const std::uint32_t* terms,
-               std::uint32_t* sums) {
-    const std::uint8_t* all = row + dims * m;
-    for (std::size_t d = 0; d < dims; ++d, row += m, sums += 32)
-        for (std::size_t j = 0; j < m; ++j) {
-            sums[j] += terms[row[j]] + terms[all[j] - row[j]];
-            sums[16 + j] += row[j];
-        }
-    for (std::size_t j = 0; j < m; ++j) {
-        sums[j] += terms[all[j]];
-        sums[16 + j] += all[j];
-    }
-}
-
-void finish_terms(std::uint32_t* sums, std::size_t dims, std::size_t m, const std::uint32_t* terms,
-                  std::int64_t* largest, std::uint64_t* points) {
-    const std::uint32_t* every = sums + 32 * dims;
-    std::uint32_t shared[16];
-    std::int32_t most[16] = {};
-    for (std::size_t j = 0; j < m; ++j) shared[j] = terms[every[16 + j]] - every[j];
-    for (std::size_t d = 0; d < dims; ++d, sums += 32) {
-        for (std::size_t j = 0; j < m; ++j) {
-            const std::uint32_t all = every[16 + j], left = sums[16 + j];
-            sums[j] += shared[j] - terms[left] - terms[all - left];
-        }
-        for (std::size_t j = 0; j < 16; ++j) {
-            const auto g = static_cast<std::int32_t>(sums[j]);
-            most[j] = g > most[j] ? g : most[j];
-        }
-    }
-    for (std::size_t j = 0; j < m; ++j) {
-        largest[j] = most[j];
-        points[j] = every[16 + j];
-    }
-}
-
-void best_of_few(const std::uint32_t* sums, const std::uint8_t* left, std::size_t dims,
-                 std::size_t m, std::uint32_t alpha, std::uint32_t* best, std::uint64_t* best_g) {
+BestOfFew best_of_few(const std::uint8_t* const* rows, std::size_t n_rows,
+                      const std::uint8_t* estimation, std::size_t dims, std::size_t m,
+                      std::size_t n, std::uint32_t alpha, const std::uint32_t* terms,
+                      std::int64_t* largest, std::uint64_t* points) {
     // Sixteen at a time, whatever m is, and without a branch.
     const auto least = static_cast<std::int32_t>(alpha);
-    std::int32_t all[16] = {}, some[16] = {}, top[16], winner[16];
-    for (std::size_t j = 0; j < m; ++j) all[j] = left[dims * m + j];
+    std::uint32_t all[16] = {}, shared[16] = {}, g[16] = {}, left[16];
+    std::int32_t everyone[16] = {}, some[16] = {}, top[16], winner[16], most[16] = {};
+    for (std::size_t r = 0; r < n_rows; ++r)
+        for (std::size_t j = 0; j < m; ++j) {
+            all[j] += rows[r][dims * m + j];
+            shared[j] -= terms[rows[r][dims * m + j]];
+        }
+    for (std::size_t j = 0; j < m; ++j) shared[j] += terms[all[j]];
+    for (std::size_t j = 0; j < n; ++j) everyone[j] = estimation[dims * m + j];
     for (std::size_t j = 0; j < 16; ++j) {
         top[j] = INT32_MIN;
         winner[j] = -1;
     }
-    for (std::size_t d = 0; d < dims; ++d, left += m, sums += 32) {
-        for (std::size_t j = 0; j < m; ++j) some[j] = left[j];
+    for (std::size_t d = 0; d < dims; ++d) {
+        for (std::size_t j = 0; j < m; ++j) {
+            g[j] = shared[j];
+            left[j] = 0;
+        }
+        for (std::size_t r = 0; r < n_rows; ++r)
+            for (std::size_t j = 0; j < m; ++j) {
+                const std::uint32_t on_left = rows[r][d * m + j];
+                g[j] += terms[on_left] + terms[rows[r][dims * m + j] - on_left];
+                left[j] += on_left;
+            }
+        for (std::size_t j = 0; j < m; ++j) g[j] -= terms[left[j]] + terms[all[j] - left[j]];
+        for (std::size_t j = 0; j < m; ++j) some[j] = estimation[d * m + j];
         for (std::size_t j = 0; j < 16; ++j) {
-            const auto g = static_cast<std::int32_t>(sums[j]);
+            const auto this_g = static_cast<std::int32_t>(g[j]);
+            most[j] = this_g > most[j] ? this_g : most[j];
             const std::int32_t is_worse = -static_cast<std::int32_t>(some[j] < least) |
-                                          -static_cast<std::int32_t>(all[j] - some[j] < least) |
-                                          -static_cast<std::int32_t>(g < top[j]);
-            top[j] = (top[j] & is_worse) | (g & ~is_worse);
+                                          -static_cast<std::int32_t>(everyone[j] - some[j] < least) |
+                                          -static_cast<std::int32_t>(this_g < top[j]);
+            top[j] = (top[j] & is_worse) | (this_g & ~is_worse);
             winner[j] = (winner[j] & is_worse) | (static_cast<std::int32_t>(d) & ~is_worse);
         }
     }
+    BestOfFew best{UINT32_MAX, 0, 0};
+    double best_gain = 0;
     for (std::size_t j = 0; j < m; ++j) {
-        best[j] = winner[j] < 0 ? UINT32_MAX
-                                : static_cast<std::uint32_t>(
-                                      static_cast<std::size_t>(winner[j]) * m + j);
-        best_g[j] = static_cast<std::uint64_t>(std::int64_t{top[j]});
+        largest[j] = most[j];
+        points[j] = all[j];
+        if (winner[j] < 0 || j >= n) continue;
+        const double gain = static_cast<double>(top[j]) / static_cast<double>(all[j]);
+        if (best.number != UINT32_MAX && gain < best_gain) continue;
+        const std::size_t number = static_cast<std::size_t>(winner[j]) * m + j;
+        best = {static_cast<std::uint32_t>(number), top[j], static_cast<std::int32_t>(all[j])};
+        best_gain = gain;
     }
+    return best;
 }
 #endif
 

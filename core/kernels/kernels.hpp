@@ -36,6 +36,12 @@ struct Kernels {
     void (*mixed_row_bits)(const float* row, const std::uint32_t* features, std::size_t dims,
                            std::size_t m, const float* thresholds, std::uint64_t* bits);
 
+    // The same of several rows, a word for each, with the bits of `everyone`: m <= 16, and all bits fit. Rows are
+    // readable, and words writable, up to a multiple of 4.
+    void (*rows_bits)(const float* const* rows, std::size_t n, const std::uint32_t* columns,
+                      std::size_t dims, std::size_t m, const float* thresholds,
+                      std::uint64_t everyone, std::uint64_t* bits);
+
     // Bits as of `row_bits`, of a row that becomes a split point: value d becomes threshold d*m+n before it is
     // compared. m <= 16, and no value is left of the thresholds from n on.
     void (*split_point_bits)(const float* row, const std::uint32_t* columns, std::size_t dims,
@@ -51,6 +57,15 @@ struct Kernels {
     void (*add64)(std::uint64_t* counters, const std::uint64_t* bits, std::size_t n,
                   std::uint64_t weight);
 
+    // counters[i] = how many of up to 255 points have bit i set, i < n, n a multiple of 8; so many words to a point.
+    void (*count8)(std::uint8_t* counters, const std::uint64_t* bits, std::size_t words,
+                   std::size_t points, std::size_t n);
+
+    // By label: counter i of row labels[p] += bit i of point p. A row has 64 counters for each
+    // word, and no counter overflows.
+    void (*count_rows8)(std::uint8_t* rows, const std::uint64_t* bits, std::size_t words,
+                        const std::uint32_t* labels, std::size_t points);
+
     // A structure point of a leaf that has seen few (see split/entropy_sums.hpp): no count is above 63, and
     // m and n are at most 16. With k(c) = c[i] where bit i is set, else c[dims*m+j] - c[i], for i = d*m+j, d < dims
     // and j < n: sums[i] += steps[k(label)] - steps[k(all)], and sums[dims*m+j] += steps[all[dims*m+j]] -
@@ -64,6 +79,17 @@ struct Kernels {
     // and sums[dims*m+j] -= terms[c[dims*m+j]]; or, if `less`, the other way round.
     void (*start_few)(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
                       std::size_t n, const std::uint32_t* terms, bool less);
+
+    // The bounds of a leaf that has seen few points follow one of them (see split/gain_bounds.hpp): ++all[j], and
+    // bounds[j] += steps[all[j]] - steps[label[j]] + rounding, j < n <= 16; no count is above 63. What they are then goes to
+    // `now` and `all_now` too, which have room for 16.
+    void (*grow_few)(std::uint64_t* bounds, std::uint8_t* all, const std::uint8_t* label,
+                     std::size_t n, const std::uint32_t* steps, std::uint32_t rounding,
+                     std::int64_t* now, std::uint8_t* all_now);
+    // Bit j of the result says whether now[j] is at least g_of_point * all_now[j], which is below 2^62, rounded
+    // towards 0.
+    std::uint32_t (*which_above)(const std::int64_t* now, const std::uint8_t* all_now, std::size_t n,
+                                 double g_of_point);
 
     // The candidates d*m+j, d < dims and j < n <= 16, with at least α points on both sides: left[d*m+j] on the left, the
     // others of left[dims*m+j] on the right. Returns how many; `valid` has room for 8 more than there are in all.
@@ -79,20 +105,15 @@ struct Kernels {
                      std::size_t n, std::size_t everyone, const std::uint64_t* terms,
                      std::uint64_t* g, std::uint64_t* points_met);
 
-    // G of all candidates where few points were counted (R14), m <= 16 split points to a dimension: first one
-    // row of counters after the other, then all that they come to. terms[n] is F(n), n < 64, the most points that
-    // a candidate has seen. Sums have 32 numbers for each dimension and for everyone, which are 0 at first; in the
-    // end, G of candidate d*m+j is at 32*d+j, as a signed number.
-    void (*add_terms)(const std::uint8_t* row, std::size_t dims, std::size_t m,
-                      const std::uint32_t* terms, std::uint32_t* sums);
-    // Of split point j: the largest G, or 0, and how many points it has seen.
-    void (*finish_terms)(std::uint32_t* sums, std::size_t dims, std::size_t m,
-                         const std::uint32_t* terms, std::int64_t* largest, std::uint64_t* points);
-    // Of split point j < m: the last of those candidates that have the largest G, and its G, among those with at
-    // least alpha of everyone's points on both sides (R6, R9); or 2^32-1, if there is none.
-    void (*best_of_few)(const std::uint32_t* sums, const std::uint8_t* left, std::size_t dims,
-                        std::size_t m, std::uint32_t alpha, std::uint32_t* best,
-                        std::uint64_t* best_g);
+    // The best split of a leaf that has seen few points (R6, R9), m <= 16 split points to a dimension, n of them so far.
+    // Each label has a row of counters, left[i] of candidate i = d*m+j, and everyone's at dims*m+j; so have the
+    // estimation points, of which a valid candidate has at least alpha on both sides. terms[n] is F(n), n < 64, the
+    // most structure points that a candidate has seen. Also, of split point j < m: the largest G, or 0, and how
+    // many structure points it has seen.
+    BestOfFew (*best_of_few)(const std::uint8_t* const* rows, std::size_t n_rows,
+                             const std::uint8_t* estimation, std::size_t dims, std::size_t m,
+                             std::size_t n, std::uint32_t alpha, const std::uint32_t* terms,
+                             std::int64_t* largest, std::uint64_t* points);
 
     // sums[k] += the share counts[k] / total in units of 2^-40, rounded half to even (R11), k < n.
     void (*shares8)(std::int64_t* sums, const std::uint8_t* counts, std::size_t n, double total);

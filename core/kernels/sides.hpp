@@ -114,6 +114,28 @@ void row_bits(const float* row, const std::uint32_t* columns, std::size_t dims, 
     });
 }
 
+// Four rows at a time: they share the thresholds, and none waits for another.
+void rows_bits(const float* const* rows, std::size_t n, const std::uint32_t* columns,
+               std::size_t dims, std::size_t m, const float* thresholds, std::uint64_t everyone,
+               std::uint64_t* bits) {
+    for (std::size_t i = 0; i < n; i += 4) {
+        const float *a = rows[i], *b = rows[i + 1], *c = rows[i + 2], *d = rows[i + 3];
+        std::uint64_t of_a = everyone, of_b = everyone, of_c = everyone, of_d = everyone;
+        const float* some = thresholds;
+        for (std::size_t k = 0, at = 0; k < dims; ++k, at += m, some += m) {
+            const std::size_t column = columns[k];
+            of_a |= left_of<false>(a[column], some, m) << at;
+            of_b |= left_of<false>(b[column], some, m) << at;
+            of_c |= left_of<false>(c[column], some, m) << at;
+            of_d |= left_of<false>(d[column], some, m) << at;
+        }
+        bits[i] = of_a;
+        bits[i + 1] = of_b;
+        bits[i + 2] = of_c;
+        bits[i + 3] = of_d;
+    }
+}
+
 // A threshold is written once its neighbours were read: together, they would wait for it.
 void split_point_bits(const float* row, const std::uint32_t* columns, std::size_t dims,
                       std::size_t m, std::size_t n, float* thresholds, std::uint64_t* bits) {

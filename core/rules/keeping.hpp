@@ -267,11 +267,16 @@ private:
             kept.project(features, t, scratch.values.data());
             visitor(scratch);
         };
-        // counted(list, values) if the list is long, else counted(label, weight, [point,] scratch) for each.
+        // counted(labels, rows) if the list is short and its points lie in rows, counted(list, values) if it is long,
+        // else counted(label, weight, [point,] scratch) for each.
         const auto count = [&](CellPoints& points, const Run& run, auto&& counted) {
             const auto ts = points.ts(run);
             const auto labels = points.labels(run);
             const auto weights = points.weights(run);
+            if constexpr (requires { kept.points(ts, scratch.rows); })
+                if (weights.empty() && candidates.may_keep(run.count, n_classes) &&
+                    kept.points(ts, scratch.rows))
+                    return counted(std::span<const Class>(labels), scratch.rows.data());
             if (scratch.list.set(labels, weights) &&
                 candidates.may_count_at_once(scratch.list, n_classes)) {
                 const std::size_t stride = LongList::stride(run.count);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "counts/counts.hpp"
 #include "split/best_split.hpp"
@@ -61,6 +62,20 @@ public:
                                      Class n_classes) {
         totals_.add(pool, shape, bits, n);
         estimation_.add(pool, shape, bits, y, n, n_classes);
+        none_valid_ = false;
+    }
+
+    // The first points of a stream, all at once, if they may be kept (see `Counts::keep_first`).
+    template <class SetBits>
+    void keep_structure(Pool& pool, const CandidateShape& shape, std::span<const Class> labels,
+                        SetBits&& set_bits) {
+        structure_.keep_first(pool, shape, labels, set_bits);
+    }
+    template <class SetBits>
+    void keep_estimation(Pool& pool, const CandidateShape& shape, std::span<const Class> labels,
+                         SetBits&& set_bits) {
+        estimation_.keep_first(pool, shape, labels, set_bits);
+        totals_.count(pool, shape, estimation_.kept_bits(), labels.size());
         none_valid_ = false;
     }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "counts/counts.hpp"
 #include "split/entropy.hpp"
@@ -46,22 +47,20 @@ std::optional<Choice> best_of_valid(const CandidateShape& shape, const Counts<St
 }
 
 // The same where the leaf has seen few points. `left` are the estimation points left of each candidate.
-inline std::optional<Choice> best_of_few(const CandidateShape& shape, std::uint32_t split_points,
-                                         const std::uint8_t* left, std::uint64_t alpha,
-                                         CheckScratch& check) {
-    check.best.resize(shape.split_points);
-    check.best_g.resize(shape.split_points);
-    kernels().best_of_few(check.few_sums.data(), left, shape.dims, shape.split_points,
-                          static_cast<std::uint32_t>(std::min<std::uint64_t>(alpha, 256)),
-                          check.best.data(), check.best_g.data());
-    std::optional<Choice> choice;
-    for (std::uint32_t j = 0; j < split_points; ++j) {
-        if (check.best[j] == no_candidate) continue;
-        const double this_gain = gain(check.best_g[j], check.every_point[j]);
-        if (!choice || this_gain >= choice->gain)
-            choice = Choice{check.best[j], check.best_g[j], this_gain};
-    }
-    return choice;
+template <class Gains>
+std::optional<Choice> best_of_few(const CandidateShape& shape, std::uint32_t split_points,
+                                  const std::uint8_t* left, std::uint64_t alpha,
+                                  std::span<const std::uint8_t* const> rows, Gains& gains,
+                                  CheckScratch& check) {
+    check.make_room(shape);
+    const BestOfFew best = kernels().best_of_few(
+        rows.data(), rows.size(), left, shape.dims, shape.split_points, split_points,
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(alpha, 256)),
+        EntropyTable::get().few_terms(), check.largest.data(), check.every_point.data());
+    gains.found_largest(shape, check);
+    if (best.number == no_candidate) return std::nullopt;
+    const auto g = static_cast<std::uint64_t>(std::int64_t{best.g});
+    return Choice{best.number, g, gain(g, static_cast<std::uint64_t>(best.points))};
 }
 
 // The paper's: estimation points make a candidate valid, structure points tell its gain.
@@ -70,10 +69,12 @@ std::optional<Choice> best_split(const CandidateShape& shape, std::uint32_t spli
                                  const EstimationTotals& estimation, std::uint64_t alpha,
                                  const StructureCounts& structure, Gains& gains,
                                  CheckScratch& check) {
-    if constexpr (requires { gains.work_out_few(shape, structure, check); })
-        if (const std::uint8_t* left = estimation.narrow())
-            if (gains.work_out_few(shape, structure, check))
-                return best_of_few(shape, split_points, left, alpha, check);
+    if constexpr (requires { gains.found_largest(shape, check); })
+        if (const std::uint8_t* left = estimation.in_bytes();
+            left && gains.has_seen_few(shape, structure))
+            if (const auto rows = structure.rows_in_bytes(shape, check.counters, check.rows);
+                !rows.empty())
+                return best_of_few(shape, split_points, left, alpha, rows, gains, check);
     check.valid = estimation.valid(shape, split_points, alpha, check.room);
     return best_of_valid(shape, structure, gains, check);
 }

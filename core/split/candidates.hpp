@@ -118,6 +118,21 @@ public:
                           CandidateScratch<Space>& scratch) {
         observe_estimation(pool, x, y, n, n_classes, scratch);
     }
+    // All points of a list, if it is short, where they lie. Rows are readable up to a multiple of 8.
+    bool may_keep(std::size_t points, Class n_classes) const {
+        return split_points_so_far_ > 0 && Evidence::may_keep(shape_, points, n_classes);
+    }
+    void count_structure(Pool& pool, Class, std::span<const Class> labels, const Point* rows) {
+        evidence_.keep_structure(pool, shape_, labels, [&](std::uint64_t* bits) {
+            sides(rows, labels.size(), bits);
+        });
+    }
+    void count_estimation(Pool& pool, Class, std::span<const Class> labels, const Point* rows) {
+        received_ += labels.size();
+        evidence_.keep_estimation(pool, shape_, labels, [&](std::uint64_t* bits) {
+            sides(rows, labels.size(), bits);
+        });
+    }
     // All points of a list, if it is long: values[d * list.stride + i]. The counts are the same.
     bool may_count_at_once(const LongList& list, Class n_classes) const {
         return split_points_so_far_ > 0 && !Evidence::may_keep(shape_, list.weight(), n_classes);
@@ -312,6 +327,20 @@ private:
         add_everyone(bits);
     }
 
+    // Of several points.
+    void sides(const Point* rows, std::size_t n, std::uint64_t* bits) const {
+        if (!mixed_ && shape_.words() == 1 && shape_.split_points <= 16) [[likely]]
+            return kernels().rows_bits(rows, n, features(), shape_.dims, shape_.split_points,
+                                       thresholds(), everyone_in_one_word(), bits);
+        const std::size_t words = shape_.words();
+        for (std::size_t i = 0; i < n; ++i, bits += words) {
+            std::fill_n(bits, words, 0);
+            (mixed_ ? kernels().mixed_row_bits : kernels().row_bits)(
+                rows[i], features(), shape_.dims, shape_.split_points, thresholds(), bits);
+            add_everyone(bits);
+        }
+    }
+
     RIPARIAN_HOT std::uint64_t* make_room_for_bits(CandidateScratch<Space>& scratch) const {
         const std::size_t words = shape_.words();
         if (scratch.bits.size() < words) scratch.bits.resize(words);
@@ -322,9 +351,13 @@ private:
 
     RIPARIAN_HOT void add_everyone(std::uint64_t* bits) const {
         if (shape_.words() == 1) [[likely]]
-            bits[0] |= ((std::uint64_t{1} << split_points_so_far_) - 1) << shape_.candidates();
+            bits[0] |= everyone_in_one_word();
         else
             set_bits(bits, shape_.everyone(0), split_points_so_far_);
+    }
+
+    std::uint64_t everyone_in_one_word() const {
+        return ((std::uint64_t{1} << split_points_so_far_) - 1) << shape_.candidates();
     }
 
     static void set_bits(std::uint64_t* bits, std::size_t first, std::size_t count) {

@@ -101,8 +101,11 @@ inline double gain(std::uint64_t g, std::uint64_t points) {
 // The least G that a gain above `min_gain` takes, or a little less: what is below needs no division.
 // Only where no sum can have wrapped.
 inline constexpr std::uint64_t most_points_unwrapped = std::uint64_t{1} << 32;
+inline double least_g_of_point(double min_gain) {
+    return min_gain * (1 - 0x1p-40) * entropy_scale;
+}
 inline std::int64_t least_g(double min_gain, std::uint64_t points) {
-    const double g = min_gain * (1 - 0x1p-40) * static_cast<double>(points) * entropy_scale;
+    const double g = least_g_of_point(min_gain) * static_cast<double>(points);
     return g < 0x1p62 ? static_cast<std::int64_t>(g) : std::int64_t{1} << 62;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -49,16 +50,15 @@ public:
         };
         sum_entropies(shape, structure, for_each, check);
         find_largest(shape, check);
-        if (kept()) tighten(shape, check);
+        found_largest(shape, check);
     }
 
-    // The same if the leaf has seen few points: whether it has.
-    bool work_out_few(const CandidateShape& shape, const StructureCounts& structure,
-                      CheckScratch& check) {
-        if (!are_few(shape, points_of(shape, structure))) return false;
-        sum_few_entropies(shape, structure, check);
+    bool has_seen_few(const CandidateShape& shape, const StructureCounts& structure) const {
+        return are_few(shape, points_of(shape, structure));
+    }
+    // The largest G of each split point, as it is now, is in `check`.
+    void found_largest(const CandidateShape& shape, const CheckScratch& check) {
         if (kept()) tighten(shape, check);
-        return true;
     }
 
     void move_to(Pool& pool, const CandidateShape& shape) {
@@ -79,9 +79,15 @@ public:
     // A structure point of label y was added to the counts, n copies of it.
     RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const StructureCounts& structure,
                           const std::uint64_t*, Class y, Weight n,
-                          std::uint32_t split_points_so_far, CheckScratch&) {
+                          std::uint32_t split_points_so_far, CheckScratch& check) {
         const auto& F = EntropyTable::get();
         const std::uint64_t points = points_[shape.everyone(0)] + n;  // no other count is larger
+        const std::uint8_t* const row = structure.row_in_bytes(shape, y);
+        check.few_now = n == 1 && row && are_few(shape, points);
+        if (check.few_now) [[likely]]
+            return kernels().grow_few(bounds_, points_.in_bytes() + shape.everyone(0),
+                                      row + shape.everyone(0), split_points_so_far, F.few_steps(),
+                                      rounding, check.bounds_now.data(), check.points_now.data());
         points_.fit(pool, points);
         if (n == 1 && points < EntropyTable::size) [[likely]]
             grow(shape, structure, y, n, split_points_so_far,
@@ -92,11 +98,19 @@ public:
     }
 
     // No candidate has a gain above `min_gain`, of split points that `may_be_valid(j)`. It may say no where
-    // that is so.
+    // that is so. To be asked when a point was added, with what that left in `check`.
     template <class MayBeValid>
     RIPARIAN_HOT bool none_above(double min_gain, const CandidateShape& shape,
                                  std::uint32_t split_points_so_far,
-                                 MayBeValid&& may_be_valid, const CheckScratch&) const {
+                                 MayBeValid&& may_be_valid, const CheckScratch& check) const {
+        if (check.few_now && min_gain < most_gain) [[likely]] {
+            std::uint32_t above =
+                kernels().which_above(check.bounds_now.data(), check.points_now.data(),
+                                      split_points_so_far, least_g_of_point(min_gain));
+            for (; above; above &= above - 1)
+                if (may_be_valid(static_cast<std::uint32_t>(std::countr_zero(above)))) return false;
+            return true;
+        }
         if (points_[shape.everyone(0)] > most_points) return false;
         return points_.visit([&, bounds = bounds_](const auto* points) {
             const auto* of_all = points + shape.candidates();
@@ -167,8 +181,10 @@ private:
 
     // A candidate's own part changes by two differences of F, four numbers that are each less than a unit from
     // the truth as long as float64 has bits for them. With more points the bounds, which may wrap, are not asked.
-    static constexpr std::uint64_t rounding = 4;
+    static constexpr std::uint32_t rounding = 4;
     static constexpr std::uint64_t most_points = std::uint64_t{1} << 24;
+
+    static constexpr double most_gain = 0x1p20;  // in bits: there is none, and G of it would fit
 
     std::uint64_t* bounds_ = nullptr;  // one per split point
     Counters points_;                  // at everyone's places: N of each split point

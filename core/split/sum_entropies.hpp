@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -21,11 +22,12 @@ struct CheckScratch {
     std::vector<std::uint64_t> left;         // and n', its structure points on the left
     std::vector<std::uint64_t> every_g;      // for each split point, F(N) - Σ_k F(n_k)
     std::vector<std::uint64_t> every_point;  // and N, the structure points it has seen,
-    std::vector<std::int64_t> largest;       // and the largest G, room for 16 at the least,
-    std::vector<std::uint32_t> best;         // and its best valid candidate, if it was asked for,
-    std::vector<std::uint64_t> best_g;       // and G of that
-    std::vector<std::uint32_t> few_sums;     // see `sum_few_entropies`
-    std::vector<std::uint8_t> narrow;        // a row in bytes
+    std::vector<std::int64_t> largest;       // and the largest G, room for 16 at the least
+    std::array<std::int64_t, 16> bounds_now;  // for each split point, the bound (see gain_bounds.hpp)
+    std::array<std::uint8_t, 16> points_now;  // and N, once a point was added,
+    bool few_now = false;                     // if the leaf has seen few
+    std::vector<std::uint8_t> counters;      // made from kept points, of one byte each
+    std::vector<const std::uint8_t*> rows;   // of counters of one byte
     Pool pool;                               // counters made from kept points
 
     void make_room(const CandidateShape& shape) {
@@ -70,30 +72,9 @@ void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
     });
 }
 
-// The same of all candidates, into `few_sums`, with the largest G of each split point, where the leaf has seen few
-// points.
+// Whether a leaf that has seen so many points has seen few.
 inline bool are_few(const CandidateShape& shape, std::uint64_t points) {
     return points < EntropyTable::few && shape.split_points <= 16;
-}
-template <class Stream>
-void sum_few_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
-                       CheckScratch& check) {
-    const std::uint32_t* F = EntropyTable::get().few_terms();
-    const Kernels& kernel = kernels();
-    check.make_room(shape);
-    const std::size_t numbers = (std::size_t{shape.dims} + 1) * 32;
-    if (check.few_sums.size() < numbers) check.few_sums.resize(numbers);
-    std::fill_n(check.few_sums.data(), numbers, 0u);
-    const auto add = [&](const std::uint8_t* row) {
-        kernel.add_terms(row, shape.dims, shape.split_points, F, check.few_sums.data());
-    };
-    structure.for_each_row(shape, check.pool, [&](const auto* row) {
-        if constexpr (sizeof *row == 1) return add(row);
-        check.narrow.assign(row, row + shape.counters());
-        add(check.narrow.data());
-    });
-    kernel.finish_terms(check.few_sums.data(), shape.dims, shape.split_points, F,
-                        check.largest.data(), check.every_point.data());
 }
 
 // The same for some candidates from few kept points, with N of the split points of these candidates.
