@@ -18,9 +18,12 @@
 #include "kept/kept_points.hpp"
 #include "kept/listed.hpp"
 #include "kept/lists.hpp"
+#include "rules/two_streams_evidence.hpp"
 #include "settings.hpp"
 #include "shuffle.hpp"
+#include "space/columns.hpp"
 #include "split/best_split.hpp"
+#include "split/candidates.hpp"
 #include "split/entropy_sums.hpp"
 #include "split/gain_bounds.hpp"
 #include "split/long_list.hpp"
@@ -691,15 +694,96 @@ void test_sides(std::uint64_t seed) {
     CHECK(others == bits);
 }
 
+// A leaf that settles counts a short list at once: as if its points came one after the other, and charged alike.
+// How often it had a split.
+int test_first_points(std::uint64_t seed, CandidateScratch<Columns>& scratch) {
+    using Settled = Candidates<Columns, TwoStreamsEvidence<GainBounds>>;
+    Draws draws(key(seed, 10));
+    const std::size_t dims = 1 + draws.below(14), columns = 20;
+    const auto m = static_cast<std::uint32_t>(1 + draws.below(20));
+    const auto classes = static_cast<Class>(1 + draws.below(4));
+    const std::size_t structure = 1 + draws.below(24), points = structure + draws.below(24);
+    const CandidateShape shape{static_cast<std::uint32_t>(dims), m};
+    std::vector<Columns::Feature> features(dims);
+    const bool mixed = draws.below(4) == 0;
+    for (auto& feature : features)
+        feature = static_cast<std::uint32_t>(draws.below(columns)) |
+                  (mixed ? static_cast<std::uint32_t>(draws.below(2)) << 31 : 0);
+    std::vector<float> x(points * columns);
+    for (float& value : x) value = static_cast<float>(draws.below(6));
+    std::vector<const float*> rows(points + 8, x.data());
+    std::vector<Class> labels(points);
+    for (std::size_t i = 0; i < points; ++i) {
+        rows[i] = x.data() + i * columns;
+        labels[i] = static_cast<Class>(draws.below(classes));
+    }
+    const std::span<const Class> all(labels);
+    if (!TwoStreamsEvidence<GainBounds>::may_keep(shape, structure, classes) ||
+        !TwoStreamsEvidence<GainBounds>::may_keep(shape, points - structure, classes))
+        return 0;
+
+    Pool pool, plain_pool;
+    Settled* at_once = Settled::make(pool, features, m, 0);
+    Settled* plain = Settled::make(plain_pool, features, m, 0);
+    CHECK(pool.live() == Pool::block_size(sizeof(Settled) + 8 * m + 4 * shape.candidates() +
+                                          std::max<std::size_t>(4 * dims, 64)) +
+                             Pool::block_size(shape.counters()));
+    for (std::size_t i = 0; i < std::min<std::size_t>(m, structure); ++i) {
+        at_once->add_split_point(i, rows[i], scratch);
+        plain->add_split_point(i, rows[i], scratch);
+    }
+    at_once->count_structure(pool, classes, all.first(structure), rows.data());
+    if (points > structure)
+        at_once->count_estimation(pool, classes, all.subspan(structure), rows.data() + structure);
+    for (std::size_t i = 0; i < points; ++i)
+        if (i < structure)
+            plain->count_structure(plain_pool, classes, labels[i], 1, rows[i], scratch);
+        else
+            plain->count_estimation(plain_pool, classes, labels[i], 1, rows[i], scratch);
+    CHECK(pool.live() == plain_pool.live());
+    CHECK(at_once->received() == plain->received());
+
+    int chosen = 0;
+    for (std::uint64_t alpha = 1; alpha < 4; ++alpha) {
+        const auto found = at_once->best(alpha, scratch), expected = plain->best(alpha, scratch);
+        CHECK(found.has_value() == expected.has_value());
+        if (!found) break;
+        ++chosen;
+        CHECK(found->candidate == expected->candidate && found->g == expected->g);
+        EstimationHistogram left, right, plain_left, plain_right;
+        at_once->fill_children(pool, found->candidate, left, right);
+        plain->fill_children(plain_pool, found->candidate, plain_left, plain_right);
+        for (Class y = 0; y < classes; ++y)
+            CHECK(left[y] == plain_left[y] && right[y] == plain_right[y]);
+        left.release(pool);
+        right.release(pool);
+        plain_left.release(plain_pool);
+        plain_right.release(plain_pool);
+    }
+    if (chosen) {
+        at_once->keep_gains(pool, classes, scratch);
+        plain->keep_gains(plain_pool, classes, scratch);
+        CHECK(pool.live() == plain_pool.live());
+        Pool other;
+        at_once = at_once->moved_to(other);
+        CHECK(other.live() == pool.live());
+        at_once->release(other);
+        CHECK(other.live() == 0);
+    } else {
+        at_once->release(pool);
+        CHECK(pool.live() == 0);
+    }
+    plain->release(plain_pool);
+    CHECK(plain_pool.live() == 0);
+    return chosen;
+}
+
 }  // namespace
 
 int main() {
     for (std::uint64_t seed = 0; seed < 24; ++seed) test_rows(seed);
     for (std::uint64_t seed = 0; seed < 10; ++seed) test_pixels(seed);
     for (std::uint64_t seed = 0; seed < 100; ++seed) test_lists(seed);
-    int said = 0;
-    for (std::uint64_t seed = 0; seed < 300; ++seed) said += test_bounds(seed);
-    CHECK(said > 5000);
     Shuffle shuffle;
     for (std::uint64_t seed = 0; seed < 500; ++seed) test_shuffle(seed, shuffle);
     for (const Kernels* set : {
@@ -727,6 +811,14 @@ int main() {
         }
         CHECK(by_sums > 400 && by_bounds > 400);
         for (std::uint64_t seed = 0; seed < 400; ++seed) test_sides(seed);
+        int said = 0;
+        for (std::uint64_t seed = 0; seed < 300; ++seed) said += test_bounds(seed);
+        CHECK(said > 5000);
+        CandidateScratch<Columns> scratch;
+        int first_points = 0;
+        for (std::uint64_t seed = 0; seed < 600; ++seed)
+            first_points += test_first_points(seed, scratch);
+        CHECK(first_points > 400);
         std::printf("looks with %s kernels\n", set->name);
     }
     std::puts("all as the rules say");
