@@ -761,7 +761,15 @@ int test_first_points(std::uint64_t seed, CandidateScratch<Columns>& scratch) {
         plain_right.release(plain_pool);
     }
     if (chosen) {
+        // From now on structure points are counted, a row for each label, and there are bounds and their points.
+        const std::size_t room = std::bit_ceil(std::max<std::size_t>(structure, 8));
+        const std::size_t with_gains = pool.live() -
+                                       Pool::block_size(room * (8 * shape.words() + 4)) +
+                                       Pool::block_size(classes * shape.counters()) +
+                                       Pool::block_size(8 * shape.counters()) +
+                                       Pool::block_size(shape.counters());
         at_once->keep_gains(pool, classes, scratch);
+        CHECK(pool.live() == with_gains);
         plain->keep_gains(plain_pool, classes, scratch);
         CHECK(pool.live() == plain_pool.live());
         Pool other;
