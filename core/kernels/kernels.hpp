@@ -81,8 +81,8 @@ struct Kernels {
                       std::size_t n, const std::uint32_t* terms, bool less);
 
     // The bounds of a leaf that has seen few points follow one of them (see split/gain_bounds.hpp): ++all[j], and
-    // bounds[j] += steps[all[j]] - steps[label[j]] + rounding, j < n <= 16; no count is above 63. What they are then goes to
-    // `now` and `all_now` too, which have room for 16.
+    // bounds[j] += steps[all[j]] - steps[label[j]] + rounding, j < n <= 16; no count is above 63. What they are then
+    // goes to `now` and `all_now` too, which have room for 16.
     void (*grow_few)(std::uint64_t* bounds, std::uint8_t* all, const std::uint8_t* label,
                      std::size_t n, const std::uint32_t* steps, std::uint32_t rounding,
                      std::int64_t* now, std::uint8_t* all_now);
@@ -91,8 +91,9 @@ struct Kernels {
     std::uint32_t (*which_above)(const std::int64_t* now, const std::uint8_t* all_now, std::size_t n,
                                  double g_of_point);
 
-    // The candidates d*m+j, d < dims and j < n <= 16, with at least α points on both sides: left[d*m+j] on the left, the
-    // others of left[dims*m+j] on the right. Returns how many; `valid` has room for 8 more than there are in all.
+    // The candidates d*m+j, d < dims and j < n <= 16, with at least α points on both sides: left[d*m+j] on the
+    // left, the others of left[dims*m+j] on the right. Returns how many; `valid` has room for 8 more than there are
+    // in all.
     std::size_t (*find_valid)(const std::uint8_t* left, std::size_t dims, std::size_t m,
                               std::size_t n, std::uint8_t alpha, Candidate* valid);
 
@@ -105,7 +106,7 @@ struct Kernels {
                      std::size_t n, std::size_t everyone, const std::uint64_t* terms,
                      std::uint64_t* g, std::uint64_t* points_met);
 
-    // The best split of a leaf that has seen few points (R6, R9), m <= 16 split points to a dimension, n of them so far.
+    // The best split of a leaf that has seen few points (R6, R9), m <= 16 split points to a dimension, n so far.
     // Each label has a row of counters, left[i] of candidate i = d*m+j, and everyone's at dims*m+j; so have the
     // estimation points, of which a valid candidate has at least alpha on both sides. terms[n] is F(n), n < 64, the
     // most structure points that a candidate has seen. Also, of split point j < m: the largest G, or 0, and how
@@ -134,7 +135,8 @@ struct Kernels {
                               float* values);
 
     // The loops of a look (R20). Values and thresholds are readable up to a multiple of 16; thresholds are NaN
-    // past the last, and so are the values of `left_words`. A value is left of a threshold if it is <= it or, where `equal` says so, equal to it (R22).
+    // past the last, and so are the values of `left_words`. A value is left of a threshold if it is <= it or, where
+    // `equal` says so, equal to it (R22).
 
     // How many of n values are left of the threshold. They are NaN past the last, up to a multiple of 16.
     std::size_t (*count_left)(const float* values, std::size_t n, float threshold, bool equal);
