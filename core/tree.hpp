@@ -38,7 +38,7 @@ public:
     using Batch = typename Space::Batch;
     using Settings = typename Rule::Settings;
     using Context = riparian::Context<Space, Rule>;
-    using Candidates = riparian::Candidates<Space, typename Rule::Evidence>;
+    using Candidates = riparian::Candidates<Space, typename Rule::template Evidence<Space>>;
     using Leaf = riparian::Leaf<Candidates>;
     using State = TreeState<Space>;
 
