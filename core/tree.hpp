@@ -38,7 +38,7 @@ public:
     using Batch = typename Space::Batch;
     using Settings = typename Rule::Settings;
     using Context = riparian::Context<Space, Rule>;
-    using Candidates = riparian::Candidates<Space, typename Rule::Evidence>;
+    using Candidates = riparian::Candidates<Space, typename Rule::template Evidence<Space>>;
     using Leaf = riparian::Leaf<Candidates>;
     using State = TreeState<Space>;
 
@@ -321,7 +321,8 @@ private:
         const Candidates& candidates = *leaves_[index].candidates;
         const std::uint32_t candidate = choice.candidate;
         Leaf left, right;
-        candidates.fill_children(histograms_, candidate, left.estimation, right.estimation);
+        candidates.fill_children(histograms_, candidate, left.estimation, right.estimation,
+                                 context.scratch.labels);
         left.born = right.born = candidates.born(candidate);
         split(index, {candidates.feature(candidate), candidates.threshold(candidate), choice.g},
               left, right, context);

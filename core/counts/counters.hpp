@@ -93,6 +93,15 @@ public:
         return add_much(pool, i, n);
     }
 
+    // Counter i becomes counts[i]; none of them is above the largest.
+    void set(Pool& pool, const std::uint64_t* counts, std::uint64_t largest) {
+        fit(pool, largest);
+        visit([&](auto* counters) {
+            using Count = std::remove_reference_t<decltype(counters[0])>;
+            for (std::size_t i = 0; i < size_; ++i) counters[i] = static_cast<Count>(counts[i]);
+        });
+    }
+
     // Counter first+i grows by amounts[i], i < count; they must fit.
     template <class Amount>
     void add_all(std::size_t first, const Amount* amounts, std::size_t count) {

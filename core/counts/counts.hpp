@@ -112,9 +112,14 @@ public:
     // Turn kept points into counts.
     void count(Pool& pool, const CandidateShape& shape, Class n_classes) {
         if (counted()) return;
-        rows_.allocate(pool, std::size_t{n_classes} * shape.counters());
-        for (std::uint32_t i = 0; i < kept_; ++i)
-            add_to_row(pool, shape, bits_ + i * shape.words(), labels_[i], 1);
+        const std::size_t rows = kept_ ? std::max<std::size_t>(n_classes, classes(shape)) : n_classes;
+        rows_.allocate(pool, rows * shape.counters());
+        if (kept_ <= std::numeric_limits<std::uint8_t>::max())
+            kernels().count_rows8(rows_.in_bytes(), shape.counters(), bits_, shape.words(), labels_,
+                                  kept_);
+        else
+            for (std::uint32_t i = 0; i < kept_; ++i)
+                add_to_row(pool, shape, bits_ + i * shape.words(), labels_[i], 1);
         release_points(pool, shape);
     }
 
@@ -162,7 +167,7 @@ public:
     }
 
     // visitor(label, how many of its points are left of candidate i, how many right of it), labels in any
-    // order, some of them perhaps more than once.
+    // order, some of them perhaps more than once. No branch asks whether a kept point is on either side.
     template <class Visitor>
     void labels_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
                    Visitor&& visitor) const {
@@ -175,9 +180,16 @@ public:
         } else {
             for_each_kept(shape, split_point, i,
                           [&](std::size_t p, std::uint64_t left, std::uint64_t all) {
-                              if (all) visitor(labels_[p], left, all - left);
+                              visitor(labels_[p], left, all - left);
                           });
         }
+    }
+    // No label is as large.
+    std::size_t classes(const CandidateShape& shape) const {
+        if (counted()) return rows_.size() / shape.counters();
+        Class top = 0;
+        for (std::uint32_t i = 0; i < kept_; ++i) top = std::max(top, labels_[i]);
+        return top + std::size_t{1};
     }
 
     // sums[i] += all labels together left of candidate i.
@@ -282,11 +294,9 @@ private:
     std::span<const std::uint8_t* const> rows_of_kept(
         const CandidateShape& shape, std::vector<std::uint8_t>& room,
         std::vector<const std::uint8_t*>& rows) const {
-        Class top = 0;
-        for (std::uint32_t i = 0; i < kept_; ++i) top = std::max(top, labels_[i]);
-        const std::size_t n = top + std::size_t{1}, stride = 64 * shape.words();
+        const std::size_t n = classes(shape), stride = 64 * shape.words();
         room.assign(n * stride, 0);
-        kernels().count_rows8(room.data(), bits_, shape.words(), labels_, kept_);
+        kernels().count_rows8(room.data(), stride, bits_, shape.words(), labels_, kept_);
         return rows_met(room.data(), n, stride, shape.everyone(0), rows);
     }
 

@@ -26,15 +26,15 @@ public:
         top_ = std::max(top_, counts_.add(pool, y, n));
     }
 
-    // Of a new leaf: room for so many classes, so that it is asked for once.
-    void reserve(Pool& pool, std::size_t n) {
-        if (n) counts_.allocate(pool, n);
-    }
-
+    // Of a new leaf: counts of so many classes.
     void restore(Pool& pool, const std::uint64_t* counts, std::size_t n) {
-        reserve(pool, n);
-        for (Class y = 0; y < n; ++y)
-            if (counts[y]) add(pool, y, counts[y]);
+        if (n == 0) return;
+        counts_.allocate(pool, n);
+        for (std::size_t y = 0; y < n; ++y) {
+            total_ += counts[y];
+            top_ = std::max(top_, counts[y]);
+        }
+        counts_.set(pool, counts, top_);
     }
 
     std::uint64_t total() const { return total_; }          // N^e(A)

@@ -76,9 +76,8 @@ void count8(std::uint8_t* counters, const std::uint64_t* bits, std::size_t words
 #endif
 }
 
-void count_rows8(std::uint8_t* rows, const std::uint64_t* bits, std::size_t words,
+void count_rows8(std::uint8_t* rows, std::size_t n, const std::uint64_t* bits, std::size_t words,
                  const std::uint32_t* labels, std::size_t points) {
-    const std::size_t n = 64 * words;
     for (std::size_t p = 0; p < points; ++p) add8(rows + labels[p] * n, bits + p * words, n, 1);
 }
 

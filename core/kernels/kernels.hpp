@@ -61,10 +61,9 @@ struct Kernels {
     void (*count8)(std::uint8_t* counters, const std::uint64_t* bits, std::size_t words,
                    std::size_t points, std::size_t n);
 
-    // By label: counter i of row labels[p] += bit i of point p. A row has 64 counters for each
-    // word, and no counter overflows.
-    void (*count_rows8)(std::uint8_t* rows, const std::uint64_t* bits, std::size_t words,
-                        const std::uint32_t* labels, std::size_t points);
+    // By label: counter i of row labels[p] += bit i of point p, i < n, the counters of a row. None overflows.
+    void (*count_rows8)(std::uint8_t* rows, std::size_t n, const std::uint64_t* bits,
+                        std::size_t words, const std::uint32_t* labels, std::size_t points);
 
     // A structure point of a leaf that has seen few (see split/entropy_sums.hpp): no count is above 63, and
     // m and n are at most 16. With k(c) = c[i] where bit i is set, else c[dims*m+j] - c[i], for i = d*m+j, d < dims

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/hot.hpp"
 #include "memory/chunks.hpp"
 #include "memory/pages.hpp"
 
@@ -61,6 +62,7 @@ public:
         if (free) {
             void* block = free;
             std::memcpy(&free, block, sizeof free);
+            prefetch(free);  // the next one is read when this size is asked for again
             return block;
         }
         return cut(size);

@@ -28,7 +28,8 @@ struct Adaptive : Regrowing<Adaptive> {
         double fading = 0;              // of what is known of the memories
         double drift_confidence = 0;    // δ
     };
-    using Evidence = TwoStreams::Evidence;
+    template <class Space>
+    using Evidence = TwoStreams::Evidence<Space>;
     using Stream = TwoStreams::Stream;
 
     // What a leaf has beside its histogram.

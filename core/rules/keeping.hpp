@@ -27,7 +27,7 @@ namespace riparian {
 
 struct Keeping : Regrowing<Keeping> {
     using Settings = KeptSettings;
-    // Settled leaves start with what they list: their split points have seen the same points, and bounds hold long.
+    template <class>
     using Evidence = TwoStreamsEvidence<GainBounds>;
     using Stream = TwoStreams::Stream;
 

@@ -23,6 +23,7 @@ struct OneStream {
         std::uint64_t replace_after = unbounded;  // a tree of more points may be replaced
         Rate bagging;                             // 1: how often a tree takes a point, on average
     };
+    template <class>
     using Evidence = OneStreamEvidence;
     // What a tree that may be replaced is judged by.
     struct Record {

@@ -45,6 +45,9 @@ public:
                        Visitor&& visitor) const {
         counts_.labels_at(shape, split_point, i, visitor);
     }
+    std::size_t predicting_classes(const CandidateShape& shape) const {
+        return counts_.classes(shape);
+    }
 
     bool summed() const { return sums_.kept(); }
     void save(const CandidateShape& shape, std::uint32_t split_points, EvidenceArrays& out) const;

@@ -18,10 +18,10 @@ concept SplitRule =
              const typename Tree::Cut& cut, const typename Rule::Settings& settings,
              typename Tree::State& state, const typename Tree::State& const_state,
              typename Space::Point x) {
-        typename Rule::Evidence;                 // what the candidates of a leaf have seen
-        typename Rule::Record;                   // what the rule keeps of a tree
-        typename Rule::template Shared<Space>;   // what all trees read
-        typename Rule::template Scratch<Space>;  // what a thread works with
+        typename Rule::template Evidence<Space>;  // what the candidates of a leaf have seen
+        typename Rule::Record;                    // what the rule keeps of a tree
+        typename Rule::template Shared<Space>;    // what all trees read
+        typename Rule::template Scratch<Space>;   // what a thread works with
         // The first leaf of a tree is there.
         { Rule::plant(tree, context) };
         // Point t arrives (with the key of the tree's streams), before its weight is known.

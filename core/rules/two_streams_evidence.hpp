@@ -132,6 +132,10 @@ public:
                        Visitor&& visitor) const {
         estimation_.labels_at(shape, split_point, i, visitor);
     }
+    // No such label is as large.
+    std::size_t predicting_classes(const CandidateShape& shape) const {
+        return estimation_.classes(shape);
+    }
 
     bool summed() const { return gains_.kept(); }
     void save(const CandidateShape& shape, std::uint32_t split_points, EvidenceArrays& out) const;

@@ -186,23 +186,19 @@ public:
         evidence_.keep_gains(pool, shape_, split_points_so_far_, n_classes, scratch.check);
     }
 
-    // The children of a candidate start with its estimation counts (R10).
+    // The children of a candidate start with its estimation counts (R10), which are made in `room`.
     void fill_children(Pool& pool, std::uint32_t candidate, EstimationHistogram& left,
-                       EstimationHistogram& right) const {
-        const auto for_each = [&](auto&& visitor) {
-            evidence_.predicting_at(shape_, candidate % shape_.split_points, candidate, visitor);
-        };
-        std::size_t left_classes = 0, right_classes = 0;
-        for_each([&](Class y, std::uint64_t on_left, std::uint64_t on_right) {
-            left_classes = std::max<std::size_t>(left_classes, on_left ? y + 1 : 0);
-            right_classes = std::max<std::size_t>(right_classes, on_right ? y + 1 : 0);
-        });
-        left.reserve(pool, left_classes);
-        right.reserve(pool, right_classes);
-        for_each([&](Class y, std::uint64_t on_left, std::uint64_t on_right) {
-            if (on_left) left.add(pool, y, on_left);
-            if (on_right) right.add(pool, y, on_right);
-        });
+                       EstimationHistogram& right, std::vector<std::uint64_t>& room) const {
+        const std::size_t n = evidence_.predicting_classes(shape_);
+        room.assign(2 * n, 0);
+        std::uint64_t *const of_left = room.data(), *const of_right = of_left + n;
+        evidence_.predicting_at(shape_, candidate % shape_.split_points, candidate,
+                                [=](Class y, std::uint64_t on_left, std::uint64_t on_right) {
+                                    of_left[y] += on_left;
+                                    of_right[y] += on_right;
+                                });
+        left.restore(pool, of_left, without_zeros(of_left, n));
+        right.restore(pool, of_right, without_zeros(of_right, n));
     }
 
     void save(TreeState<Space>& out) const;
@@ -230,6 +226,12 @@ private:
           mixed_(std::any_of(features.begin(), features.end(), Space::equals)) {
         Block::fill(this, shape, features.data());
         evidence_.allocate(pool, shape_);
+    }
+
+    // So many counts, less those at the end.
+    static std::size_t without_zeros(const std::uint64_t* counts, std::size_t n) {
+        while (n > 0 && counts[n - 1] == 0) --n;
+        return n;
     }
 
     std::uint64_t* born() { return Block::born(this, shape_); }

@@ -751,8 +751,9 @@ int test_first_points(std::uint64_t seed, CandidateScratch<Columns>& scratch) {
         ++chosen;
         CHECK(found->candidate == expected->candidate && found->g == expected->g);
         EstimationHistogram left, right, plain_left, plain_right;
-        at_once->fill_children(pool, found->candidate, left, right);
-        plain->fill_children(plain_pool, found->candidate, plain_left, plain_right);
+        at_once->fill_children(pool, found->candidate, left, right, scratch.labels);
+        plain->fill_children(plain_pool, found->candidate, plain_left, plain_right,
+                             scratch.labels);
         for (Class y = 0; y < classes; ++y)
             CHECK(left[y] == plain_left[y] && right[y] == plain_right[y]);
         left.release(pool);
