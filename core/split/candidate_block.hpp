@@ -36,7 +36,7 @@ public:
     // Everything behind the header, as it is before the first split point.
     static void fill(Header* header, const CandidateShape& shape, const Feature* features) {
         // Nothing is <= NaN: a split point that is not there yet counts nothing.
-        std::uninitialized_fill_n(thresholds(header, shape), shape.candidates(),
+        std::uninitialized_fill_n(thresholds(header), shape.candidates(),
                                   std::numeric_limits<float>::quiet_NaN());
         // Some of it may be read as thresholds, all of it is copied.
         std::memset(block(header) + features_at(shape), 0, bytes(shape) - features_at(shape));
@@ -59,12 +59,12 @@ public:
     }
 
     // Of candidate d*m+j.
-    static float* thresholds(Header* header, const CandidateShape& shape) {
+    static float* thresholds(Header* header) {
         static_assert(sizeof(Header) % alignof(float) == 0);
         return reinterpret_cast<float*>(block(header) + sizeof(Header));
     }
-    static const float* thresholds(const Header* header, const CandidateShape& shape) {
-        return thresholds(const_cast<Header*>(header), shape);
+    static const float* thresholds(const Header* header) {
+        return thresholds(const_cast<Header*>(header));
     }
     // Per dimension.
     static const Feature* features(const Header* header, const CandidateShape& shape) {

@@ -236,8 +236,8 @@ private:
 
     std::uint64_t* born() { return Block::born(this, shape_); }
     const std::uint64_t* born() const { return Block::born(this, shape_); }
-    float* thresholds() { return Block::thresholds(this, shape_); }
-    const float* thresholds() const { return Block::thresholds(this, shape_); }
+    float* thresholds() { return Block::thresholds(this); }
+    const float* thresholds() const { return Block::thresholds(this); }
 
     RIPARIAN_HOT void project(Point x, CandidateScratch<Space>& scratch) const {
         if (scratch.values.size() < shape_.dims) scratch.values.resize(shape_.dims);
