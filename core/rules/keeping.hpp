@@ -27,6 +27,8 @@ namespace riparian {
 
 struct Keeping : Regrowing<Keeping> {
     using Settings = KeptSettings;
+    // Settled leaves start with what they list: their split points have seen the same points, and bounds hold
+    // long, however many candidates there are.
     template <class>
     using Evidence = TwoStreamsEvidence<GainBounds>;
     using Stream = TwoStreams::Stream;

@@ -54,7 +54,7 @@ struct Looking {
         CellPoints structure, estimation;
         std::vector<std::uint32_t> split_points;
         std::vector<float> gathered;
-        std::vector<typename Space::Point> rows;
+        std::vector<typename Space::Point> rows;  // listed points, where they lie
         std::vector<Entered> entered;            // those that the last split let in,
         std::vector<Entered> stack;              // and those that wait for them to have looked
         Cell cell;                               // of the leaf that looks or splits,
