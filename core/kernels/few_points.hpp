@@ -105,7 +105,7 @@ void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8
 }
 
 void start_few(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
-                   std::size_t n, const std::uint32_t* terms, bool less) {
+               std::size_t n, const std::uint32_t* terms, bool less) {
     const Table term(terms);
     const auto wanted = static_cast<__mmask16>((1u << n) - 1u);
     const auto low = static_cast<__mmask8>(wanted), high = static_cast<__mmask8>(wanted >> 8);
@@ -123,7 +123,7 @@ void start_few(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std
 }
 #else
 void start_few(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
-                   std::size_t n, const std::uint32_t* terms, bool less) {
+               std::size_t n, const std::uint32_t* terms, bool less) {
     const std::uint8_t* everyone = c + dims * m;
     const std::uint64_t sign = less ? ~std::uint64_t{0} : 1;
     for (std::size_t i = 0; i < dims * m; i += m)
