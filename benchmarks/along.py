@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks import record
 from benchmarks.generators import GENERATORS
 from benchmarks.measure import BATCH, pieces
-from benchmarks.peers import FEW, OURS, PEERS, Task
+from benchmarks.peers import FEW, OURS, PEERS, Model, Task
 from benchmarks.standings import geometric
 from benchmarks.workloads import Workload, load
 
@@ -29,9 +29,13 @@ PASSES = 3  # before the other, and after it
 
 
 def seconds_along(peer: str, stream: Workload, first: int) -> float:
-    """To learn the points of the stream from `first` on."""
+    """For a new model to learn the points of the stream from `first` on."""
     task = Task(stream.X.shape[1], stream.classes, FEW)
-    model = PEERS[peer].model(task)
+    return seconds_to_learn(PEERS[peer].model(task), stream, first)
+
+
+def seconds_to_learn(model: Model, stream: Workload, first: int) -> float:
+    """The points before `first` are learned, too, but do not count."""
     learned, seconds = 0, 0.0
     for piece in pieces(model, stream.X, stream.y, BATCH):
         start = time.process_time()
