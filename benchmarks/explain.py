@@ -176,9 +176,12 @@ def _speeds(figures: dict[str, Any]) -> Cells:
         cells = [name, f"{found['features']}, {found['classes']}"]
         for method in ("tree_path_dependent", "interventional"):
             of = found[method]
-            cells += [f"{of[f'{who}_rows_per_second']:,.3g}" for who in ("riparian", "shap")]
-            cells.append(f"{of['times_as_fast']:.1f} times")
+            cells += [rate(of[f"{who}_rows_per_second"]) for who in ("riparian", "shap")]
+            cells.append(f"{of['times_as_fast']:.0f} times")
         return cells
+
+    def rate(rows: float) -> str:
+        return f"{rows:,.0f}" if rows >= 10 else f"{rows:.1f}"
 
     head = ["data", "features, classes", "by paths, rows/s", "shap", ""]
     head += [f"background of {BACKGROUND}, rows/s", "shap", ""]
