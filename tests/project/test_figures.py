@@ -135,6 +135,23 @@ def test_explanations_and_exports():
         assert row in text
 
 
+def test_depth_images():
+    found = figures("depth-cost")
+    first, last = found["stages"][1], found["stages"][-1]
+    one, two = (each["median_seconds"] for each in found["predict_image"])
+    text = page("experiments/kinect.md")
+    assert first["pictures"] == 10
+    for shown in (
+        f"on average | | {last['kb_per_active_leaf'] / 1e3:.2f} MB |",
+        f"the end of a full run | 2.0 GB | {last['fringe_mb'] / 1e3:.2f} GB |",
+        f"{last['cpu_ms_per_pixel']:.3f} ms on average",
+        f"{two:.2f} s; {one:.2f} s on one core",
+        f"while learning everything | | {last['peak_resident_mb'] / 1e3:.2f} GB |",
+        f"cost {first['cpu_ms_per_pixel']:.2f} ms per pixel",
+    ):
+        assert shown in text
+
+
 @pytest.mark.parametrize(("name", "most"), [("lazy", 3), ("with the disk", 6)])
 def test_a_service_answers_as_fast_as_its_page_says(name, most):
     services = {
