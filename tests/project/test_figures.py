@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from benchmarks import explain, record
+from benchmarks.budget import CURVE_TREES
 from benchmarks.standings import geometric
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +119,7 @@ def test_within_a_budget():
         f"at most {resident[80]:.1f} MB with a bound of 80 MB, {resident[20]:.1f} with 20, "
         f"and {resident[5]:.1f} with 5.[^resident]"
     ) in text
+    assert f"after one pass, {CURVE_TREES} trees:[^budget]" in text
     accuracy = figures("budget-accuracy")
     for letter, mnist in zip(accuracy["letter"], accuracy["mnist"], strict=True):
         if letter["megabytes"] is None:
