@@ -5,11 +5,11 @@ Tables that a program puts into a page are tested with that program (tests/bench
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from benchmarks import explain, record
 from benchmarks.budget import CURVE_TREES
 from benchmarks.standings import geometric
@@ -154,16 +154,13 @@ def test_depth_images():
         assert shown in text
 
 
-@pytest.mark.parametrize(("name", "most"), [("lazy", 3), ("with the disk", 6)])
-def test_a_service_answers_as_fast_as_its_page_says(name, most):
-    services = {
-        service: phases
-        for service, phases in figures("serve")["services"].items()
-        if service.startswith("riparian") and service.endswith("lazy") == (name == "lazy")
-    }
-    assert services
-    for phases in services.values():
-        for phase in ("while learning", "while learning, young"):
-            assert round(phases[phase]["p99_ms"], 1) <= most
-    text = page("how-to/serve.md")
-    assert "within 3 ms without the disk (`lazy`) and within 6 ms with it" in text
+def test_a_service_under_load():
+    services = figures("serve")["services"]
+
+    def slowest(service: str) -> int:
+        phases = ("while learning", "while learning, young")
+        return math.ceil(max(round(services[service][phase]["p99_ms"], 1) for phase in phases))
+
+    lazy, safe = slowest("riparian, 100 trees, lazy"), slowest("riparian, 100 trees")
+    shown = f"within {lazy} ms without the disk (`lazy`) and within {safe} ms with it"
+    assert shown in page("how-to/serve.md")
