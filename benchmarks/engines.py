@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from riparian import OnlineForestClassifier, reference
 from riparian.engine import native
-from riparian.estimator.parameters import Parameters
+from riparian.parameters.forests import Parameters
 
 Rows = NDArray[np.float32]
 Labels = NDArray[np.int64]

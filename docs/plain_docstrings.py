@@ -13,8 +13,8 @@ from typing import Any
 
 import griffe
 
-from riparian.estimator.docstrings import filled
-from riparian.estimator.parameters import DEFAULT
+from riparian.parameters.docstrings import filled
+from riparian.parameters.forests import DEFAULT
 
 EXAMPLE = re.compile(r"(?:^>>> .*\n(?:^(?!>>> )\S.*\n|^ +\S.*\n)*)+", re.MULTILINE)
 TABLE = re.compile(r"^=+ +=+\n(?:.*\n)*?=+ +=+\n", re.MULTILINE)

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from riparian import reference
-from riparian.estimator.parameters import Parameters
-from riparian.estimator.schedules import Geometric
 from riparian.experiments import Cell, Panel, Row, Study, curve_of, write_all
+from riparian.parameters.forests import Parameters
+from riparian.parameters.schedules import Geometric
 from riparian.reference_kept import KeepingForest, KeepingTree
 
 from engines import parameters

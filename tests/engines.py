@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from riparian import OnlineForestClassifier, reference
-from riparian.estimator.parameters import Parameters
-from riparian.estimator.schedules import Geometric
+from riparian.parameters.forests import Parameters
+from riparian.parameters.schedules import Geometric
 from riparian.reference import STREAM_DRAW, key, uniform
 from riparian.reference_kept import KeepingForest
 from riparian.streams import GaussianMixture

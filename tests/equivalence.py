@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from riparian import reference
 from riparian.engine import native
-from riparian.estimator.categories import CategoryTables
-from riparian.estimator.labels import Labels
-from riparian.estimator.parameters import AdaptiveParameters, Parameters, SaffariParameters
+from riparian.engine.categories import CategoryTables
+from riparian.model.classes import Labels
+from riparian.parameters.forests import AdaptiveParameters, Parameters, SaffariParameters
 from riparian.reference import Leaf, Split
 from riparian.reference_adaptive import AdaptiveForest, AdaptiveTree
 from riparian.reference_kept import KeepingForest, KeepingTree

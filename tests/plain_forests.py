@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 
 import riparian
 from riparian import AdaptiveForestClassifier, OnlineForestClassifier, SaffariForestClassifier
-from riparian.estimator.ensemble import Ensemble, ensemble_of
+from riparian.model.ensemble import Ensemble, ensemble_of
 from riparian.reference import differs, goes_right
 from riparian.streams import GaussianMixture
 

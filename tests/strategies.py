@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from riparian.estimator.parameters import AdaptiveParameters, Parameters
-from riparian.estimator.schedules import Geometric, Polynomial
+from riparian.parameters.forests import AdaptiveParameters, Parameters
+from riparian.parameters.schedules import Geometric, Polynomial
 
 thorough = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

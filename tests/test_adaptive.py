@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import riparian
 from riparian import AdaptiveForestClassifier, OnlineForestClassifier
-from riparian.estimator.ensemble import WHOLE, ensemble_of
+from riparian.model.ensemble import WHOLE, ensemble_of
 
 pytestmark = pytest.mark.engine
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riparian.estimator.schedules import Geometric
+from riparian.parameters.schedules import Geometric
 from riparian.reference import (
     GOLDEN,
     LEAF_DRAW,

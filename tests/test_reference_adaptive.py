@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from riparian.estimator.parameters import AdaptiveParameters
-from riparian.estimator.schedules import Geometric
+from riparian.parameters.forests import AdaptiveParameters
+from riparian.parameters.schedules import Geometric
 from riparian.reference import Columns, Draws
 from riparian.reference_adaptive import AdaptiveForest
 

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riparian.depth.reference import DepthDifferences, Pixel
-from riparian.estimator.schedules import Geometric
+from riparian.parameters.schedules import Geometric
 from riparian.reference import LEAF_DRAW, Columns, Draws, Forest, Leaf, Split, key, uniform
 from riparian.reference_kept import (
     BOUND_DRAW,

@@ -20,7 +20,7 @@ from river import checks, compose, datasets, evaluate, metrics, preprocessing, s
 
 import riparian
 from riparian import Geometric, Polynomial, reference
-from riparian.estimator.schedules import ConsistencyWarning
+from riparian.parameters.schedules import ConsistencyWarning
 from riparian.river import AdaptiveForestClassifier, OnlineForestClassifier
 
 from engines import mixture

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riparian import SaffariForestClassifier
-from riparian.estimator.parameters import SaffariParameters
+from riparian.parameters.forests import SaffariParameters
 from riparian.reference_saffari import FixedColumns, SaffariForest
 
 from engines import mixture

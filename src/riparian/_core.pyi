@@ -177,7 +177,7 @@ class DepthKeeping(_Forest):
 class DepthSaffari(_Forest): ...
 
 class PlainTrees:
-    """Trees that only answer: see `riparian.estimator.ensemble` for the arrays."""
+    """Trees that only answer: see `riparian.model.ensemble` for the arrays."""
 
     def __init__(
         self,

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from riparian.estimator.docstrings import documented
-from riparian.estimator.parameters import AdaptiveParameters
-from riparian.estimator.schedules import Geometric, Schedule
 from riparian.forest import OnlineForestClassifier
+from riparian.parameters.docstrings import documented
+from riparian.parameters.forests import AdaptiveParameters
+from riparian.parameters.schedules import Geometric, Schedule
 
 
 @documented
@@ -32,7 +32,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
 
     Parameters
     ----------
-    As described in `riparian.estimator.parameters.AdaptiveParameters`.
+    As described in `riparian.parameters.forests.AdaptiveParameters`.
 
     Attributes
     ----------

@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine import native
-from riparian.estimator.categories import CategoryTables, Table, bytes_of_tables
-from riparian.estimator.docstrings import documented
-from riparian.estimator.labels import Labels
-from riparian.estimator.parameters import (
+from riparian.engine.categories import CategoryTables, Table, bytes_of_tables
+from riparian.model.classes import Labels
+from riparian.model.rows import as_rows
+from riparian.parameters.docstrings import documented
+from riparian.parameters.forests import (
     ADAPTIVE_DEFAULT,
     DEFAULT,
     SEED,
     AdaptiveParameters,
     Parameters,
 )
-from riparian.estimator.rows import as_rows
-from riparian.estimator.schedules import Schedule
+from riparian.parameters.schedules import Schedule
 from riparian.tools.optional import missing
 
 try:
@@ -60,7 +60,7 @@ class OnlineForestClassifier(Classifier):
         The attributes and the classes of the stream.
     random_seed : int
         The same seed and the same stream give the same forest, to the last bit.
-    As described in `riparian.estimator.parameters.Parameters`.
+    As described in `riparian.parameters.forests.Parameters`.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
         The attributes and the classes of the stream.
     random_seed : int
         The same seed and the same stream give the same forest, to the last bit.
-    As described in `riparian.estimator.parameters.AdaptiveParameters`.
+    As described in `riparian.parameters.forests.AdaptiveParameters`.
 
     Attributes
     ----------

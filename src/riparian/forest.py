@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riparian.estimator.docstrings import documented
-from riparian.estimator.parameters import Parameters
-from riparian.estimator.row_forest import RowForestClassifier
-from riparian.estimator.schedules import Geometric, Schedule
+from riparian.parameters.docstrings import documented
+from riparian.parameters.forests import Parameters
+from riparian.parameters.schedules import Geometric, Schedule
+from riparian.sklearn.row_forest import RowForestClassifier
 
 if TYPE_CHECKING:
     from riparian.theory.certificate import Certificate
@@ -26,7 +26,7 @@ class OnlineForestClassifier(RowForestClassifier):
 
     Parameters
     ----------
-    As described in `riparian.estimator.parameters.Parameters`.
+    As described in `riparian.parameters.forests.Parameters`.
 
     Attributes
     ----------

@@ -8,8 +8,8 @@ here is fast, and nothing here is clever.
 From top to bottom: the draws, the two kinds of counts, a candidate split, a leaf, a tree, the forest.
 
 >>> import numpy as np
->>> from riparian.estimator.parameters import Parameters
->>> from riparian.estimator.schedules import Geometric
+>>> from riparian.parameters.forests import Parameters
+>>> from riparian.parameters.schedules import Geometric
 >>> one_tree = Parameters(
 ...     n_trees=1, seed=0, candidate_dims=1.0, split_points=10, min_gain=0.001,
 ...     alpha=Geometric(1, 1.1), beta=Geometric(1000, 1.1), structure_fraction=0.5,
@@ -29,7 +29,7 @@ from fractions import Fraction
 from typing import Any, Literal, Protocol
 
 from riparian._core import entropy_term as F
-from riparian.estimator.parameters import Parameters
+from riparian.parameters.forests import Parameters
 
 Label = Any  # any labels that can be sorted
 Point = Any  # what the feature space takes: a row of numbers, or a pixel of an image

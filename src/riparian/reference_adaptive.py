@@ -8,9 +8,9 @@ ADWIN of its own, is replaced by an empty one. Trees do not look at each other. 
 equal this file to the last bit; of it are only ln, exp and ADWIN.
 
 >>> import numpy as np
->>> from riparian.estimator.schedules import Geometric
+>>> from riparian.parameters.schedules import Geometric
 >>> from riparian.reference import Columns
->>> from riparian.estimator.parameters import AdaptiveParameters
+>>> from riparian.parameters.forests import AdaptiveParameters
 >>> one_tree = AdaptiveParameters(
 ...     n_trees=1, seed=0, candidate_dims=1.0, split_points=10, min_gain=0.1,
 ...     alpha=Geometric(1, 1.1), beta=Geometric(20, 1.1), structure_fraction=0.5,
@@ -33,7 +33,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from riparian._core import Adwin, exp_of_negative, ln
-from riparian.estimator.parameters import AdaptiveParameters
+from riparian.parameters.forests import AdaptiveParameters
 from riparian.reference import (
     WHOLE,
     Draws,

@@ -11,9 +11,9 @@ The two streams stay apart as before: structure points choose the splits, estima
 all that a split may know of an estimation point is that it came.
 
 >>> import numpy as np
->>> from riparian.estimator.schedules import Geometric
+>>> from riparian.parameters.schedules import Geometric
 >>> from riparian.reference import Columns
->>> from riparian.estimator.parameters import Parameters
+>>> from riparian.parameters.forests import Parameters
 >>> one_tree = Parameters(
 ...     n_trees=1, seed=0, candidate_dims=1.0, split_points=10, min_gain=0.1,
 ...     alpha=Geometric(1, 1.1), beta=Geometric(20, 1.1), structure_fraction=0.5,
@@ -31,7 +31,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from riparian.estimator.parameters import Parameters
+from riparian.parameters.forests import Parameters
 from riparian.reference import (
     HALVES_OF_KEY,
     CandidateSplit,

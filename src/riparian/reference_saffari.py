@@ -23,7 +23,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from riparian.estimator.parameters import SaffariParameters
+from riparian.parameters.forests import SaffariParameters
 from riparian.reference import (
     STREAM_DRAW,
     CandidateSplit,

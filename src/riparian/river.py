@@ -9,10 +9,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from riparian.estimator.docstrings import documented
-from riparian.estimator.named_forest import Label, NamedForest
-from riparian.estimator.named_rows import Frame, Key
-from riparian.estimator.parameters import (
+from riparian.model.named_forest import Label, NamedForest
+from riparian.model.named_rows import Frame, Key
+from riparian.model.weights import as_weights
+from riparian.parameters.docstrings import documented
+from riparian.parameters.forests import (
     ADAPTIVE_DEFAULT,
     DEFAULT,
     OF_ESTIMATORS,
@@ -22,8 +23,7 @@ from riparian.estimator.parameters import (
     Parameters,
     defaults,
 )
-from riparian.estimator.schedules import Schedule
-from riparian.estimator.weights import as_weights
+from riparian.parameters.schedules import Schedule
 from riparian.tools.optional import missing
 
 try:
@@ -60,7 +60,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         The same seed and the same stream give the same forest, to the last bit.
     n_jobs : int or None
         The number of threads for mini-batches; -1 is one per processor. None: one.
-    As described in `riparian.estimator.parameters.Parameters`.
+    As described in `riparian.parameters.forests.Parameters`.
 
     Examples
     --------
@@ -224,7 +224,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
         The same seed and the same stream give the same forest, to the last bit.
     n_jobs : int or None
         The number of threads for mini-batches; -1 is one per processor. None: one.
-    As described in `riparian.estimator.parameters.AdaptiveParameters`.
+    As described in `riparian.parameters.forests.AdaptiveParameters`.
 
     Attributes
     ----------

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from riparian.estimator.docstrings import documented
-from riparian.estimator.parameters import SaffariParameters
-from riparian.estimator.row_forest import RowForestClassifier
+from riparian.parameters.docstrings import documented
+from riparian.parameters.forests import SaffariParameters
+from riparian.sklearn.row_forest import RowForestClassifier
 
 
 @documented
@@ -25,7 +25,7 @@ class SaffariForestClassifier(RowForestClassifier):
 
     Parameters
     ----------
-    As described in `riparian.estimator.parameters.SaffariParameters`.
+    As described in `riparian.parameters.forests.SaffariParameters`.
 
     Attributes
     ----------

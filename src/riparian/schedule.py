@@ -1,5 +1,5 @@
 """The schedules α and β, by their public name (R15)."""
 
-from riparian.estimator.schedules import ConsistencyWarning, Geometric, Polynomial
+from riparian.parameters.schedules import ConsistencyWarning, Geometric, Polynomial
 
 __all__ = ["Geometric", "Polynomial", "ConsistencyWarning"]

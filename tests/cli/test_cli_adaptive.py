@@ -8,7 +8,7 @@ import pytest
 
 import riparian
 from riparian.cli.option_groups.forest import ADAPTIVE_OPTIONS, OPTIONS, ForestOptions, form
-from riparian.estimator.parameters import (
+from riparian.parameters.forests import (
     ADAPTIVE_DEFAULT,
     DEFAULT,
     AdaptiveParameters,

@@ -16,9 +16,9 @@ from riparian.depth import DepthForestClassifier, DepthSaffariClassifier, sample
 from riparian.depth.reference import DepthDifferences, FixedDepthDifferences, Pixel
 from riparian.engine import native
 from riparian.engine.native import Pixels
-from riparian.estimator.labels import Labels
-from riparian.estimator.parameters import Parameters, SaffariParameters
-from riparian.estimator.schedules import Geometric
+from riparian.model.classes import Labels
+from riparian.parameters.forests import Parameters, SaffariParameters
+from riparian.parameters.schedules import Geometric
 from riparian.reference import Draws, key
 from riparian.reference_saffari import SaffariForest
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riparian.estimator.parameters import AdaptiveParameters
-from riparian.estimator.schedules import Geometric
+from riparian.parameters.forests import AdaptiveParameters
+from riparian.parameters.schedules import Geometric
 
 from equivalence import Native, assert_same, learn_reference
 from strategies import adaptive_parameters, changing_streams, cuts, mixed_streams

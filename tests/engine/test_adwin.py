@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riparian import _core
-from riparian.estimator.parameters import MOST_MEMORIES
+from riparian.parameters.forests import MOST_MEMORIES
 
 pytestmark = pytest.mark.engine
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riparian import Geometric, OnlineForestClassifier, _core
-from riparian.estimator.parameters import Parameters
+from riparian.parameters.forests import Parameters
 from riparian.streams import GaussianMixture
 
 from equivalence import Native

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riparian import _core
-from riparian.estimator.parameters import Parameters
-from riparian.estimator.schedules import Geometric
+from riparian.parameters.forests import Parameters
+from riparian.parameters.schedules import Geometric
 
 from equivalence import Native, assert_same, learn_reference
 from strategies import cuts, parameters, streams, thorough

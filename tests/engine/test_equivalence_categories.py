@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riparian import _core, reference
-from riparian.estimator.parameters import AdaptiveParameters, Parameters
-from riparian.estimator.schedules import Geometric
+from riparian.parameters.forests import AdaptiveParameters, Parameters
+from riparian.parameters.schedules import Geometric
 from riparian.reference_saffari import FixedColumns, SaffariForest
 
 from equivalence import Native, assert_same, learn_reference, reference_forest

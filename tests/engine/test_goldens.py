@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riparian.estimator.schedules import Geometric
+from riparian.parameters.schedules import Geometric
 from riparian.reference import Draws, key
 
 from engines import Reference, both_engines, learned, parameters

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from riparian.engine import native
-from riparian.estimator.schedules import Geometric
+from riparian.parameters.schedules import Geometric
 
 from engines import parameters
 from equivalence import Native, assert_same, learn_reference

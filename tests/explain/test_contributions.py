@@ -12,9 +12,9 @@ from scipy.sparse import csr_matrix
 
 import riparian
 from riparian import AdaptiveForestClassifier, OnlineForestClassifier
-from riparian.estimator.ensemble import ensemble_of
 from riparian.explain import Explainer
 from riparian.explain.contributions import mean_of, plain_trees
+from riparian.model.ensemble import ensemble_of
 from riparian.reference import differs, goes_right
 from riparian.streams import GaussianMixture
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from riparian import OnlineForestClassifier
-from riparian.estimator.ensemble import ensemble_of
 from riparian.explain import Explainer
 from riparian.explain.contributions import plain_trees
 from riparian.explain.shap import described
+from riparian.model.ensemble import ensemble_of
 
 from plain_forests import KINDS, of_categories, probabilities
 

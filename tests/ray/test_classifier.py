@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import riparian
 from riparian import AdaptiveForestClassifier, OnlineForestClassifier
-from riparian.estimator.ensemble import ensemble_of
+from riparian.model.ensemble import ensemble_of
 from riparian.ray import RayAdaptiveForestClassifier, RayForestClassifier
 
 from ray_clusters import FULL, cuts, stream

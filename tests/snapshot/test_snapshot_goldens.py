@@ -21,7 +21,7 @@ from riparian import (
     SaffariForestClassifier,
 )
 from riparian.depth import DepthForestClassifier, DepthSaffariClassifier
-from riparian.estimator.history import History
+from riparian.model.history import History
 from riparian.reference import Draws, key
 
 from snapshots import opened, same_forest, sealed

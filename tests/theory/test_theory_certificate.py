@@ -9,9 +9,9 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from riparian import OnlineForestClassifier, from_bytes
-from riparian.estimator.history import History
-from riparian.estimator.schedules import Geometric, Polynomial
 from riparian.inspection import tree_view
+from riparian.model.history import History
+from riparian.parameters.schedules import Geometric, Polynomial
 from riparian.streams import GaussianMixture
 from riparian.theory import certificate, max_path, max_splits
 from riparian.theory.cells import diameters, ranges_of_points, ranges_of_thresholds
@@ -290,7 +290,7 @@ def test_ties_are_found_where_leaves_drew_again():
     assert ties.found and f"{forest.stats()['stuck']} active leaves" in ties.note
 
 
-@pytest.mark.filterwarnings("ignore::riparian.estimator.schedules.ConsistencyWarning")
+@pytest.mark.filterwarnings("ignore::riparian.parameters.schedules.ConsistencyWarning")
 @pytest.mark.parametrize(
     ("alpha", "fringe_size", "verdict"),
     [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riparian.estimator.schedules import ConsistencyWarning, Geometric, Polynomial, resolve
+from riparian.parameters.schedules import ConsistencyWarning, Geometric, Polynomial, resolve
 from riparian.theory import check_schedule
 
 schedules = st.builds(Geometric, st.floats(1, 100), st.floats(1, 3)) | st.builds(

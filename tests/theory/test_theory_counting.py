@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from riparian import OnlineForestClassifier
-from riparian.estimator.schedules import Geometric, Polynomial
 from riparian.inspection import tree_view
+from riparian.parameters.schedules import Geometric, Polynomial
 from riparian.streams import GaussianMixture
 from riparian.theory import least_points, max_path, max_splits
 
@@ -48,7 +48,7 @@ def test_the_first_split_costs_alpha_of_the_root_twice():
 @pytest.mark.engine
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("fringe_size", [None, 3])
-@pytest.mark.filterwarnings("ignore::riparian.estimator.schedules.ConsistencyWarning")
+@pytest.mark.filterwarnings("ignore::riparian.parameters.schedules.ConsistencyWarning")
 def test_no_real_tree_and_no_path_in_it_splits_more_often(alpha, fringe_size):
     forest = OnlineForestClassifier(
         20,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riparian.estimator.schedules import Geometric, Polynomial
+from riparian.parameters.schedules import Geometric, Polynomial
 from riparian.theory import fringe_wait, largest_descendant, rounds, shrinking_factor
 
 from engines import Reference, learned, mixture, parameters, stream_of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from riparian import OnlineForestClassifier
-from riparian.estimator.schedules import Geometric
+from riparian.parameters.schedules import Geometric
 from riparian.theory import expected_side, widest_child
 
 RUNS = 100_000

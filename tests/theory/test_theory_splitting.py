@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riparian.estimator.schedules import Geometric
+from riparian.parameters.schedules import Geometric
 from riparian.theory import attempt_succeeds, infinite_splits, will_split
 from riparian.theory.inputs import share_of
 

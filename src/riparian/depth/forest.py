@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from riparian.depth.pixel_forest import PixelForestClassifier
-from riparian.estimator.docstrings import documented
-from riparian.estimator.parameters import Parameters, SaffariParameters
-from riparian.estimator.schedules import Geometric, Schedule
+from riparian.parameters.docstrings import documented
+from riparian.parameters.forests import Parameters, SaffariParameters
+from riparian.parameters.schedules import Geometric, Schedule
 
 
 @documented
@@ -24,7 +24,7 @@ class DepthForestClassifier(PixelForestClassifier):
     ----------
     candidate_dims : float
         λ: a leaf looks for its split in `1 + Poisson(λ)` pairs of places.
-    As described in `riparian.estimator.parameters.Parameters`.
+    As described in `riparian.parameters.forests.Parameters`.
     """
 
     _parameters_class = Parameters

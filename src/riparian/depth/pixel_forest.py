@@ -19,10 +19,10 @@ from riparian.depth.pixels import (
 )
 from riparian.engine import native
 from riparian.engine.native import Pixels
-from riparian.estimator.base import ForestClassifier, checked_labels, unchanged_if_refused
-from riparian.estimator.parameters import OF_DEPTH
-from riparian.estimator.progress import Callback
-from riparian.estimator.weights import checked_weights
+from riparian.model.weights import checked_weights
+from riparian.parameters.forests import OF_DEPTH
+from riparian.sklearn.base import ForestClassifier, checked_labels, unchanged_if_refused
+from riparian.sklearn.progress import Callback
 
 ONE_COLUMN = (
     "its nodes compare the depths at two places near a pixel, places that depend on the depth of the "

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from riparian.depth.pixel_forest import PixelForestClassifier
-from riparian.estimator.docstrings import documented
-from riparian.estimator.parameters import SaffariParameters
+from riparian.parameters.docstrings import documented
+from riparian.parameters.forests import SaffariParameters
 
 
 @documented
@@ -19,7 +19,7 @@ class DepthSaffariClassifier(PixelForestClassifier):
     ----------
     candidate_dims : int
         The number of pairs of places among which a leaf looks for its split.
-    As described in `riparian.estimator.parameters.SaffariParameters`.
+    As described in `riparian.parameters.forests.SaffariParameters`.
     """
 
     _parameters_class = SaffariParameters

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian import _core
+from riparian.engine.categories import CategoryTables
 from riparian.engine.forks import survive_forks
 from riparian.engine.rules import Rule, rule_of
 from riparian.engine.trees import Arrays, Tree
-from riparian.estimator.categories import CategoryTables
-from riparian.estimator.parameters import (
+from riparian.parameters.forests import (
     LINK_BYTES,
     AdaptiveParameters,
     Parameters,

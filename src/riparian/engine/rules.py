@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from riparian import _core
-from riparian.estimator.parameters import (
+from riparian.parameters.forests import (
     LINK_BYTES,
     AdaptiveParameters,
     Parameters,

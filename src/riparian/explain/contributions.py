@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riparian import _core
-from riparian.estimator.ensemble import WHOLE, Ensemble, ensemble_of
-from riparian.estimator.rows import dense
 from riparian.explain.sample import kept_sample
+from riparian.model.ensemble import WHOLE, Ensemble, ensemble_of
+from riparian.model.rows import dense
 from riparian.tools.checks import whole
 
 if TYPE_CHECKING:
-    from riparian.estimator.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForestClassifier
 
 Floats = NDArray[np.float64]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.rows import dense
+from riparian.model.rows import dense
 from riparian.tools.checks import whole
 
 if TYPE_CHECKING:
-    from riparian.estimator.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForestClassifier
 
 Floats = NDArray[np.float64]
 

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riparian.engine.draws import words
-from riparian.estimator.rows import dense
 from riparian.evaluation import LEAST_PROBABILITY, UNIT
+from riparian.model.rows import dense
 from riparian.tools.checks import whole
 
 if TYPE_CHECKING:
-    from riparian.estimator.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForestClassifier
 
 Floats = NDArray[np.float64]
 

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from riparian.engine.draws import words
-from riparian.estimator.rows import Rows, dense
+from riparian.model.rows import Rows, dense
 from riparian.tools.checks import whole
 from riparian.tools.packed import packed, unpacked
 
 if TYPE_CHECKING:
-    from riparian.estimator.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForestClassifier
 
 SAMPLE_DRAW = 21  # as in R13
 

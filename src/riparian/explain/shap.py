@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from riparian.estimator.ensemble import Ensemble, ensemble_of
+from riparian.model.ensemble import Ensemble, ensemble_of
 
 if TYPE_CHECKING:
-    from riparian.estimator.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForestClassifier
 
 MOST_NODES = 2**21  # of all trees, where tests of categories have to be written as several
 

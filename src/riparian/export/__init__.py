@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from riparian.estimator.ensemble import Ensemble, ensemble_of
+from riparian.model.ensemble import Ensemble, ensemble_of
 from riparian.tools.files import write_whole
 
 if TYPE_CHECKING:
-    from riparian.estimator.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForestClassifier
 
 __all__ = ["export", "to_c", "to_onnx", "to_treelite"]
 

@@ -13,7 +13,7 @@ from string import Template
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.ensemble import WHOLE, Ensemble
+from riparian.model.ensemble import WHOLE, Ensemble
 
 LINE = 100  # characters of a line of a table
 PLACE = " " * 33  # below the test of a node

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.ensemble import WHOLE, Ensemble
+from riparian.model.ensemble import WHOLE, Ensemble
 from riparian.tools.optional import optional_module
 
 ML_DOMAIN, ML_VERSION = "ai.onnx.ml", 3  # the first with thresholds and weights in float64

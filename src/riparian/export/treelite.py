@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from riparian.estimator.ensemble import Ensemble
+from riparian.model.ensemble import Ensemble
 from riparian.tools.optional import optional_module
 
 # Like the forests that treelite imports from scikit-learn. A threshold of float32 is exact in it.

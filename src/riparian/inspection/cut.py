@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.categories import Table, is_missing
-from riparian.estimator.halves import category_goes_left
+from riparian.engine.categories import Table, is_missing
+from riparian.engine.halves import category_goes_left
 from riparian.inspection.view import NONE, TreeView
 from riparian.inspection.words import number_of_feature
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from riparian.engine.categories import Table
 from riparian.engine.pieces import numbers
 from riparian.engine.trees import Tree
-from riparian.estimator.categories import Table
 from riparian.forest import OnlineForestClassifier
 from riparian.tools.checks import whole
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.halves import codes_left
+from riparian.engine.halves import codes_left
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.view import NONE, TreeView, category_tables, tree_view
 from riparian.tools.checks import whole

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from riparian.adaptive import AdaptiveForestClassifier
-from riparian.estimator.docstrings import documented
 from riparian.forest import OnlineForestClassifier
+from riparian.parameters.docstrings import documented
 from riparian.ray.spread import Spread, spreads
 
 
@@ -35,7 +35,7 @@ class RayForestClassifier(Spread, OnlineForestClassifier):
         Batches that may be under way before `partial_fit` waits.
     n_jobs : int
         Threads of each shard; -1 means as many as its node has processors.
-    As described in `riparian.estimator.parameters.Parameters`.
+    As described in `riparian.parameters.forests.Parameters`.
 
     Attributes
     ----------
@@ -69,5 +69,5 @@ class RayAdaptiveForestClassifier(Spread, AdaptiveForestClassifier):
         Batches that may be under way.
     n_jobs : int
         Threads of each shard.
-    As described in `riparian.estimator.parameters.AdaptiveParameters`.
+    As described in `riparian.parameters.forests.AdaptiveParameters`.
     """

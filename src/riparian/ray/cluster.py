@@ -12,7 +12,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from riparian.engine.native import Engine
 from riparian.engine.rules import TREE_BYTES
-from riparian.estimator.parameters import LINK_BYTES
+from riparian.parameters.forests import LINK_BYTES
 from riparian.ray.errors import ClusterError, MemoryShort
 from riparian.tools import text
 

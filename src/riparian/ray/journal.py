@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.weights import Weights
+from riparian.model.weights import Weights
 
 
 @dataclass(frozen=True)

@@ -250,6 +250,6 @@ def _threads(n_jobs: int) -> int:
 def _blocks(points: Any) -> Iterator[tuple[slice, Any]]:
     if isinstance(points, np.ndarray):
         return iter([(slice(0, len(points)), np.ascontiguousarray(points))])
-    from riparian.estimator.rows import blocks
+    from riparian.model.rows import blocks
 
     return blocks(points)

@@ -17,8 +17,8 @@ from ray.exceptions import RayActorError, RayTaskError
 from riparian import _core
 from riparian.engine.native import Engine, State
 from riparian.engine.trees import Tree
-from riparian.estimator.parameters import LINK_BYTES
-from riparian.estimator.weights import Weights
+from riparian.model.weights import Weights
+from riparian.parameters.forests import LINK_BYTES
 from riparian.ray.cluster import alive, check_joined, check_memory, node_of_each, trees_of_each
 from riparian.ray.errors import (
     CheckpointError,

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from riparian.estimator.labels import Labels
-from riparian.estimator.parameters import OF_ESTIMATORS, SaffariParameters
-from riparian.estimator.row_forest import RowForestClassifier
-from riparian.estimator.weights import Weights
+from riparian.model.classes import Labels
+from riparian.model.weights import Weights
+from riparian.parameters.forests import OF_ESTIMATORS, SaffariParameters
 from riparian.ray import cluster
 from riparian.ray.dataset import tables
 from riparian.ray.errors import CheckpointError
@@ -23,6 +22,7 @@ from riparian.ray.folder import Folder
 from riparian.ray.plan import Options, Plan, checked_name
 from riparian.ray.shards import Shards, pattern_of
 from riparian.ray.starting import find
+from riparian.sklearn.row_forest import RowForestClassifier
 from riparian.snapshot import container
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import CLASSES, Header, read

@@ -13,8 +13,8 @@ from riparian.tools.optional import plotly
 from riparian.tools.text import count, percent, size
 
 if TYPE_CHECKING:
-    from riparian.estimator.replacements import Replacement
     from riparian.evaluation import Bin, CurvePoint
+    from riparian.model.replacements import Replacement
 
 LARGEST_TO_WRITE = 15  # classes of a confusion matrix whose cells say their counts
 LARGEST_TO_WRITE_SHARES = 6  # and also the shares

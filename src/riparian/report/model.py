@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riparian.estimator.budget import budget_in_words
-from riparian.estimator.parameters import defaults
-from riparian.estimator.replacements import replacements_of
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
+from riparian.model.budget import budget_in_words
+from riparian.model.replacements import replacements_of
+from riparian.parameters.forests import defaults
 from riparian.report import charts
 from riparian.report.chart import chart
 from riparian.report.tables import columns, pairs, paragraph, table

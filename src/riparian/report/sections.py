@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.replacements import replacements_of
 from riparian.forest import OnlineForestClassifier
+from riparian.model.replacements import replacements_of
 from riparian.report import answers, model, stream, what_if
 from riparian.report.page import Section
 from riparian.report.theory import theory

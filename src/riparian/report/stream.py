@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from riparian.estimator.replacements import Replacement, replacements_in_words
+from riparian.model.replacements import Replacement, replacements_in_words
 from riparian.report import charts
 from riparian.report.chart import chart
 from riparian.report.tables import columns

@@ -6,7 +6,7 @@ import numpy as np
 
 from riparian.engine.pieces import largest, numbers, sums
 from riparian.engine.trees import Doubles, Longs
-from riparian.estimator.parameters import AdaptiveParameters
+from riparian.parameters.forests import AdaptiveParameters
 from riparian.snapshot.arrays import Integers, Lengths, Trees
 from riparian.snapshot.errors import check_sum, every
 from riparian.snapshot.header import Header

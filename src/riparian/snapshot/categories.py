@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.engine.trees import Arrays, Field, TreeArrays
-from riparian.estimator.categories import (
+from riparian.engine.categories import (
     CategoryTables,
     Table,
     bytes_of_tables,
     checked_value,
     kind_of,
 )
-from riparian.estimator.halves import LAST
+from riparian.engine.halves import LAST
+from riparian.engine.trees import Arrays, Field, TreeArrays
 from riparian.snapshot.container import read_list
 from riparian.snapshot.errors import SnapshotError, every, require
 from riparian.snapshot.header import Categories, Header

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from riparian.estimator.base import ForestClassifier
+from riparian.sklearn.base import ForestClassifier
 from riparian.snapshot.load import forest_of
 from riparian.snapshot.save import to_bytes
 from riparian.snapshot.state import decode

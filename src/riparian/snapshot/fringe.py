@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from riparian import _core
 from riparian.engine.pieces import begins, numbers, places
 from riparian.engine.trees import StreamCounts
-from riparian.estimator.parameters import SaffariParameters
+from riparian.parameters.forests import SaffariParameters
 from riparian.snapshot.arrays import Integers, Trees, counters, words
 from riparian.snapshot.errors import check_sum, every
 from riparian.snapshot.header import Header

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.rules import cut
-from riparian.estimator.parameters import Parameters
+from riparian.parameters.forests import Parameters
 from riparian.reference import GOLDEN, STREAM_DRAW, WEIGHT_DRAW, key
 from riparian.snapshot.arrays import Integers, Trees
 from riparian.snapshot.errors import every

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from riparian.engine.native import DEPTH_DIMS
-from riparian.estimator.history import History
-from riparian.estimator.labels import Labels
-from riparian.estimator.parameters import (
+from riparian.model.classes import Labels
+from riparian.model.history import History
+from riparian.model.weights import ClassWeights
+from riparian.parameters.forests import (
     MOST_CATEGORIES,
     OF_DEPTH,
     AdaptiveParameters,
@@ -28,8 +29,7 @@ from riparian.estimator.parameters import (
     SaffariParameters,
     parameters_of,
 )
-from riparian.estimator.schedules import ConsistencyWarning
-from riparian.estimator.weights import ClassWeights
+from riparian.parameters.schedules import ConsistencyWarning
 from riparian.snapshot.container import read_json
 from riparian.snapshot.errors import SnapshotError, require
 from riparian.snapshot.fields import MOST_POINTS, at, bad, typed, whole, whole_list

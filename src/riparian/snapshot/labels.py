@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.labels import FAMILIES, Labels, family
-from riparian.estimator.weights import ClassWeights
+from riparian.model.classes import FAMILIES, Labels, family
+from riparian.model.weights import ClassWeights
 from riparian.snapshot.errors import require
 from riparian.snapshot.fields import MOST_POINTS, bad, typed, whole_list
 from riparian.snapshot.values import LABELS, label_of, read_labels_of, read_value, value_of

@@ -10,9 +10,9 @@ import numpy as np
 from riparian.adaptive import AdaptiveForestClassifier
 from riparian.depth.forest import DepthForestClassifier
 from riparian.depth.saffari import DepthSaffariClassifier
-from riparian.estimator.base import ForestClassifier
 from riparian.forest import OnlineForestClassifier
 from riparian.saffari import SaffariForestClassifier
+from riparian.sklearn.base import ForestClassifier
 from riparian.snapshot.errors import SnapshotError, require
 from riparian.snapshot.header import Header, Rows
 from riparian.snapshot.memory import gives_memory_back

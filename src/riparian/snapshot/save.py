@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from riparian.engine import native
-from riparian.estimator.parameters import OF_ROWS
+from riparian.parameters.forests import OF_ROWS
 from riparian.snapshot import categories
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import CLASSES, DepthImages, Header, Rows
@@ -18,7 +18,7 @@ from riparian.snapshot.memory import gives_memory_back
 from riparian.snapshot.state import encode
 
 if TYPE_CHECKING:
-    from riparian.estimator.base import ForestClassifier
+    from riparian.sklearn.base import ForestClassifier
 
 
 @gives_memory_back

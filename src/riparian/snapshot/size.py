@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from riparian.engine.rules import TREE_BYTES
 from riparian.engine.trees import Arrays, TreeArrays
-from riparian.estimator.parameters import LINK_BYTES
+from riparian.parameters.forests import LINK_BYTES
 from riparian.snapshot.arrays import DTYPES, Trees, counters, words
 from riparian.snapshot.errors import require
 from riparian.snapshot.header import Header

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from riparian.engine import native
+from riparian.engine.categories import CategoryTables
 from riparian.engine.native import State
 from riparian.engine.trees import Arrays
-from riparian.estimator.categories import CategoryTables
 from riparian.snapshot import arrays, categories, container, header, kept, size
 from riparian.snapshot.check import check
 from riparian.snapshot.errors import SnapshotError

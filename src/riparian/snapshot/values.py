@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from riparian.estimator.schedules import Geometric, Polynomial, Schedule
+from riparian.parameters.schedules import Geometric, Polynomial, Schedule
 from riparian.snapshot.errors import SnapshotError, require
 from riparian.snapshot.fields import bad, typed
 

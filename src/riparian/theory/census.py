@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.engine.halves import halves_among
 from riparian.engine.trees import Totals, Tree
-from riparian.estimator.halves import halves_among
 from riparian.theory.cells import Ranges, diameters, ranges_of_thresholds
 
 Integers = NDArray[np.int64]

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from riparian.estimator.rows import Rows, blocks
-from riparian.estimator.schedules import Schedule
 from riparian.forest import OnlineForestClassifier
+from riparian.model.rows import Rows, blocks
+from riparian.parameters.schedules import Schedule
 from riparian.theory.cells import Ranges, ranges_of_points
 from riparian.theory.census import TreeCensus, census_of
 from riparian.theory.conditions import ScheduleCheck, check_schedule

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from riparian.estimator.schedules import NEVER, Schedule, as_schedules, fault_in_order
+from riparian.parameters.schedules import NEVER, Schedule, as_schedules, fault_in_order
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def check_schedule(alpha: Schedule, beta: Schedule | float) -> ScheduleCheck:
     Only what is no schedule is refused here. A forest refuses a β below α as well, and warns of the
     rest (`ConsistencyWarning`).
 
-    >>> from riparian.estimator.schedules import Geometric
+    >>> from riparian.parameters.schedules import Geometric
     >>> print(check_schedule(Geometric(1, 1.1), 1000))
     yes α never falls           so no tree of K splits is cheaper than the full one (upper-bound-K)
     yes α(d) -> ∞               so a leaf that splits on and on has more and more points (n-to-infty)

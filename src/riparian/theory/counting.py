@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from riparian.estimator.schedules import Schedule
+from riparian.parameters.schedules import Schedule
 from riparian.tools.checks import whole
 
 
@@ -21,7 +21,7 @@ def least_points(splits: int, alpha: Schedule) -> int:
     The paper says α(K), one too many: the K-th split of a cell is made at depth K-1, and its children
     hold α(K-1) each (R10). Before the first split a cell may hold none.
 
-    >>> from riparian.estimator.schedules import Geometric
+    >>> from riparian.parameters.schedules import Geometric
     >>> [least_points(k, Geometric(2, 2)) for k in range(4)]
     [0, 2, 4, 8]
     """
@@ -40,7 +40,7 @@ def max_splits(n_estimation: int, alpha: Schedule, *, kept: bool = False) -> int
     leaf at depth d holds α(d-1) (`least_points`). A split at depth d turns one such leaf into two of
     α(d), so it takes at least α(d) points more: half of the above.
 
-    >>> from riparian.estimator.schedules import Geometric
+    >>> from riparian.parameters.schedules import Geometric
     >>> max_splits(10, Geometric(1, 2))  # 2 for the root, 4 for each of its children
     3
     >>> max_splits(10, Geometric(1, 2), kept=True)
@@ -62,7 +62,7 @@ def max_path(n_estimation: int, alpha: Schedule, *, kept: bool = False) -> int:
     Not in the paper, and by the same count: a path of K splits takes 2α(0) + ... + 2α(K-1) points, with
     kept points (`kept`) half of that.
 
-    >>> from riparian.estimator.schedules import Geometric
+    >>> from riparian.parameters.schedules import Geometric
     >>> max_path(14, Geometric(1, 2))
     3
     """

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from riparian.engine.trees import Totals
-from riparian.estimator.parameters import AdaptiveParameters
 from riparian.forest import OnlineForestClassifier
+from riparian.parameters.forests import AdaptiveParameters
 
 BUDGET = "a budget of memory"
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from riparian.estimator.schedules import Schedule
+from riparian.parameters.schedules import Schedule
 from riparian.theory.inputs import failure, probability
 from riparian.tools.checks import whole
 
@@ -107,7 +107,7 @@ def fringe_wait(
 
     The numbers are finite, and that is all they are meant to be: 2^K is beyond any stream.
 
-    >>> from riparian.estimator.schedules import Geometric
+    >>> from riparian.parameters.schedules import Geometric
     >>> wait = fringe_wait(0.2, Geometric(10, 1.5), 0.1, n_dims=1, split_points=1, leaves=10,
     ...                    n_classes=2)
     >>> wait.splits, wait.estimation_points

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from riparian.estimator.schedules import Schedule
+from riparian.parameters.schedules import Schedule
 from riparian.theory.inputs import failure, probability, share_of
 from riparian.theory.streams import points_for
 from riparian.tools.checks import whole
@@ -82,7 +82,7 @@ def infinite_splits(
     could only help. The measure of the next cell is random and may go with that time, so the argument
     wants the measures given too, as here. They are positive with probability 1, which is all it needs.
 
-    >>> from riparian.estimator.schedules import Geometric
+    >>> from riparian.parameters.schedules import Geometric
     >>> halves = [(0.5, 0.5), (0.25, 0.25)]
     >>> [waits.total for waits in infinite_splits(halves, Geometric(20, 1.5), 0.1, sharp=True)]
     [134, 379]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from riparian.cli.errors import shown
 from riparian.cli.sources.csv import MISSING
 from riparian.cli.sources.source import Kind
-from riparian.estimator.categories import Coded
+from riparian.engine.categories import Coded
 
 OTHER = "(other)"
 MOST_CATEGORIES = 2**24  # that float32 can tell apart

@@ -14,7 +14,7 @@ from riparian.cli.model_file import Model
 from riparian.cli.option_groups.matching import MatchingOptions
 from riparian.cli.sources.libsvm import LABEL, LibsvmSource
 from riparian.cli.sources.source import Kind, Source
-from riparian.estimator.categories import Table
+from riparian.engine.categories import Table
 from riparian.inspection.view import category_tables
 
 FAMILIES: dict[str, Family] = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}

@@ -28,7 +28,7 @@ from riparian.cli.option_groups.columns import Encode
 from riparian.cli.sources.csv import CsvSource, no_header
 from riparian.cli.sources.libsvm import LibsvmSource
 from riparian.cli.sources.source import Batch, Kind, Source
-from riparian.estimator.categories import Coded, MixedRows
+from riparian.engine.categories import Coded, MixedRows
 
 
 class TableColumns(Columns):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from riparian.cli.features.columns import Points
+from riparian.engine.categories import Coded, MixedRows, Value
 from riparian.engine.draws import shuffled
-from riparian.estimator.categories import Coded, MixedRows, Value
 
 Piece = tuple[Points, NDArray[Any]]  # points and their labels
 

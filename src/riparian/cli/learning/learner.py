@@ -22,11 +22,11 @@ from riparian.cli.learning.read_ahead import Ahead
 from riparian.cli.output.display import Display, Status
 from riparian.cli.sources.source import Batch, Kind, Source
 from riparian.cli.sources.stream import Stream
-from riparian.estimator.budget import budget_in_words
-from riparian.estimator.schedules import ConsistencyWarning
 from riparian.evaluation import Prequential
 from riparian.explain.sample import coded_rows
 from riparian.forest import OnlineForestClassifier
+from riparian.model.budget import budget_in_words
+from riparian.parameters.schedules import ConsistencyWarning
 
 
 class Learner:

@@ -11,8 +11,8 @@ from riparian.cli.errors import BadUsage, say
 from riparian.cli.features.columns import Columns, Points
 from riparian.cli.option_groups.forest import ForestOptions, in_options
 from riparian.cli.option_groups.stream import StreamOptions
-from riparian.estimator.schedules import ConsistencyWarning
 from riparian.forest import OnlineForestClassifier
+from riparian.parameters.schedules import ConsistencyWarning
 
 
 def new_forest(

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from riparian.cli.errors import BadUsage
-from riparian.estimator.kinds import (
+from riparian.parameters.forests import (
+    ADAPTIVE_DEFAULT,
+    DEFAULT,
+    AdaptiveParameters,
+    Parameter,
+    Parameters,
+    constructor_parameters,
+)
+from riparian.parameters.schedules import Geometric, Polynomial, Schedule
+from riparian.parameters.values import (
     Between,
     Bytes,
     Kind,
@@ -27,15 +36,6 @@ from riparian.estimator.kinds import (
     WeightsByLabel,
     Whole,
 )
-from riparian.estimator.parameters import (
-    ADAPTIVE_DEFAULT,
-    DEFAULT,
-    AdaptiveParameters,
-    Parameter,
-    Parameters,
-    constructor_parameters,
-)
-from riparian.estimator.schedules import Geometric, Polynomial, Schedule
 
 if TYPE_CHECKING:
     from riparian.cli.features.target import Target

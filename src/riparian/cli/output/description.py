@@ -15,8 +15,8 @@ from riparian.cli.features.table import TableColumns
 from riparian.cli.model_file import Model
 from riparian.cli.output.columns import columns_in_words
 from riparian.cli.output.tables import grid, show, two_columns
-from riparian.estimator.budget import budget_in_words
-from riparian.estimator.replacements import replacements_in_words, replacements_of
+from riparian.model.budget import budget_in_words
+from riparian.model.replacements import replacements_in_words, replacements_of
 from riparian.theory import certificate
 from riparian.tools import text
 

@@ -12,8 +12,8 @@ from riparian.cli.learning.learner import Learner
 from riparian.cli.model_file import named
 from riparian.cli.output.columns import columns_in_words
 from riparian.cli.output.tables import confusion_table, score, show, two_columns
-from riparian.estimator.budget import budget_in_words
-from riparian.estimator.replacements import replacements_in_words, replacements_of
+from riparian.model.budget import budget_in_words
+from riparian.model.replacements import replacements_in_words, replacements_of
 from riparian.tools import text
 
 

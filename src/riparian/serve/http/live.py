@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from riparian.adaptive import AdaptiveForestClassifier
-from riparian.estimator.replacements import Replacement, replacements_of
+from riparian.model.replacements import Replacement, replacements_of
 from riparian.report.figure import LONGEST_NAME, text
 from riparian.serve.http.answers import json_answer
 from riparian.serve.http.live_page import live_page

@@ -19,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from riparian.estimator.replacements import replacements_of
+from riparian.model.replacements import replacements_of
 from riparian.serve.service import Service
 from riparian.serve.state.scores import DELAYS
 

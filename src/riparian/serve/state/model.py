@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.categories import (
+from riparian.engine.categories import (
     CategoryTables,
     Coded,
     MixedRows,

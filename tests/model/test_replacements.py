@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from riparian import AdaptiveForestClassifier, OnlineForestClassifier
-from riparian.estimator.replacements import (
+from riparian.model.replacements import (
     MOST_CROWDS,
     Crowd,
     crowds,

@@ -1,7 +1,7 @@
 """What all forests share: an engine, labels, weights, and copies of themselves.
 
 What a point is, a row of a matrix or a pixel of an image, is for the subclasses to say and to check
-(`riparian.estimator.row_forest`, `riparian.depth.pixel_forest`).
+(`riparian.sklearn.row_forest`, `riparian.depth.pixel_forest`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 from riparian.engine import native
 from riparian.engine.draws import shuffled
 from riparian.engine.rules import TREE_BYTES
-from riparian.estimator.history import History
-from riparian.estimator.labels import Labels, distinct, family
-from riparian.estimator.parameters import OF_ESTIMATORS, Parameters, SaffariParameters
-from riparian.estimator.progress import Callback, Progress
-from riparian.estimator.weights import ClassWeights, Weights, product
+from riparian.model.classes import Labels, distinct, family
+from riparian.model.history import History
+from riparian.model.weights import ClassWeights, Weights, product
+from riparian.parameters.forests import OF_ESTIMATORS, Parameters, SaffariParameters
+from riparian.sklearn.progress import Callback, Progress
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.save import to_bytes
 from riparian.tools.files import write_whole
@@ -47,7 +47,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
 
     _parameters_class: type[Parameters] | type[SaffariParameters]  # they name the rule
     _history = History()  # not known, unless it started here
-    _why_not_plain: str | None = None  # why its trees cannot be plain ones (estimator/ensemble.py)
+    _why_not_plain: str | None = None  # why its trees cannot be plain ones (model/ensemble.py)
     _prediction_only = False  # came back from a snapshot without what learning needs
 
     @abstractmethod

@@ -16,17 +16,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from riparian import _core
 from riparian.engine import native
-from riparian.estimator.base import (
-    ForestClassifier,
-    checked_labels,
-    unchanged_if_refused,
-)
-from riparian.estimator.categories import CategoryTables, MixedRows, Value, bytes_of_tables
-from riparian.estimator.kept import KeptPoints, kept_points
-from riparian.estimator.parameters import OF_ROWS
-from riparian.estimator.progress import Callback, CallbackSupportMixin, with_callbacks
-from riparian.estimator.rows import Rows, as_rows, blocks, with_names
-from riparian.estimator.tables import (
+from riparian.engine.categories import CategoryTables, MixedRows, Value, bytes_of_tables
+from riparian.model.kept import KeptPoints, kept_points
+from riparian.model.rows import Rows, as_rows, blocks, with_names
+from riparian.model.tables import (
     FROM_DTYPE,
     Frame,
     check_no_time,
@@ -34,7 +27,14 @@ from riparian.estimator.tables import (
     frame_of,
     mixed_rows,
 )
-from riparian.estimator.weights import Weights, checked_weights
+from riparian.model.weights import Weights, checked_weights
+from riparian.parameters.forests import OF_ROWS
+from riparian.sklearn.base import (
+    ForestClassifier,
+    checked_labels,
+    unchanged_if_refused,
+)
+from riparian.sklearn.progress import Callback, CallbackSupportMixin, with_callbacks
 
 # `as_rows` checks the rest: NaN is a missing value, and sparse rows stay sparse.
 SKLEARN_CHECKS = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse": "csr"}

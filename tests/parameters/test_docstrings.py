@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from riparian.estimator.docstrings import REFERENCE, documented, filled
-from riparian.estimator.parameters import Parameters, constructor_parameters
+from riparian.parameters.docstrings import REFERENCE, documented, filled
+from riparian.parameters.forests import Parameters, constructor_parameters
 
-DESCRIBED = "As described in `riparian.estimator.parameters.Parameters`."
+DESCRIBED = "As described in `riparian.parameters.forests.Parameters`."
 
 
 def test_the_reference_to_the_descriptions_gives_way_to_them():

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.parameters import MOST_CATEGORIES
+from riparian.parameters.forests import MOST_CATEGORIES
 
 Value = str | bool | int | float  # 1, 1.0 and True are one category; "1" is another
 Codes = NDArray[np.float32]

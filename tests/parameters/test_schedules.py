@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from riparian.estimator.schedules import (
+from riparian.parameters.schedules import (
     NEVER,
     ConsistencyWarning,
     Geometric,

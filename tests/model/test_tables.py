@@ -12,8 +12,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from riparian import OnlineForestClassifier, SaffariForestClassifier
-from riparian.estimator import categories
-from riparian.estimator.ensemble import ensemble_of
+from riparian.engine import categories
+from riparian.model.ensemble import ensemble_of
 
 from snapshots import same_forest
 from tables import table

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riparian.estimator.halves import LAST, category_goes_left, codes_left, halves_among
+from riparian.engine.halves import LAST, category_goes_left, codes_left, halves_among
 from riparian.reference import differs
 
 halves = st.integers(int(LAST), -1).map(float)

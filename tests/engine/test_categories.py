@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riparian.estimator.categories import (
+from riparian.engine.categories import (
     CATEGORY_BYTES,
     CategoryTables,
     Coded,

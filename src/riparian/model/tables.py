@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.estimator.categories import Coded, MixedRows, is_missing
-from riparian.estimator.rows import as_rows
+from riparian.engine.categories import Coded, MixedRows, is_missing
+from riparian.model.rows import as_rows
 
 Kind = Literal["number", "bool", "category", "time", "other"]
 Numbers = NDArray[np.float64]

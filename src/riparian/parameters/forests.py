@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, replace
 from typing import Any, Literal, Self
 
-from riparian.estimator.kinds import (
+from riparian.parameters.schedules import Geometric, Schedule, resolve
+from riparian.parameters.values import (
     Between,
     Bytes,
     ColumnChoice,
@@ -31,7 +32,6 @@ from riparian.estimator.kinds import (
     WeightsByLabel,
     Whole,
 )
-from riparian.estimator.schedules import Geometric, Schedule, resolve
 
 SEED = Seed()  # other libraries have their own names for it
 

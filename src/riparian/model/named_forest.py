@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine import native
-from riparian.estimator.categories import (
+from riparian.engine.categories import (
     CategoryTables,
     Coded,
     MixedRows,
@@ -22,8 +22,8 @@ from riparian.estimator.categories import (
     bytes_of_tables,
     is_missing,
 )
-from riparian.estimator.labels import FAMILIES, Labels
-from riparian.estimator.named_rows import (
+from riparian.model.classes import FAMILIES, Labels
+from riparian.model.named_rows import (
     Columns,
     Frame,
     Key,
@@ -34,7 +34,7 @@ from riparian.estimator.named_rows import (
     split_frame,
     texts_of,
 )
-from riparian.estimator.parameters import Parameters
+from riparian.parameters.forests import Parameters
 
 Label = Any  # bool, int, float or str
 

@@ -28,7 +28,7 @@ from riparian import (
     SaffariForestClassifier,
     from_bytes,
 )
-from riparian.estimator import rows
+from riparian.model import rows
 
 # scikit-learn's own forests declare the same, for the same reason: a point that counts twice is drawn
 # once, so the forest is another one than with the point twice.

@@ -14,7 +14,7 @@ from inspect import signature
 import numpy as np
 import pytest
 
-from riparian.estimator.parameters import (
+from riparian.parameters.forests import (
     OF_DEPTH,
     OF_ROWS,
     AdaptiveParameters,
@@ -23,7 +23,7 @@ from riparian.estimator.parameters import (
     constructor_parameters,
     parameters_of,
 )
-from riparian.estimator.schedules import ConsistencyWarning, Geometric, Polynomial
+from riparian.parameters.schedules import ConsistencyWarning, Geometric, Polynomial
 
 from engines import parameters
 

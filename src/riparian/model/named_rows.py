@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian import _core
-from riparian.estimator.categories import Coded, is_missing
+from riparian.engine.categories import Coded, is_missing
 
 Key = Any  # the name of a feature: anything that can be a key of a dict
 Frame = nw.DataFrame[Any]

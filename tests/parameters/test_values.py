@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from riparian.estimator.kinds import (
+from riparian.parameters.schedules import Geometric
+from riparian.parameters.values import (
     Between,
     Bytes,
     Flag,
@@ -19,7 +20,6 @@ from riparian.estimator.kinds import (
     WeightsByLabel,
     Whole,
 )
-from riparian.estimator.schedules import Geometric
 
 ROOT = OrWord(Number(0, 9), ("sqrt", "4sqrt"))
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from riparian.engine.trees import Arrays
-from riparian.estimator.rows import Rows
+from riparian.model.rows import Rows
 
 if TYPE_CHECKING:
-    from riparian.estimator.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForestClassifier
 
 
 class KeptPoints(NamedTuple):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riparian.estimator.labels import Labels, distinct, family
+from riparian.model.classes import Labels, distinct, family
 
 
 def test_labels_are_numbered_in_order_of_arrival_and_shown_sorted():

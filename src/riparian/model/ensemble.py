@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from riparian import _core
+from riparian.engine.categories import OTHER, Value
+from riparian.engine.halves import codes_left, halves_among
 from riparian.engine.pieces import begins
 from riparian.engine.trees import Tree
-from riparian.estimator.categories import OTHER, Value
-from riparian.estimator.halves import codes_left, halves_among
 
 if TYPE_CHECKING:
-    from riparian.estimator.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForestClassifier
 
 Integers = NDArray[np.int64]
 

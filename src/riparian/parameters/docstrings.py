@@ -8,15 +8,15 @@ import textwrap
 from collections.abc import Iterable
 from typing import TypeVar
 
-from riparian.estimator import parameters
-from riparian.estimator.parameters import Parameter
+from riparian.parameters import forests as parameters
+from riparian.parameters.forests import Parameter
 
 WIDTH = 100
 
 Class = TypeVar("Class", bound=type)
 
 # The line of a docstring that the descriptions replace. It names the class that has them.
-REFERENCE = re.compile(r"^( *)As described in `riparian\.estimator\.parameters\.(\w+)`\.$", re.M)
+REFERENCE = re.compile(r"^( *)As described in `riparian\.parameters\.forests\.(\w+)`\.$", re.M)
 
 
 def documented(cls: Class) -> Class:

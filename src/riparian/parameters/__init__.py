@@ -1,0 +1,1 @@
+"""The parameters of a forest: kinds of values, schedules, descriptions and docstrings."""

@@ -1,0 +1,1 @@
+"""The forests in the form of scikit-learn."""
