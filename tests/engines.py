@@ -94,7 +94,7 @@ class Native(equivalence.Native):
 def trees_of(estimator: OnlineForestClassifier) -> list[dict[int, Any]]:
     """What the engine behind an estimator holds, tree by tree, as values."""
     engine = Native.__new__(Native)
-    engine.forest, engine.labels = estimator._native, estimator._labels
+    engine.forest, engine.labels = estimator.model_.engine, estimator.model_.target
     return [engine.tree(i) for i in range(engine.forest.parameters.n_trees)]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from riparian import reference
 from riparian.engine import native
 from riparian.engine.categories import CategoryTables
-from riparian.model.classes import Labels
+from riparian.model.classes import Classes
 from riparian.parameters.forests import AdaptiveParameters, Parameters, SaffariParameters
 from riparian.reference import Leaf, Split
 from riparian.reference_adaptive import AdaptiveForest, AdaptiveTree
@@ -54,7 +54,7 @@ class Native:
         self.forest: native.Engine = native.ColumnEngine(
             parameters, n_dims, trees=trees, categories=tables if tables.tables else None
         )
-        self.labels = Labels(None)
+        self.labels = Classes(None)
 
     def learn(
         self,

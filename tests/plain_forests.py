@@ -274,18 +274,20 @@ def grown(draw) -> Asked:
 
 def on_thresholds(forest, width: int) -> np.ndarray:
     """Rows that take every test to its edge: `<=` is not `<`."""
-    tree = forest._native.tree(0)
+    tree = forest.model_.engine.tree(0)
     inner = ~tree.is_leaf
     rows = np.zeros((int(inner.sum()), width), dtype=np.float32)
     edges = tree.threshold[inner]
-    categorical = np.isin(tree.feature[inner], [*getattr(forest._native.categories, "tables", ())])
+    categorical = np.isin(
+        tree.feature[inner], [*getattr(forest.model_.engine.categories, "tables", ())]
+    )
     edges = np.where(categorical & (edges < 0), np.float32("nan"), edges)  # a half has none (R22)
     rows[np.arange(len(rows)), tree.feature[inner]] = edges
     return rows[:100]
 
 
 def probabilities(forest, X) -> np.ndarray:
-    return forest._native.predict_proba(X, 1)
+    return forest.model_.engine.predict_proba(X, 1)
 
 
 def labels(forest, X) -> np.ndarray:

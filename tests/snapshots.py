@@ -21,9 +21,9 @@ from riparian import (
 )
 from riparian.depth import DepthForestClassifier, DepthSaffariClassifier
 from riparian.engine.native import ColumnEngine
+from riparian.loading import from_bytes
 from riparian.snapshot import container
 from riparian.snapshot.errors import SnapshotError
-from riparian.snapshot.load import from_bytes
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -186,7 +186,7 @@ def sealed(header: dict[str, Any], arrays: Arrays) -> bytes:
 
 def same_forest(a: OnlineForestClassifier, b: OnlineForestClassifier) -> bool:
     """Every array of every tree to the bit, and every byte that they hold."""
-    state_a, state_b = a._native.save(), b._native.save()
+    state_a, state_b = a.model_.engine.save(), b.model_.engine.save()
     arrays_a, arrays_b = ([*s.trees, s.kept or {}] for s in (state_a, state_b))
     same = state_a.points == state_b.points and all(
         one[name].tobytes() == other[name].tobytes()
@@ -313,7 +313,7 @@ def scratched(random: Random, data: bytes) -> bytes:
 
 def is_large(forest: Any) -> bool:
     """Valid, but to go on with it would take long, or lead beyond what can be counted."""
-    p, dims = forest._native.parameters, getattr(forest, "n_features_in_", 1)
+    p, dims = forest.model_.engine.parameters, getattr(forest, "n_features_in_", 1)
     stats = forest.stats()
     counted = ("structure_points", "estimation_points", "activations", "refreshes", "evictions")
     counts = (stats["points"], *(tree[name] for tree in stats["trees"] for name in counted))
@@ -339,7 +339,7 @@ def survive(data: bytes, max_bytes: int = 2**28) -> str:
     if hasattr(forest, "n_features_in_"):
         assert (forest.feature_importances_ >= 0).all()
     forest.stats()
-    if forest._prediction_only:
+    if forest.model_.prediction_only:
         return "valid, predicting"
     classes = forest.classes_ if len(forest.classes_) else np.array([0, 1])
     forest.partial_fit(*points, classes[np.arange(40) % len(classes)])

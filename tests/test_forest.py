@@ -464,7 +464,7 @@ def test_a_forest_that_has_started_knows_nothing():
 
 
 def reference_of(f, weights=None, rows=X, labels=Y):
-    twin = Reference(f._native.parameters, rows.shape[1])
+    twin = Reference(f.model_.engine.parameters, rows.shape[1])
     twin.learn(rows, labels, weights)
     return twin
 
@@ -508,10 +508,10 @@ def test_sparse_rows_are_kept_as_they_are_and_mean_the_same(kept_points, sparse_
     for i, part in enumerate(np.array_split(np.arange(1000), 4)):
         batch = rows[part] if i < sparse_from else csr_matrix(rows[part])
         mixed.partial_fit(batch, labels[part])
-    assert mixed._native.sparse == (sparse_from == 0)
+    assert mixed.model_.engine.sparse == (sparse_from == 0)
     assert trees_of(mixed) == trees_of(dense)
     for other in (copy.deepcopy(mixed), pickle.loads(pickle.dumps(mixed))):
-        assert other._native.sparse == mixed._native.sparse
+        assert other.model_.engine.sparse == mixed.model_.engine.sparse
         other.partial_fit(rows[:200], labels[:200])
         assert trees_of(other) == trees_of(
             copy.deepcopy(dense).partial_fit(rows[:200], labels[:200])
@@ -521,10 +521,10 @@ def test_sparse_rows_are_kept_as_they_are_and_mean_the_same(kept_points, sparse_
 def test_a_sparse_row_is_charged_for_256_columns_at_most():
     wide = csr_matrix((1, 100_000))
     f = forest(kept_points="auto", max_memory="512MB").partial_fit(wide, [0])
-    assert f._native.parameters.kept_points == 20_000
+    assert f.model_.engine.parameters.kept_points == 20_000
     assert f.memory()["kept"] == 4 * 256 + 16
     dense = forest(kept_points="auto", max_memory="512MB").partial_fit(wide.toarray(), [0])
-    assert dense._native.parameters.kept_points == 512_000_000 // 8 // (400_000 + 16 + 4 * 5)
+    assert dense.model_.engine.parameters.kept_points == 512_000_000 // 8 // (400_000 + 16 + 4 * 5)
 
 
 @pytest.mark.parametrize("kept_points", [50, 700, 5000])

@@ -47,7 +47,7 @@ def learned(points, **changes):
 
 
 def trees(model):
-    engine, labels = model._forest.engine, model._forest.labels
+    engine, labels = model._forest.engine, model._forest.target
     arrays = engine.save()[1]
     return [native_tree(tree, labels.arrived, engine.parameters.split_points) for tree in arrays]
 
@@ -114,8 +114,8 @@ def test_it_equals_the_scikit_learn_estimator_to_the_last_bit(changes):
     assert answers == twin.predict_proba(X[:200]).tolist()
     assert [model.predict_one(x) for x in POINTS[:200]] == twin.predict(X[:200]).tolist()
     twin_trees = [
-        native_tree(tree, twin._labels.arrived, twin.split_points)
-        for tree in twin._native.save()[1]
+        native_tree(tree, twin.model_.target.arrived, twin.split_points)
+        for tree in twin.model_.engine.save()[1]
     ]
     assert trees(model) == twin_trees
 

@@ -46,7 +46,7 @@ def learned(points, **changes):
 
 def trees(model):
     engine = Native.__new__(Native)
-    engine.forest, engine.labels = model._forest.engine, model._forest.labels
+    engine.forest, engine.labels = model._forest.engine, model._forest.target
     return [engine.tree(i) for i in range(engine.forest.parameters.n_trees)]
 
 
@@ -63,7 +63,7 @@ def test_it_equals_the_scikit_learn_estimator_to_the_last_bit():
     twin = riparian.OnlineForestClassifier(3, random_state=0).partial_fit(frame, Y)
     model = learned(zip(POINTS, LABELS, strict=True))
     engine = Native.__new__(Native)
-    engine.forest, engine.labels = twin._native, twin._labels
+    engine.forest, engine.labels = twin.model_.engine, twin.model_.target
     assert trees(model) == [engine.tree(i) for i in range(3)]
     tables = model._forest.engine.categories.tables
     assert {c: t.values for c, t in tables.items()} == {

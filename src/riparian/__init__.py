@@ -16,18 +16,18 @@ _HOMES = {
     "Geometric": "riparian.schedule",
     "Polynomial": "riparian.schedule",
     "ConsistencyWarning": "riparian.schedule",
-    "load": "riparian.snapshot.load",
-    "from_bytes": "riparian.snapshot.load",
+    "load": "riparian.loading",
+    "from_bytes": "riparian.loading",
     "SnapshotError": "riparian.snapshot.errors",
 }
 
 if TYPE_CHECKING:
     from riparian.adaptive import AdaptiveForestClassifier
     from riparian.forest import OnlineForestClassifier
+    from riparian.loading import from_bytes, load
     from riparian.saffari import SaffariForestClassifier
     from riparian.schedule import ConsistencyWarning, Geometric, Polynomial
     from riparian.snapshot.errors import SnapshotError
-    from riparian.snapshot.load import from_bytes, load
 
     __version__: str
 else:

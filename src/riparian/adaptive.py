@@ -118,5 +118,5 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
     @property
     def replacements_(self) -> list[tuple[int, int]]:
         check_is_fitted(self)
-        replacements: list[tuple[int, int]] = self._native.replacements()
+        replacements: list[tuple[int, int]] = self.model_.engine.replacements()
         return replacements

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from riparian.engine import native
 from riparian.engine.categories import CategoryTables, Table, bytes_of_tables
-from riparian.model.classes import Labels
+from riparian.model.classes import Classes
+from riparian.model.model import Model
 from riparian.model.rows import as_rows
 from riparian.parameters.docstrings import documented
 from riparian.parameters.forests import (
@@ -119,14 +120,13 @@ class OnlineForestClassifier(Classifier):
             if name in self.categories_
         }
         max_bytes = bytes_of_tables(parameters.max_memory)
-        self._forest = native.ColumnEngine(
+        engine = native.ColumnEngine(
             parameters,
             schema.get_num_attributes(),
             categories=CategoryTables(tables, None, max_bytes) if tables else None,
         )
-        self._labels = Labels(np.arange(schema.get_num_classes()))
+        self.model_ = Model(engine, Classes(np.arange(schema.get_num_classes())))
         self._numbers: dict[int, int] = {}  # of each class, in order of arrival
-        self._forest.set_classes(self._labels.rank(), len(self._labels.classes))
 
     def train(self, instance: LabeledInstance) -> None:
         """Learn an instance. One without a class is an error, and so is a class not in the schema."""
@@ -134,28 +134,31 @@ class OnlineForestClassifier(Classifier):
         y = instance.y_index
         if y not in self._numbers:
             self._join(y)
-        self._forest.learn_one(row, self._numbers[y])
+        engine = self.model_.engine
+        assert isinstance(engine, native.ColumnEngine)
+        engine.learn_one(row, self._numbers[y])
 
     def predict_proba(self, instance: Instance) -> NDArray[np.float64] | None:
         """The probability of each class of the schema; None before the first instance."""
         if not self._numbers:
             return None
-        proba: NDArray[np.float64] = self._forest.predict_proba(self._row(instance), 1)[0]
+        proba: NDArray[np.float64] = self.model_.predict_proba(self._row(instance), 1)[0][0]
         return proba
 
     def _join(self, y: int) -> None:
-        if not 0 <= y < len(self._labels.classes):
+        target = self.model_.target
+        if not 0 <= y < len(target.classes):
             raise ValueError(
-                f"y_index must be from 0 to {len(self._labels.classes) - 1}, got {y!r}"
+                f"y_index must be from 0 to {len(target.classes) - 1}, got {y!r}"
                 + (", which stands for a missing class" if y == -1 else "")
             )
-        self._numbers[y] = int(self._labels.join(np.array([y]))[0])
-        self._forest.set_classes(self._labels.rank(), len(self._labels.classes))
+        self._numbers[y] = int(self.model_.join(lambda: target.join(np.array([y])))[0])
 
     def _row(self, instance: Instance) -> NDArray[np.float32]:
         x: NDArray[Any] = instance.x
-        if x.shape != (self._forest.n_dims,):
-            raise ValueError(f"x must have shape ({self._forest.n_dims},), got {x.shape}")
+        n_dims = self.model_.engine.n_dims
+        if x.shape != (n_dims,):
+            raise ValueError(f"x must have shape ({n_dims},), got {x.shape}")
         row: NDArray[np.float32] = as_rows(x[np.newaxis])
         return row
 
@@ -243,4 +246,4 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
 
     @property
     def replacements_(self) -> list[tuple[int, int]]:
-        return self._forest.replacements()
+        return self.model_.engine.replacements()

@@ -347,12 +347,12 @@ class Prequential:
     def mark_forest(self, forest: OnlineForestClassifier, *, row: int, seconds: float) -> None:
         """Add a point to the curve, with what the forest is now; not before the first scores."""
         if self.scores.rows:
-            sizes = forest._sizes()
+            sizes = forest.model_.engine.sizes()
             self.mark(
                 row=row,
                 leaves=sizes["leaves"],
                 active=sizes["active"],
-                memory=forest._memory_of(sizes)["total"],
+                memory=forest.model_.memory_of(sizes)["total"],
                 seconds=seconds,
             )
 

@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from riparian.model.named_forest import Label, NamedForest
+from riparian.model.named import Label, NamedModel
 from riparian.model.named_rows import Frame, Key
 from riparian.model.weights import as_weights
 from riparian.parameters.docstrings import documented
@@ -116,7 +116,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         )
         self._most = OF_ROWS["max_categories"].checked(max_categories)
         self._workers = int(effective_n_jobs(OF_ESTIMATORS["n_jobs"].checked(n_jobs)))
-        self._forest: NamedForest | None = None  # until the first point brings the features
+        self._forest: NamedModel | None = None  # until the first point brings the features
 
     # -- learning ---------------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
             w = float(as_weights("w", w, rows=1)[0])
             if w == 0.0:
                 return
-        learning = self._forest or NamedForest(self._parameters, x, self._most)
+        learning = self._forest or NamedModel(self._parameters, x, self._most)
         learning.learn_one(x, y, w)
         self._forest = learning
 
@@ -151,7 +151,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
             labels = [labels[i] for i in kept]
         if len(frame) == 0:
             return
-        learning = self._forest or NamedForest(self._parameters, frame.columns, self._most)
+        learning = self._forest or NamedModel(self._parameters, frame.columns, self._most)
         learning.learn_many(frame, labels, weights, self._workers)
         self._forest = learning
 

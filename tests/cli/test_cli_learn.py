@@ -106,7 +106,7 @@ def test_a_second_pass_is_no_test(path, tmp_path):
     once, twice = said(call(*args)), said(call(*args, "--passes", 2))
     assert twice["rows"] == 2 * once["rows"] == 600
     assert twice["prequential"] == once["prequential"]
-    assert riparian.load(tmp_path / "m")._history.passes == 2
+    assert riparian.load(tmp_path / "m").model_.history.passes == 2
 
 
 def test_a_window_that_holds_all_rows_shuffles_as_fit_does(path, points, tmp_path):

@@ -227,7 +227,7 @@ def test_reports_show_columns_and_categories(model, tmp_path):
 
 
 def test_hostile_decisions_are_refused(model, tmp_path):
-    from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
+    from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 
     forest, extra = from_bytes_with_extra(model.read_bytes())
     for change in (

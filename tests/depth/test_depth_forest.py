@@ -16,7 +16,7 @@ from riparian.depth import DepthForestClassifier, DepthSaffariClassifier, sample
 from riparian.depth.reference import DepthDifferences, FixedDepthDifferences, Pixel
 from riparian.engine import native
 from riparian.engine.native import Pixels
-from riparian.model.classes import Labels
+from riparian.model.classes import Classes
 from riparian.parameters.forests import Parameters, SaffariParameters
 from riparian.parameters.schedules import Geometric
 from riparian.reference import Draws, key
@@ -64,7 +64,7 @@ def pictures(draw):
 
 def learn_native(p, offset_std, images, pixels, labels, cuts=()):
     engine = Native.__new__(Native)
-    engine.forest, engine.labels = native.DepthEngine(p, offset_std, FAR), Labels(None)
+    engine.forest, engine.labels = native.DepthEngine(p, offset_std, FAR), Classes(None)
     edges = [0, *sorted(min(cut, len(pixels)) for cut in cuts), len(pixels)]
     for first, last in itertools.pairwise(edges):
         engine.learn(Pixels(images, pixels[first:last]), labels[first:last], workers=2)
@@ -325,7 +325,7 @@ def test_of_pixels_twenty_thousand_are_kept_if_that_is_left_to_the_forest():
     depth, labels = scene(1)
     pixels, known = sample_pixels(labels, random_state=0)
     forest = small(DepthForestClassifier, kept_points="auto").partial_fit(depth, pixels, known)
-    assert forest._native.parameters.kept_points == 20_000
+    assert forest.model_.engine.parameters.kept_points == 20_000
 
 
 def test_the_offsets_of_a_tree_are_those_of_its_splits():

@@ -172,7 +172,7 @@ def test_by_default_as_many_points_are_kept_as_fit_an_eighth_of_the_budget(
     forest = OnlineForestClassifier(n_estimators, kept_points="auto", max_memory=max_memory)
     if max_memory == "1MB" and n_dims == 1000 and n_estimators == 300:
         forest.max_memory = "4MB"  # or the roots alone do not fit
-    engine = forest.partial_fit(np.zeros((1, n_dims)), [0])._native
+    engine = forest.partial_fit(np.zeros((1, n_dims)), [0]).model_.engine
     kept, bytes_of_one = engine.parameters.kept_points, 4 * n_dims + 16 + 4 * n_estimators
     if max_memory is None:
         assert kept == 20_000
@@ -258,7 +258,7 @@ def test_a_budget_that_is_none_is_named(text, message):
 )
 def test_a_budget_can_be_written_as_people_write_it(text, number):
     forest = small_forest(text).fit(*MIXTURE.sample(10, random_state=0))
-    assert forest._native.parameters.max_memory == number
+    assert forest.model_.engine.parameters.max_memory == number
 
 
 WATCH = """
@@ -273,7 +273,7 @@ mixture, budget = GaussianMixture.paper(), int(sys.argv[1])
 forest = OnlineForestClassifier(20, max_memory=budget, random_state=0)
 forest.partial_fit(*mixture.sample(1, random_state=0))
 # α and β of every depth within reach: a few megabytes for a moment, and not of the forest.
-forest._native.rule.tell_schedules(forest._native.core, 60_000)
+forest.model_.engine.rule.tell_schedules(forest.model_.engine.core, 60_000)
 for batch in range(3):  # what a batch takes by itself
     mixture.sample(20_000, random_state=batch)
     forest.predict(mixture.sample(20_000, random_state=batch)[0])

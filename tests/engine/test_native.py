@@ -15,8 +15,8 @@ import riparian
 from riparian import _core
 from riparian.engine import native
 from riparian.engine.rules import TREE_BYTES, core_rate, cut
-from riparian.model.weights import MAX_WEIGHT
 from riparian.parameters.schedules import Geometric
+from riparian.parameters.values import MAX_WEIGHT
 
 from engines import (
     NEVER,

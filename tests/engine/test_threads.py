@@ -87,7 +87,7 @@ def test_a_reader_sees_all_trees_after_the_same_block(moments, n_jobs):
 def test_stats_are_those_of_one_moment():
     def points_of_trees(f):
         streams = ("structure_points", "estimation_points", "ignored_points")
-        return [sum(tree[stream] for stream in streams) for tree in f._native.core.stats()]
+        return [sum(tree[stream] for stream in streams) for tree in f.model_.engine.core.stats()]
 
     for trees in while_learning(started(), learn_all, points_of_trees):
         assert len(set(trees)) == 1
@@ -156,7 +156,7 @@ def no_switching():
 
 @pytest.mark.parametrize("work", ["learn", "predict_proba", "predict_trees", "apply"])
 def test_the_gil_is_released_while_the_engine_works(no_switching, work):
-    engine = started()._native
+    engine = started().model_.engine
     engine.set_classes(CLASSES, 5)
     engine._reach(5000)
     block, labels = X[: _core.block], Y[: _core.block].astype(np.uint32)

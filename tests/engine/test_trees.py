@@ -36,7 +36,7 @@ def test_totals_and_bag_are_named_in_the_order_of_the_core():
     "Forest", [OnlineForestClassifier, AdaptiveForestClassifier, SaffariForestClassifier]
 )
 def test_arrays_have_the_types_of_the_list(Forest):
-    engine = Forest(2, random_state=0).partial_fit(X, Y)._native
+    engine = Forest(2, random_state=0).partial_fit(X, Y).model_.engine
     for arrays in engine.save().trees:
         assert list(arrays) == [field.name for field in FIELDS]
         for field in FIELDS:
@@ -45,7 +45,7 @@ def test_arrays_have_the_types_of_the_list(Forest):
 
 
 def test_the_totals_of_a_tree_are_those_of_its_statistics():
-    engine = OnlineForestClassifier(2, random_state=0).partial_fit(X, Y)._native
+    engine = OnlineForestClassifier(2, random_state=0).partial_fit(X, Y).model_.engine
     for i, stats in enumerate(engine.core.stats()):
         totals = engine.tree(i).totals._asdict()
         assert {name: stats[name] for name in totals if name in stats}.items() <= totals.items()
@@ -53,11 +53,14 @@ def test_the_totals_of_a_tree_are_those_of_its_statistics():
 
 
 def test_only_a_tree_of_saffaris_forest_has_a_bag():
-    assert OnlineForestClassifier(1, random_state=0).partial_fit(X, Y)._native.tree(0).bag is None
+    assert (
+        OnlineForestClassifier(1, random_state=0).partial_fit(X, Y).model_.engine.tree(0).bag
+        is None
+    )
     bag = (
         SaffariForestClassifier(1, replacement_rate=1e-3, random_state=0)
         .partial_fit(X, Y)
-        ._native.tree(0)
+        .model_.engine.tree(0)
         .bag
     )
     assert (bag.number, bag.planted) == (0, 0)
@@ -65,7 +68,7 @@ def test_only_a_tree_of_saffaris_forest_has_a_bag():
 
 
 def test_trees_end_to_end_are_the_trees_one_after_the_other():
-    engine = OnlineForestClassifier(3, random_state=0).partial_fit(X, Y)._native
+    engine = OnlineForestClassifier(3, random_state=0).partial_fit(X, Y).model_.engine
     saved = engine.save().trees
     joined = {name: np.concatenate([tree[name] for tree in saved]) for name in saved[0]}
     trees = TreeArrays.end_to_end(joined)

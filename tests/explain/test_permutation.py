@@ -92,7 +92,7 @@ def test_along_a_stream_values_come_from_what_was_learned_last():
     for first in range(0, 400, 50):
         day = slice(first, first + 50)
         if first:
-            drawn = forest._native.core.kept_values(0, np.arange(50, dtype=np.uint64))
+            drawn = forest.model_.engine.kept_values(0, np.arange(50, dtype=np.uint64))
             assert drawn.tolist() == X[first - 50 : first, 0].tolist()
         forest.partial_fit(X[day], y[day])
 

@@ -273,7 +273,7 @@ def test_an_export_waits_until_the_batch_that_is_being_learned_is_whole():
         done.set()
 
     thread = threading.Thread(target=export)
-    with forest._native.learning:
+    with forest.model_.engine.learning:
         thread.start()
         assert not done.wait(0.2)
     thread.join(60)

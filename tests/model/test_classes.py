@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riparian.model.classes import Labels, distinct, family
+from riparian.model.classes import Classes, distinct
+from riparian.tools.checks import label_family as family
 
 
 def test_labels_are_numbered_in_order_of_arrival_and_shown_sorted():
-    labels = Labels(None)
+    labels = Classes(None)
     assert labels.join(np.array(["oak", "ash", "oak", "elm"])).tolist() == [0, 1, 0, 2]
     assert labels.arrived == ["oak", "ash", "elm"]
     assert labels.classes.tolist() == ["ash", "elm", "oak"]
@@ -19,7 +20,7 @@ def test_labels_are_numbered_in_order_of_arrival_and_shown_sorted():
 
 
 def test_a_number_once_given_stays():
-    labels = Labels(None)
+    labels = Classes(None)
     labels.join(np.array([5, 3]))
     assert labels.join(np.array([4, 3, 5])).tolist() == [2, 1, 0]
     assert labels.classes.tolist() == [3, 4, 5]
@@ -35,7 +36,7 @@ batches = st.one_of(
 
 @given(batches)
 def test_batches_make_no_difference(batches):
-    whole, pieces = Labels(None), Labels(None)
+    whole, pieces = Classes(None), Classes(None)
     stream = [label for batch in batches for label in batch]
     numbers = whole.join(np.array(stream, dtype=int)).tolist()
     assert [n for b in batches for n in pieces.join(np.array(b, dtype=int)).tolist()] == numbers
@@ -47,7 +48,7 @@ def test_batches_make_no_difference(batches):
 def test_classes_that_are_known_beforehand_change_no_number(batches):
     stream = [label for batch in batches for label in batch]
     known = np.array([*sorted(set(stream)), 5000])
-    plain, closed, open_ = Labels(None), Labels(known), Labels(known[::2], open=True)
+    plain, closed, open_ = Classes(None), Classes(known), Classes(known[::2], open=True)
     for batch in batches:
         numbers = plain.join(np.array(batch, dtype=int)).tolist()
         for labels in (closed, open_):
@@ -61,7 +62,7 @@ def test_classes_that_are_known_beforehand_change_no_number(batches):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint64])
 def test_the_width_of_a_whole_number_makes_no_difference(dtype):
-    labels = Labels(None)
+    labels = Classes(None)
     labels.join(np.array([5, 3]))
     assert labels.join(np.array([3, 5, 3], dtype=dtype)).tolist() == [1, 0, 1]
     assert labels.join(np.array([4, 5], dtype=dtype)).tolist() == [2, 0]
@@ -69,7 +70,7 @@ def test_the_width_of_a_whole_number_makes_no_difference(dtype):
 
 @pytest.mark.parametrize("strange", [[0.0], [True], ["0"]])
 def test_a_label_of_another_type_is_refused_even_if_it_could_stand_for_a_number(strange):
-    labels = Labels(None)
+    labels = Classes(None)
     labels.join(np.array([0, 1]))
     for refuse in (labels.check, labels.join):
         with pytest.raises(ValueError, match="labels of type int, got"):
@@ -78,14 +79,14 @@ def test_a_label_of_another_type_is_refused_even_if_it_could_stand_for_a_number(
 
 @given(batches)
 def test_the_rank_of_a_label_is_its_place_among_the_classes(batches):
-    labels = Labels(None)
+    labels = Classes(None)
     for batch in batches:
         labels.join(np.array(batch, dtype=int))
     assert [labels.classes[place] for place in labels.rank()] == labels.arrived
 
 
 def test_classes_given_are_there_before_they_arrive():
-    labels = Labels(np.array([1, 2, 3]))
+    labels = Classes(np.array([1, 2, 3]))
     assert labels.classes.tolist() == [1, 2, 3]
     assert labels.rank().tolist() == []
     assert labels.join(np.array([3, 1])).tolist() == [0, 1]
@@ -94,7 +95,7 @@ def test_classes_given_are_there_before_they_arrive():
 
 
 def test_a_label_beside_the_classes_given_is_refused_and_so_is_its_whole_batch():
-    labels = Labels(np.array([1, 2, 3]))
+    labels = Classes(np.array([1, 2, 3]))
     labels.join(np.array([2]))
     with pytest.raises(ValueError, match=r"classes that were given, \[1, 2, 3\], got \[4, 5\]"):
         labels.join(np.array([1, 5, 4]))
@@ -102,7 +103,7 @@ def test_a_label_beside_the_classes_given_is_refused_and_so_is_its_whole_batch()
 
 
 def test_a_label_between_the_classes_given_is_refused_too():
-    labels = Labels(np.array([1, 6]))
+    labels = Classes(np.array([1, 6]))
     for refuse in (labels.check, labels.join):
         with pytest.raises(ValueError, match=r"classes that were given, \[1, 6\], got \[2, 4\]"):
             refuse(np.array([4, 1, 2, 4]))
@@ -111,7 +112,7 @@ def test_a_label_between_the_classes_given_is_refused_too():
 
 
 def test_a_label_between_those_known_joins_an_open_stream():
-    labels = Labels(np.array([1, 6]), open=True)
+    labels = Classes(np.array([1, 6]), open=True)
     assert labels.join(np.array([6, 3, 1, 3, 2])).tolist() == [0, 1, 2, 1, 3]
     assert labels.classes.tolist() == [1, 2, 3, 6]
     assert labels.joined == [3, 2]
@@ -119,7 +120,7 @@ def test_a_label_between_those_known_joins_an_open_stream():
 
 
 def test_a_label_of_another_type_is_refused():
-    labels = Labels(None)
+    labels = Classes(None)
     labels.join(np.array([1, 2]))
     with pytest.raises(ValueError, match="labels of type int, got str"):
         labels.join(np.array(["1"]))
@@ -128,13 +129,13 @@ def test_a_label_of_another_type_is_refused():
 
 
 def test_an_empty_batch_settles_no_type():
-    labels = Labels(None)
+    labels = Classes(None)
     assert labels.join(np.array([])).tolist() == []
     assert labels.join(np.array(["a"])).tolist() == [0]
 
 
 def test_longer_words_fit_among_shorter_ones():
-    labels = Labels(None)
+    labels = Classes(None)
     labels.join(np.array(["fir"]))
     labels.join(np.array(["hornbeam", "fi"]))
     assert labels.classes.tolist() == ["fi", "fir", "hornbeam"]
@@ -151,7 +152,7 @@ def test_longer_words_fit_among_shorter_ones():
     ids=["int8 and int64", "int64 and uint64", "a negative and a huge one"],
 )
 def test_whole_numbers_of_any_width_are_told_apart(first, second):
-    labels = Labels(None)
+    labels = Classes(None)
     labels.join(first)
     try:
         labels.join(second)
@@ -163,7 +164,7 @@ def test_whole_numbers_of_any_width_are_told_apart(first, second):
 
 
 def test_the_classes_of_an_earlier_moment_can_be_told():
-    labels = Labels(None)
+    labels = Classes(None)
     labels.join(np.array(["b", "c"]))
     labels.join(np.array(["a"]))
     assert labels.classes_when(2).tolist() == ["b", "c"]
@@ -171,12 +172,12 @@ def test_the_classes_of_an_earlier_moment_can_be_told():
 
 
 def test_the_same_classes_in_a_later_call_are_fine_and_others_are_not():
-    labels = Labels(np.array([1, 2]))
+    labels = Classes(np.array([1, 2]))
     labels.check_same(np.array([1, 2]))
     with pytest.raises(ValueError, match=r"must stay as in the first call, \[1, 2\], got \[1, 3\]"):
         labels.check_same(np.array([1, 3]))
     with pytest.raises(ValueError, match="in the first call or not at all"):
-        Labels(None).check_same(np.array([1, 2]))
+        Classes(None).check_same(np.array([1, 2]))
 
 
 @pytest.mark.parametrize(

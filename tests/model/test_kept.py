@@ -59,7 +59,8 @@ def test_columns_that_join_later_are_missing_in_older_rows(kind):
     X, y, _ = stream()
     X = np.nan_to_num(X)
     learned = forest().partial_fit(kind(X[:250, :2]), y[:250])
-    learned._add_features(1)
+    learned.model_.widen(3, (), None)
+    learned.n_features_in_ = 3
     learned.partial_fit(kind(X[250:]), y[250:])
     expected = X[200:].copy()
     expected[:50, 2] = np.nan
@@ -98,12 +99,12 @@ def test_who_keeps_none_hands_out_none(make):
     learned = make().partial_fit(X, y)
     kept = learned.kept_points_
     assert kept.X.shape == (0, 3) and kept.y.shape == kept.sample_weight.shape == (0,)
-    assert len(learned._native.core.kept_values(0, np.zeros(3, dtype=np.uint64))) == 0
+    assert len(learned.model_.engine.kept_values(0, np.zeros(3, dtype=np.uint64))) == 0
 
 
 def test_values_are_drawn_by_words():
     X, y, _ = stream()
     learned = forest().partial_fit(X, y)
     words = np.array([0, 99, 100, 2**64 - 1], dtype=np.uint64)
-    drawn = learned._native.core.kept_values(1, words)
+    drawn = learned.model_.engine.kept_values(1, words)
     np.testing.assert_array_equal(drawn, X[200:][(words % 100).astype(int), 1])

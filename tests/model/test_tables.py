@@ -87,7 +87,7 @@ def test_whole_numbers_of_a_chosen_column_are_recoded_by_arrival():
     rows = np.array([[70, 0.5], [10, 0.1], [70, 0.2], [2**40, 0.3]])
     found = forest(categorical_features=[0]).partial_fit(rows, [0, 1, 0, 1])
     assert found.categories_ == {0: [70, 10, 2**40]}
-    codes = found._checked_points(np.array([[10, 1.0], [3, 1.0], [np.nan, 1.0]]))
+    codes = found.checked_points(np.array([[10, 1.0], [3, 1.0], [np.nan, 1.0]]))
     assert codes[0, 0] == 1
     assert np.isnan(codes[1:, 0]).all()
 
@@ -212,7 +212,7 @@ def test_later_categories_are_put_together():
     frame = pd.DataFrame({"a": [*"abcdef"] * 10})
     learned = forest(max_categories=3).partial_fit(frame, [0, 1] * 30)
     assert learned.categories_ == {"a": ["a", "b", "c"]}
-    codes = learned._checked_points(pd.DataFrame({"a": ["a", "c", "e", "unknown", None]}))
+    codes = learned.checked_points(pd.DataFrame({"a": ["a", "c", "e", "unknown", None]}))
     assert codes[:, 0].tolist()[:4] == [0, 2, 3, 3]
     assert np.isnan(codes[4, 0])
 

@@ -114,10 +114,10 @@ def test_shards_that_are_not_after_the_same_row_do_not_answer(two_cpus, tmp_path
         **PARAMETERS, n_shards=2, name="uneven", checkpoint_dir=tmp_path, checkpoint_every=10**6
     )
     learn(forest, slice(0, 1000)).wait()
-    first, second = forest._native._lines
-    forest._native._lines = [first]
+    first, second = forest.model_.engine._lines
+    forest.model_.engine._lines = [first]
     learn(forest, slice(1000, 1300)).wait()
-    forest._native._lines = [first, second]
+    forest.model_.engine._lines = [first, second]
 
     other = RayForestClassifier.attach("uneven")
     assert other.points_ == 1000
@@ -161,11 +161,13 @@ def test_no_more_batches_are_under_way_than_allowed(two_cpus):
     most = 0
     for start in range(0, 6000, 500):
         learn(forest, slice(start, start + 500))
-        most = max(most, len(forest._native._lines[0]._under_way))
-        behind = forest.points_ - forest._native._lines[0].rows
+        most = max(most, len(forest.model_.engine._lines[0]._under_way))
+        behind = forest.points_ - forest.model_.engine._lines[0].rows
         assert behind <= 2 * 500
     assert 1 <= most <= 2
-    assert len(forest._native._journal.entries) <= 2  # without checkpoints nothing else is held
+    assert (
+        len(forest.model_.engine._journal.entries) <= 2
+    )  # without checkpoints nothing else is held
     forest.shutdown()
 
 

@@ -424,7 +424,7 @@ def test_the_parameters_tell_the_seed_and_where_they_are_not_the_default():
     report = bare(random_state=RandomState(3), beta=30)
     texts = Seen(report.html()).texts
     seed = texts.index("random_state")
-    assert texts[seed + 1] == str(report.forest._native.parameters.seed)
+    assert texts[seed + 1] == str(report.forest.model_.engine.parameters.seed)
     beta = texts.index("beta")
     assert texts[beta + 1 : beta + 3] == ["30", "20.0"]
 

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 from riparian.cli.app import app
 from riparian.cli.model_file import load_model
+from riparian.loading import from_bytes_with_extra
 from riparian.serve.options import Options
 from riparian.serve.state.folder import Folder
 from riparian.serve.state.model import Model
-from riparian.snapshot.extra import from_bytes_with_extra
 
 from serve_running import running
 

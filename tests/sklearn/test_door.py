@@ -32,7 +32,7 @@ def state(forest):
     return (
         forest.stats(),
         forest.classes_.tolist(),
-        list(forest._labels.arrived),
+        list(forest.model_.target.arrived),
         forest.n_features_in_,
         forest.predict_proba(X).tolist(),
         trees_of(forest),

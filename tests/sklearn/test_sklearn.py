@@ -28,6 +28,7 @@ from riparian import (
     SaffariForestClassifier,
     from_bytes,
 )
+from riparian.engine import native
 from riparian.model import rows
 
 # scikit-learn's own forests declare the same, for the same reason: a point that counts twice is drawn
@@ -65,7 +66,7 @@ def small(**parameters):
 
 def same_forest(a, b):
     """Every array of every tree, to the bit."""
-    (points_a, trees_a, _), (points_b, trees_b, _) = a._native.save(), b._native.save()
+    (points_a, trees_a, _), (points_b, trees_b, _) = a.model_.engine.save(), b.model_.engine.save()
     return points_a == points_b and all(
         one[name].tobytes() == other[name].tobytes()
         for one, other in zip(trees_a, trees_b, strict=True)
@@ -143,7 +144,7 @@ def test_names_in_another_order_are_an_error(digits):
 
 def test_a_sparse_matrix_gives_the_same_forest_as_the_dense_one(digits, monkeypatch):
     X, y = digits
-    monkeypatch.setattr(rows, "DENSE_BYTES", 4 * X.shape[1] * 100)  # in seven pieces
+    monkeypatch.setattr(native, "DENSE_BYTES", 4 * X.shape[1] * 100)  # in seven pieces
     sparse = small().partial_fit(csr_matrix(X), y)
     dense = small().partial_fit(X, y)
     assert same_forest(sparse, dense)
@@ -153,8 +154,8 @@ def test_a_sparse_matrix_gives_the_same_forest_as_the_dense_one(digits, monkeypa
 
 def test_a_sparse_matrix_is_never_dense_as_a_whole():
     wide = sparse_random(200, 200_000, density=1e-5, format="csr", random_state=0)  # 160 MB dense
-    largest = max(block.nbytes for _, block in rows.blocks(rows.as_rows(wide)))
-    assert largest <= rows.DENSE_BYTES
+    largest = max(block.nbytes for _, block in native.blocks(rows.as_rows(wide)))
+    assert largest <= native.DENSE_BYTES
     assert small(candidate_dims=3.0).partial_fit(wide, np.arange(200) % 2).stats()["points"] == 200
 
 

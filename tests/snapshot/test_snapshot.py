@@ -23,8 +23,8 @@ import pytest
 import riparian
 from riparian import Geometric, OnlineForestClassifier
 from riparian.engine.trees import Totals
+from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 from riparian.snapshot import arrays, categories, container, kept
-from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
 from snapshots import DEPTH_KINDS, KINDS, images, learned, mixture, opened, same_forest, sealed
 
@@ -76,7 +76,7 @@ def test_depth_forests_come_back_too(kind, tmp_path):
 def test_depth_forests_keep_the_far_depth_that_they_started_with():
     forest = learned(**DEPTH_KINDS["depth, pixels kept and lost"]).set_params(far=9.1)
     other = back(forest)
-    assert (other.far, other._native.far) == (9.1, 6.0)
+    assert (other.far, other.model_.engine.far) == (9.1, 6.0)
     assert same_forest(other, forest)
 
 
@@ -106,7 +106,11 @@ def test_a_number_of_kept_points_that_was_left_open_is_known_to_the_engine():
     forest = learned(kept_points="auto", max_memory=10**6)
     other = back(forest)
     assert other.kept_points == "auto"
-    assert other._native.parameters.kept_points == forest._native.parameters.kept_points > 400
+    assert (
+        other.model_.engine.parameters.kept_points
+        == forest.model_.engine.parameters.kept_points
+        > 400
+    )
     assert same_forest(other, forest)
 
 

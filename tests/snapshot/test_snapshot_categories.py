@@ -183,7 +183,7 @@ def test_a_split_may_be_any_half(half):
     place = int(np.flatnonzero(arrays["threshold"] <= -1)[0])
     arrays["threshold"][place] = half
     forest = riparian.from_bytes(sealed(header, arrays))
-    assert half in forest._native.tree(int(place >= arrays["nodes"][0])).threshold
+    assert half in forest.model_.engine.tree(int(place >= arrays["nodes"][0])).threshold
     forest.predict_proba(np.zeros((3, 4)))
 
 

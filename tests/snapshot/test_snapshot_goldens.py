@@ -21,8 +21,8 @@ from riparian import (
     SaffariForestClassifier,
 )
 from riparian.depth import DepthForestClassifier, DepthSaffariClassifier
-from riparian.model.history import History
 from riparian.reference import Draws, key
+from riparian.snapshot.header import History
 
 from snapshots import opened, same_forest, sealed
 
@@ -207,7 +207,7 @@ def load_to_compare(name, today):
 def learned_today(name):
     forest = CASES[name]()
     if name.endswith("_1"):  # these do not say what a forest has been through
-        forest._history = History()
+        forest.model_.history = History()
     return forest
 
 
@@ -256,8 +256,8 @@ def test_an_old_snapshot_for_predicting_still_refuses_to_learn(name):
 @pytest.mark.parametrize("case", OF_FORMAT_1)
 def test_format_1_goes_on_with_the_forest_of_the_paper(case):
     forest = load(f"{case.__name__}_1")
-    assert forest.kept_points == forest._native.parameters.kept_points == 0
-    assert forest.max_memory == forest._native.parameters.max_memory
+    assert forest.kept_points == forest.model_.engine.parameters.kept_points == 0
+    assert forest.max_memory == forest.model_.engine.parameters.max_memory
     assert forest.max_memory == (40_000 if case is balanced_within_a_budget else None)
 
 
@@ -273,8 +273,8 @@ def test_the_goldens_are_small_and_show_what_they_are_for():
     assert all(path.stat().st_size < 20_000 for path in GOLDENS.glob("*.riparian"))
     fringe, weights, budget, only = (load(f"{case.__name__}_1") for case in OF_FORMAT_1)
     assert fringe.stats()["active"] == 9 < fringe.stats()["leaves"]
-    assert len(fringe._labels.arrived) == 3
-    assert weights._labels.closed
+    assert len(fringe.model_.target.arrived) == 3
+    assert weights.model_.target.closed
     assert budget.stats()["evictions"] > 0
     assert only.stats()["active"] == 0
 
@@ -282,7 +282,7 @@ def test_the_goldens_are_small_and_show_what_they_are_for():
 def test_the_goldens_of_format_2_have_kept_points_of_every_kind():
     def trees(name):
         forest = load(name)
-        return [forest._native.tree(i) for i in range(2)]
+        return [forest.model_.engine.tree(i) for i in range(2)]
 
     assert any(tree.growth.growth > 0 for tree in trees("all_points_kept_2"))
     for name in ("young_and_settled_leaves_2", "pixels_kept_2"):

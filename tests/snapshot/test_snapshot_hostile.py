@@ -184,7 +184,7 @@ def test_labels_that_are_closed_must_be_known():
     header["labels"]["closed"] = True
     assert refused(sealed(header, arrays))[0] == "header"
     header["labels"]["known"] = [0, 1, 2]
-    assert riparian.from_bytes(sealed(header, arrays))._labels.closed
+    assert riparian.from_bytes(sealed(header, arrays)).model_.target.closed
 
 
 def test_labels_must_fit_their_type():
@@ -871,7 +871,7 @@ def test_the_estimate_is_no_less_than_what_the_forest_holds():
         shared = size.kept_bytes(points, trees, about)
         assert memory["total"] - memory.get("categories", 0) <= held + shared <= 10**7
         if about.kept_points:
-            assert forest._native.core.shared_bytes() <= shared
+            assert forest.model_.engine.core.shared_bytes() <= shared
 
 
 # -- any change at all -------------------------------------------------------------------------------

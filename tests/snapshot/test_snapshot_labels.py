@@ -43,8 +43,8 @@ def test_labels_come_back_with_their_type(kind, start):
     other = back(forest)
     assert other.classes_.dtype == forest.classes_.dtype
     assert other.classes_.tolist() == forest.classes_.tolist()
-    assert other._labels.arrived == forest._labels.arrived
-    assert other._labels.closed == forest._labels.closed
+    assert other.model_.target.arrived == forest.model_.target.arrived
+    assert other.model_.target.closed == forest.model_.target.closed
     assert same_forest(other, forest)
 
 
@@ -61,4 +61,6 @@ def test_labels_stay_closed_or_open_and_of_their_family():
 
 def test_weights_that_follow_the_stream_go_on_from_where_they_were():
     forest = learned(class_weight="balanced")
-    assert back(forest)._class_weights.seen.tolist() == forest._class_weights.seen.tolist()
+    assert (
+        back(forest).model_.class_weights.seen.tolist() == forest.model_.class_weights.seen.tolist()
+    )

@@ -147,7 +147,7 @@ def test_every_moment_is_the_same_for_kept_points(kind):
         other.partial_fit(X[row : row + 1], y[row : row + 1])
         other = riparian.from_bytes(other.to_bytes())
     assert same_forest(other, forest)
-    trees = [forest._native.tree(i) for i in range(2)]
+    trees = [forest.model_.engine.tree(i) for i in range(2)]
     if kind == "all points kept":
         assert any(tree.growth.growth > 0 for tree in trees)
     else:
@@ -163,12 +163,12 @@ def test_columns_that_joined_late_are_missing_in_older_points_still(sparse, kept
     forest = cls(2, random_state=0, kept_points=kept_points, min_gain=0.1)
     forest.partial_fit(X[:100, :2], y[:100])
     for wide in (3, 4):
-        forest._native.set_dims(wide)
+        forest.model_.engine.set_dims(wide)
         forest.n_features_in_ = wide
         rows = slice(100 * (wide - 2), 100 * (wide - 1))
         forest.partial_fit(X[rows, :wide], y[rows])
         other = riparian.from_bytes(forest.to_bytes())
-        assert isinstance(other._native, ColumnEngine)
+        assert isinstance(other.model_.engine, ColumnEngine)
         assert same_forest(other, forest)
         more = X[:50, :wide], y[:50]
         assert same_forest(other.partial_fit(*more), forest.partial_fit(*more))

@@ -32,7 +32,7 @@ def test_a_seed_that_was_drawn_is_kept_by_the_engine_alone(state):
     forest = learned(random_state=state)
     other = back(forest)
     assert other.random_state is None
-    assert other._native.parameters == forest._native.parameters
+    assert other.model_.engine.parameters == forest.model_.engine.parameters
     assert same_forest(other, forest)
 
 

@@ -10,8 +10,8 @@ from scipy.sparse import csr_matrix
 
 from riparian import OnlineForestClassifier, from_bytes
 from riparian.inspection import tree_view
-from riparian.model.history import History
 from riparian.parameters.schedules import Geometric, Polynomial
+from riparian.snapshot.header import History
 from riparian.streams import GaussianMixture
 from riparian.theory import certificate, max_path, max_splits
 from riparian.theory.cells import diameters, ranges_of_points, ranges_of_thresholds
@@ -63,7 +63,7 @@ def test_diameters_are_those_of_the_boxes(n_dims, shrink):
     X = rng.normal(size=(2000, n_dims)) * np.arange(1, n_dims + 1)
     forest = OnlineForestClassifier(2, beta=2, random_state=0).fit(X, rng.integers(3, size=2000))
     low, high = X.min(axis=0) * shrink, X.max(axis=0) * shrink
-    found = diameters(forest._native.tree(1), ranges_of_points(low, high))
+    found = diameters(forest.model_.engine.tree(1), ranges_of_points(low, high))
     expected = boxes(tree_view(forest, 1), low, high)
     assert len(expected) > 50
     for leaf, (lower, upper) in expected.items():
@@ -77,7 +77,7 @@ def test_a_feature_that_does_not_vary_in_X_is_no_dimension():
     forest, X = grown()
     same = np.column_stack([X[:, 0], np.full(len(X), 3.0)])
     ranges = ranges_of_points(same.min(axis=0), same.max(axis=0))
-    found = diameters(forest._native.tree(0), ranges)
+    found = diameters(forest.model_.engine.tree(0), ranges)
     assert found.max() == 1 and found.min() < 0.1
     everywhere_same = certificate(forest, X[:1])
     assert everywhere_same.cells.diameters == (0.0,) * len(QUANTILES)
@@ -87,7 +87,7 @@ def test_a_feature_of_unknown_range_counts_as_never_cut():
     rng = np.random.default_rng(0)
     X = np.column_stack([np.full(500, 7.0), rng.random(500)])
     forest = OnlineForestClassifier(1, random_state=0).fit(X, (X[:, 1] > 0.5).astype(int))
-    tree = forest._native.tree(0)
+    tree = forest.model_.engine.tree(0)
     assert len(tree.child) > 1
     found = diameters(tree, ranges_of_thresholds(tree, 2))
     assert found[0] == 1
@@ -96,7 +96,7 @@ def test_a_feature_of_unknown_range_counts_as_never_cut():
 
 def test_candidates_widen_the_range_of_the_thresholds():
     forest, X = grown(fringe_size=5)
-    tree = forest._native.tree(0)
+    tree = forest.model_.engine.tree(0)
     ranges = ranges_of_thresholds(tree, 2)
     inner = tree.child > 0
     for f in range(2):
@@ -114,7 +114,7 @@ def test_a_split_that_sends_half_of_the_categories_left_cuts_no_interval():
     y = (X[:, 0] * 7 % 11 > 5) ^ (X[:, 1] > 3)
     forest = OnlineForestClassifier(3, categorical_features=[0], random_state=0).partial_fit(X, y)
     for i in range(3):
-        tree = forest._native.tree(i)
+        tree = forest.model_.engine.tree(i)
         halves = (tree.feature == 0) & (tree.threshold < 0)
         assert halves.sum() > 3
         plain = replace(tree, threshold=np.where(halves, np.float32("nan"), tree.threshold))
@@ -245,7 +245,7 @@ def test_passes_and_weights_are_told():
 
 def test_what_a_forest_does_not_know_of_itself_is_asked_for():
     forest, _ = grown()
-    forest._history = History()  # as from a snapshot that does not say
+    forest.model_.history = History()  # as from a snapshot that does not say
     found = certificate(forest)
     assert departure(found, "several passes").found is None
     assert departure(found, "weights other than one").found is None

@@ -58,7 +58,7 @@ def sides_of_middle(splits, data_seed, n_dims, rate, m):
     )
     rng = np.random.default_rng(data_seed)
     forest.fit(rng.random((4000, n_dims)), np.zeros(4000, dtype=int))
-    tree, node = forest._native.tree(0), 0
+    tree, node = forest.model_.engine.tree(0), 0
     low, high = np.zeros(n_dims), np.ones(n_dims)
     for _ in range(splits):
         if not tree.child[node]:

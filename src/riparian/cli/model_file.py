@@ -19,8 +19,8 @@ from riparian.cli.features.columns import Columns
 from riparian.cli.features.saved import columns_from_state
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.view import category_tables
+from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 from riparian.snapshot.errors import SnapshotError
-from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
 COLUMNS, LEARNING = "columns", "learning"  # what the extra part of a snapshot may hold
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -19,15 +18,12 @@ from riparian.depth.pixels import (
 )
 from riparian.engine import native
 from riparian.engine.native import Pixels
+from riparian.model.classes import checked_labels
+from riparian.model.ensemble import ONE_COLUMN
 from riparian.model.weights import checked_weights
 from riparian.parameters.forests import OF_DEPTH
-from riparian.sklearn.base import ForestClassifier, checked_labels, unchanged_if_refused
+from riparian.sklearn.base import ForestClassifier, unchanged_if_refused
 from riparian.sklearn.progress import Callback
-
-ONE_COLUMN = (
-    "its nodes compare the depths at two places near a pixel, places that depend on the depth of the "
-    "pixel itself, and the formats know only tests of one column of a row"
-)
 
 
 class PixelForestClassifier(ForestClassifier):
@@ -36,8 +32,6 @@ class PixelForestClassifier(ForestClassifier):
     `depth` is always (images, height, width), in metres, where 0 or NaN means no return;
     `pixels` is (pixels, 3), rows of image, row and column.
     """
-
-    _why_not_plain = ONE_COLUMN
 
     offset_std: float
     far: float
@@ -48,9 +42,6 @@ class PixelForestClassifier(ForestClassifier):
             OF_DEPTH["offset_std"].checked(self.offset_std),
             self._far(),
         )
-
-    def _blocks(self, points: Pixels) -> Iterator[tuple[slice, Pixels]]:
-        yield slice(None), points
 
     # -- learning ---------------------------------------------------------------------------------
 
@@ -91,14 +82,21 @@ class PixelForestClassifier(ForestClassifier):
         `classes` names all labels there will ever be: any other is an error from then on. Without
         it, a label never seen before simply joins.
         """
-        self._check_can_learn()
+        if self._started():
+            self.model_.check_can_learn()
         with unchanged_if_refused(self):
-            far = self._native.far if self._started() else self._far()
+            far = self._engine.far if self._started() else self._far()
             points, known = self._checked_batch(depth, pixels, labels, far)
             weights = checked_weights(sample_weight, len(known))
             self._prepare(known, classes)
         self._learn(points, known, weights)
         return self
+
+    @property
+    def _engine(self) -> native.DepthEngine:
+        engine = self.model_.engine
+        assert isinstance(engine, native.DepthEngine)
+        return engine
 
     def _far(self) -> float:
         """The far depth of a forest that starts now; later changes wait for the next start."""
@@ -121,7 +119,7 @@ class PixelForestClassifier(ForestClassifier):
 
     def predict_proba(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[np.float64]:
         """The probability of each class at each pixel, in the order of `classes_` (R11)."""
-        return self._proba(self._points(depth, pixels))[0]
+        return self._proba(self._points(depth, pixels))
 
     def predict(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[Any]:
         """The class with the largest probability, the first in `classes_` among equals."""
@@ -133,15 +131,17 @@ class PixelForestClassifier(ForestClassifier):
 
     def predict_image_proba(self, depth: ArrayLike) -> NDArray[np.float64]:
         """The probabilities at every pixel, (height, width, classes), or those of several images."""
-        return self._over_images(depth, lambda points: self._proba(points)[0])
+        return self._over_images(depth, self._proba)
 
     def predict_trees(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[np.int64]:
         """What each tree answers: an index into `classes_`, -1 where a tree abstains."""
-        return self._stack(self._points(depth, pixels), self._native.predict_trees)
+        points = self._points(depth, pixels)
+        return self.model_.predict_trees(points)
 
     def apply(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[np.int64]:
         """The leaf of each pixel in each tree: the number of its node, in order of creation."""
-        return self._stack(self._points(depth, pixels), self._native.apply)
+        points = self._points(depth, pixels)
+        return self.model_.apply(points)
 
     def score(self, depth: ArrayLike, pixels: ArrayLike, labels: ArrayLike) -> float:
         """The share of pixels whose class is predicted correctly."""
@@ -151,7 +151,7 @@ class PixelForestClassifier(ForestClassifier):
         """The features at the inner nodes of a tree: row and column of two offsets each, in pixels
         at a depth of two metres."""
         check_is_fitted(self)
-        grown = self._native.tree(tree)
+        grown = self.model_.engine.tree(tree)
         at_inner_nodes: NDArray[np.float32] = grown.feature[~grown.is_leaf]
         return at_inner_nodes
 
@@ -163,14 +163,20 @@ class PixelForestClassifier(ForestClassifier):
         """Not possible for these forests: an error that says why."""
         raise TypeError(f"{type(self).__name__} cannot be given to shap: {ONE_COLUMN}")
 
+    def _proba(self, points: Pixels) -> NDArray[np.float64]:
+        return self.model_.predict_proba(points, self.threads())[0]
+
+    def _most_probable(self, points: Pixels) -> NDArray[Any]:
+        return self.model_.predict(points, self.threads())
+
     def _points(self, depth: Any, pixels: Any) -> Pixels:
         check_is_fitted(self)
-        return checked_pixels(depth, pixels, self._native.far)
+        return checked_pixels(depth, pixels, self._engine.far)
 
     def _over_images(self, depth: Any, answer: Any) -> NDArray[Any]:
         check_is_fitted(self)
         single = np.ndim(depth) == 2
-        images = with_far(checked_images([depth] if single else depth), self._native.far)
+        images = with_far(checked_images([depth] if single else depth), self._engine.far)
         _, height, width = images.shape
         everywhere = every_pixel(height, width)
         answers = [answer(Pixels(image[None], everywhere)) for image in images]

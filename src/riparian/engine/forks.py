@@ -11,13 +11,13 @@ import weakref
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from riparian.engine.native import Engine
+    from riparian.engine.native import NativeEngine
 
-_engines: weakref.WeakSet[Engine] = weakref.WeakSet()  # of this process
-_held: list[Engine] = []  # while a fork is under way
+_engines: weakref.WeakSet[NativeEngine] = weakref.WeakSet()  # of this process
+_held: list[NativeEngine] = []  # while a fork is under way
 
 
-def survive_forks(engine: Engine) -> None:
+def survive_forks(engine: NativeEngine) -> None:
     """From now on, a fork waits for this engine."""
     _engines.add(engine)
 

@@ -1,7 +1,7 @@
 """The native engine, driven from Python: the fast twin of `riparian.reference`.
 
-Everything here is checked already (see `riparian.forest`): this module feeds the core in blocks, and
-tells it what it cannot know by itself: the classes, the schedules, λ.
+The model has checked all input. This module feeds the core in blocks, and gives it what it cannot know
+by itself: the classes, the schedules, λ.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import copy
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riparian import _core
 from riparian.engine.categories import CategoryTables
+from riparian.engine.engine import State
 from riparian.engine.forks import survive_forks
 from riparian.engine.rules import Rule, rule_of
 from riparian.engine.trees import Arrays, Tree
@@ -30,14 +31,6 @@ from riparian.parameters.forests import (
 )
 
 LOG = logging.getLogger("riparian")
-
-
-class State(NamedTuple):
-    """What an engine has learned: with its parameters and classes, all that it is."""
-
-    points: int  # received
-    trees: list[Arrays]  # named in core/state_fields.hpp
-    kept: Arrays | None  # the points at hand (R19)
 
 
 AnyParameters = Parameters | SaffariParameters
@@ -58,17 +51,17 @@ PIXEL_BYTES = 64  # of a kept pixel, without its image
 POINTS_PER_LEVEL = 4
 
 
-class Engine(ABC):
-    """A forest in the core, labels being numbered in the order of their arrival.
+class NativeEngine(ABC):
+    """A forest in the core: the `Engine` of a single process.
 
-    It starts empty, or where another has saved its state. What a point is, and so which forest of
-    the core it is, its children say.
+    It starts empty, or from the state that another has saved. Subclasses say what a point is, and so
+    which forest of the core it is.
     """
 
     def __init__(self, parameters: AnyParameters, state: State | None, trees: range | None) -> None:
         """`trees`: those of a larger forest that live here, by number; else all of them."""
         if isinstance(parameters, Parameters):
-            parameters = parameters.keeping(self._point_bytes())
+            parameters = parameters.keeping(self.point_bytes())
         self.parameters = parameters
         self.majority = parameters.voting == "majority"
         self.rule = self._rule()
@@ -80,29 +73,30 @@ class Engine(ABC):
             self.core = self._core_class().from_state(first, settings, space, *state)
         self.depths = 0  # that the core has schedules for
         self.room = 0  # points that cannot outgrow them
-        self.learning = threading.Lock()  # for who feeds it: one batch after the other
+        self.learning = threading.Lock()  # held by the caller that learns: batches are whole
         survive_forks(self)
         self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
 
-    sparse = False  # whether of a kept point only what is not zero is kept
+    n_dims: int  # how many dimensions a leaf draws its candidates from
+    sparse: bool = False  # whether only the non-zero values of a kept point are kept
     categories: CategoryTables | None = None  # of the categorical columns (R22)
 
     def _rule(self) -> Rule:
-        rule = rule_of(self.parameters, self._point_bytes(), self.sparse)
+        rule = rule_of(self.parameters, self.point_bytes(), self.sparse)
         rule.reserved = (self.categories and self.categories.max_bytes) or 0
         return rule
 
     @abstractmethod
-    def _point_bytes(self) -> int:
+    def point_bytes(self) -> int:
         """Of a kept point, as it is charged to the budget."""
 
     @abstractmethod
-    def _made_of(self) -> dict[str, Any]:
-        """The arguments of its class, beside the state."""
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of its class, without the state."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy is made from the arrays of the trees; what the core derives, it derives again."""
-        return _restored, (type(self), self._made_of(), self.save(), self.classes)
+        return _restored, (type(self), self.arguments(), self.save(), self.classes)
 
     @abstractmethod
     def _core_class(self) -> type[_core._Forest]:
@@ -191,14 +185,38 @@ class Engine(ABC):
 
     def kept_bytes(self) -> int:
         """Of the kept points that are there, as the budget counts them (R19)."""
-        return self.rule.kept(self.core.points) * self._point_bytes()
+        return self.rule.kept(self.core.points) * self.point_bytes()
 
     def list_bytes(self) -> int:
         """Of the lists that the trees have of them."""
         return self.rule.kept(self.core.points) * LINK_BYTES * len(self.trees)
 
+    @property
+    def points(self) -> int:
+        return self.core.points
+
+    def stats(self) -> list[dict[str, int]]:
+        return self.core.stats()
+
+    def sizes(self) -> dict[str, int]:
+        return self.core.sizes()
+
+    def importance(self) -> NDArray[np.int64]:
+        return self.core.importance()
+
     def tree(self, i: int) -> Tree:
         return Tree.of(self.core.tree(i))
+
+    def leaf_answers(self, i: int, nodes: NDArray[Any], n_classes: int) -> Any:
+        return self.core.leaf_answers(i, nodes, n_classes)
+
+    def kept(self) -> Arrays | None:
+        return self.core.shared()
+
+    def kept_values(self, feature: int, draws: NDArray[np.uint64]) -> NDArray[np.float32]:
+        core: Any = self.core
+        values: NDArray[np.float32] = core.kept_values(feature, draws)
+        return values
 
     def save(self) -> State:
         return State(*self.core.save())
@@ -221,7 +239,7 @@ class Engine(ABC):
             self.room = POINTS_PER_LEVEL * max(0, self.depths - depths - 1)
 
 
-class ColumnEngine(Engine):
+class ColumnEngine(NativeEngine):
     """A forest over the columns of a matrix."""
 
     def __init__(
@@ -238,7 +256,7 @@ class ColumnEngine(Engine):
         if state is None:
             self._check_budget(f"{n_dims} dimensions")
 
-    def _made_of(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         return {
             "parameters": self.parameters,
             "n_dims": self.n_dims,
@@ -247,7 +265,7 @@ class ColumnEngine(Engine):
             "categories": copy.copy(self.categories),
         }
 
-    def _point_bytes(self) -> int:
+    def point_bytes(self) -> int:
         columns = min(self.n_dims, SPARSE_COLUMNS) if self.sparse else self.n_dims
         return 4 * columns + 16
 
@@ -320,8 +338,26 @@ class Pixels:
         return Pixels(self.images, np.ascontiguousarray(self.pixels[rows]))
 
 
-class DepthEngine(Engine):
+DENSE_BYTES = 2**24  # of a sparse matrix that are made dense at a time, at the most
+
+
+def blocks(points: Any) -> Iterator[tuple[slice, Any]]:
+    """Points as an engine takes them: all at once, or, of a sparse matrix, some rows at a time."""
+    if isinstance(points, np.ndarray):
+        yield slice(0, len(points)), np.ascontiguousarray(points)
+    elif isinstance(points, Pixels):
+        yield slice(0, len(points)), points
+    else:
+        rows = max(1, DENSE_BYTES // (4 * points.shape[1]))
+        for first in range(0, max(1, points.shape[0]), rows):
+            block = slice(first, first + rows)
+            yield block, points[block].toarray()
+
+
+class DepthEngine(NativeEngine):
     """A forest over the differences of depths (R16)."""
+
+    n_dims = DEPTH_DIMS
 
     def __init__(
         self,
@@ -336,7 +372,7 @@ class DepthEngine(Engine):
         if state is None:
             self._check_budget("depth differences")
 
-    def _made_of(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         return {
             "parameters": self.parameters,
             "offset_std": self.offset_std,
@@ -344,7 +380,7 @@ class DepthEngine(Engine):
             "trees": self.trees,
         }
 
-    def _point_bytes(self) -> int:
+    def point_bytes(self) -> int:
         return PIXEL_BYTES
 
     def kept_bytes(self) -> int:
@@ -365,11 +401,11 @@ class DepthEngine(Engine):
 
 
 def _restored(
-    Kind: type[Engine],
+    cls: type[NativeEngine],
     made_of: dict[str, Any],
     state: State,
     classes: tuple[list[int], int],
-) -> Engine:
-    engine = Kind(**made_of, state=state)
+) -> NativeEngine:
+    engine = cls(**made_of, state=state)
     engine.set_classes(np.array(classes[0], dtype=np.intp), classes[1])
     return engine

@@ -103,7 +103,7 @@ class Explainer:
         the threads of the forest (`n_jobs`).
         """
         rows = self._checked(X)
-        ensemble, workers = self._ensemble, self._forest._workers()
+        ensemble, workers = self._ensemble, self._forest.threads()
         chosen = None if label is None else self._number_of(label)
         trees = self._trees_of(chosen)
         if self._background is None:
@@ -125,7 +125,7 @@ class Explainer:
         return self._trees[1]
 
     def _checked(self, X: Any) -> NDArray[np.float32]:
-        return dense(self._forest._checked_points(X))
+        return dense(self._forest.checked_points(X))
 
     def _number_of(self, label: Any) -> int:
         labels = self._ensemble.classes.tolist()

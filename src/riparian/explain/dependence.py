@@ -64,7 +64,7 @@ def partial_dependence(
     means = []
     for value in values:
         rows[:, feature] = value
-        means.append(forest._native.predict_proba(rows, forest._workers()).mean(axis=0))
+        means.append(forest.model_.engine.predict_proba(rows, forest.threads()).mean(axis=0))
     return Dependence(feature, values, np.array(means))
 
 
@@ -89,7 +89,7 @@ def plane(
     asked = np.tile(np.array(middle, dtype=np.float32), (len(values_up) * len(values_across), 1))
     asked[:, across] = np.tile(values_across, len(values_up))
     asked[:, up] = np.repeat(values_up, len(values_across))
-    answers = forest._native.predict_proba(asked, forest._workers())
+    answers = forest.model_.engine.predict_proba(asked, forest.threads())
     return Plane(
         across,
         up,
@@ -116,8 +116,7 @@ def commonest(column: NDArray[np.float32], most: int) -> NDArray[np.float32]:
 
 
 def is_categorical(forest: RowForestClassifier, feature: int) -> bool:
-    tables = forest._native.categories
-    return tables is not None and feature in tables.tables
+    return feature in forest.model_.categories
 
 
 def _tried(
@@ -138,4 +137,4 @@ def _middle(forest: RowForestClassifier, rows: NDArray[np.float32], feature: int
 
 
 def _dense(forest: RowForestClassifier, X: Any) -> NDArray[np.float32]:
-    return dense(forest._checked_points(X)).copy()
+    return dense(forest.checked_points(X)).copy()

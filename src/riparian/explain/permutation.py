@@ -98,7 +98,7 @@ class PermutationImportance:
 
     def update(self, forest: RowForestClassifier, X: ArrayLike, y: ArrayLike) -> None:
         """Test rows that the forest has not learned yet."""
-        rows = forest._checked_points(X)
+        rows = forest.checked_points(X)
         labels = np.asarray(y).ravel()
         if len(labels) != rows.shape[0]:
             raise ValueError(
@@ -181,7 +181,7 @@ class _Kept:
         self.tested = np.ones(rows, dtype=bool)
 
     def values(self, feature: int, draws: NDArray[np.uint64]) -> NDArray[np.float32]:
-        values: NDArray[np.float32] = self._forest._native.core.kept_values(feature, draws)
+        values: NDArray[np.float32] = self._forest.model_.engine.kept_values(feature, draws)
         return values
 
 
@@ -203,14 +203,14 @@ class _Window:
 
 def _keeps(forest: RowForestClassifier) -> bool:
     """Whether the forest has points at hand."""
-    return len(forest._native.core.kept_values(0, np.zeros(1, dtype=np.uint64))) > 0
+    return len(forest.model_.engine.kept_values(0, np.zeros(1, dtype=np.uint64))) > 0
 
 
 def _scores(
     forest: RowForestClassifier, X: NDArray[np.float32], truth: NDArray[np.intp]
 ) -> tuple[NDArray[np.int64], Floats]:
     """Of each row: whether the forest is right, and its log loss."""
-    proba = forest._native.predict_proba(X, forest._workers())
+    proba = forest.model_.engine.predict_proba(X, forest.threads())
     of_truth = np.where(truth >= 0, proba[np.arange(len(X)), truth], 0.0)
     right = (proba.argmax(axis=1) == truth).astype(np.int64)
     return right, -np.log(np.maximum(of_truth, LEAST_PROBABILITY))

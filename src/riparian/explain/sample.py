@@ -43,7 +43,7 @@ def coded_rows(forest: RowForestClassifier, X: Any) -> Rows:
     >>> coded_rows(forest, pd.DataFrame({"height": [3.0, 4.0], "kind": ["elm", "yew"]})).tolist()
     [[3.0, 1.0], [4.0, nan]]
     """
-    return forest._checked_points(X)
+    return forest.checked_points(X)
 
 
 class RowSample:

@@ -88,7 +88,7 @@ def plot_partition(
     -------
     matplotlib Axes
     """
-    check_is_fitted(forest, "_native")
+    check_is_fitted(forest)
     names = names_of_features(forest, feature_names)
     class_names = names_of_classes(forest.classes_, class_names)
     resolution = whole("resolution", resolution, at_least=1, at_most=2**14)
@@ -123,11 +123,11 @@ def plot_partition(
 
 
 def _all_views(forest: OnlineForestClassifier) -> list[TreeView]:
-    return [tree_view(forest, i) for i in range(forest._native.parameters.n_trees)]
+    return [tree_view(forest, i) for i in range(forest.model_.engine.parameters.n_trees)]
 
 
 def _dense(forest: OnlineForestClassifier, X: Any) -> Points:
-    return np.asarray(forest._checked_points(X.toarray() if issparse(X) else X))
+    return np.asarray(forest.checked_points(X.toarray() if issparse(X) else X))
 
 
 def _class_numbers(
@@ -174,7 +174,7 @@ def _draw_regions(ax: Axes, forest: OnlineForestClassifier, cut: Cut, resolution
     image = np.empty((resolution, resolution, 3))
     for row, value in enumerate(bottom + (top - bottom) * middles):
         grid[:, cut.up] = value
-        image[row] = shades(forest._native.predict_proba(grid, forest._workers()))
+        image[row] = shades(forest.model_.engine.predict_proba(grid, forest.threads()))
     ax.imshow(image, extent=cut.extent, origin="lower", aspect="auto", interpolation="nearest")
 
 

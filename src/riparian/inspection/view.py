@@ -89,9 +89,9 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
     >>> tree.classes[tree.best[tree.is_leaf]].tolist()
     ['oak', 'ash', 'ash']
     """
-    check_is_fitted(forest, "_native")
-    n_trees = forest._native.parameters.n_trees
-    arrays: Tree = forest._native.tree(whole("tree", tree, at_least=0, at_most=n_trees - 1))
+    check_is_fitted(forest)
+    n_trees = forest.model_.engine.parameters.n_trees
+    arrays: Tree = forest.model_.engine.tree(whole("tree", tree, at_least=0, at_most=n_trees - 1))
     is_leaf = arrays.is_leaf
     left = np.where(is_leaf, NONE, arrays.child.astype(np.int64))
     right = np.where(is_leaf, NONE, left + 1)
@@ -120,7 +120,7 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
 
 def category_tables(forest: OnlineForestClassifier) -> dict[int, Table]:
     """The categories of each categorical column."""
-    tables = forest._native.categories
+    tables = forest.model_.engine.categories
     return {} if tables is None else tables.tables
 
 
@@ -149,8 +149,8 @@ def _leaf_counts(
     those that the tree speaks of have joined.
     """
     lengths = tree.leaf_classes
-    arrived = forest._labels.arrived[: int(lengths.max())]
-    classes = forest._labels.classes.copy()
+    arrived = forest.model_.target.arrived[: int(lengths.max())]
+    classes = forest.model_.target.classes.copy()
     public = np.searchsorted(classes, np.array(arrived, dtype=classes.dtype))
     by_arrival = numbers(lengths.astype(np.int64))
     counts = np.zeros((len(tree.child), len(classes)), dtype=np.int64)

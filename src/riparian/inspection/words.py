@@ -98,7 +98,7 @@ class Words:
 
 def names_of_features(forest: OnlineForestClassifier, given: Names) -> list[str]:
     """The names given; else those that came with the data; else x[0], x[1], ..."""
-    n = forest._native.n_dims
+    n = forest.model_.engine.n_dims
     if given is None:
         given = getattr(forest, "feature_names_in_", None)
     if given is None:

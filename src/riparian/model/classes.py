@@ -1,23 +1,27 @@
-"""Labels and their two orders: that of arrival, which the engine uses, and the public, sorted one."""
+"""The target of a classifier: labels are checked, numbered, and kept in two orders.
+
+The engine uses the order of arrival; the public order is sorted.
+"""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, column_or_1d
 
 from riparian import _core
-
-# Labels can be sorted only within one of these families; numpy would mix them silently.
-FAMILIES = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
+from riparian.snapshot.labels import ClassesState
+from riparian.tools.checks import LABEL_FAMILIES, label_family
 
 SMALL = 2**12  # whole numbers from 0 to here are looked up in a table
 NOT_ARRIVED = 2**32 - 1  # in that table
 
 
-class Labels:
-    """The labels of a stream.
+class Classes:
+    """The classes of a stream.
 
     If classes are given and not left `open`, there are no others. Otherwise new labels join.
     """
@@ -29,11 +33,11 @@ class Labels:
         self.joined: list[Any] = []  # those that were not known, in order of arrival
         self.arrived: list[Any] = []  # all that have arrived, in order; never shrinks
         self._number: dict[Any, int] = {}  # of each in that order
-        self._family = None if classes is None else family(classes)
+        self._family = None if classes is None else label_family(classes)
         self._table = self._make_table()  # of numbers, by label
 
-    def __copy__(self) -> Labels:
-        other = object.__new__(Labels)
+    def __copy__(self) -> Classes:
+        other = object.__new__(Classes)
         other.__dict__ = {
             **self.__dict__,
             "joined": [*self.joined],
@@ -41,6 +45,17 @@ class Labels:
             "_number": {**self._number},
         }
         return other
+
+    @classmethod
+    def of_state(cls, state: ClassesState) -> Classes:
+        target = cls(state.classes[state.known] if state.known else None, open=not state.closed)
+        target.join(state.classes[state.arrived])
+        return target
+
+    def state(self) -> ClassesState:
+        place = {label: i for i, label in enumerate(self.classes.tolist())}
+        known = [place[label] for label in self.known.tolist()]
+        return ClassesState(self.classes, self.closed, known, [place[a] for a in self.arrived])
 
     def join(self, y: NDArray[Any]) -> NDArray[np.uint32]:
         """The number of each label in order of arrival; all of them are checked before any joins."""
@@ -63,8 +78,16 @@ class Labels:
         numbers = np.array([self._number[label] for label in labels], dtype=np.uint32)
         return numbers[inverse]
 
+    def join_values(self, labels: list[Any]) -> list[int]:
+        """`join` for Python values, each of which becomes an array of its own type."""
+        arrays = [_as_array(label) for label in labels]
+        trial = copy.copy(self) if len(arrays) > 1 else self  # all of them join, or none
+        numbers = [int(trial.join(array)[0]) for array in arrays]
+        self.__dict__ = trial.__dict__
+        return numbers
+
     def number(self, y: NDArray[Any]) -> int | None:
-        """That of a single label which is a whole number and has arrived before; else None."""
+        """The number of a single label that is a whole number and has arrived; otherwise None."""
         if self._family != "int" or y.dtype.kind not in "iu":
             return None
         return self._number.get(y.item())
@@ -143,7 +166,7 @@ class Labels:
         return table
 
     def _checked_family(self, unique: NDArray[Any], labels: list[Any]) -> str:
-        kind = family(unique)
+        kind = label_family(unique)
         if self._family is not None and kind != self._family:
             raise ValueError(f"y must hold labels of type {self._family}, got {kind}")
         self._check_allowed(labels)
@@ -180,13 +203,33 @@ def merge(known: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
     return np.union1d(known, new)
 
 
-def family(labels: NDArray[Any]) -> str:
-    if labels.dtype.kind == "O":
-        kinds = sorted({type(label).__name__ for label in labels.tolist()})
-        if len(kinds) != 1:
-            raise ValueError(f"labels must all be of one type, got {', '.join(kinds)}")
-        return kinds[0]
-    try:
-        return FAMILIES[labels.dtype.kind]
-    except KeyError:
-        raise ValueError(f"labels must be numbers, strings or bools, got {labels.dtype}") from None
+def checked_labels(y: Any, name: str) -> NDArray[Any]:
+    """Labels as an array, or an error that names `name`."""
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None")
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
+        return y
+    if getattr(getattr(y, "dtype", None), "kind", None) == "O":
+        label_family(np.ravel(y))
+    y = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    # scikit-learn's own check of targets warns of many classes in few rows; batches are like that.
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        fraction = labels[labels != np.floor(labels)][0]
+        raise ValueError(f"Unknown label type: continuous. y must hold classes, got {fraction}")
+    return labels
+
+
+def checked_classes(classes: Any) -> NDArray[Any]:
+    """Distinct labels, sorted."""
+    unique = distinct(checked_labels(classes, name="classes"))
+    if len(unique) == 0:
+        raise ValueError("classes must name at least one label, got none")
+    return unique
+
+
+def _as_array(label: Any) -> NDArray[Any]:
+    array = np.array([label.item() if isinstance(label, np.generic) else label])
+    if array.shape != (1,) or array.dtype.kind not in LABEL_FAMILIES or label != label:
+        raise ValueError(f"y must be a bool, an int, a float or a str, got {label!r}")
+    return array

@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from riparian import _core
 from riparian.engine.categories import OTHER, Value
 from riparian.engine.halves import codes_left, halves_among
+from riparian.engine.native import DepthEngine
 from riparian.engine.pieces import begins
 from riparian.engine.trees import Tree
-
-if TYPE_CHECKING:
-    from riparian.sklearn.row_forest import RowForestClassifier
+from riparian.model.model import HasModel, model_of
 
 Integers = NDArray[np.int64]
 
@@ -128,19 +126,23 @@ class Ensemble:
         return values
 
 
-def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
+ONE_COLUMN = (
+    "its nodes compare the depths at two places near a pixel, places that depend on the depth of the "
+    "pixel itself, and the formats know only tests of one column of a row"
+)
+
+
+def ensemble_of(forest: HasModel, what: str) -> Ensemble:
     """The forest as it is now. `what` is wanted of it, for the errors."""
-    if forest._why_not_plain is not None:
-        raise TypeError(
-            f"{what} of a {type(forest).__name__} is not possible: {forest._why_not_plain}"
-        )
-    check_is_fitted(forest)
-    with forest._native.learning:  # so that no batch comes between two trees
-        engine, labels = forest._native, forest._labels
+    model = model_of(forest)
+    engine, labels = model.engine, model.target
+    if isinstance(engine, DepthEngine):
+        raise TypeError(f"{what} of a {type(forest).__name__} is not possible: {ONE_COLUMN}")
+    with engine.learning:  # so that no batch comes between two trees
         classes, rank = labels.classes, labels.rank()
         trees = [engine.tree(i) for i in range(len(engine.trees))]
         answers = [
-            Answers(*engine.core.leaf_answers(i, tree.leaf_node, len(rank)))
+            Answers(*engine.leaf_answers(i, tree.leaf_node, len(rank)))
             for i, tree in enumerate(trees)
         ]
         n_features = engine.n_dims
@@ -157,14 +159,14 @@ def ensemble_of(forest: RowForestClassifier, what: str) -> Ensemble:
             f"{what} is not possible while a tree abstains for some points only: a leaf of it "
             "holds no point yet; learn more points first"
         )
-    majority = forest._native.parameters.voting == "majority"
+    majority = engine.parameters.voting == "majority"
     arrays = _one_leaf(len(classes))
     if spoken:
         arrays = {
             **_nodes([trees[i] for i in spoken], list(categories)),
             **_shares([answers[i] for i in spoken], rank, majority),
         }
-    names = getattr(forest, "feature_names_in_", None)
+    names = model.feature_names
     return Ensemble(
         classes=classes,
         n_features=n_features,

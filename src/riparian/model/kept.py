@@ -12,7 +12,7 @@ from riparian.engine.trees import Arrays
 from riparian.model.rows import Rows
 
 if TYPE_CHECKING:
-    from riparian.sklearn.row_forest import RowForestClassifier
+    from riparian.model.model import Model
 
 
 class KeptPoints(NamedTuple):
@@ -23,12 +23,11 @@ class KeptPoints(NamedTuple):
     sample_weight: NDArray[np.float64]  # times the weight of the class
 
 
-def kept_points(forest: RowForestClassifier) -> KeptPoints:
-    """Those that are at hand now; none, if the forest keeps none or only predicts."""
-    with forest._native.learning:  # so that no class joins in between
-        engine, labels = forest._native, forest._labels
-        arrays, columns = engine.core.shared(), engine.n_dims
-        classes, rank = labels.classes, labels.rank()
+def kept_points(model: Model) -> KeptPoints:
+    """Those that are kept now; none, if the forest keeps none or only predicts."""
+    with model.engine.learning:  # so that no class joins in between
+        arrays, columns = model.engine.kept(), model.engine.n_dims
+        classes, rank = model.target.classes, model.target.rank()
     if arrays is None:
         empty = np.empty((0, columns), dtype=np.float32)
         return KeptPoints(empty, classes[:0], np.empty(0))

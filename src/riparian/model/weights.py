@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_WEIGHT = 2.0**20  # of one point
+from riparian.parameters.forests import OF_ESTIMATORS
+from riparian.parameters.values import MAX_WEIGHT
+from riparian.snapshot.labels import WeightsState
 
 Weights = NDArray[np.float64]
 
@@ -22,9 +23,19 @@ class ClassWeights:
     """
 
     def __init__(self, given: Any) -> None:
-        self.balanced = isinstance(given, str) and given == "balanced"
-        self.given = None if given is None or self.balanced else _checked_mapping(given)
+        given = OF_ESTIMATORS["class_weight"].checked(given)
+        self.balanced = isinstance(given, str)
+        self.given = None if self.balanced else given
         self.seen: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # by label, in order of arrival
+
+    @classmethod
+    def of_state(cls, state: WeightsState) -> ClassWeights:
+        weights = cls(state.given)
+        weights.seen = np.array(state.seen, dtype=np.int64)
+        return weights
+
+    def state(self) -> WeightsState:
+        return WeightsState("balanced" if self.balanced else self.given, self.seen.tolist())
 
     @property
     def all_one(self) -> bool:
@@ -60,17 +71,6 @@ def _occurrence(labels: NDArray[np.uint32]) -> NDArray[np.int64]:
     occurrence = np.empty(len(labels), dtype=np.int64)
     occurrence[order] = within + 1
     return occurrence
-
-
-def _checked_mapping(given: Any) -> dict[Any, float]:
-    if not isinstance(given, Mapping):
-        raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {given!r}")
-    for label, weight in given.items():
-        if not (isinstance(weight, int | float | np.number) and 0 <= weight <= MAX_WEIGHT):
-            raise ValueError(
-                f"class_weight must hold numbers from 0 to 2^20, got {weight!r} for {label!r}"
-            )
-    return {label: float(weight) for label, weight in given.items()}
 
 
 def checked_weights(given: Any, rows: int) -> Weights | None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from riparian.tools.checks import number, whole
+
+MAX_WEIGHT = 2.0**20  # of one point
 
 
 class Kind(ABC):
@@ -214,9 +217,18 @@ class ColumnChoice(Kind):
 
 
 class WeightsByLabel(Kind):
-    """Labels are not known beforehand: `weights.ClassWeights` checks this."""
+    """Weights of classes. The labels are not known beforehand, so any label may be named."""
 
     words = 'dict, "balanced" or None'
 
     def checked(self, name: str, value: Any) -> Any:
-        return value
+        if value is None or (isinstance(value, str) and value == "balanced"):
+            return value
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{name} must be a dict, 'balanced' or None, got {value!r}")
+        for label, weight in value.items():
+            if not (isinstance(weight, Real) and 0 <= float(weight) <= MAX_WEIGHT):
+                raise ValueError(
+                    f"{name} must hold numbers from 0 to 2^20, got {weight!r} for {label!r}"
+                )
+        return {label: float(weight) for label, weight in value.items()}

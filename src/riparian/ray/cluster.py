@@ -10,7 +10,7 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from riparian.engine.native import Engine
+from riparian.engine.native import NativeEngine
 from riparian.engine.rules import TREE_BYTES
 from riparian.parameters.forests import LINK_BYTES
 from riparian.ray.errors import ClusterError, MemoryShort
@@ -79,17 +79,17 @@ def trees_of_each(n_trees: int, n_shards: int) -> list[range]:
     return [range(i, j) for i, j in pairwise(ends)]
 
 
-def most_bytes(engine: Engine, trees: int) -> int | None:
+def most_bytes(engine: NativeEngine, trees: int) -> int | None:
     """What a shard of so many trees may come to hold: its part, and all kept points (R19)."""
     budget = engine.rule.budget()
     if budget is None:
         return None
     kept = engine.rule.kept(2**62)
     each = budget + TREE_BYTES + kept * LINK_BYTES
-    return kept * engine._point_bytes() + trees * each
+    return kept * engine.point_bytes() + trees * each
 
 
-def check_memory(engine: Engine, shards: list[range], nodes: list[dict[str, Any]]) -> None:
+def check_memory(engine: NativeEngine, shards: list[range], nodes: list[dict[str, Any]]) -> None:
     """Before anything starts: do the shards of each node fit into it?"""
     needed: Counter[str] = Counter()
     for trees, node in zip(shards, nodes, strict=True):

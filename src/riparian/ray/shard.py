@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from riparian.engine.native import Engine, State
+from riparian.engine.engine import State
+from riparian.engine.native import NativeEngine, blocks
 from riparian.ray.folder import Folder, file_name
 from riparian.ray.journal import Batch
 from riparian.ray.plan import Plan
@@ -79,9 +79,9 @@ class Shard:
             header = replace(self._order.header, part=self._order.trees)
             self._take(engine_of(header, None), self._order.header, rows=0)
 
-    def _take(self, engine: Engine, header: Header, rows: int) -> None:
+    def _take(self, engine: NativeEngine, header: Header, rows: int) -> None:
         labels = header.labels
-        engine.set_classes(labels.rank(), len(labels.classes))
+        engine.set_classes(np.array(labels.arrived, dtype=np.intp), len(labels.classes))
         self._engine = engine
         self._door = pickle.dumps(replace(header, part=None, extra=None))
         self._tables = pickle.dumps(engine.categories)
@@ -111,7 +111,7 @@ class Shard:
     def learn(self, batch: Batch) -> Ack:
         """Learn what is new in it. If rows before it are missing, nothing happens."""
         self._check()
-        skip = self._engine.core.points - batch.first_point
+        skip = self._engine.points - batch.first_point
         if batch.start > self._rows or skip < 0:
             return self.position()
         if batch.stop > self._rows:
@@ -133,7 +133,7 @@ class Shard:
         points, arrivals = batch.points[skip:], batch.arrivals[skip:]
         weights = None if batch.weights is None else batch.weights[skip:]
         try:
-            for some, block in _blocks(points):
+            for some, block in blocks(points):
                 weight = None if weights is None else weights[some]
                 self._engine.learn(block, arrivals[some], weight, workers)
         except BaseException as error:  # some trees may have learned it, and others not
@@ -142,7 +142,7 @@ class Shard:
 
     def position(self) -> Ack:
         trouble, self._trouble = self._trouble, None
-        return Ack(self._rows, self._engine.core.points, self._saved, trouble)
+        return Ack(self._rows, self._engine.points, self._saved, trouble)
 
     def _check(self) -> None:
         if self._broken is not None:
@@ -215,24 +215,15 @@ class Shard:
     def _answer_sums(self, points: Any, n_jobs: int) -> Any:
         return self._engine.predict_sums(points, _threads(n_jobs))
 
-    def _answer_predict_trees(self, points: Any) -> Any:
-        return self._engine.predict_trees(points)
-
-    def _answer_apply(self, points: Any) -> Any:
-        return self._engine.apply(points)
-
-    def _answer_core(self, method: str, *args: Any) -> Any:
-        return getattr(self._engine.core, method)(*args)
-
-    def _answer_replacements(self) -> list[tuple[int, int]]:
-        return self._engine.replacements()
+    def _answer_engine(self, method: str, *args: Any) -> Any:
+        return getattr(self._engine, method)(*args)
 
     def _answer_checkpoint(self) -> Ack:
         return self.checkpoint()
 
     def _answer_save(self) -> State:
         state = self._engine.save()
-        # The points at hand are the same in every shard.
+        # The kept points are the same in every shard.
         return state if self._order.number == 0 else state._replace(kept=None)
 
 
@@ -245,11 +236,3 @@ def _threads(n_jobs: int) -> int:
     from joblib import effective_n_jobs
 
     return int(effective_n_jobs(n_jobs))
-
-
-def _blocks(points: Any) -> Iterator[tuple[slice, Any]]:
-    if isinstance(points, np.ndarray):
-        return iter([(slice(0, len(points)), np.ascontiguousarray(points))])
-    from riparian.model.rows import blocks
-
-    return blocks(points)

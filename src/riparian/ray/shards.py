@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from ray.exceptions import RayActorError, RayTaskError
 
 from riparian import _core
-from riparian.engine.native import Engine, State
+from riparian.engine.engine import State
+from riparian.engine.native import ColumnEngine
 from riparian.engine.trees import Tree
 from riparian.model.weights import Weights
 from riparian.parameters.forests import LINK_BYTES
@@ -36,24 +37,26 @@ from riparian.snapshot.header import Header
 from riparian.snapshot.state import engine_of
 
 
-def pattern_of(header: Header, tables: Any = None) -> Engine:
+def pattern_of(header: Header, tables: Any = None) -> ColumnEngine:
     """An engine such as the shards have."""
-    return engine_of(replace(header, part=range(1)), None, tables)
+    engine = engine_of(replace(header, part=range(1)), None, tables)
+    assert isinstance(engine, ColumnEngine)
+    return engine
 
 
 class Shards:
-    """The trees of a forest, spread over actors; in what it is asked, like an `Engine`.
+    """An `Engine` whose trees are spread over actors.
 
     Batches are sent to all shards in the same order, and questions come between two batches: every
     answer is that of all trees after the same row.
     """
 
-    def __init__(self, pattern: Engine, plan: Plan) -> None:
+    def __init__(self, pattern: ColumnEngine, plan: Plan) -> None:
         """`pattern` is an engine such as the shards will have."""
         self.pattern = pattern
         self.plan = plan
         self.folder = plan.folder
-        self.learning = threading.Lock()  # for who feeds it: one batch after the other
+        self.learning = threading.Lock()  # held by the caller that learns: batches are whole
         self.classes: tuple[list[int], int] = ([], 0)
         self.points = 0  # of positive weight, that were sent
         self.trees = range(pattern.parameters.n_trees)
@@ -75,8 +78,7 @@ class Shards:
 
     @property
     def n_dims(self) -> int:
-        n_dims: int = self.pattern.n_dims  # type: ignore[attr-defined]
-        return n_dims
+        return self.pattern.n_dims
 
     @property
     def sparse(self) -> bool:
@@ -86,11 +88,6 @@ class Shards:
     def categories(self) -> Any:
         """The tables of the door (R22); what shards get are codes."""
         return self.pattern.categories
-
-    @property
-    def core(self) -> Shards:
-        """What an engine asks its core, the shards answer together."""
-        return self
 
     # -- starting and ending ----------------------------------------------------------------------
 
@@ -272,44 +269,45 @@ class Shards:
         return proba
 
     def predict_trees(self, points: Any) -> NDArray[np.int64]:
-        return np.concatenate(self._ask("predict_trees", ray.put(points)), axis=1)
+        return np.concatenate(self._ask("engine", "predict_trees", ray.put(points)), axis=1)
 
     def apply(self, points: Any) -> NDArray[np.int64]:
-        return np.concatenate(self._ask("apply", ray.put(points)), axis=1)
+        return np.concatenate(self._ask("engine", "apply", ray.put(points)), axis=1)
 
     def stats(self) -> list[dict[str, int]]:
-        return [tree for trees in self._ask("core", "stats") for tree in trees]
+        return [tree for trees in self._ask("engine", "stats") for tree in trees]
 
     def sizes(self) -> dict[str, int]:
-        answers = self._ask("core", "sizes")
+        answers = self._ask("engine", "sizes")
         return {name: sum(sizes[name] for sizes in answers) for name in answers[0]}
 
     def importance(self) -> NDArray[np.int64]:
-        answers = self._ask("core", "importance")
+        answers = self._ask("engine", "importance")
         total = np.zeros(max(len(gains) for gains in answers), dtype=np.int64)
         for gains in answers:
             total[: len(gains)] += gains
         return total
 
     def replacements(self) -> list[tuple[int, int]]:
-        return sorted(found for shard in self._ask("replacements") for found in shard)
+        return sorted(found for shard in self._ask("engine", "replacements") for found in shard)
 
     def tree(self, i: int) -> Tree:
-        return Tree.of(self._of_tree("tree", i))
+        tree: Tree = self._of_tree("tree", i)
+        return tree
 
     def leaf_answers(self, i: int, *args: Any) -> Any:
         return self._of_tree("leaf_answers", i, *args)
 
     def _of_tree(self, method: str, i: int, *args: Any) -> Any:
         line = next(line for line in self._lines if i in line.trees)
-        return self._ask("core", method, i - line.trees.start, *args, only=line)[0]
+        return self._ask("engine", method, i - line.trees.start, *args, only=line)[0]
 
-    def shared(self) -> Any:
+    def kept(self) -> Any:
         """The kept points, which every shard has (R19)."""
-        return self._ask("core", "shared", only=self._lines[0])[0]
+        return self._ask("engine", "kept", only=self._lines[0])[0]
 
     def kept_values(self, feature: int, draws: NDArray[np.uint64]) -> Any:
-        return self._ask("core", "kept_values", feature, draws, only=self._lines[0])[0]
+        return self._ask("engine", "kept_values", feature, draws, only=self._lines[0])[0]
 
     def save(self) -> State:
         states: list[State] = self._ask("save")
@@ -318,7 +316,7 @@ class Shards:
 
     def kept_bytes(self) -> int:
         """Of the kept points, which every shard has (R19)."""
-        each = self.rule.kept(self.points) * self.pattern._point_bytes()
+        each = self.rule.kept(self.points) * self.pattern.point_bytes()
         return int(each * self.plan.n_shards)
 
     def list_bytes(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -12,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from riparian.model.classes import Labels
-from riparian.model.weights import Weights
+from riparian.loading import forest_of
+from riparian.model.classes import Classes
+from riparian.model.model import Model, Origin
+from riparian.model.weights import ClassWeights, Weights
 from riparian.parameters.forests import OF_ESTIMATORS, SaffariParameters
 from riparian.ray import cluster
 from riparian.ray.dataset import tables
@@ -22,12 +23,11 @@ from riparian.ray.folder import Folder
 from riparian.ray.plan import Options, Plan, checked_name
 from riparian.ray.shards import Shards, pattern_of
 from riparian.ray.starting import find
+from riparian.sklearn.base import origin_of, saved_class
 from riparian.sklearn.row_forest import RowForestClassifier
 from riparian.snapshot import container
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import CLASSES, Header, read
-from riparian.snapshot.load import forest_of
-from riparian.snapshot.save import header_of, saved_class
 from riparian.snapshot.size import default_max_bytes
 from riparian.snapshot.state import engine_of
 
@@ -38,8 +38,29 @@ OPTIONS = tuple(f.name for f in fields(Options))
 SPREAD: dict[str, type[Spread]] = {}  # by the name of the class that is spread
 
 
+class ShardedModel(Model):
+    """A model whose engine is `Shards`: every batch goes out with what the model was after it."""
+
+    engine: Shards
+    origin: Origin  # the estimator's, as of the last batch
+
+    def _feed(
+        self,
+        points: Any,
+        arrivals: NDArray[np.uint32],
+        weights: Weights | None,
+        rows: int,
+        workers: int,
+    ) -> None:
+        if rows > 0:
+            header = self.header(self.origin, self.engine.points)
+            self.engine.send(points, arrivals, weights, rows, header, workers)
+
+
 class Spread(RowForestClassifier):
-    """What forests in shards share. The forest itself, its door and its snapshots are another's."""
+    """What forests in shards share. Input checks and snapshots are those of the forest it spreads."""
+
+    model_: ShardedModel
 
     # -- starting and ending ----------------------------------------------------------------------
 
@@ -47,16 +68,20 @@ class Spread(RowForestClassifier):
         """The parameters are checked here; `_start` makes the shards."""
         cluster.join()
         empty = super()._empty_engine()
-        one_tree = type(empty)(**{**empty._made_of(), "trees": range(1)})
+        one_tree = type(empty)(**{**empty.arguments(), "trees": range(1)})
         options = Options(**{name: getattr(self, name) for name in OPTIONS})
         return Shards(one_tree, Plan.of(options, empty.parameters.n_trees))
 
-    def _start(self, labels: Labels) -> None:
-        before = self._native if self._started() else None
-        super()._start(labels)
+    def _new_model(self, target: Classes, weights: ClassWeights) -> Model:
+        names = getattr(self, "feature_names_in_", None)
+        return ShardedModel(self._empty_engine(), target, weights, feature_names=names)
+
+    def _start(self, target: Classes) -> None:
+        before = self.model_.engine if self._started() else None
+        super()._start(target)
         if before is not None:
             before.shutdown(keep_checkpoints=False)
-        self._native.start(header_of(self, 0))
+        self.model_.engine.start(self.model_.header(origin_of(self), 0))
 
     @classmethod
     def from_forest(
@@ -68,30 +93,24 @@ class Spread(RowForestClassifier):
         on from the points that it has learned. If it has not learned any, the shards start with the
         first batch.
         """
-        Kind = spread_class(saved_class(forest).__name__)
+        cls = spread_class(saved_class(forest).__name__)
         if not forest._started():
             chosen = {**forest.get_params(deep=False), "n_shards": n_shards, **options}
-            return Kind(**chosen)
-        with forest._native.learning:
-            state = forest._native.save()
-            header = header_of(forest, state.points)
-            tables = copy.copy(forest._native.categories)
+            return cls(**chosen)
+        header, state, tables = forest.model_.saved(origin_of(forest))
         cluster.join()
         plan = Plan.of(Options(n_shards=n_shards, **options), header.parameters.n_trees)
         shards = Shards(pattern_of(header, tables), plan)
         shards.start(header)
         rows = forest.points_ if isinstance(forest, Spread) else state.points
         shards.adopt(header, state, rows)
-        return forest_of(header, shards, Kind, **vars(plan.options))
+        return forest_of(header, ShardedModel.of_header(header, shards), cls, **vars(plan.options))
 
     def gather(self) -> Any:
         """The same forest on this machine alone, of the class that was spread."""
         check_is_fitted(self)
-        with self._native.learning:
-            state = self._native.save()
-            header = header_of(self, state.points)
-            tables = copy.copy(self._native.categories)
-        return forest_of(header, engine_of(header, state, tables))
+        header, state, tables = self.model_.saved(origin_of(self))
+        return forest_of(header, Model.of_header(header, engine_of(header, state, tables)))
 
     @classmethod
     def attach(cls, name: str) -> Any:
@@ -125,8 +144,9 @@ class Spread(RowForestClassifier):
     @classmethod
     def _gone_on(cls, shards: Shards) -> Any:
         header = shards.go_on()
+        model = ShardedModel.of_header(header, shards)
         return forest_of(
-            header, shards, spread_class(header.estimator_class), **vars(shards.plan.options)
+            header, model, spread_class(header.estimator_class), **vars(shards.plan.options)
         )
 
     def shutdown(self, *, keep_checkpoints: bool = False) -> None:
@@ -135,7 +155,7 @@ class Spread(RowForestClassifier):
         A forest without a name also ends with the program, or when nothing refers to it any more.
         """
         if self._started():
-            self._native.shutdown(keep_checkpoints=keep_checkpoints)
+            self.model_.engine.shutdown(keep_checkpoints=keep_checkpoints)
 
     # -- learning ---------------------------------------------------------------------------------
 
@@ -147,23 +167,16 @@ class Spread(RowForestClassifier):
         """
         if not self._started():
             raise AttributeError("points_: this forest has not learned anything yet")
-        return int(self._native.rows)
+        return int(self.model_.engine.rows)
 
     def _learn(self, points: Any, y: NDArray[Any], weights: Weights | None) -> None:
-        self._native.check_checkpoints()  # before the labels of this batch join
+        self.model_.engine.check_checkpoints()  # before the labels of this batch join
+        self.model_.origin = origin_of(self)
         super()._learn(points, y, weights)
-
-    def _feed(
-        self, points: Any, arrivals: NDArray[np.uint32], weights: Weights | None, rows: int
-    ) -> None:
-        points = self._joined(points)
-        if rows > 0:
-            door = header_of(self, self._native.points)
-            self._native.send(points, arrivals, weights, rows, door, self._workers())
 
     def _learn_passes(self, *args: Any) -> None:
         super()._learn_passes(*args)
-        self._native.wait()
+        self.model_.engine.wait()
 
     def learn_dataset(
         self,
@@ -200,7 +213,7 @@ class Spread(RowForestClassifier):
             X = table.drop_columns(others)
             self.partial_fit(X, _plain(y), classes=classes, sample_weight=weights)
         if self._started():
-            self._native.wait()
+            self.model_.engine.wait()
         return self
 
     def _rows_to_skip(self, start: int | None) -> int:
@@ -219,17 +232,17 @@ class Spread(RowForestClassifier):
         `partial_fit` returns while up to `in_flight` batches are under way. Answers need no wait:
         a shard gives them after the rows that came before.
         """
-        self._native.wait()
+        self.model_.engine.wait()
         return self
 
     def checkpoint(self) -> Self:
         """Wait, and write a checkpoint of every shard now."""
-        if self._native.folder is None:
+        if self.model_.engine.folder is None:
             raise CheckpointError("this forest has no checkpoint_dir")
-        self._native.checkpoint()
+        self.model_.engine.checkpoint()
         return self
 
-    def _workers(self) -> int:
+    def threads(self) -> int:
         """Threads of each shard; -1 means all processors of its node."""
         n_jobs = OF_ESTIMATORS["n_jobs"].checked(self.n_jobs)
         return 1 if n_jobs is None else int(n_jobs)
@@ -242,8 +255,7 @@ class Spread(RowForestClassifier):
         Per shard: its number, its `trees`, its `node` and `pid`, the `rows` that it has learned, the
         rows in its last `checkpoint` (None if there are none), and how often it was started again.
         """
-        shards: list[dict[str, Any]] = self._native.shards()
-        return shards
+        return self.model_.engine.shards()
 
     def __getstate__(self) -> dict[str, Any]:
         if self._started():
@@ -251,7 +263,7 @@ class Spread(RowForestClassifier):
                 "a forest in shards cannot be pickled or copied: use save, and riparian.load, or "
                 "give it a name and use attach"
             )
-        return super().__getstate__()
+        return dict(super().__getstate__())
 
 
 def spread_class(name: str) -> type[Spread]:

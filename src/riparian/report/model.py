@@ -137,9 +137,9 @@ SHAPE = {
 
 def _unknown(forest: OnlineForestClassifier) -> set[str]:
     """What of `SHAPE` this forest does not know, or does not have."""
-    if forest._prediction_only:
+    if forest.model_.prediction_only:
         return {key for key, (_, always) in SHAPE.items() if not always}
-    return set() if forest._native.parameters.kept_points else {"young"}
+    return set() if forest.model_.engine.parameters.kept_points else {"young"}
 
 
 def shape(stats: list[dict[str, Any]], unknown: set[str]) -> str:
@@ -179,7 +179,7 @@ def parameters(forest: OnlineForestClassifier) -> str:
     own = defaults(forest._parameters_class)
     rows = []
     for name, value in forest.get_params(deep=False).items():
-        shown = str(forest._native.parameters.seed) if name == "random_state" else repr(value)
+        shown = str(forest.model_.engine.parameters.seed) if name == "random_state" else repr(value)
         default = repr(own[name])
         rows.append((name, shown, "" if shown == default else default))
     caption = "Parameters, and the default where another value was chosen"

@@ -28,7 +28,7 @@ def count_leaves(forest: OnlineForestClassifier) -> Leaves:
     ([0, 1, 2], [0, 0, 0, 1, 2])
     """
     by_depth = by_size = np.zeros(0, dtype=np.int64)
-    engine = forest._native
+    engine = forest.model_.engine
     for i in range(engine.parameters.n_trees):
         tree: Tree = engine.tree(i)
         by_depth = _sum(by_depth, np.bincount(tree.leaf_depth))

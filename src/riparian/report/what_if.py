@@ -67,7 +67,7 @@ def what_if(
 ) -> str:
     if sample is None or len(sample) == 0:
         return ""
-    unnamed = _Unnamed(forest)
+    unnamed = CodedForest(forest)
     parts = [dependence(unnamed, sample, feature) for feature in _first(forest, importance)]
     charted = columns(*filter(None, parts)) if any(parts) else ""
     return charted + (planes(unnamed, sample, pair) if pair is not None else "")
@@ -83,23 +83,21 @@ def _first(forest: OnlineForestClassifier, importance: Sequence[Importance]) -> 
     return [int(i) for i in best if gains[i] > 0]
 
 
-class _Unnamed:
-    """A forest that is asked about arrays, although it may know names."""
+class CodedForest:
+    """A forest that takes rows as the engine has them, even if it knows names and categories."""
 
     def __init__(self, forest: OnlineForestClassifier) -> None:
         self.classes_ = forest.classes_
         self.names = names_of_features(forest, None)
-        self._native, self._workers = forest._native, forest._workers
+        self.model_, self.threads = forest.model_, forest.threads
 
-    def _checked_points(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
+    def checked_points(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
         return X
 
     def categories(self, feature: int, codes: NDArray[np.float32]) -> list[str] | None:
         """What the codes of a categorical feature stand for; None of one that holds numbers."""
-        tables = self._native.categories
-        if tables is None or feature not in tables.tables:
-            return None
-        return [tables.tables[feature].name(int(code)) for code in codes]
+        table = self.model_.categories.get(feature)
+        return None if table is None else [table.name(int(code)) for code in codes]
 
     def value(self, feature: int, x: np.float32) -> str:
         if np.isnan(x):
@@ -108,7 +106,7 @@ class _Unnamed:
         return f"{float(x):.4g}" if names is None else shortened(names[0], LONGEST_NAME)
 
 
-def dependence(forest: _Unnamed, sample: NDArray[np.float32], feature: int) -> str:
+def dependence(forest: CodedForest, sample: NDArray[np.float32], feature: int) -> str:
     from riparian.explain.dependence import partial_dependence
 
     found = partial_dependence(forest, sample, feature)  # type: ignore[arg-type]
@@ -149,7 +147,7 @@ def dependence(forest: _Unnamed, sample: NDArray[np.float32], feature: int) -> s
     )
 
 
-def planes(forest: _Unnamed, sample: NDArray[np.float32], pair: tuple[int, int]) -> str:
+def planes(forest: CodedForest, sample: NDArray[np.float32], pair: tuple[int, int]) -> str:
     from riparian.explain.dependence import plane
 
     found = plane(forest, sample, *pair)  # type: ignore[arg-type]
@@ -194,8 +192,8 @@ def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
         return ""
     from riparian.explain.contributions import Explainer
 
-    explainer, unnamed = Explainer(forest), _Unnamed(forest)
-    explainer._forest = unnamed  # type: ignore[assignment]
+    unnamed = CodedForest(forest)
+    explainer = Explainer(unnamed)  # type: ignore[arg-type]
     rows = []
     for mistake in surest:
         found = explainer.contributions(mistake.x[None], label=mistake.predicted)
@@ -219,7 +217,7 @@ def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
     )
 
 
-def reasons(forest: _Unnamed, x: NDArray[np.float32], contributions: NDArray[Any]) -> str:
+def reasons(forest: CodedForest, x: NDArray[np.float32], contributions: NDArray[Any]) -> str:
     """The features that add most to the probability, with their values."""
     order = np.argsort(-contributions, kind="stable")[:MOST_REASONS]
     return ", ".join(

@@ -1,6 +1,6 @@
-"""What all forests share: an engine, labels, weights, and copies of themselves.
+"""What all forests in scikit-learn's form share: a model, its start, passes, and copies of it.
 
-What a point is, a row of a matrix or a pixel of an image, is for the subclasses to say and to check
+Subclasses say what a point is, a row of a matrix or a pixel of an image, and check it
 (`riparian.sklearn.row_forest`, `riparian.depth.pixel_forest`).
 """
 
@@ -9,35 +9,36 @@ from __future__ import annotations
 import copy
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from operator import itemgetter
-from typing import Any
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from riparian.engine import native
 from riparian.engine.draws import shuffled
-from riparian.engine.rules import TREE_BYTES
-from riparian.model.classes import Labels, distinct, family
-from riparian.model.history import History
-from riparian.model.weights import ClassWeights, Weights, product
-from riparian.parameters.forests import OF_ESTIMATORS, Parameters, SaffariParameters
+from riparian.model.classes import Classes, checked_classes
+from riparian.model.model import Model, Origin
+from riparian.model.weights import ClassWeights, Weights
+from riparian.parameters.forests import OF_ESTIMATORS, OF_ROWS, Parameters, SaffariParameters
 from riparian.sklearn.progress import Callback, Progress
 from riparian.snapshot.errors import SnapshotError
-from riparian.snapshot.save import to_bytes
+from riparian.snapshot.header import CLASSES
 from riparian.tools.files import write_whole
 
 STEP_POINTS = 4096  # `fit` reports progress after this many points, or a hundredth of all
 
 
 class ForestClassifier(ClassifierMixin, BaseEstimator):
-    """A forest that learns a stream, whatever its points are and whatever its rule."""
+    """A forest that learns a stream, whatever its points are and whatever its rule.
+
+    `model_` is there once it has started (`riparian.model.model.Model`).
+    """
 
     passes: int
     shuffle: bool
@@ -45,70 +46,32 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     random_state: int | np.random.RandomState | None
     class_weight: Any
 
+    model_: Model
+
     _parameters_class: type[Parameters] | type[SaffariParameters]  # they name the rule
-    _history = History()  # not known, unless it started here
-    _why_not_plain: str | None = None  # why its trees cannot be plain ones (model/ensemble.py)
-    _prediction_only = False  # came back from a snapshot without what learning needs
 
     @abstractmethod
-    def _empty_engine(self) -> native.Engine:
+    def _empty_engine(self) -> native.NativeEngine:
         """An engine of the parameters that this forest was made with, once they are checked."""
-
-    @abstractmethod
-    def _blocks(self, points: Any) -> Iterator[tuple[slice, Any]]:
-        """The points as the engine takes them, block by block."""
 
     # -- learning ---------------------------------------------------------------------------------
 
     def _started(self) -> bool:
-        return hasattr(self, "_engine_and_labels")
+        return hasattr(self, "model_")
 
-    def _start(self, labels: Labels) -> None:
+    def _start(self, target: Classes) -> None:
         """Begin an empty forest. Parameters that change later wait for the next start."""
-        self._workers()
-        self._class_weights = ClassWeights(self.class_weight)
-        self._prediction_only = False
-        self._history = History.new()
-        self._adopt(self._empty_engine(), labels)
+        self.threads()
+        weights = ClassWeights(self.class_weight)
+        self.model_ = self._new_model(target, weights)
 
-    def _adopt(self, engine: Any, labels: Labels) -> None:
-        """Make an engine and its labels ours, both at once: another thread may read."""
-        engine.set_classes(labels.rank(), len(labels.classes))
-        self._engine_and_labels = (engine, labels)
+    def _new_model(self, target: Classes, weights: ClassWeights) -> Model:
+        names = getattr(self, "feature_names_in_", None)
+        return Model(self._empty_engine(), target, weights, feature_names=names)
 
-    @property
-    def _native(self) -> Any:
-        return self._engine_and_labels[0]
-
-    @property
-    def _labels(self) -> Labels:
-        return self._engine_and_labels[1]
-
-    def _learn(self, points: Any, y: NDArray[Any], weights: Weights | None) -> None:
-        rows = len(y)
-        if weights is not None:
-            points, y, weights = _with_weight(points, y, weights)
-        with self._native.learning:
-            before = len(self._labels.arrived)
-            arrivals = self._labels.join(y)
-            if len(self._labels.arrived) > before:
-                self._native.set_classes(self._labels.rank(), len(self._labels.classes))
-            weights = product(weights, self._class_weights.of(arrivals, self._labels.arrived))
-            if weights is not None:
-                points, arrivals, weights = _with_weight(points, arrivals, weights)
-                self._history = self._history.with_weights(weights)
-            self._feed(points, arrivals, weights, rows)
-
-    def _feed(
-        self, points: Any, arrivals: NDArray[np.uint32], weights: Weights | None, rows: int
-    ) -> None:
-        """Give the engine the points that `rows` rows of the stream have come to."""
-        if type(points) is np.ndarray:  # one block
-            self._native.learn(points, arrivals, weights, self._workers())
-            return
-        for some, block in self._blocks(points):
-            weight = None if weights is None else weights[some]
-            self._native.learn(block, arrivals[some], weight, self._workers())
+    def adopt(self, model: Model) -> None:
+        """Go on with a model that has learned elsewhere."""
+        self.model_ = model
 
     def _checked_parameters(self) -> Parameters | SaffariParameters:
         return self._parameters_class.of(self, seed=self._seed())
@@ -120,7 +83,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
             return int(check_random_state(given).randint(2**31))
         return given
 
-    def _workers(self) -> int:
+    def threads(self) -> int:
+        """The number of threads that `n_jobs` means on this machine."""
         given = self.n_jobs
         if type(given) is int and given == 1:  # what joblib would say, many times as fast
             return 1
@@ -129,17 +93,20 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     def _prepare(self, labels: NDArray[Any], classes: Any) -> None:
         """Start, if this is the first batch, and check its labels. `classes` may name all of them."""
         if not self._started():
-            self._start(Labels(None if classes is None else checked_classes(classes)))
+            self._start(Classes(None if classes is None else checked_classes(classes)))
         elif classes is not None:
-            self._labels.check_same(checked_classes(classes))
-        self._labels.check(labels)
-        self._workers()
+            self.model_.target.check_same(checked_classes(classes))
+        self.model_.target.check(labels)
+        self.threads()
+
+    def _learn(self, points: Any, y: NDArray[Any], weights: Weights | None) -> None:
+        self.model_.learn(points, y, weights, self.threads())
 
     def _start_passes(self, labels: NDArray[Any], weights: Weights | None, passes: int) -> None:
         if weights is not None and not weights.any():
             raise ValueError("sample_weight must not be zero for all points")
-        self._start(Labels(np.unique(labels), open=True))
-        self._history = replace(self._history, passes=passes)
+        self._start(Classes(np.unique(labels), open=True))
+        self.model_.set_passes(passes)
 
     def _checked_passes(self) -> int:
         OF_ESTIMATORS["shuffle"].checked(self.shuffle)
@@ -168,17 +135,9 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         progress.end()
 
     def _orders(self, passes: int, points: int) -> Iterator[NDArray[np.intp]]:
-        seed = self._native.parameters.seed
+        seed = self.model_.engine.parameters.seed
         for number in range(passes):
             yield shuffled(seed, number, points) if self.shuffle else np.arange(points)
-
-    def _check_can_learn(self) -> None:
-        if self._prediction_only:
-            raise SnapshotError(
-                "prediction_only",
-                "this forest was saved with prediction_only=True, so it cannot go on learning; load "
-                "a snapshot saved without it, or start over with fit",
-            )
 
     # -- predicting -------------------------------------------------------------------------------
 
@@ -186,28 +145,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
     def classes_(self) -> NDArray[Any]:
         if not self._started():
             raise AttributeError("classes_: this forest has not learned anything yet")
-        return self._labels.classes
-
-    def _proba(self, points: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Probabilities and their classes, both as of the same point of the stream."""
-        (engine, labels), workers = self._engine_and_labels, self._workers()
-        if len(labels.classes) == 0:
-            raise ValueError("no class is known yet: learn a point, or give classes= first")
-        proba = self._stack(points, lambda block: engine.predict_proba(block, workers))
-        return proba, labels.classes_when(proba.shape[1])
-
-    def _most_probable(self, points: Any) -> NDArray[Any]:
-        proba, classes = self._proba(points)
-        labels: NDArray[Any] = classes[proba.argmax(axis=1)]
-        return labels
-
-    def _stack(self, points: Any, answer: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
-        if type(points) is np.ndarray:
-            return answer(points)  # one block
-        while True:
-            answers = [answer(block) for _, block in self._blocks(points)]
-            if len({part.shape[1] for part in answers}) == 1:  # no class joined in between
-                return answers[0] if len(answers) == 1 else np.concatenate(answers)
+        return self.model_.target.classes
 
     # -- looking inside ---------------------------------------------------------------------------
 
@@ -225,13 +163,7 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         fringe. `bytes` of the trees, by kind.
         """
         check_is_fitted(self)
-        trees = [_with_sums(tree) for tree in self._native.core.stats()]
-        total: dict[str, Any] = {name: sum(map(itemgetter(name), trees)) for name in trees[0]}
-        total["depth"] = max(tree["depth"] for tree in trees)
-        total["stopped"] = sum(tree["stopped_at"] > 0 for tree in trees)
-        del total["stopped_at"]
-        total["budget_binds"] = total["evictions"] > 0 or total["stopped"] > 0
-        return {"points": self._native.core.points, **total, "trees": trees}
+        return self.model_.stats()
 
     def memory(self) -> dict[str, int]:
         """The bytes that the forest holds, by kind, and their sum.
@@ -242,23 +174,8 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         `categories` (R22). Of depth images, `kept` is what they and
         their images take at this moment.
         """
-        return self._memory_of(self._sizes())
-
-    def _sizes(self) -> dict[str, int]:
-        """Of `stats`, leaves and bytes: these the trees know without a look at every leaf."""
         check_is_fitted(self)
-        sizes: dict[str, int] = self._native.core.sizes()
-        return sizes
-
-    def _memory_of(self, sizes: dict[str, int]) -> dict[str, int]:
-        engine = self._native
-        kinds = {"nodes": "node_bytes", "histograms": "leaf_bytes", "fringe": "fringe_bytes"}
-        held = {name: sizes[kind] for name, kind in kinds.items()}
-        held["nodes"] += len(engine.trees) * TREE_BYTES
-        held |= {"kept": engine.kept_bytes(), "lists": engine.list_bytes()}
-        if engine.categories is not None:
-            held["categories"] = engine.categories.bytes
-        return {**held, "total": sum(held.values())}
+        return self.model_.memory()
 
     # -- snapshots --------------------------------------------------------------------------------
 
@@ -275,27 +192,57 @@ class ForestClassifier(ClassifierMixin, BaseEstimator):
         """What `save` writes; `riparian.from_bytes` reads it."""
         return to_bytes(self, prediction_only=prediction_only)
 
-    # -- copies -----------------------------------------------------------------------------------
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A pickle holds arrays and parameters; the engine derives the rest again."""
-        state = dict(super().__getstate__())
+    def __copy__(self) -> Self:
+        """Even a shallow copy has a model of its own: the two go on independently."""
+        state = dict(self.__getstate__())
         if self._started():
-            with self._native.learning:
-                engine, labels = state.pop("_engine_and_labels")
-                state["_saved"] = (engine.__reduce__(), copy.copy(labels))
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        saved = state.pop("_saved", None)
-        super().__setstate__(state)
-        if saved is None:
-            return
-        (restored, arrays), labels = saved
-        self._adopt(restored(*arrays), labels)
+            state["model_"] = copy.copy(self.model_)
+        other = type(self).__new__(type(self))
+        other.__setstate__(state)
+        return other
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._started()
+
+
+# -- as a snapshot -----------------------------------------------------------------------------------
+
+
+def to_bytes(
+    forest: ForestClassifier,
+    *,
+    prediction_only: bool = False,
+    extra: dict[str, Any] | None = None,
+) -> bytes:
+    """The forest as a snapshot; `extra` is what a program keeps with it."""
+    check_is_fitted(forest)
+    forest.threads()
+    return forest.model_.to_bytes(origin_of(forest), prediction_only=prediction_only, extra=extra)
+
+
+def origin_of(forest: ForestClassifier) -> Origin:
+    """The class and the parameters that a snapshot of this forest is loaded with."""
+    cls = saved_class(forest)
+    names = cls._get_param_names()
+    chosen = {name: value for name, value in forest.get_params(deep=False).items() if name in names}
+    if not isinstance(forest.random_state, Integral):
+        chosen["random_state"] = None  # the engine has the seed that was drawn
+    chosen = {name: value for name, value in chosen.items() if not _is_left_out(name, value)}
+    return Origin(cls.__name__, chosen)
+
+
+def _is_left_out(name: str, value: Any) -> bool:
+    """What joined after the format (R22) is written only where it is not the default."""
+    default = OF_ROWS[name].default if name in OF_ROWS else None
+    return default is not None and isinstance(value, type(default)) and bool(value == default)
+
+
+def saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
+    """Our class that a snapshot names, also for one that was derived from it."""
+    for cls in type(forest).__mro__:
+        if cls.__name__ in CLASSES and cls.__module__.startswith("riparian."):
+            return cls
+    raise SnapshotError("header", f"a {type(forest).__name__} cannot be saved")
 
 
 class unchanged_if_refused:
@@ -310,40 +257,3 @@ class unchanged_if_refused:
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         if error is not None:
             self.forest.__dict__ = self.before
-
-
-def _with_weight(
-    points: Any, y: NDArray[Any], weights: Weights
-) -> tuple[Any, NDArray[Any], Weights]:
-    """R13: a point without weight is not a point of the stream."""
-    there = weights > 0
-    return (points, y, weights) if there.all() else (points[there], y[there], weights[there])
-
-
-def checked_labels(y: Any, name: str) -> NDArray[Any]:
-    if y is None:
-        raise ValueError(f"{name} requires y to be passed, but the target y is None")
-    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
-        return y
-    if getattr(getattr(y, "dtype", None), "kind", None) == "O":
-        family(np.ravel(y))
-    y = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
-    # scikit-learn's own check of targets warns of many classes in few rows; batches are like that.
-    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
-        fraction = labels[labels != np.floor(labels)][0]
-        raise ValueError(f"Unknown label type: continuous. y must hold classes, got {fraction}")
-    return labels
-
-
-def checked_classes(classes: Any) -> NDArray[Any]:
-    unique = distinct(checked_labels(classes, name="classes"))
-    if len(unique) == 0:
-        raise ValueError("classes must name at least one label, got none")
-    return unique
-
-
-def _with_sums(tree: dict[str, int]) -> dict[str, int]:
-    tree["splits"] = tree["should_splits"] + tree["must_splits"]
-    tree["bytes"] = tree["node_bytes"] + tree["leaf_bytes"] + tree["fringe_bytes"]
-    return tree

@@ -1,4 +1,4 @@
-"""Forests over the rows of a matrix: the door between the user and the engine.
+"""Forests over the rows of a matrix, in scikit-learn's form.
 
 Input is checked once, here, and a batch as a whole before its first point is learned.
 """
@@ -6,7 +6,6 @@ Input is checked once, here, and a batch as a whole before its first point is le
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -17,8 +16,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from riparian import _core
 from riparian.engine import native
 from riparian.engine.categories import CategoryTables, MixedRows, Value, bytes_of_tables
+from riparian.model.classes import checked_labels
 from riparian.model.kept import KeptPoints, kept_points
-from riparian.model.rows import Rows, as_rows, blocks, with_names
+from riparian.model.model import Model
+from riparian.model.rows import Rows, as_rows
 from riparian.model.tables import (
     FROM_DTYPE,
     Frame,
@@ -27,13 +28,10 @@ from riparian.model.tables import (
     frame_of,
     mixed_rows,
 )
-from riparian.model.weights import Weights, checked_weights
+from riparian.model.weights import checked_weights
 from riparian.parameters.forests import OF_ROWS
-from riparian.sklearn.base import (
-    ForestClassifier,
-    checked_labels,
-    unchanged_if_refused,
-)
+from riparian.sklearn.base import ForestClassifier, unchanged_if_refused
+from riparian.sklearn.frames import with_names
 from riparian.sklearn.progress import Callback, CallbackSupportMixin, with_callbacks
 
 # `as_rows` checks the rest: NaN is a missing value, and sparse rows stay sparse.
@@ -62,8 +60,11 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
             parameters, self.n_features_in_, sparse=self._sparse, categories=tables
         )
 
-    def _blocks(self, points: Rows) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-        return blocks(points)
+    def adopt(self, model: Model) -> None:
+        super().adopt(model)
+        self.n_features_in_, self._categorical = model.engine.n_dims, [*model.categories]
+        if model.feature_names is not None:
+            self.feature_names_in_ = np.array(model.feature_names, dtype=object)
 
     # -- learning ---------------------------------------------------------------------------------
 
@@ -105,7 +106,8 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         """
         if classes is None and sample_weight is None and self._learn_lone(X, y):
             return self
-        self._check_can_learn()
+        if self._started():
+            self.model_.check_can_learn()
         with unchanged_if_refused(self):
             first = not self._started()
             rows, labels = self._checked_batch(X, y, first=first, at_least=0)
@@ -119,49 +121,36 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
 
         Point by point, the checks of a batch would cost most.
         """
-        if not self._started() or self._prediction_only or not self._class_weights.all_one:
+        if not self._started():
             return False
-        engine, labels = self._engine_and_labels
+        model = self.model_
+        if model.prediction_only or not model.class_weights.all_one:
+            return False
+        engine = model.engine
         if type(engine) is not native.ColumnEngine or not _is_lone(X, y):
             return False
         if not self._is_plain(X, False, 1) or _core.any_infinite(X):
             return False
-        number = labels.number(y)
+        number = model.target.number(y)
         if number is None:
             return False
         if self.n_jobs is not None:
-            self._workers()  # it may be wrong by now
+            self.threads()  # the parameter may have become invalid
         with engine.learning:
             engine.learn_one(X, number)
         return True
-
-    def _feed(
-        self, points: Any, arrivals: NDArray[np.uint32], weights: Weights | None, rows: int
-    ) -> None:
-        super()._feed(self._joined(points), arrivals, weights, rows)
-
-    def _joined(self, points: Any) -> Rows:
-        """Rows of numbers; only what is learned joins the categories (R22)."""
-        return self._native.categories.join(points) if isinstance(points, MixedRows) else points
-
-    def _add_features(self, count: int) -> None:
-        """Columns of numbers join at the right; leaves that enter the fringe from now on may look there.
-
-        R2. For programs that know the names of columns by themselves. Nobody may predict meanwhile.
-        """
-        with self._native.learning:
-            self._native.set_dims(self.n_features_in_ + count)
-            self.n_features_in_ += count
 
     # -- predicting -------------------------------------------------------------------------------
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The probability of each class, in the order of `classes_` (R11)."""
-        return self._proba(self._checked_points(X))[0]
+        points = self.checked_points(X)
+        return self.model_.predict_proba(points, self.threads())[0]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class with the largest probability, the first in `classes_` among equals."""
-        return self._most_probable(self._checked_points(X))
+        points = self.checked_points(X)
+        return self.model_.predict(points, self.threads())
 
     def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The logarithm of `predict_proba`; -inf for a class of probability 0."""
@@ -170,11 +159,13 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
 
     def predict_trees(self, X: ArrayLike) -> NDArray[np.int64]:
         """What each tree answers: an index into `classes_`, -1 where a tree abstains."""
-        return self._stack(self._checked_points(X), self._native.predict_trees)
+        points = self.checked_points(X)
+        return self.model_.predict_trees(points)
 
     def apply(self, X: ArrayLike) -> NDArray[np.int64]:
         """The leaf of each point in each tree: the number of its node, in order of creation."""
-        return self._stack(self._checked_points(X), self._native.apply)
+        points = self.checked_points(X)
+        return self.model_.apply(points)
 
     # -- looking inside ---------------------------------------------------------------------------
 
@@ -183,12 +174,10 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         """The categories of each categorical feature, in the order of arrival (R22)."""
         if not self._started():
             raise AttributeError("categories_: this forest has not learned anything yet")
-        tables = self._native.categories
         names = getattr(self, "feature_names_in_", None)
-        of_column = {} if tables is None else tables.tables
         return {
             column if names is None else names[column]: list(table.values)
-            for column, table in sorted(of_column.items())
+            for column, table in self.model_.categories.items()
         }
 
     @property
@@ -200,11 +189,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         features of pure noise get a share too.
         """
         check_is_fitted(self)
-        gains = self._native.core.importance().astype(np.float64)
-        importances = np.zeros(self._native.n_dims)
-        importances[: len(gains)] = np.maximum(gains, 0)  # R14 may leave a few units below zero
-        total = importances.sum()
-        return importances / total if total > 0 else importances
+        return self.model_.importances()
 
     @property
     def kept_points_(self) -> KeptPoints:
@@ -215,7 +200,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         its place in `categories_` (R22).
         """
         check_is_fitted(self)
-        return kept_points(self)
+        return kept_points(self.model_)
 
     def decision_path(self, X: ArrayLike) -> tuple[Any, NDArray[np.int64]]:
         """The nodes that each point passes, in all trees: see `riparian.inspection`."""
@@ -240,7 +225,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
 
         return to_shap(self)
 
-    # -- the door ---------------------------------------------------------------------------------
+    # -- checking input ---------------------------------------------------------------------------------
 
     def _checked_batch(
         self, X: Any, y: Any, *, first: bool, at_least: int
@@ -252,26 +237,21 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
         if first:
             self._sparse = issparse(X)
         if isinstance(X, MixedRows):
-            self._tables(first).check(X)
-            self._tables(first).check_room(X)
+            tables = (
+                CategoryTables.empty(self._categorical, self.max_categories)
+                if first
+                else self.model_.engine.categories
+            )
+            assert tables is not None
+            tables.check(X)
+            tables.check_room(X)
         return X, y
 
-    def _tables(self, first: bool) -> CategoryTables:
-        if first:
-            return CategoryTables.empty(self._categorical, self.max_categories)
-        tables: CategoryTables = self._native.categories
-        return tables
-
-    def _checked_points(self, X: Any) -> Rows:
-        """With the codes of categories; NaN, which goes right, for what was never learned (R22)."""
+    def checked_points(self, X: Any) -> Rows:
+        """X as the engine takes it: rows of float32, with codes for categories (R22)."""
         if not self._started():
             check_is_fitted(self)
-        rows = self._checked_rows(X, reset=False, at_least=0)
-        if isinstance(rows, MixedRows):
-            tables = self._native.categories
-            tables.check(rows)
-            return tables.codes(rows)
-        return rows
+        return self.model_.codes(self._checked_rows(X, reset=False, at_least=0))
 
     def _checked_rows(self, X: Any, *, reset: bool, at_least: int) -> Rows:
         if self._is_plain(X, reset, at_least):
@@ -285,7 +265,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
             check_no_time(frame)
         if reset:
             self._categorical = self._chosen_columns(X, frame)
-        if self._categorical if reset else self._native.categories is not None:
+        if self._categorical if reset else self.model_.categories:
             return self._checked_table(X, frame, reset, at_least)
         try:
             rows = validate_data(
@@ -314,7 +294,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
 
     def _checked_table(self, X: Any, frame: Frame | None, reset: bool, at_least: int) -> MixedRows:
         """Rows of a forest with categorical columns."""
-        columns = self._categorical if reset else list(self._native.categories.tables)
+        columns = self._categorical if reset else list(self.model_.categories)
         checks = {"reset": reset, "ensure_min_samples": at_least, "ensure_all_finite": False}
         if frame is None:
             if issparse(X):
@@ -338,7 +318,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
             self._categorical = chosen_columns(
                 self.categorical_features, None, None, self.n_features_in_
             )
-        columns = self._categorical if reset else self._native.categories.tables
+        columns = self._categorical if reset else self.model_.categories
         assert rows.shape[1] == self.n_features_in_
         assert {*rows.coded} == {*columns}
         return rows
@@ -360,7 +340,7 @@ class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
 
     def _has_no_categories(self, reset: bool) -> bool:
         if not reset:
-            return self._native.categories is None
+            return self.model_.engine.categories is None
         given = self.categorical_features
         return given is None or (isinstance(given, str) and given == FROM_DTYPE)
 

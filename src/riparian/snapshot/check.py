@@ -11,8 +11,8 @@ import numpy as np
 
 from riparian.engine.pieces import begins, numbers, sums
 from riparian.engine.trees import Arrays, Bag, Longs, TreeArrays
-from riparian.model.weights import MAX_WEIGHT
 from riparian.parameters.forests import Parameters, SaffariParameters
+from riparian.parameters.values import MAX_WEIGHT
 from riparian.snapshot.adaptation import check_adaptation, planted
 from riparian.snapshot.arrays import Integers, Lengths, Trees
 from riparian.snapshot.errors import check_sum, every

@@ -18,9 +18,6 @@ from typing import Any
 import numpy as np
 
 from riparian.engine.native import DEPTH_DIMS
-from riparian.model.classes import Labels
-from riparian.model.history import History
-from riparian.model.weights import ClassWeights
 from riparian.parameters.forests import (
     MOST_CATEGORIES,
     OF_DEPTH,
@@ -34,6 +31,8 @@ from riparian.snapshot.container import read_json
 from riparian.snapshot.errors import SnapshotError, require
 from riparian.snapshot.fields import MOST_POINTS, at, bad, typed, whole, whole_list
 from riparian.snapshot.labels import (
+    ClassesState,
+    WeightsState,
     read_class_weights,
     read_labels,
     write_class_weights,
@@ -95,6 +94,17 @@ class DepthImages:
 
 
 @dataclass(frozen=True)
+class History:
+    """What has happened to a forest that the theorem does not cover.
+
+    None means unknown: older snapshots do not say.
+    """
+
+    weighted: bool | None = None  # some point had a weight other than 1
+    passes: int | None = None  # how often `fit` went through the same points
+
+
+@dataclass(frozen=True)
 class Header:
     """What a snapshot says beside its arrays."""
 
@@ -104,8 +114,8 @@ class Header:
     parameters: Parameters | SaffariParameters  # those that the engine was started with
     space: Rows | DepthImages
     points: int  # received by the forest: the next one is number `points` (R13)
-    labels: Labels
-    class_weights: ClassWeights
+    labels: ClassesState
+    class_weights: WeightsState
     history: History = field(default_factory=History)
     extra: dict[str, Any] | None = None  # what a program wants to keep with it; see extra.py
     part: range | None = None  # the trees in it, where they are only some of the forest's

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.trees import Arrays, Field
-from riparian.model.weights import MAX_WEIGHT
+from riparian.parameters.values import MAX_WEIGHT
 from riparian.snapshot.arrays import Integers, narrow, typed
 from riparian.snapshot.errors import every, require
 from riparian.snapshot.header import DepthImages, Header

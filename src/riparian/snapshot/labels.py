@@ -1,42 +1,60 @@
-"""The labels of a forest and the weights of its classes, as a header has them."""
+"""The classes of a forest and their weights: plain state, and as a header has them."""
 
 from __future__ import annotations
 
 import re
 import reprlib
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.model.classes import FAMILIES, Labels, family
-from riparian.model.weights import ClassWeights
+from riparian.parameters.forests import OF_ESTIMATORS
 from riparian.snapshot.errors import require
 from riparian.snapshot.fields import MOST_POINTS, bad, typed, whole_list
 from riparian.snapshot.values import LABELS, label_of, read_labels_of, read_value, value_of
+from riparian.tools.checks import LABEL_FAMILIES, label_family
 
 
-def write_labels(labels: Labels) -> dict[str, Any]:
-    classes, dtype = labels.classes, labels.classes.dtype
-    kind = family(classes) if len(classes) else "float"
+@dataclass(frozen=True)
+class ClassesState:
+    """The classes of a forest. A class is given by its place in `classes`."""
+
+    classes: NDArray[Any]  # the labels, sorted
+    closed: bool  # whether no other label may join
+    known: list[int]  # before the first point, ascending
+    arrived: list[int]  # in order of arrival
+
+
+@dataclass(frozen=True)
+class WeightsState:
+    """The weights of the classes."""
+
+    given: Any  # None, "balanced" or a dict
+    seen: list[int]  # if balanced: points by class, in order of arrival
+
+
+def write_labels(state: ClassesState) -> dict[str, Any]:
+    classes, dtype = state.classes, state.classes.dtype
+    kind = label_family(classes) if len(classes) else "float"
     require(
         kind in LABELS and not (dtype.kind == "f" and dtype.itemsize > 8),
         "header",
         f"labels of type {kind} ({dtype}) cannot be saved",
     )
-    place = {label: i for i, label in enumerate(classes.tolist())}
     return {
         "kind": kind,
         "dtype": dtype.str,
-        "closed": labels.closed,
+        "closed": state.closed,
         "classes": [label_of("labels", label)[1] for label in classes.tolist()],
-        "known": [place[label] for label in labels.known.tolist()],
-        "arrived": [place[label] for label in labels.arrived],
+        "known": state.known,
+        "arrived": state.arrived,
     }
 
 
-def read_labels(stored: dict[str, Any], max_bytes: int) -> Labels:
+def read_labels(stored: dict[str, Any], max_bytes: int) -> ClassesState:
     classes = _read_classes(stored, max_bytes)
     closed = typed(stored, "closed", bool)
     known = whole_list(stored, "known", at_most=len(classes) - 1)
@@ -52,9 +70,7 @@ def read_labels(stored: dict[str, Any], max_bytes: int) -> Labels:
     require(
         known or not closed, "header", "where no other class may come, at least one must be known"
     )
-    labels = Labels(classes[known] if known else None, open=not closed)
-    labels.join(classes[arrived])
-    return labels
+    return ClassesState(classes, closed, known, arrived)
 
 
 def _read_classes(stored: dict[str, Any], max_bytes: int) -> NDArray[Any]:
@@ -63,7 +79,7 @@ def _read_classes(stored: dict[str, Any], max_bytes: int) -> NDArray[Any]:
     values = read_labels_of(kind, typed(stored, "classes", list))
     require(len(values) * dtype.itemsize <= max_bytes, "size", "the labels ask for too much memory")
     require(
-        dtype.kind == "O" or FAMILIES[dtype.kind] == kind,
+        dtype.kind == "O" or LABEL_FAMILIES[dtype.kind] == kind,
         "header",
         f"{kind} labels cannot have the dtype {dtype.str}",
     )
@@ -87,24 +103,22 @@ def _read_dtype(text: str) -> np.dtype[Any]:
         raise bad(f"labels cannot have the dtype {text}") from None
 
 
-def write_class_weights(weights: ClassWeights) -> dict[str, Any]:
-    given = "balanced" if weights.balanced else weights.given
-    return {"given": value_of("class_weight", given), "seen": weights.seen.tolist()}
+def write_class_weights(state: WeightsState) -> dict[str, Any]:
+    return {"given": value_of("class_weight", state.given), "seen": state.seen}
 
 
-def read_class_weights(stored: dict[str, Any], labels: Labels) -> ClassWeights:
+def read_class_weights(stored: dict[str, Any], classes: ClassesState) -> WeightsState:
     require("given" in stored, "header", "class_weights must say what was given")
     try:
-        weights = ClassWeights(read_value("class_weights", stored["given"]))
+        given = OF_ESTIMATORS["class_weight"].checked(read_value("class_weights", stored["given"]))
     except (TypeError, ValueError, OverflowError) as error:
         raise bad(str(error)) from None
     seen = whole_list(stored, "seen", at_most=MOST_POINTS)
     # A batch of no rows makes room for one class.
-    most = max(1, len(labels.arrived)) if weights.balanced else 0
+    most = max(1, len(classes.arrived)) if isinstance(given, str) else 0
     require(
         len(seen) <= most and sum(seen) <= MOST_POINTS,
         "header",
         "class_weights must have seen points of the classes that have arrived, if balanced",
     )
-    weights.seen = np.array(seen, dtype=np.int64)
-    return weights
+    return WeightsState(given, seen)

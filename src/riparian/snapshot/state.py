@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from riparian.engine import native
 from riparian.engine.categories import CategoryTables
-from riparian.engine.native import State
+from riparian.engine.engine import State
 from riparian.engine.trees import Arrays
 from riparian.snapshot import arrays, categories, container, header, kept, size
 from riparian.snapshot.check import check
@@ -19,7 +19,7 @@ def encode(about: Header, state: State, tables: CategoryTables | None = None) ->
     return container.pack(header.write(about), stored)
 
 
-def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.Engine]:
+def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.NativeEngine]:
     """What the bytes say, and the engine; all is checked before the engine is made."""
     limit = size.default_max_bytes() if max_bytes is None else max_bytes
     text, stored = container.unpack(data)
@@ -50,7 +50,7 @@ def _parted(stored: Arrays) -> tuple[Arrays, Arrays]:
 
 def engine_of(
     about: Header, state: State | None, tables: CategoryTables | None = None
-) -> native.Engine:
+) -> native.NativeEngine:
     """The engine with these trees; without a state it is empty."""
     space, trees = about.space, about.trees
     tables = categories.empty(about) if tables is None else tables

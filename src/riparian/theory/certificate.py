@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from riparian.engine.native import blocks
 from riparian.forest import OnlineForestClassifier
-from riparian.model.rows import Rows, blocks
+from riparian.model.rows import Rows
 from riparian.parameters.schedules import Schedule
 from riparian.theory.cells import Ranges, ranges_of_points
 from riparian.theory.census import TreeCensus, census_of
@@ -114,9 +115,9 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
 'a mean of consistent estimates is consistent (multiclass)')]
     """
     check_is_fitted(forest)
-    rows = None if X is None else _at_least_one(forest._checked_points(X))
+    rows = None if X is None else _at_least_one(forest.checked_points(X))
     ranges = None if rows is None else _ranges(rows)
-    engine = forest._native
+    engine = forest.model_.engine
     p = engine.parameters
     with engine.learning:  # between two batches, like a copy
         leaf = None if rows is None else forest.apply(rows)
@@ -125,9 +126,9 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
             census_of(engine.tree(i), engine.n_dims, ranges, categorical) for i in range(p.n_trees)
         ]
     check = check_schedule(p.alpha, p.beta)
-    redrawn = None if forest._prediction_only else sum(tree.redrawn for tree in trees)
+    redrawn = None if forest.model_.prediction_only else sum(tree.redrawn for tree in trees)
     departures = departures_of(forest, [tree.totals for tree in trees], redrawn)
-    fringe = None if forest._prediction_only else _fringe(trees, p.fringe_size)
+    fringe = None if forest.model_.prediction_only else _fringe(trees, p.fringe_size)
     # A budget bounds the fringe before it evicts anybody.
     bounded = p.fringe_size is not None or (
         p.max_memory is not None and fringe is not None and fringe.inactive > 0

@@ -28,14 +28,14 @@ def departures_of(
     """`totals` are the counters of the trees, `redrawn` the active leaves whose candidates were
     drawn again (None: a forest that only predicts has none).
     """
-    p = forest._native.parameters
+    p = forest.model_.engine.parameters
     stopped = sum(tree.stopped_at > 0 for tree in totals)
     evictions = sum(tree.evictions for tree in totals)
-    weights = forest._class_weights
+    weights = forest.model_.class_weights
     return (
         _ties(redrawn, kept=p.kept_points > 0),
-        _passes(forest._history.passes),
-        _weights(forest._history.weighted),
+        _passes(forest.model_.history.passes),
+        _weights(forest.model_.history.weighted),
         Departure(
             "class weights",
             weights.balanced or weights.given is not None,
@@ -93,10 +93,10 @@ def departures_of(
 
 def _forgetting(forest: OnlineForestClassifier) -> tuple[Departure, ...]:
     """R23"""
-    p = forest._native.parameters
+    p = forest.model_.engine.parameters
     if not isinstance(p, AdaptiveParameters):
         return ()
-    replacements = forest._native.replacements()
+    replacements = forest.model_.engine.replacements()
     trees = {tree for _, tree in replacements}
     return (
         Departure(

@@ -1,10 +1,16 @@
-"""Numbers from outside, checked: an error names the value and what was expected."""
+"""Checks of values from outside: an error names the value and what was expected."""
 
 from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Labels can be sorted only within one of these families; numpy would mix them silently.
+LABEL_FAMILIES = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str", "S": "bytes"}
 
 
 def whole(name: str, value: Any, at_least: int, at_most: int) -> int:
@@ -44,3 +50,16 @@ def is_number(value: object) -> bool:
     if type(value) is float or type(value) is int:  # to ask an abstract class takes far longer
         return True
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def label_family(labels: NDArray[Any]) -> str:
+    """The type that all labels of an array have."""
+    if labels.dtype.kind == "O":
+        names = sorted({type(label).__name__ for label in labels.tolist()})
+        if len(names) != 1:
+            raise ValueError(f"labels must all be of one type, got {', '.join(names)}")
+        return names[0]
+    try:
+        return LABEL_FAMILIES[labels.dtype.kind]
+    except KeyError:
+        raise ValueError(f"labels must be numbers, strings or bools, got {labels.dtype}") from None

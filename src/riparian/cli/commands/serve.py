@@ -314,8 +314,8 @@ def _nothing_yet(classes: list[Any] | None, forest: ForestOptions, options: Opti
 
 def _model_in(file: Path, data: bytes, options: Options) -> Any:
     from riparian.forest import OnlineForestClassifier
+    from riparian.loading import from_bytes_with_extra
     from riparian.serve.state.model import Model
-    from riparian.snapshot.extra import from_bytes_with_extra
 
     try:
         loaded, extra = from_bytes_with_extra(data)
@@ -323,7 +323,7 @@ def _model_in(file: Path, data: bytes, options: Options) -> Any:
             raise ValueError(
                 f"a {type(loaded).__name__}: a service works with OnlineForestClassifier only"
             )
-        if loaded._prediction_only:
+        if loaded.model_.prediction_only:
             raise ValueError("the model was saved to predict only, so it cannot learn")
         return Model.of(loaded, options.limits, extra)
     except ValueError as error:

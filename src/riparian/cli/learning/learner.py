@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
 from riparian.cli.errors import BadData, Interrupted
@@ -63,7 +62,7 @@ class Learner:
                     if (
                         number > 0
                     ):  # the theorem covers one pass only, so the model keeps the number
-                        self.forest._history = replace(self.forest._history, passes=number + 1)
+                        self.forest.model_.set_passes(number + 1)
                     with closing(self._read_ahead()) as ahead:
                         self._pass(self._blocks(ahead), checkpoint, display)
                     self._learn_late()
@@ -123,7 +122,7 @@ class Learner:
     @property
     def _keeps(self) -> bool:
         """Whether the forest keeps points, from which the report can take some (R19)."""
-        return bool(self.forest._native.parameters.kept_points)
+        return bool(self.forest.model_.engine.parameters.kept_points)
 
     def _learn_late(self) -> None:
         """The test is over: the rows whose labels are late are learned, and nothing more is asked."""

@@ -73,7 +73,7 @@ def _replacements(model: Model) -> list[dict[str, int]] | None:
 def _kind(model: Model) -> str:
     if model.learning is not None:
         return f"a checkpoint, after {model.learning.get('learned', '?'):,} rows"
-    if model.forest._prediction_only:
+    if model.forest.model_.prediction_only:
         return "a model that predicts and cannot learn any more"
     return "a model" if model.columns is not None else "a model saved from Python"
 

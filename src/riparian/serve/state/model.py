@@ -11,18 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.categories import (
-    CategoryTables,
     Coded,
     MixedRows,
     Table,
-    bytes_of_tables,
 )
 from riparian.forest import OnlineForestClassifier
+from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 from riparian.serve.items import Features, Forecast, Label, Lesson
 from riparian.serve.options import Limits
 from riparian.serve.state.catalogue import Catalogue
 from riparian.serve.state.encoding import Encoding, put_numbers
-from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
 EXTRA = "serve"  # what the extra part of a snapshot holds for a service,
 COLUMNS = "columns"  # and for the command line
@@ -86,7 +84,7 @@ class Model:
             columns,
             labels,
             False,
-            not forest._labels.closed,
+            not forest.model_.target.closed,
             limits or Limits(),
             frozenset(texts),
         )
@@ -258,8 +256,7 @@ def encoding_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) ->
 
 def categories_of(forest: OnlineForestClassifier) -> dict[int, Table]:
     """By column (R22)."""
-    tables = forest._native.categories
-    return {} if tables is None else tables.tables
+    return forest.model_.categories
 
 
 def add_columns(forest: OnlineForestClassifier, width: int, categorical: list[int]) -> None:
@@ -267,18 +264,9 @@ def add_columns(forest: OnlineForestClassifier, width: int, categorical: list[in
 
     Those that are categorical have had no value yet: they are new, or the forest is.
     """
-    engine = forest._native
-    with engine.learning:
-        if categorical and engine.categories is None:
-            max_bytes = bytes_of_tables(engine.parameters.max_memory)
-            engine.categories = CategoryTables.empty([], forest.max_categories, max_bytes)
-        if width > forest.n_features_in_:
-            if categorical:
-                engine.categories.add(categorical)
-            engine.set_dims(width)
-            forest.n_features_in_ = width
-        elif categorical:
-            engine.become_categorical(categorical)
+    with forest.model_.engine.learning:
+        forest.model_.widen(width, categorical, forest.max_categories)
+        forest.n_features_in_ = width
 
 
 def label_type(catalogue: Catalogue) -> Any:

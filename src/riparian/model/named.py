@@ -1,11 +1,10 @@
-"""The engine with names: features are the keys of a dict, or the columns of a frame, and come and go.
+"""A model with names: features are the keys of a dict, or the columns of a frame, and come and go.
 
-The engine wants rows of a matrix, so every feature gets a column when it is first learned, and keeps it.
+The engine takes rows of a matrix, so every feature gets a column when it is first learned, and keeps it.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
@@ -22,7 +21,8 @@ from riparian.engine.categories import (
     bytes_of_tables,
     is_missing,
 )
-from riparian.model.classes import FAMILIES, Labels
+from riparian.model.classes import Classes
+from riparian.model.model import Model
 from riparian.model.named_rows import (
     Columns,
     Frame,
@@ -39,24 +39,25 @@ from riparian.parameters.forests import Parameters
 Label = Any  # bool, int, float or str
 
 
-class NamedForest:
-    """The engine, with names for its columns and labels for its classes.
+class NamedModel(Model):
+    """A model whose columns have names and may join.
 
     Other threads may predict while one learns.
     """
 
+    engine: native.ColumnEngine
+
     def __init__(self, parameters: Parameters, keys: Iterable[Key], most: int | None) -> None:
         self.columns: Columns = {key: column for column, key in enumerate(in_order(keys))}
+        super().__init__(native.ColumnEngine(parameters, len(self.columns)), Classes(None))
         self.undecided: set[Key] = {*self.columns}  # features that have had no value yet
         self.categorical: set[Key] = set()  # those that are text
         self.most = most  # categories of each
         self.max_bytes = bytes_of_tables(parameters.max_memory)  # of all categories
         self.row = Row(self.columns)
-        self.engine = native.ColumnEngine(parameters, len(self.columns))
-        self.labels = Labels(None)
         self.classes: list[Label] = []  # the labels in the public order
         # Of each label, in order of arrival. To a dict True and 1 are one key: with their types,
-        # they are two, and `Labels` can object.
+        # they are two, and `Classes` can object.
         self.numbers: dict[tuple[type, Label], int] = {}
 
     # Under the lock, rows have the columns that the trees know, and all agree on the classes.
@@ -74,11 +75,11 @@ class NamedForest:
             for key in texts:
                 self.check_may_be_text(key, texts[key])
             if number is None:
-                number = self.join([y])[0]
-            self.widen(columns, texts)
+                number = self.numbers_of([y])[0]
+            self.add_features(columns, texts)
             if texts:
                 values: dict[int, Value] = {columns[key]: text for key, text in texts.items()}
-                self.tables.join_row(point[0], values)
+                self._tables.join_row(point[0], values)
             if self.undecided:
                 self.undecided -= {key for key, value in x.items() if not is_missing(value)}
             self.engine.learn_one(point, number, weight)
@@ -101,14 +102,14 @@ class NamedForest:
             rows, texts = split_frame(frame, columns, self.categorical, self.check_may_be_text)
             mixed = MixedRows(rows, {columns[key]: coded for key, coded in texts.items()})
             self.check_room(mixed)
-            numbers = np.array(self.join(labels), dtype=np.uint32)
+            numbers = np.array(self.numbers_of(labels), dtype=np.uint32)
             start = self.first_text(texts.values())
             if start > 0:
-                self.widen(columns, ())
+                self.add_features(columns, ())
                 self.engine.learn(rows[:start], numbers[:start], weights[:start], workers)
-            self.widen(columns, texts)
+            self.add_features(columns, texts)
             if texts:
-                rows = self.tables.join(mixed)
+                rows = self._tables.join(mixed)
             if self.undecided:
                 there = np.flatnonzero((~np.isnan(rows)).any(axis=0)).tolist()
                 self.undecided -= {key for key in frame.columns if columns[key] in there}
@@ -131,7 +132,7 @@ class NamedForest:
             self.check_may_be_text(key, text)
             if key in self.categorical:
                 column = self.columns[key]
-                point[0, column] = self.tables.tables[column].code(text)
+                point[0, column] = self._tables.tables[column].code(text)
         return point
 
     def predict_proba_many(
@@ -141,16 +142,10 @@ class NamedForest:
             known = self.columns
             rows, texts = split_frame(frame, known, self.categorical, self.check_may_be_text)
             for key in texts.keys() & self.categorical:
-                rows[:, known[key]] = self.tables.tables[known[key]].codes(texts[key])
+                rows[:, known[key]] = self._tables.tables[known[key]].codes(texts[key])
             return self.engine.predict_proba(rows, workers), self.classes
 
     # -- features that are text (R22) -------------------------------------------------------------
-
-    @property
-    def tables(self) -> CategoryTables:
-        """Of categories; there is a feature that is text."""
-        assert self.engine.categories is not None
-        return self.engine.categories
 
     def read(self, x: Mapping[Key, Any], row: Row) -> tuple[NDArray[np.float32], dict[Key, str]]:
         """The numbers of a point as a row, and its texts."""
@@ -173,7 +168,7 @@ class NamedForest:
 
     def check_room(self, rows: MixedRows) -> None:
         if self.most is None:
-            known = {} if self.engine.categories is None else self.tables.tables
+            known = {} if self.engine.categories is None else self._tables.tables
             new = {column: Table() for column in rows.coded if column not in known}
             CategoryTables({**known, **new}, most=None).check_room(rows)
 
@@ -194,44 +189,33 @@ class NamedForest:
         new = in_order(keys - self.columns.keys())
         return {**self.columns, **{key: len(self.columns) + i for i, key in enumerate(new)}}
 
-    def widen(self, columns: Columns, texts: Iterable[Key]) -> None:
+    def add_features(self, columns: Columns, texts: Iterable[Key]) -> None:
         """New features get their columns, and those that are text for the first time their tables."""
         new_texts = {key for key in texts if key not in self.categorical}
-        if new_texts and self.engine.categories is None:
-            self.engine.categories = CategoryTables.empty((), self.most, self.max_bytes)
-        if new_texts & self.columns.keys():
-            known = new_texts & self.columns.keys()
-            self.engine.become_categorical(sorted(columns[key] for key in known))
-        if len(columns) > len(self.columns):
-            joining = columns.keys() - self.columns.keys()
-            if new_texts & joining:
-                self.tables.add(columns[key] for key in new_texts & joining)
+        joining = columns.keys() - self.columns.keys()
+        if not new_texts and not joining:
+            return
+        self.widen(len(columns), (columns[key] for key in new_texts), self.most)
+        if joining:
             self.undecided |= joining
             self.columns, self.row = columns, Row(columns)
-            self.engine.set_dims(len(columns))
         self.categorical |= new_texts
         self.undecided -= new_texts
 
-    def join(self, labels: list[Label]) -> list[int]:
+    def numbers_of(self, labels: list[Label]) -> list[int]:
         """The number of each label; new ones join, all of them or, if one is bad, none."""
         pairs = [(type(label), label) for label in labels]
-        new = dict.fromkeys(pair for pair in pairs if pair not in self.numbers)
+        new = list(dict.fromkeys(pair for pair in pairs if pair not in self.numbers))
         if new:
-            joined = copy.copy(self.labels)
-            self.numbers |= {pair: int(joined.join(_as_array(pair[1]))[0]) for pair in new}
-            self.labels, self.classes = joined, joined.classes.tolist()
-            self.engine.set_classes(joined.rank(), len(joined.classes))
+            values = [label for _, label in new]
+            self.numbers |= zip(
+                new, self.join(lambda: self.target.join_values(values)), strict=True
+            )
+            self.classes = self.target.classes.tolist()
         return [self.numbers[pair] for pair in pairs]
 
     def bytes_held(self) -> int:
         """By the trees, the kept points and the lists of them."""
-        sizes = self.engine.core.sizes()
-        trees = sum(sizes[kind] for kind in ("node_bytes", "leaf_bytes", "fringe_bytes"))
-        return trees + self.engine.kept_bytes() + self.engine.list_bytes()
-
-
-def _as_array(label: Label) -> NDArray[Any]:
-    array = np.array([label.item() if isinstance(label, np.generic) else label])
-    if array.shape != (1,) or array.dtype.kind not in FAMILIES or label != label:
-        raise ValueError(f"y must be a bool, an int, a float or a str, got {label!r}")
-    return array
+        sizes = self.engine.sizes()
+        trees: int = sum(sizes[kind] for kind in ("node_bytes", "leaf_bytes", "fringe_bytes"))
+        return trees + int(self.engine.kept_bytes()) + int(self.engine.list_bytes())

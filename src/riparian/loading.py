@@ -1,20 +1,19 @@
-"""The way back: from a file or from bytes to a forest."""
+"""From a file or from bytes to a forest in scikit-learn's form."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-import numpy as np
-
 from riparian.adaptive import AdaptiveForestClassifier
 from riparian.depth.forest import DepthForestClassifier
 from riparian.depth.saffari import DepthSaffariClassifier
 from riparian.forest import OnlineForestClassifier
+from riparian.model.model import Model
 from riparian.saffari import SaffariForestClassifier
-from riparian.sklearn.base import ForestClassifier
+from riparian.sklearn.base import ForestClassifier, to_bytes
 from riparian.snapshot.errors import SnapshotError, require
-from riparian.snapshot.header import Header, Rows
+from riparian.snapshot.header import Header
 from riparian.snapshot.memory import gives_memory_back
 from riparian.snapshot.size import default_max_bytes
 from riparian.snapshot.state import decode
@@ -33,12 +32,10 @@ ESTIMATORS: dict[str, type[ForestClassifier]] = {
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
-    """The forest that was saved to a file: it goes on as if it had never been away.
+    """Load a forest from a file. It goes on exactly where it was saved, as the class that was saved.
 
-    It is of the class that was saved.
-
-    Whatever is wrong with the file is told by a `SnapshotError`. Nothing in it is run. It may ask
-    for `max_bytes` of memory at most, by default half of what the machine has.
+    A file that cannot be used raises a `SnapshotError`. Nothing in it is run. It may ask for
+    `max_bytes` of memory at most, by default half of what the machine has.
 
     >>> import os, tempfile, riparian
     >>> forest = riparian.OnlineForestClassifier(n_estimators=3, random_state=0)
@@ -59,13 +56,32 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
 @gives_memory_back
 def from_bytes(data: bytes, *, max_bytes: int | None = None) -> Any:
     """The forest that `to_bytes` made into bytes; otherwise as `load`."""
-    return forest_of(*decode(bytes(data), max_bytes))
+    return from_bytes_with_extra(data, max_bytes=max_bytes)[0]
+
+
+def from_bytes_with_extra(
+    data: bytes, *, max_bytes: int | None = None
+) -> tuple[Any, dict[str, Any] | None]:
+    """The forest, and what a program has kept with it (`to_bytes_with_extra`), if anything.
+
+    >>> import riparian
+    >>> forest = riparian.OnlineForestClassifier(n_estimators=1).partial_fit([[0.0]], [1])
+    >>> from_bytes_with_extra(to_bytes_with_extra(forest, {"unit": "metres"}))[1]
+    {'unit': 'metres'}
+    """
+    header, engine = decode(bytes(data), max_bytes)
+    return forest_of(header, Model.of_header(header, engine)), header.extra
+
+
+def to_bytes_with_extra(forest: ForestClassifier, extra: dict[str, Any]) -> bytes:
+    """The forest as a snapshot, with any JSON object that a program keeps under the same checksum."""
+    return to_bytes(forest, extra=extra)
 
 
 def forest_of(
-    header: Header, engine: Any, cls: type[ForestClassifier] | None = None, **more: Any
+    header: Header, model: Model, cls: type[ForestClassifier] | None = None, **more: Any
 ) -> Any:
-    """The estimator around an engine that came back: of the saved class, or of one derived from it."""
+    """The estimator around a model: of the saved class, or of `cls`, which derives from it."""
     require(
         header.part is None,
         "header",
@@ -77,16 +93,8 @@ def forest_of(
         raise SnapshotError("header", f"{cls.__name__} has no parameters {sorted(unknown)}")
     forest = cls(**header.estimator, **more)
     try:
-        forest._workers()
+        forest.threads()
     except (TypeError, ValueError) as error:
         raise SnapshotError("header", str(error)) from None
-    if isinstance(header.space, Rows):
-        forest.n_features_in_ = header.space.n_features
-        forest._categorical = [] if header.categories is None else header.categories.columns
-        if header.space.feature_names is not None:
-            forest.feature_names_in_ = np.array(header.space.feature_names, dtype=object)
-    forest._class_weights = header.class_weights
-    forest._history = header.history
-    forest._prediction_only = header.prediction_only
-    forest._adopt(engine, header.labels)
+    forest.adopt(model)
     return forest
