@@ -105,7 +105,8 @@ def test_columns_may_join_if_features_are_named(forest):
         named, every = PermutationImportance([0]), PermutationImportance()
         for importance in (named, every):
             importance.update(growing, X[:50, :3], y[:50])
-        growing._add_features(1)
+        growing.model_.widen(4, (), None)
+        growing.n_features_in_ = 4
         named.update(growing, X[50:], y[50:])
         assert named.rows == (200 if kept else 199)
         with pytest.raises(ValueError, match="has 4 columns now and had 3 at first"):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from riparian import _core
 from riparian.engine.categories import Coded, is_missing
+from riparian.model.tables import numbers_of
 
 Key = Any  # the name of a feature: anything that can be a key of a dict
 Frame = nw.DataFrame[Any]
@@ -142,14 +143,10 @@ def _texts(key: Key, cells: list[Any]) -> Coded:
 
 
 def _column_of(series: Any) -> NDArray[np.float32]:
-    if series.dtype == nw.Boolean:  # as numbers, or pandas would have its own idea of missing
-        return _numbers_of(series.cast(nw.Int8))
-    return _numbers_of(series) if series.dtype.is_numeric() else _cells_of(series)
-
-
-def _numbers_of(series: Any) -> NDArray[np.float32]:
+    if not _is_numeric(series):
+        return _cells_of(series)
     # By way of float64, like every Python number, so that large integers are rounded the same.
-    numbers: NDArray[np.float64] = np.asarray(series.to_numpy(), dtype=np.float64)
+    numbers = numbers_of(series)
     with np.errstate(over="ignore"):
         cells: NDArray[np.float32] = numbers.astype(np.float32)
     if np.isinf(cells).any():

@@ -1,157 +1,83 @@
-"""Tables at the door: which columns are categorical (R22), and rows as numbers and categories.
+"""Tables as input: which columns are categorical (R22), and rows as numbers and categories.
 
-Frames of pandas, polars and pyarrow say of what type each column is. In an array, categorical columns
-are those that the user names.
+The columns of a frame have types. In an array, categorical columns are those that the user names.
 """
 
 from __future__ import annotations
 
 import reprlib
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.categories import Coded, MixedRows, is_missing
 from riparian.model.rows import as_rows
 
-Kind = Literal["number", "bool", "category", "time", "other"]
+ColumnKind = Literal["number", "bool", "category", "time", "other"]
 Numbers = NDArray[np.float64]
 
 FROM_DTYPE = "from_dtype"
 
+TEXT_TYPES = (nw.String, nw.Categorical, nw.Enum, nw.Object)
 
-class Frame(ABC):
-    """A table whose columns have names and types of their own."""
 
-    def __init__(self, table: Any) -> None:
-        self.table = table
-        self.names: list[Any] = list(self._names())
-        self.shape: tuple[int, int] = tuple(table.shape)
+class Frame:
+    """A table whose columns have names and types, of any library that narwhals knows."""
 
-    @abstractmethod
-    def _names(self) -> Sequence[Any]: ...
+    def __init__(self, table: nw.DataFrame[Any], names: Sequence[Any]) -> None:
+        self.names = list(names)
+        self.columns = list(table.iter_columns())
+        self.shape = (len(table), len(self.names))
 
-    @abstractmethod
-    def kind(self, column: int) -> Kind: ...
+    def kind(self, column: int) -> ColumnKind:
+        dtype, name = self.columns[column].dtype, self.type_name(column)
+        if dtype.is_numeric() or name.lower() == "null":
+            return "number"
+        if dtype.is_temporal() or name.startswith(("period", "interval", "month_day_nano")):
+            return "time"
+        if dtype in TEXT_TYPES:
+            return "category"
+        return "bool" if dtype == nw.Boolean else "other"
 
-    @abstractmethod
-    def type_name(self, column: int) -> str: ...
+    def type_name(self, column: int) -> str:
+        """The type as the library of the frame calls it."""
+        native = self.columns[column].to_native()
+        return str(native.dtype if hasattr(native, "dtype") else native.type)
 
-    @abstractmethod
     def numbers(self, column: int) -> Numbers:
         """NaN where a value is missing."""
-
-    @abstractmethod
-    def coded(self, column: int) -> Coded: ...
-
-
-class PandasFrame(Frame):
-    def _names(self) -> Sequence[Any]:
-        names: Sequence[Any] = self.table.columns.tolist()
-        return names
-
-    def type_name(self, column: int) -> str:
-        return str(self.table.dtypes.iloc[column])
-
-    def kind(self, column: int) -> Kind:
-        dtype = self.table.dtypes.iloc[column]
-        name, kind = str(dtype), dtype.kind
-        if name == "category" or kind in "OUS":
-            return "time" if name.startswith(("period", "interval")) else "category"
-        if kind == "b":
-            return "bool"
-        return "time" if kind in "mM" else "number" if kind in "iuf" else "other"
-
-    def numbers(self, column: int) -> Numbers:
-        values: Numbers = self.table.iloc[:, column].to_numpy(np.float64, na_value=np.nan)
-        return values
+        return numbers_of(self.columns[column])
 
     def coded(self, column: int) -> Coded:
-        name, cells = self.names[column], self.table.iloc[:, column]
-        if str(cells.dtype) == "category":
-            places = cells.cat.codes.to_numpy()
-            used = np.unique(places[places >= 0])  # most categories may be of other rows
+        name, cells = self.names[column], self.columns[column]
+        if self.type_name(column) == "category":  # pandas has codes, most of them of other rows
+            native = cells.to_native()
+            places = native.cat.codes.to_numpy()
+            used = np.unique(places[places >= 0])
             which = np.where(places >= 0, np.searchsorted(used, places), -1)
-            return Coded.numbered(name, cells.cat.categories[used].tolist(), which)
-        return Coded.of(name, cells.tolist())
+            return Coded.numbered(name, native.cat.categories[used].tolist(), which)
+        return Coded.of(name, cells.to_list())
 
 
-class PolarsFrame(Frame):
-    TEXT = ("String", "Categorical", "Enum", "Object")
-    TIMES = ("Date", "Time", "Duration")
-    OTHERS = ("List", "Array", "Struct", "Binary", "Unknown")
-
-    def _names(self) -> Sequence[Any]:
-        names: Sequence[Any] = self.table.columns
-        return names
-
-    def type_name(self, column: int) -> str:
-        return str(self.table.dtypes[column])
-
-    def kind(self, column: int) -> Kind:
-        name = self.type_name(column)
-        if name == "Boolean":
-            return "bool"
-        for kind, beginnings in (
-            ("category", self.TEXT),
-            ("time", self.TIMES),
-            ("other", self.OTHERS),
-        ):
-            if name.startswith(beginnings):
-                return kind  # type: ignore[return-value]
-        return "number"
-
-    def numbers(self, column: int) -> Numbers:
-        cells = self.table.to_series(column)
-        missing = cells.is_null().to_numpy()
-        values: Numbers = np.array(cells.cast(float).to_numpy(), dtype=np.float64)
-        values[missing] = np.nan
-        return values
-
-    def coded(self, column: int) -> Coded:
-        return Coded.of(self.names[column], self.table.to_series(column).to_list())
-
-
-class ArrowTable(Frame):
-    def _names(self) -> Sequence[Any]:
-        names: Sequence[Any] = self.table.column_names
-        return names
-
-    def type_name(self, column: int) -> str:
-        return str(self.table.schema.field(column).type)
-
-    def kind(self, column: int) -> Kind:
-        name = self.type_name(column)
-        if name == "bool":
-            return "bool"
-        if name in ("string", "large_string", "string_view") or name.startswith("dictionary"):
-            return "category"
-        if name.startswith(("date", "time", "duration", "month_day_nano")):
-            return "time"
-        numbers = ("int", "uint", "float", "halffloat", "double", "decimal", "null")
-        return "number" if name.startswith(numbers) else "other"
-
-    def numbers(self, column: int) -> Numbers:
-        values: Numbers = np.array(self.table.column(column).cast("float64").to_numpy())
-        return values
-
-    def coded(self, column: int) -> Coded:
-        return Coded.of(self.names[column], self.table.column(column).to_pylist())
+def numbers_of(series: nw.Series[Any]) -> Numbers:
+    """A numeric or boolean column as float64, with NaN where a value is missing."""
+    if series.dtype == nw.Boolean:  # as numbers, or pandas would have its own idea of missing
+        series = series.cast(nw.Int8)
+    values: Numbers = np.asarray(series.to_numpy(), dtype=np.float64)
+    return values
 
 
 def frame_of(X: Any) -> Frame | None:
-    """X as a frame, if it is one that we know."""
-    library = type(X).__module__.partition(".")[0]
-    if library == "pandas" and getattr(X, "ndim", 0) == 2 and hasattr(X, "columns"):
-        return PandasFrame(X)
-    if library == "polars" and hasattr(X, "to_series") and hasattr(X, "columns"):
-        return PolarsFrame(X)
-    if library == "pyarrow" and hasattr(X, "schema") and hasattr(X, "column_names"):
-        return ArrowTable(X)
-    return None
+    """X as a frame, if it is one."""
+    if isinstance(X, np.ndarray | list | tuple) or not nw.dependencies.is_into_dataframe(X):
+        return None
+    names: list[Any] = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    if len({*names}) < len(names):  # pandas allows it, narwhals does not
+        X = X.set_axis(range(len(names)), axis=1)
+    return Frame(nw.from_native(X, eager_only=True), names)
 
 
 # -- which columns are categorical -------------------------------------------------------------------
