@@ -20,7 +20,7 @@ from riparian.depth.pixels import (
 from riparian.engine import native
 from riparian.engine.native import Pixels
 from riparian.model.weights import checked_weights
-from riparian.parameters.forests import OF_DEPTH
+from riparian.parameters.forests import OF_DEPTH, DepthSettings
 from riparian.sklearn.base import ForestClassifier, checked_labels, unchanged_if_refused
 from riparian.sklearn.progress import Callback
 
@@ -30,7 +30,7 @@ ONE_COLUMN = (
 )
 
 
-class PixelForestClassifier(ForestClassifier):
+class PixelForestClassifier(DepthSettings, ForestClassifier):
     """A forest whose points are pixels of depth images.
 
     `depth` is always (images, height, width), in metres, where 0 or NaN means no return;
@@ -38,9 +38,6 @@ class PixelForestClassifier(ForestClassifier):
     """
 
     _why_not_plain = ONE_COLUMN
-
-    offset_std: float
-    far: float
 
     def _empty_engine(self) -> native.DepthEngine:
         return native.DepthEngine(

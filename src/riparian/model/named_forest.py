@@ -34,7 +34,7 @@ from riparian.model.named_rows import (
     split_frame,
     texts_of,
 )
-from riparian.parameters.forests import Parameters
+from riparian.parameters.forests import PaperParameters
 
 Label = Any  # bool, int, float or str
 
@@ -45,7 +45,7 @@ class NamedForest:
     Other threads may predict while one learns.
     """
 
-    def __init__(self, parameters: Parameters, keys: Iterable[Key], most: int | None) -> None:
+    def __init__(self, parameters: PaperParameters, keys: Iterable[Key], most: int | None) -> None:
         self.columns: Columns = {key: column for column, key in enumerate(in_order(keys))}
         self.undecided: set[Key] = {*self.columns}  # features that have had no value yet
         self.categorical: set[Key] = set()  # those that are text

@@ -1,4 +1,4 @@
-"""Kinds of values that a parameter may have: how each is checked, and what documentation calls it."""
+"""Types of values that a parameter may have: how each is checked, and what documentation calls it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from riparian.tools.checks import number, whole
 
 
-class Kind(ABC):
+class ValueType(ABC):
     """What a value of a parameter may be."""
 
     @property
@@ -26,7 +26,7 @@ class Kind(ABC):
 
 
 @dataclass(frozen=True)
-class Whole(Kind):
+class Whole(ValueType):
     at_least: int
     at_most: int
 
@@ -37,7 +37,7 @@ class Whole(Kind):
 
 
 @dataclass(frozen=True)
-class Number(Kind):
+class Number(ValueType):
     at_least: float
     at_most: float = math.inf
 
@@ -48,7 +48,7 @@ class Number(Kind):
 
 
 @dataclass(frozen=True)
-class Between(Kind):
+class Between(ValueType):
     """A number above one bound and below the other."""
 
     above: float
@@ -71,7 +71,7 @@ def _is_bool_of_numpy(value: Any) -> bool:
     return isinstance(value, np.bool_)
 
 
-class Flag(Kind):
+class Flag(ValueType):
     words = "bool"
 
     def checked(self, name: str, value: Any) -> bool:
@@ -81,7 +81,7 @@ class Flag(Kind):
 
 
 @dataclass(frozen=True)
-class OneOf(Kind):
+class OneOf(ValueType):
     """One of a few words."""
 
     choices: tuple[str, ...]
@@ -98,7 +98,7 @@ class OneOf(Kind):
 
 
 @dataclass(frozen=True)
-class OrWord(Kind):
+class OrWord(ValueType):
     """A number, or one of a few words that stand for one."""
 
     kind: Whole | Number
@@ -118,10 +118,10 @@ class OrWord(Kind):
 
 
 @dataclass(frozen=True)
-class OrNone(Kind):
+class OrNone(ValueType):
     """A value, or None; `meaning` says what None stands for."""
 
-    kind: Kind
+    kind: ValueType
     meaning: str
 
     @property
@@ -142,7 +142,7 @@ UNITS = {
 SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 
-class Bytes(Kind):
+class Bytes(ValueType):
     """A size in bytes, as a number or as text such as "500MB" or "1.5 GiB"."""
 
     words = "int, str"
@@ -162,7 +162,7 @@ class Bytes(Kind):
 
 
 @dataclass(frozen=True)
-class Numbers(Kind):
+class Numbers(ValueType):
     """A few numbers, in order."""
 
     at_least: float
@@ -180,7 +180,7 @@ class Numbers(Kind):
         return tuple(number(name, each, self.at_least, self.at_most) for each in numbers)
 
 
-class OfDepth(Kind):
+class OfDepth(ValueType):
     """A schedule. α and β depend on each other, so `schedules.resolve` checks them together."""
 
     words = "Geometric or Polynomial"
@@ -195,7 +195,7 @@ class MultipleOrOfDepth(OfDepth):
     words = "float, Geometric or Polynomial"
 
 
-class Seed(Kind):
+class Seed(ValueType):
     """The seed of an engine. An estimator may be given a source of seeds instead."""
 
     words = "int, RandomState or None"
@@ -204,7 +204,7 @@ class Seed(Kind):
         return whole(name, value, at_least=0, at_most=2**64 - 1)
 
 
-class ColumnChoice(Kind):
+class ColumnChoice(ValueType):
     """Columns are not known beforehand: `tables.chosen_columns` checks this."""
 
     words = '"from_dtype", array-like or None'
@@ -213,10 +213,19 @@ class ColumnChoice(Kind):
         return value
 
 
-class WeightsByLabel(Kind):
+class WeightsByLabel(ValueType):
     """Labels are not known beforehand: `weights.ClassWeights` checks this."""
 
     words = 'dict, "balanced" or None'
+
+    def checked(self, name: str, value: Any) -> Any:
+        return value
+
+
+class Unchecked(ValueType):
+    """What another module or another library checks."""
+
+    words = "object"
 
     def checked(self, name: str, value: Any) -> Any:
         return value

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from operator import itemgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -27,7 +27,13 @@ from riparian.engine.rules import TREE_BYTES
 from riparian.model.classes import Labels, distinct, family
 from riparian.model.history import History
 from riparian.model.weights import ClassWeights, Weights, product
-from riparian.parameters.forests import OF_ESTIMATORS, Parameters, SaffariParameters
+from riparian.parameters.forests import (
+    OF_ESTIMATORS,
+    FitSettings,
+    Parameters,
+    SaffariParameters,
+    TreeSettings,
+)
 from riparian.sklearn.progress import Callback, Progress
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.save import to_bytes
@@ -36,16 +42,10 @@ from riparian.tools.files import write_whole
 STEP_POINTS = 4096  # `fit` reports progress after this many points, or a hundredth of all
 
 
-class ForestClassifier(ClassifierMixin, BaseEstimator):
+class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator):
     """A forest that learns a stream, whatever its points are and whatever its rule."""
 
-    passes: int
-    shuffle: bool
-    n_jobs: int | None
-    random_state: int | np.random.RandomState | None
-    class_weight: Any
-
-    _parameters_class: type[Parameters] | type[SaffariParameters]  # they name the rule
+    _parameters_class: ClassVar[type[Parameters] | type[SaffariParameters]]  # they name the rule
     _history = History()  # not known, unless it started here
     _why_not_plain: str | None = None  # why its trees cannot be plain ones (model/ensemble.py)
     _prediction_only = False  # came back from a snapshot without what learning needs
