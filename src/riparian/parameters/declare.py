@@ -12,7 +12,7 @@ parameters that an engine reads.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, field, make_dataclass
 from itertools import count
 from typing import Any, TypeVar, dataclass_transform
@@ -93,12 +93,23 @@ def constructed(cls: Class) -> Class:
 
 def declared(cls: type) -> dict[str, Parameter]:
     """Return the parameters of a class and its bases by name, in the order of their declarations."""
-    merged: dict[str, dict[str, Any]] = {}
-    for base in reversed(cls.__mro__):
-        for name, description in vars(base).get("_descriptions", {}).items():
-            inherited = merged.get(name, description)
-            merged[name] = {**inherited, **description, "place": inherited["place"]}
-    parameters = [Parameter(name, **description) for name, description in merged.items()]
+    return merged(own_descriptions(base) for base in reversed(cls.__mro__))
+
+
+def own_descriptions(cls: type) -> dict[str, dict[str, Any]]:
+    """Return what a class itself says of parameters, by name."""
+    descriptions: dict[str, dict[str, Any]] = vars(cls).get("_descriptions", {})
+    return descriptions
+
+
+def merged(classes: Iterable[dict[str, dict[str, Any]]]) -> dict[str, Parameter]:
+    """Return the parameters of several classes, bases first, by what each says of them."""
+    known: dict[str, dict[str, Any]] = {}
+    for descriptions in classes:
+        for name, description in descriptions.items():
+            inherited = known.get(name, description)
+            known[name] = {**inherited, **description, "place": inherited["place"]}
+    parameters = [Parameter(name, **description) for name, description in known.items()]
     return {each.name: each for each in sorted(parameters, key=lambda each: each.place)}
 
 
