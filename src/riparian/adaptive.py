@@ -7,20 +7,15 @@ trusts those that have predicted well of late. A tree whose error rises is repla
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from riparian.forest import OnlineForestClassifier
-from riparian.parameters.docstrings import documented
-from riparian.parameters.forests import AdaptiveParameters
-from riparian.parameters.schedules import Geometric, Schedule
+from riparian.parameters.declare import constructed
+from riparian.parameters.forests import AdaptiveParameters, AdaptiveSettings
 
 
-@documented
-class AdaptiveForestClassifier(OnlineForestClassifier):
+@constructed
+class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
     """A forest that follows a stream whose classes change their ways.
 
     Use it where what was true last month need not be true today. Where nothing changes,
@@ -32,7 +27,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
 
     Parameters
     ----------
-    As described in `riparian.parameters.forests.AdaptiveParameters`.
+    As described in `riparian.parameters.forests.AdaptiveSettings`.
 
     Attributes
     ----------
@@ -61,59 +56,6 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
     """
 
     _parameters_class = AdaptiveParameters
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        candidate_dims: float | Literal["sqrt", "4sqrt"] = "4sqrt",
-        split_points: int = 10,
-        min_gain: float = 0.3,
-        alpha: Schedule = Geometric(1, 1.05),  # noqa: B008, frozen
-        beta: float | Schedule = 20.0,
-        structure_fraction: float = 0.5,
-        ignore_fraction: float = 0.0,
-        fringe_size: int | None = None,
-        kept_points: int | Literal["auto"] = "auto",
-        max_memory: int | str | None = "512MB",
-        drift_confidence: float = 0.01,
-        leaf_points: int = 24,
-        memories: tuple[float, ...] = (1 / 3, 0.8, 0.95, 1.0),
-        fading: float = 0.98,
-        voting: Literal["average", "majority"] = "average",
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        max_categories: int | None = 100_000,
-        passes: int = 1,
-        shuffle: bool = True,
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            candidate_dims=candidate_dims,
-            split_points=split_points,
-            min_gain=min_gain,
-            alpha=alpha,
-            beta=beta,
-            structure_fraction=structure_fraction,
-            ignore_fraction=ignore_fraction,
-            fringe_size=fringe_size,
-            kept_points=kept_points,
-            max_memory=max_memory,
-            voting=voting,
-            categorical_features=categorical_features,
-            max_categories=max_categories,
-            passes=passes,
-            shuffle=shuffle,
-            class_weight=class_weight,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.drift_confidence = drift_confidence
-        self.leaf_points = leaf_points
-        self.memories = memories
-        self.fading = fading
 
     @property
     def replacements_(self) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@ A schema says beforehand how many attributes there are, and which classes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,15 @@ from riparian.engine.categories import CategoryTables, Table, bytes_of_tables
 from riparian.model.classes import Classes
 from riparian.model.model import Model
 from riparian.model.rows import as_rows
-from riparian.parameters.docstrings import documented
+from riparian.parameters.declare import constructed, described
 from riparian.parameters.forests import (
-    ADAPTIVE_DEFAULT,
-    DEFAULT,
     SEED,
     AdaptiveParameters,
-    Parameters,
+    AdaptiveSettings,
+    PaperParameters,
+    PaperSettings,
+    TreeSettings,
 )
-from riparian.parameters.schedules import Schedule
 from riparian.tools.optional import missing
 
 try:
@@ -43,8 +43,8 @@ def _attributes(schema: Schema) -> list[str]:
     return [str(header.attribute(i).name()) for i in others]
 
 
-@documented
-class OnlineForestClassifier(Classifier):
+@constructed
+class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
     """A random forest that learns a stream point by point and converges to the best classifier.
 
     The forest of Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013):
@@ -61,7 +61,7 @@ class OnlineForestClassifier(Classifier):
         The attributes and the classes of the stream.
     random_seed : int
         The same seed and the same stream give the same forest, to the last bit.
-    As described in `riparian.parameters.forests.Parameters`.
+    As described in `riparian.parameters.forests.PaperSettings`.
 
     Examples
     --------
@@ -77,55 +77,31 @@ class OnlineForestClassifier(Classifier):
     ('OnlineForestClassifier', True)
     """
 
-    _parameters_class: type[Parameters] = Parameters
+    _parameters_class: ClassVar[type[PaperParameters]] = PaperParameters
 
-    def __init__(
-        self,
-        schema: Schema,
-        random_seed: int = 1,
-        *,
-        n_estimators: int = DEFAULT["n_estimators"],
-        candidate_dims: float | Literal["sqrt", "4sqrt"] = DEFAULT["candidate_dims"],
-        split_points: int = DEFAULT["split_points"],
-        min_gain: float = DEFAULT["min_gain"],
-        alpha: Schedule = DEFAULT["alpha"],
-        beta: float | Schedule = DEFAULT["beta"],
-        structure_fraction: float = DEFAULT["structure_fraction"],
-        ignore_fraction: float = DEFAULT["ignore_fraction"],
-        fringe_size: int | None = DEFAULT["fringe_size"],
-        kept_points: int | Literal["auto"] = DEFAULT["kept_points"],
-        max_memory: int | str | None = DEFAULT["max_memory"],
-        voting: Literal["average", "majority"] = DEFAULT["voting"],
-    ) -> None:
-        super().__init__(schema, random_seed)
-        if not schema.is_classification():
+    schema: Schema = described(kw_only=False)
+    random_seed: int = described(default=1, kw_only=False)
+    n_estimators: int = described(default=100, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.schema.is_classification():
             raise ValueError("schema must be of a classification task, got one of regression")
-        self.n_estimators = n_estimators
-        self.candidate_dims = candidate_dims
-        self.split_points = split_points
-        self.min_gain = min_gain
-        self.alpha = alpha
-        self.beta = beta
-        self.structure_fraction = structure_fraction
-        self.ignore_fraction = ignore_fraction
-        self.fringe_size = fringe_size
-        self.kept_points = kept_points
-        self.max_memory = max_memory
-        self.voting = voting
-        parameters = self._parameters_class.of(self, seed=SEED.checked("random_seed", random_seed))
-        self.categories_ = {name: [*v] for name, v in schema.get_nominal_attributes().items()}
+        parameters = self._parameters_class.of(
+            self, seed=SEED.checked("random_seed", self.random_seed)
+        )
+        self.categories_ = {name: [*v] for name, v in self.schema.get_nominal_attributes().items()}
         tables = {
             column: Table(self.categories_[name])
-            for column, name in enumerate(_attributes(schema))
+            for column, name in enumerate(_attributes(self.schema))
             if name in self.categories_
         }
         max_bytes = bytes_of_tables(parameters.max_memory)
         engine = native.ColumnEngine(
             parameters,
-            schema.get_num_attributes(),
+            self.schema.get_num_attributes(),
             categories=CategoryTables(tables, None, max_bytes) if tables else None,
         )
-        self.model_ = Model(engine, Classes(np.arange(schema.get_num_classes())))
+        self.model_ = Model(engine, Classes(np.arange(self.schema.get_num_classes())))
         self._numbers: dict[int, int] = {}  # of each class, in order of arrival
 
     def train(self, instance: LabeledInstance) -> None:
@@ -163,8 +139,8 @@ class OnlineForestClassifier(Classifier):
         return row
 
 
-@documented
-class AdaptiveForestClassifier(OnlineForestClassifier):
+@constructed
+class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
     """A forest that follows a stream whose classes change their ways.
 
     `riparian.AdaptiveForestClassifier` with CapyMOA's interface: leaves remember the last points best,
@@ -177,7 +153,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
         The attributes and the classes of the stream.
     random_seed : int
         The same seed and the same stream give the same forest, to the last bit.
-    As described in `riparian.parameters.forests.AdaptiveParameters`.
+    As described in `riparian.parameters.forests.AdaptiveSettings`.
 
     Attributes
     ----------
@@ -200,49 +176,6 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
     """
 
     _parameters_class = AdaptiveParameters
-
-    def __init__(
-        self,
-        schema: Schema,
-        random_seed: int = 1,
-        *,
-        n_estimators: int = ADAPTIVE_DEFAULT["n_estimators"],
-        candidate_dims: float | Literal["sqrt", "4sqrt"] = ADAPTIVE_DEFAULT["candidate_dims"],
-        split_points: int = ADAPTIVE_DEFAULT["split_points"],
-        min_gain: float = ADAPTIVE_DEFAULT["min_gain"],
-        alpha: Schedule = ADAPTIVE_DEFAULT["alpha"],
-        beta: float | Schedule = ADAPTIVE_DEFAULT["beta"],
-        structure_fraction: float = ADAPTIVE_DEFAULT["structure_fraction"],
-        ignore_fraction: float = ADAPTIVE_DEFAULT["ignore_fraction"],
-        fringe_size: int | None = ADAPTIVE_DEFAULT["fringe_size"],
-        kept_points: int | Literal["auto"] = ADAPTIVE_DEFAULT["kept_points"],
-        max_memory: int | str | None = ADAPTIVE_DEFAULT["max_memory"],
-        drift_confidence: float = ADAPTIVE_DEFAULT["drift_confidence"],
-        leaf_points: int = ADAPTIVE_DEFAULT["leaf_points"],
-        memories: tuple[float, ...] = ADAPTIVE_DEFAULT["memories"],
-        fading: float = ADAPTIVE_DEFAULT["fading"],
-        voting: Literal["average", "majority"] = ADAPTIVE_DEFAULT["voting"],
-    ) -> None:
-        self.drift_confidence = drift_confidence
-        self.leaf_points = leaf_points
-        self.memories = memories
-        self.fading = fading
-        super().__init__(
-            schema,
-            random_seed,
-            n_estimators=n_estimators,
-            candidate_dims=candidate_dims,
-            split_points=split_points,
-            min_gain=min_gain,
-            alpha=alpha,
-            beta=beta,
-            structure_fraction=structure_fraction,
-            ignore_fraction=ignore_fraction,
-            fringe_size=fringe_size,
-            kept_points=kept_points,
-            max_memory=max_memory,
-            voting=voting,
-        )
 
     @property
     def replacements_(self) -> list[tuple[int, int]]:

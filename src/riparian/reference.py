@@ -8,9 +8,9 @@ here is fast, and nothing here is clever.
 From top to bottom: the draws, the two kinds of counts, a candidate split, a leaf, a tree, the forest.
 
 >>> import numpy as np
->>> from riparian.parameters.forests import Parameters
+>>> from riparian.parameters.forests import PaperParameters
 >>> from riparian.parameters.schedules import Geometric
->>> one_tree = Parameters(
+>>> one_tree = PaperParameters(
 ...     n_trees=1, seed=0, candidate_dims=1.0, split_points=10, min_gain=0.001,
 ...     alpha=Geometric(1, 1.1), beta=Geometric(1000, 1.1), structure_fraction=0.5,
 ...     ignore_fraction=0.0, fringe_size=None, voting="average")
@@ -29,7 +29,7 @@ from fractions import Fraction
 from typing import Any, Literal, Protocol
 
 from riparian._core import entropy_term as F
-from riparian.parameters.forests import Parameters
+from riparian.parameters.forests import PaperParameters
 
 Label = Any  # any labels that can be sorted
 Point = Any  # what the feature space takes: a row of numbers, or a pixel of an image
@@ -283,7 +283,7 @@ class Split:
 
 
 class Tree:
-    def __init__(self, number: int, parameters: Parameters, space: FeatureSpace) -> None:
+    def __init__(self, number: int, parameters: PaperParameters, space: FeatureSpace) -> None:
         self.number = number
         self.parameters = parameters
         self.space = space
@@ -514,7 +514,7 @@ class Forest:
     """
 
     def __init__(
-        self, parameters: Parameters, space: FeatureSpace, classes: Iterable[Label] = ()
+        self, parameters: PaperParameters, space: FeatureSpace, classes: Iterable[Label] = ()
     ) -> None:
         self.parameters = parameters
         self.space = space

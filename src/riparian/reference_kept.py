@@ -13,8 +13,8 @@ all that a split may know of an estimation point is that it came.
 >>> import numpy as np
 >>> from riparian.parameters.schedules import Geometric
 >>> from riparian.reference import Columns
->>> from riparian.parameters.forests import Parameters
->>> one_tree = Parameters(
+>>> from riparian.parameters.forests import PaperParameters
+>>> one_tree = PaperParameters(
 ...     n_trees=1, seed=0, candidate_dims=1.0, split_points=10, min_gain=0.1,
 ...     alpha=Geometric(1, 1.1), beta=Geometric(20, 1.1), structure_fraction=0.5,
 ...     ignore_fraction=0.0, fringe_size=None, voting="average", kept_points=100)
@@ -31,7 +31,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from riparian.parameters.forests import Parameters
+from riparian.parameters.forests import PaperParameters
 from riparian.reference import (
     HALVES_OF_KEY,
     CandidateSplit,
@@ -126,7 +126,7 @@ def weight_of(points: Iterable[Arrival]) -> int:
 
 class KeepingTree(Tree):
     def __init__(
-        self, number: int, parameters: Parameters, space: FeatureSpace, kept: KeptPoints
+        self, number: int, parameters: PaperParameters, space: FeatureSpace, kept: KeptPoints
     ) -> None:
         self.kept = kept  # shared by all trees
         self.planted = 0  # the first point that the tree has received
@@ -366,7 +366,7 @@ class KeepingForest(Forest):
     trees: list[KeepingTree]  # type: ignore[assignment]
 
     def __init__(
-        self, parameters: Parameters, space: FeatureSpace, classes: Iterable[Label] = ()
+        self, parameters: PaperParameters, space: FeatureSpace, classes: Iterable[Label] = ()
     ) -> None:
         assert parameters.kept_points != "auto"
         self.kept = KeptPoints(parameters.kept_points)

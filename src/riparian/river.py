@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -12,15 +12,17 @@ from numpy.typing import NDArray
 from riparian.model.named import Label, NamedModel
 from riparian.model.named_rows import Frame, Key
 from riparian.model.weights import as_weights
-from riparian.parameters.docstrings import documented
+from riparian.parameters.declare import constructed, described
 from riparian.parameters.forests import (
-    ADAPTIVE_DEFAULT,
-    DEFAULT,
     OF_ESTIMATORS,
     OF_ROWS,
     SEED,
     AdaptiveParameters,
-    Parameters,
+    AdaptiveSettings,
+    CategorySettings,
+    PaperParameters,
+    PaperSettings,
+    TreeSettings,
     defaults,
 )
 from riparian.parameters.schedules import Schedule
@@ -34,8 +36,10 @@ except ModuleNotFoundError as error:
     raise missing("river", needed_by="riparian.river", extra="river") from error
 
 
-@documented
-class OnlineForestClassifier(base.MiniBatchClassifier):
+@constructed
+class OnlineForestClassifier(
+    TreeSettings, PaperSettings, CategorySettings, base.MiniBatchClassifier
+):
     """A random forest that learns a stream point by point and converges to the best classifier.
 
     The forest of Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013):
@@ -60,7 +64,7 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         The same seed and the same stream give the same forest, to the last bit.
     n_jobs : int or None
         The number of threads for mini-batches; -1 is one per processor. None: one.
-    As described in `riparian.parameters.forests.Parameters`.
+    As described in `riparian.parameters.forests.PaperSettings`.
 
     Examples
     --------
@@ -73,49 +77,21 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
     Accuracy: 91.19%
     """
 
-    _parameters_class: type[Parameters] = Parameters
+    _parameters_class: ClassVar[type[PaperParameters]] = PaperParameters
 
-    def __init__(
-        self,
-        n_estimators: int = DEFAULT["n_estimators"],
-        *,
-        candidate_dims: float | Literal["sqrt", "4sqrt"] = DEFAULT["candidate_dims"],
-        split_points: int = DEFAULT["split_points"],
-        min_gain: float = DEFAULT["min_gain"],
-        alpha: Schedule | None = None,  # River wants defaults that are plain values
-        beta: float | Schedule = DEFAULT["beta"],
-        structure_fraction: float = DEFAULT["structure_fraction"],
-        ignore_fraction: float = DEFAULT["ignore_fraction"],
-        fringe_size: int | None = DEFAULT["fringe_size"],
-        kept_points: int | Literal["auto"] = DEFAULT["kept_points"],
-        max_memory: int | str | None = DEFAULT["max_memory"],
-        voting: Literal["average", "majority"] = DEFAULT["voting"],
-        max_categories: int | None = DEFAULT["max_categories"],
-        seed: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.candidate_dims = candidate_dims
-        self.split_points = split_points
-        self.min_gain = min_gain
-        self.alpha = alpha
-        self.beta = beta
-        self.structure_fraction = structure_fraction
-        self.ignore_fraction = ignore_fraction
-        self.fringe_size = fringe_size
-        self.kept_points = kept_points
-        self.max_memory = max_memory
-        self.voting = voting
-        self.max_categories = max_categories
-        self.seed = seed
-        self.n_jobs = n_jobs
+    # River wants defaults that are plain values.
+    alpha: Schedule | None = described(default=None)  # type: ignore[assignment]
+    seed: int | None = described(default=None)
+    n_jobs: int | None = described(default=None)
+
+    def __post_init__(self) -> None:
         self._parameters = self._parameters_class.of(
             self,
-            seed=secrets.randbits(64) if seed is None else SEED.checked("seed", seed),
-            alpha=defaults(self._parameters_class)["alpha"] if alpha is None else alpha,
+            seed=secrets.randbits(64) if self.seed is None else SEED.checked("seed", self.seed),
+            alpha=defaults(self._parameters_class)["alpha"] if self.alpha is None else self.alpha,
         )
-        self._most = OF_ROWS["max_categories"].checked(max_categories)
-        self._workers = int(effective_n_jobs(OF_ESTIMATORS["n_jobs"].checked(n_jobs)))
+        self._most = OF_ROWS["max_categories"].checked(self.max_categories)
+        self._workers = int(effective_n_jobs(OF_ESTIMATORS["n_jobs"].checked(self.n_jobs)))
         self._forest: NamedModel | None = None  # until the first point brings the features
 
     # -- learning ---------------------------------------------------------------------------------
@@ -207,8 +183,8 @@ class OnlineForestClassifier(base.MiniBatchClassifier):
         return held if self._forest is None else held + self._forest.bytes_held()
 
 
-@documented
-class AdaptiveForestClassifier(OnlineForestClassifier):
+@constructed
+class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
     """A forest that follows a stream whose classes change their ways.
 
     `riparian.AdaptiveForestClassifier` with River's interface: leaves remember the last points best,
@@ -224,7 +200,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
         The same seed and the same stream give the same forest, to the last bit.
     n_jobs : int or None
         The number of threads for mini-batches; -1 is one per processor. None: one.
-    As described in `riparian.parameters.forests.AdaptiveParameters`.
+    As described in `riparian.parameters.forests.AdaptiveSettings`.
 
     Attributes
     ----------
@@ -246,50 +222,7 @@ class AdaptiveForestClassifier(OnlineForestClassifier):
 
     _parameters_class = AdaptiveParameters
 
-    def __init__(
-        self,
-        n_estimators: int = ADAPTIVE_DEFAULT["n_estimators"],
-        *,
-        candidate_dims: float | Literal["sqrt", "4sqrt"] = ADAPTIVE_DEFAULT["candidate_dims"],
-        split_points: int = ADAPTIVE_DEFAULT["split_points"],
-        min_gain: float = ADAPTIVE_DEFAULT["min_gain"],
-        alpha: Schedule | None = None,
-        beta: float | Schedule = ADAPTIVE_DEFAULT["beta"],
-        structure_fraction: float = ADAPTIVE_DEFAULT["structure_fraction"],
-        ignore_fraction: float = ADAPTIVE_DEFAULT["ignore_fraction"],
-        fringe_size: int | None = ADAPTIVE_DEFAULT["fringe_size"],
-        kept_points: int | Literal["auto"] = ADAPTIVE_DEFAULT["kept_points"],
-        max_memory: int | str | None = ADAPTIVE_DEFAULT["max_memory"],
-        drift_confidence: float = ADAPTIVE_DEFAULT["drift_confidence"],
-        leaf_points: int = ADAPTIVE_DEFAULT["leaf_points"],
-        memories: tuple[float, ...] = ADAPTIVE_DEFAULT["memories"],
-        fading: float = ADAPTIVE_DEFAULT["fading"],
-        voting: Literal["average", "majority"] = ADAPTIVE_DEFAULT["voting"],
-        max_categories: int | None = ADAPTIVE_DEFAULT["max_categories"],
-        seed: int | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.drift_confidence = drift_confidence
-        self.leaf_points = leaf_points
-        self.memories = memories
-        self.fading = fading
-        super().__init__(
-            n_estimators=n_estimators,
-            candidate_dims=candidate_dims,
-            split_points=split_points,
-            min_gain=min_gain,
-            alpha=alpha,
-            beta=beta,
-            structure_fraction=structure_fraction,
-            ignore_fraction=ignore_fraction,
-            fringe_size=fringe_size,
-            kept_points=kept_points,
-            max_memory=max_memory,
-            voting=voting,
-            max_categories=max_categories,
-            seed=seed,
-            n_jobs=n_jobs,
-        )
+    alpha: Schedule | None = described(default=None)  # type: ignore[assignment]
 
     @property
     def replacements_(self) -> list[tuple[int, int]]:

@@ -6,18 +6,13 @@ about it. It differs from `riparian.forest` only by its rule; tree, feature spac
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import ArrayLike
-
-from riparian.parameters.docstrings import documented
-from riparian.parameters.forests import SaffariParameters
+from riparian.parameters.declare import constructed
+from riparian.parameters.forests import SaffariParameters, SaffariSettings
 from riparian.sklearn.row_forest import RowForestClassifier
 
 
-@documented
-class SaffariForestClassifier(RowForestClassifier):
+@constructed
+class SaffariForestClassifier(RowForestClassifier, SaffariSettings):
     """The online random forest of Saffari, Leistner, Santner, Godec and Bischof (2009).
 
     Each tree takes each point Poisson(1) times. A leaf that has enough points splits where the gain
@@ -25,7 +20,7 @@ class SaffariForestClassifier(RowForestClassifier):
 
     Parameters
     ----------
-    As described in `riparian.parameters.forests.SaffariParameters`.
+    As described in `riparian.parameters.forests.SaffariSettings`.
 
     Attributes
     ----------
@@ -49,40 +44,3 @@ class SaffariForestClassifier(RowForestClassifier):
     """
 
     _parameters_class = SaffariParameters
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        candidate_dims: int = 10,
-        split_points: int = 10,
-        thresholds: Literal["points", "range"] = "points",
-        min_gain: float = 0.1,
-        min_samples: int = 50,
-        max_depth: int | None = None,
-        replacement_rate: float | None = None,
-        voting: Literal["average", "majority"] = "average",
-        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
-        max_categories: int | None = 100_000,
-        passes: int = 1,
-        shuffle: bool = True,
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.candidate_dims = candidate_dims
-        self.split_points = split_points
-        self.thresholds = thresholds
-        self.min_gain = min_gain
-        self.min_samples = min_samples
-        self.max_depth = max_depth
-        self.replacement_rate = replacement_rate
-        self.voting = voting
-        self.categorical_features = categorical_features
-        self.max_categories = max_categories
-        self.passes = passes
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs

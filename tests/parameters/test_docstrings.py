@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from riparian.parameters.docstrings import REFERENCE, documented, filled
-from riparian.parameters.forests import Parameters, constructor_parameters
+from riparian.parameters.declare import Parameter, constructed, declared
+from riparian.parameters.docstrings import REFERENCE, filled
+from riparian.parameters.forests import PaperParameters, PaperSettings, constructor_parameters
 
-DESCRIBED = "As described in `riparian.parameters.forests.Parameters`."
+DESCRIBED = "As described in `riparian.parameters.forests.PaperSettings`."
+TWO = {
+    name: constructor_parameters(PaperParameters)[name] for name in ("n_estimators", "split_points")
+}
 
 
 def test_the_reference_to_the_descriptions_gives_way_to_them():
-    text = filled(f"A forest.\n\n    {DESCRIBED}\n", ["n_estimators", "split_points"])
+    text = filled(f"A forest.\n\n    {DESCRIBED}\n", TWO)
     assert text == (
         "A forest.\n\n"
         "    n_estimators : int\n"
@@ -23,27 +27,27 @@ def test_the_reference_to_the_descriptions_gives_way_to_them():
 
 def test_what_a_docstring_documents_itself_stays():
     own = "    split_points : int\n        As many as you like.\n"
-    text = filled(f"{own}    {DESCRIBED}\n", ["n_estimators", "split_points"])
+    text = filled(f"{own}    {DESCRIBED}\n", TWO)
     assert text == f"{own}    n_estimators : int\n        The number of trees.\n"
 
 
 def test_a_docstring_without_a_reference_stays_as_it_is():
-    assert filled("A forest.", ["n_estimators"]) == "A forest."
+    assert filled("A forest.", TWO) == "A forest."
 
 
 def test_a_class_without_a_docstring_has_none_afterwards():
-    class Bare:
+    class Bare(PaperSettings):
         pass
 
-    assert documented(Bare).__doc__ is None
+    assert constructed(Bare).__doc__ is None
 
 
 def test_a_parameter_without_a_description_is_an_error():
-    with pytest.raises(KeyError, match="kept_secrets"):
-        filled(f"    {DESCRIBED}", ["kept_secrets"])
+    with pytest.raises(TypeError, match="kept_secrets"):
+        filled(f"    {DESCRIBED}", {"kept_secrets": Parameter("kept_secrets", 0)})
 
 
 def test_long_texts_are_wrapped():
-    text = filled(f"    {DESCRIBED}", constructor_parameters(Parameters))
+    text = filled(f"    {DESCRIBED}", declared(PaperSettings))
     assert max(map(len, text.splitlines())) <= 100
     assert not REFERENCE.search(text)

@@ -21,20 +21,17 @@ from riparian.engine.native import Pixels
 from riparian.model.classes import checked_labels
 from riparian.model.ensemble import ONE_COLUMN
 from riparian.model.weights import checked_weights
-from riparian.parameters.forests import OF_DEPTH
+from riparian.parameters.forests import OF_DEPTH, DepthSettings
 from riparian.sklearn.base import ForestClassifier, unchanged_if_refused
 from riparian.sklearn.progress import Callback
 
 
-class PixelForestClassifier(ForestClassifier):
+class PixelForestClassifier(DepthSettings, ForestClassifier):
     """A forest whose points are pixels of depth images.
 
     `depth` is always (images, height, width), in metres, where 0 or NaN means no return;
     `pixels` is (pixels, 3), rows of image, row and column.
     """
-
-    offset_std: float
-    far: float
 
     def _empty_engine(self) -> native.DepthEngine:
         return native.DepthEngine(

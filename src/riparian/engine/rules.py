@@ -14,7 +14,7 @@ from riparian import _core
 from riparian.parameters.forests import (
     LINK_BYTES,
     AdaptiveParameters,
-    Parameters,
+    PaperParameters,
     SaffariParameters,
 )
 
@@ -81,7 +81,7 @@ class TwoStreams(Rule):
 
     columns, depth = _core.ColumnForest, _core.DepthForest
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(self, parameters: PaperParameters) -> None:
         self.parameters = parameters
 
     def settings(self) -> _core.TwoStreamsSettings:
@@ -136,7 +136,7 @@ class Keeping(TwoStreams):
 
     columns, depth = _core.ColumnKeeping, _core.DepthKeeping  # type: ignore[assignment]
 
-    def __init__(self, parameters: Parameters, point_bytes: int, sparse: bool) -> None:
+    def __init__(self, parameters: PaperParameters, point_bytes: int, sparse: bool) -> None:
         super().__init__(parameters)
         assert parameters.kept_points != "auto"
         self.kept_points: int = parameters.kept_points
@@ -247,7 +247,7 @@ class OneStream(Rule):
 
 
 def rule_of(
-    parameters: Parameters | SaffariParameters, point_bytes: int, sparse: bool = False
+    parameters: PaperParameters | SaffariParameters, point_bytes: int, sparse: bool = False
 ) -> Rule:
     """`point_bytes`, `sparse`: how large a kept point is, and whether only its non-zeros are kept."""
     if isinstance(parameters, SaffariParameters):

@@ -34,7 +34,7 @@ from riparian.model.named_rows import (
     split_frame,
     texts_of,
 )
-from riparian.parameters.forests import Parameters
+from riparian.parameters.forests import PaperParameters
 
 Label = Any  # bool, int, float or str
 
@@ -47,7 +47,7 @@ class NamedModel(Model):
 
     engine: native.ColumnEngine
 
-    def __init__(self, parameters: Parameters, keys: Iterable[Key], most: int | None) -> None:
+    def __init__(self, parameters: PaperParameters, keys: Iterable[Key], most: int | None) -> None:
         self.columns: Columns = {key: column for column, key in enumerate(in_order(keys))}
         super().__init__(native.ColumnEngine(parameters, len(self.columns)), Classes(None))
         self.undecided: set[Key] = {*self.columns}  # features that have had no value yet

@@ -1,26 +1,25 @@
-"""Every parameter of a forest, described once.
+"""Every parameter of a forest, declared once (`riparian.parameters.declare`).
 
-A field of `Parameters` or `SaffariParameters` is what an engine reads. Its description holds the rest:
-the name in constructors, the kind of value, the default, the text. Constructors repeat the names, since
-scikit-learn reads signatures; checks, docstrings, command-line options and the classes for River and
-CapyMOA follow from here. To add a parameter, describe it here and add it to the constructors.
+A class of settings declares what constructors take. Estimators inherit the settings that they have:
+their constructors, docstrings and command-line options follow. A class of parameters is what an engine
+reads: the same settings, frozen, checked and resolved. To add a parameter, declare it in a class of
+settings.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, replace
-from typing import Any, Literal, Self
+from dataclasses import MISSING, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
+from riparian.parameters.declare import Parameter, constructed, declared, described, resolved
 from riparian.parameters.schedules import Geometric, Schedule, resolve
 from riparian.parameters.values import (
     Between,
     Bytes,
     ColumnChoice,
     Flag,
-    Kind,
     MultipleOrOfDepth,
     Number,
     Numbers,
@@ -33,92 +32,11 @@ from riparian.parameters.values import (
     Whole,
 )
 
+if TYPE_CHECKING:  # `riparian --help` needs no numpy
+    import numpy as np
+    from numpy.typing import ArrayLike
+
 SEED = Seed()  # other libraries have their own names for it
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """What there is to say of a parameter."""
-
-    name: str  # in constructors
-    kind: Kind
-    default: Any  # of the forests over rows
-    help: str
-    symbol: str = ""  # the paper's
-    option: str = ""  # its name on the command line, where that is another
-
-    @property
-    def flag(self) -> str:
-        """The option on the command line."""
-        return self.option or f"--{self.name.replace('_', '-')}"
-
-    def text(self, none: str = "None") -> str:
-        """The description in full; `none` is how the reader would choose None."""
-        symbol = f"{self.symbol}: " if self.symbol else ""
-        meaning = f" {none}: {self.kind.meaning}." if isinstance(self.kind, OrNone) else ""
-        return f"{symbol}{self.help}{meaning}"
-
-    def checked(self, value: Any) -> Any:
-        """The value in its plain form; an error says what is wrong with it, by its public name."""
-        return self.kind.checked(self.name, value)
-
-
-def described(*, before: Any = MISSING, **description: Any) -> Any:
-    """A field with the description of its parameter, whose name is that of the field if none is given.
-
-    `before` is the value of forests that were saved before there was such a parameter.
-    """
-    return field(default=before, metadata=description)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ForestParameters:
-    """The parameters of a forest as its engine reads them: frozen, checked and resolved."""
-
-    n_trees: int = described(
-        name="n_estimators",
-        kind=Whole(1, 2**20),
-        default=100,
-        help="The number of trees.",
-        option="--trees",
-    )
-    seed: int = described(  # of every draw (R13)
-        name="random_state",
-        kind=SEED,
-        default=None,
-        help="The same seed and the same stream give the same forest, to the last bit, whatever the "
-        "batches and the number of threads.",
-        option="--seed",
-    )
-
-    @classmethod
-    def of(cls, estimator: Any, **others: Any) -> Self:
-        """The parameters of an estimator; `others` are fields that are not its attributes as such."""
-        given = {
-            name: getattr(estimator, parameter.name)
-            for name, parameter in parameters_of(cls).items()
-            if name not in others
-        }
-        return cls.checked(**given, **others)
-
-    @classmethod
-    def checked(cls, **given: Any) -> Self:
-        """The one place where parameters are checked: an error names the value and what was expected."""
-        parameters = parameters_of(cls)
-        return cls(**{name: parameters[name].checked(value) for name, value in given.items()})
-
-
-def parameters_of(cls: type[ForestParameters]) -> Mapping[str, Parameter]:
-    """The description of every field, made once."""
-    if cls not in _PARAMETERS:
-        _PARAMETERS[cls] = {
-            field.name: Parameter(**{"name": field.name, **field.metadata})
-            for field in dataclasses.fields(cls)
-        }
-    return _PARAMETERS[cls]
-
-
-_PARAMETERS: dict[type[ForestParameters], Mapping[str, Parameter]] = {}
 
 ROOTS = {"sqrt": 1, "4sqrt": 4}  # how many square roots of the number of features each stands for
 DIMS = OrWord(Number(0, 1e6), tuple(ROOTS))  # a leaf makes this many draws
@@ -127,17 +45,51 @@ MOST_CATEGORIES = 2**24 - 1  # that float32 can tell apart, with one more for al
 MOST_KEPT = 20_000  # points, unless more are asked for
 LINK_BYTES = 4  # of a kept point, in the lists of each tree
 
-VOTING: dict[str, Any] = {
-    "kind": OneOf(("average", "majority")),
-    "default": "average",
-    "help": 'How trees are combined: "average" takes the mean of their class shares, "majority" counts '
-    "one vote per tree, as the paper does.",
-}
+MOST_MEMORIES = 8  # of a leaf; see core/drift/memories.hpp
+
+VOTING = OneOf(("average", "majority"))
+HOW_TREES_VOTE = (
+    'How trees are combined: "average" takes the mean of their class shares, "majority" counts one vote '
+    "per tree, as the paper does."
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters(ForestParameters):
-    """The parameters of the paper's forest."""
+# -- what constructors take, in their order ---------------------------------------------------------
+
+
+@constructed
+class TreeSettings:
+    """What every forest has."""
+
+    n_estimators: int = described(
+        kind=Whole(1, 2**20),
+        default=100,
+        kw_only=False,
+        help="The number of trees.",
+        option="--trees",
+    )
+
+
+@constructed
+class DepthSettings:
+    """What a forest over depth images has."""
+
+    offset_std: float = described(
+        kind=Between(0, 1e6),
+        default=75.0,
+        help="The standard deviation of the offsets at which a leaf looks, in pixels at a depth of "
+        "two metres.",
+    )
+    far: float = described(
+        kind=Between(0, 1e6),
+        default=6.0,
+        help="The depth of what lies outside an image and of pixels without a return, in metres.",
+    )
+
+
+@constructed
+class PaperSettings:
+    """What the paper's forest has."""
 
     candidate_dims: float | Literal["sqrt", "4sqrt"] = described(
         symbol="λ",
@@ -158,13 +110,13 @@ class Parameters(ForestParameters):
         default=0.3,
         help="a leaf splits when a valid candidate gains more than this, in bits.",
     )
-    alpha: Schedule = described(  # noqa: RUF009, a field
+    alpha: Schedule = described(
         symbol="α(d)",
         kind=OfDepth(),
         default=Geometric(0.5, 1.1),
         help="each child of a leaf at depth d must hold this many estimation points.",
     )
-    beta: Schedule = described(  # noqa: RUF009, a field
+    beta: float | Schedule = described(
         symbol="β(d)",
         kind=MultipleOrOfDepth(),
         default=20.0,
@@ -187,8 +139,10 @@ class Parameters(ForestParameters):
         help="How many leaves of a tree may collect split statistics at the same time. This bounds "
         "the memory.",
     )
-    voting: Literal["average", "majority"] = described(**VOTING)
-    max_memory: int | None = described(
+    voting: Literal["average", "majority"] = described(
+        kind=VOTING, default="average", help=HOW_TREES_VOTE
+    )
+    max_memory: int | str | None = described(
         kind=OrNone(Bytes(), "no bound"),
         default="512MB",
         before=None,
@@ -196,7 +150,6 @@ class Parameters(ForestParameters):
         "It limits the fringe first. When the histograms of the leaves alone fill it, trees stop "
         "growing and go on learning in the leaves they have.",
     )
-
     kept_points: int | Literal["auto"] = described(  # R19
         symbol="W",
         kind=OrWord(Whole(0, 2**31), ("auto",)),
@@ -206,73 +159,27 @@ class Parameters(ForestParameters):
         'the forest of the paper. "auto" is 20,000, or what fits an eighth of `max_memory`.',
     )
 
-    @classmethod
-    def checked(cls, **given: Any) -> Self:
-        alpha, beta = resolve(given["alpha"], given["beta"])
-        parameters = super().checked(**given | {"alpha": alpha, "beta": beta})
-        _check_streams(parameters.structure_fraction, parameters.ignore_fraction)
-        return parameters
 
-    def rate(self, n_dims: int) -> float:
-        """λ, which may depend on the number of dimensions there are by now (R2)."""
-        if isinstance(self.candidate_dims, str):
-            return ROOTS[self.candidate_dims] * math.sqrt(n_dims)
-        return self.candidate_dims
-
-    def keeping(self, point_bytes: int) -> Self:
-        """The same with a number of kept points, where that was left to us (R19).
-
-        They take an eighth of the memory at most, with the list that every tree has of them.
-        """
-        if self.kept_points != "auto":
-            return self
-        each = point_bytes + LINK_BYTES * self.n_trees
-        fits = MOST_KEPT if self.max_memory is None else self.max_memory // 8 // each
-        return replace(self, kept_points=min(MOST_KEPT, fits))
-
-
-def _check_streams(structure: float, ignore: float) -> None:
-    if structure == 0:
-        raise ValueError("structure_fraction must be > 0, or no leaf ever splits, got 0.0")
-    if structure + ignore >= 1:
-        raise ValueError(
-            "structure_fraction + ignore_fraction must be < 1, or no point is left to predict "
-            f"with, got {structure!r} + {ignore!r}"
-        )
-
-
-MOST_MEMORIES = 8  # of a leaf; see core/drift/memories.hpp
-
-
-@dataclass(frozen=True, kw_only=True)
-class AdaptiveParameters(Parameters):
-    """The parameters of the forest for streams that change (R23)."""
+@constructed
+class AdaptiveSettings:
+    """What the forest for streams that change has besides (R23), and what is different in it."""
 
     candidate_dims: float | Literal["sqrt", "4sqrt"] = described(
-        symbol="λ",
-        kind=DIMS,
         default="4sqrt",
         help='a leaf looks for its split in `1 + Poisson(λ)` dimensions. "sqrt" is the square root of '
         'the number of features, "4sqrt" four times that: a leaf has few points, and must find a split '
         "soon.",
     )
     min_gain: float = described(
-        symbol="τ",
-        kind=Number(0),
         default=0.3,
         help="a leaf splits when a valid candidate gains more than this, in bits, and among n points "
         "more than `2 log2(n + 1) / n`, which is seldom chance.",
     )
-    alpha: Schedule = described(  # noqa: RUF009, a field
-        symbol="α(d)",
-        kind=OfDepth(),
-        default=Geometric(1, 1.05),
-        help="each child of a leaf at depth d must hold this many estimation points.",
-    )
+    alpha: Schedule = described(default=Geometric(1, 1.05))
     kept_points: int | Literal["auto"] = described(
-        symbol="W",
         kind=OrWord(Whole(1, 2**31), ("auto",)),
         default="auto",
+        before=MISSING,
         help="how many recent points the forest keeps, to choose the splits of a leaf from. "
         '"auto" is 20,000, or what fits an eighth of `max_memory`.',
     )
@@ -303,9 +210,9 @@ class AdaptiveParameters(Parameters):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SaffariParameters(ForestParameters):
-    """The parameters of Saffari's forest (R18)."""
+@constructed
+class SaffariSettings:
+    """What Saffari's forest has (R18)."""
 
     candidate_dims: int = described(
         kind=Whole(1, 10**6),
@@ -348,84 +255,171 @@ class SaffariParameters(ForestParameters):
         "one with the probability of its error on the points that it was not given. Trees then "
         "learn one after the other.",
     )
-    voting: Literal["average", "majority"] = described(**VOTING)
-
-
-# What an estimator needs beside its engine.
-OF_ESTIMATORS = {
-    parameter.name: parameter
-    for parameter in (
-        Parameter(
-            "passes",
-            kind=Whole(1, 2**31),
-            default=1,
-            help="How often `fit` goes through the data. `partial_fit` learns what it is given, once.",
-        ),
-        Parameter(
-            "shuffle",
-            kind=Flag(),
-            default=True,
-            help="Whether `fit` shuffles the points before each pass: data sorted by class would ruin "
-            "the forest. `partial_fit` keeps the order.",
-        ),
-        Parameter(
-            "class_weight",
-            kind=WeightsByLabel(),
-            default=None,
-            help="Weights by label. A label that is not named has weight 1. "
-            '"balanced" gives every class the same total weight, by the frequencies seen so far.',
-        ),
-        Parameter(
-            "n_jobs",
-            kind=OrNone(Whole(-(2**15), 2**15), "one"),
-            default=None,
-            help="The number of threads; -1 is one per processor.",
-            option="--threads",
-        ),
+    voting: Literal["average", "majority"] = described(
+        kind=VOTING, default="average", help=HOW_TREES_VOTE
     )
-}
 
-# What a forest over rows needs beside (R22).
-OF_ROWS = {
-    parameter.name: parameter
-    for parameter in (
-        Parameter(
-            "categorical_features",
-            kind=ColumnChoice(),
-            default="from_dtype",
-            help="Which columns are categorical: their splits ask whether a value equals a category. "
-            '"from_dtype" takes the columns of text, of bools and of a categorical type that a frame of '
-            "pandas, polars or pyarrow has. Otherwise a mask, indices or names. None: no column is.",
-        ),
-        Parameter(
-            "max_categories",
-            kind=OrNone(Whole(1, MOST_CATEGORIES), "no bound but 2^24, beyond which is an error"),
-            default=100_000,
-            help="How many categories of a column are told apart. Those that come later count as one. "
-            "All categories together take an eighth of `max_memory` at most.",
-        ),
-    )
-}
 
-# What a forest over depth images needs beside.
-OF_DEPTH = {
-    parameter.name: parameter
-    for parameter in (
-        Parameter(
-            "offset_std",
-            kind=Between(0, 1e6),
-            default=75.0,
-            help="The standard deviation of the offsets at which a leaf looks, in pixels at a depth of "
-            "two metres.",
-        ),
-        Parameter(
-            "far",
-            kind=Between(0, 1e6),
-            default=6.0,
-            help="The depth of what lies outside an image and of pixels without a return, in metres.",
-        ),
+@constructed
+class ColumnSettings:
+    """What a forest over the columns of a table has, if it is given whole tables (R22)."""
+
+    categorical_features: ArrayLike | Literal["from_dtype"] | None = described(
+        kind=ColumnChoice(),
+        default="from_dtype",
+        help="Which columns are categorical: their splits ask whether a value equals a category. "
+        '"from_dtype" takes the columns of text, of bools and of a categorical type that a frame of '
+        "pandas, polars or pyarrow has. Otherwise a mask, indices or names. None: no column is.",
     )
-}
+
+
+@constructed
+class CategorySettings:
+    """What a forest has that gives categories their numbers (R22)."""
+
+    max_categories: int | None = described(
+        kind=OrNone(Whole(1, MOST_CATEGORIES), "no bound but 2^24, beyond which is an error"),
+        default=100_000,
+        help="How many categories of a column are told apart. Those that come later count as one. "
+        "All categories together take an eighth of `max_memory` at most.",
+    )
+
+
+@constructed
+class FitSettings:
+    """What an estimator in scikit-learn's form has."""
+
+    passes: int = described(
+        kind=Whole(1, 2**31),
+        default=1,
+        help="How often `fit` goes through the data. `partial_fit` learns what it is given, once.",
+    )
+    shuffle: bool = described(
+        kind=Flag(),
+        default=True,
+        help="Whether `fit` shuffles the points before each pass: data sorted by class would ruin "
+        "the forest. `partial_fit` keeps the order.",
+    )
+    class_weight: dict[Any, float] | Literal["balanced"] | None = described(
+        kind=WeightsByLabel(),
+        default=None,
+        help="Weights by label. A label that is not named has weight 1. "
+        '"balanced" gives every class the same total weight, by the frequencies seen so far.',
+    )
+    random_state: int | np.random.RandomState | None = described(
+        kind=SEED,
+        default=None,
+        help="The same seed and the same stream give the same forest, to the last bit, whatever the "
+        "batches and the number of threads.",
+        option="--seed",
+    )
+    n_jobs: int | None = described(
+        kind=OrNone(Whole(-(2**15), 2**15), "one"),
+        default=None,
+        help="The number of threads; -1 is one per processor.",
+        option="--threads",
+    )
+
+
+OF_ESTIMATORS = declared(FitSettings)
+OF_ROWS = declared(ColumnSettings) | declared(CategorySettings)
+OF_DEPTH = declared(DepthSettings)
+
+
+# -- what engines read -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestParameters:
+    """The parameters of a forest as its engine reads them: frozen, checked and resolved."""
+
+    n_trees: int
+    seed: int  # of every draw (R13)
+
+    @classmethod
+    def of(cls, estimator: Any, **others: Any) -> Self:
+        """The parameters of an estimator; `others` are fields that are not its attributes as such."""
+        given = {
+            name: getattr(estimator, parameter.name)
+            for name, parameter in parameters_of(cls).items()
+            if name not in others
+        }
+        return cls.checked(**given, **others)
+
+    @classmethod
+    def checked(cls, **given: Any) -> Self:
+        """The one place where parameters are checked: an error names the value and what was expected."""
+        parameters = parameters_of(cls)
+        return cls(**{name: parameters[name].checked(value) for name, value in given.items()})
+
+
+def parameters_of(cls: type[ForestParameters]) -> Mapping[str, Parameter]:
+    """Return the description of every field, made once."""
+    if cls not in _PARAMETERS:
+        _PARAMETERS[cls] = {
+            "n_trees": declared(TreeSettings)["n_estimators"],
+            "seed": OF_ESTIMATORS["random_state"],
+            **declared(cls),
+        }
+    return _PARAMETERS[cls]
+
+
+_PARAMETERS: dict[type[ForestParameters], Mapping[str, Parameter]] = {}
+
+
+@resolved()
+class PaperParameters(ForestParameters, PaperSettings):
+    """The parameters of the paper's forest."""
+
+    beta: Schedule
+    max_memory: int | None
+
+    @classmethod
+    def checked(cls, **given: Any) -> Self:
+        alpha, beta = resolve(given["alpha"], given["beta"])
+        parameters = super().checked(**given | {"alpha": alpha, "beta": beta})
+        _check_streams(parameters.structure_fraction, parameters.ignore_fraction)
+        return parameters
+
+    def rate(self, n_dims: int) -> float:
+        """λ, which may depend on the number of dimensions there are by now (R2)."""
+        if isinstance(self.candidate_dims, str):
+            return ROOTS[self.candidate_dims] * math.sqrt(n_dims)
+        return self.candidate_dims
+
+    def keeping(self, point_bytes: int) -> Self:
+        """The same with a number of kept points, where that was left to us (R19).
+
+        They take an eighth of the memory at most, with the list that every tree has of them.
+        """
+        if self.kept_points != "auto":
+            return self
+        each = point_bytes + LINK_BYTES * self.n_trees
+        fits = MOST_KEPT if self.max_memory is None else self.max_memory // 8 // each
+        return replace(self, **{"kept_points": min(MOST_KEPT, fits)})
+
+
+def _check_streams(structure: float, ignore: float) -> None:
+    if structure == 0:
+        raise ValueError("structure_fraction must be > 0, or no leaf ever splits, got 0.0")
+    if structure + ignore >= 1:
+        raise ValueError(
+            "structure_fraction + ignore_fraction must be < 1, or no point is left to predict "
+            f"with, got {structure!r} + {ignore!r}"
+        )
+
+
+Parameters = PaperParameters  # its name before there were others
+
+
+@resolved()
+class AdaptiveParameters(AdaptiveSettings, PaperParameters):
+    """The parameters of the forest for streams that change (R23)."""
+
+
+@resolved()
+class SaffariParameters(ForestParameters, SaffariSettings):
+    """The parameters of Saffari's forest (R18)."""
 
 
 def constructor_parameters(cls: type[ForestParameters]) -> dict[str, Parameter]:
@@ -439,5 +433,5 @@ def defaults(cls: type[ForestParameters]) -> dict[str, Any]:
     return {name: parameter.default for name, parameter in parameters.items()}
 
 
-DEFAULT = defaults(Parameters)
+DEFAULT = defaults(PaperParameters)
 ADAPTIVE_DEFAULT = defaults(AdaptiveParameters)

@@ -1,4 +1,4 @@
-"""Kinds of values that a parameter may have: how each is checked, and what documentation calls it."""
+"""Types of values that a parameter may have: how each is checked, and what documentation calls it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from riparian.tools.checks import number, whole
 MAX_WEIGHT = 2.0**20  # of one point
 
 
-class Kind(ABC):
+class ValueType(ABC):
     """What a value of a parameter may be."""
 
     @property
@@ -29,7 +29,7 @@ class Kind(ABC):
 
 
 @dataclass(frozen=True)
-class Whole(Kind):
+class Whole(ValueType):
     at_least: int
     at_most: int
 
@@ -40,7 +40,7 @@ class Whole(Kind):
 
 
 @dataclass(frozen=True)
-class Number(Kind):
+class Number(ValueType):
     at_least: float
     at_most: float = math.inf
 
@@ -51,7 +51,7 @@ class Number(Kind):
 
 
 @dataclass(frozen=True)
-class Between(Kind):
+class Between(ValueType):
     """A number above one bound and below the other."""
 
     above: float
@@ -74,7 +74,7 @@ def _is_bool_of_numpy(value: Any) -> bool:
     return isinstance(value, np.bool_)
 
 
-class Flag(Kind):
+class Flag(ValueType):
     words = "bool"
 
     def checked(self, name: str, value: Any) -> bool:
@@ -84,7 +84,7 @@ class Flag(Kind):
 
 
 @dataclass(frozen=True)
-class OneOf(Kind):
+class OneOf(ValueType):
     """One of a few words."""
 
     choices: tuple[str, ...]
@@ -101,7 +101,7 @@ class OneOf(Kind):
 
 
 @dataclass(frozen=True)
-class OrWord(Kind):
+class OrWord(ValueType):
     """A number, or one of a few words that stand for one."""
 
     kind: Whole | Number
@@ -121,10 +121,10 @@ class OrWord(Kind):
 
 
 @dataclass(frozen=True)
-class OrNone(Kind):
+class OrNone(ValueType):
     """A value, or None; `meaning` says what None stands for."""
 
-    kind: Kind
+    kind: ValueType
     meaning: str
 
     @property
@@ -145,7 +145,7 @@ UNITS = {
 SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
 
 
-class Bytes(Kind):
+class Bytes(ValueType):
     """A size in bytes, as a number or as text such as "500MB" or "1.5 GiB"."""
 
     words = "int, str"
@@ -165,7 +165,7 @@ class Bytes(Kind):
 
 
 @dataclass(frozen=True)
-class Numbers(Kind):
+class Numbers(ValueType):
     """A few numbers, in order."""
 
     at_least: float
@@ -183,7 +183,7 @@ class Numbers(Kind):
         return tuple(number(name, each, self.at_least, self.at_most) for each in numbers)
 
 
-class OfDepth(Kind):
+class OfDepth(ValueType):
     """A schedule. α and β depend on each other, so `schedules.resolve` checks them together."""
 
     words = "Geometric or Polynomial"
@@ -198,7 +198,7 @@ class MultipleOrOfDepth(OfDepth):
     words = "float, Geometric or Polynomial"
 
 
-class Seed(Kind):
+class Seed(ValueType):
     """The seed of an engine. An estimator may be given a source of seeds instead."""
 
     words = "int, RandomState or None"
@@ -207,7 +207,7 @@ class Seed(Kind):
         return whole(name, value, at_least=0, at_most=2**64 - 1)
 
 
-class ColumnChoice(Kind):
+class ColumnChoice(ValueType):
     """Columns are not known beforehand: `tables.chosen_columns` checks this."""
 
     words = '"from_dtype", array-like or None'
@@ -216,7 +216,7 @@ class ColumnChoice(Kind):
         return value
 
 
-class WeightsByLabel(Kind):
+class WeightsByLabel(ValueType):
     """Weights of classes. The labels are not known beforehand, so any label may be named."""
 
     words = 'dict, "balanced" or None'
@@ -232,3 +232,12 @@ class WeightsByLabel(Kind):
                     f"{name} must hold numbers from 0 to 2^20, got {weight!r} for {label!r}"
                 )
         return {label: float(weight) for label, weight in value.items()}
+
+
+class Unchecked(ValueType):
+    """What another module or another library checks."""
+
+    words = "object"
+
+    def checked(self, name: str, value: Any) -> Any:
+        return value

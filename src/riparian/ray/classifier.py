@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from riparian.adaptive import AdaptiveForestClassifier
 from riparian.forest import OnlineForestClassifier
-from riparian.parameters.docstrings import documented
+from riparian.parameters.declare import constructed
 from riparian.ray.spread import Spread, spreads
 
 
-@documented
+@constructed
 @spreads(OnlineForestClassifier)
 class RayForestClassifier(Spread, OnlineForestClassifier):
     """`riparian.OnlineForestClassifier` with its trees spread over a Ray cluster.
@@ -35,7 +35,7 @@ class RayForestClassifier(Spread, OnlineForestClassifier):
         Batches that may be under way before `partial_fit` waits.
     n_jobs : int
         Threads of each shard; -1 means as many as its node has processors.
-    As described in `riparian.parameters.forests.Parameters`.
+    As described in `riparian.parameters.forests.PaperSettings`.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class RayForestClassifier(Spread, OnlineForestClassifier):
     """
 
 
-@documented
+@constructed
 @spreads(AdaptiveForestClassifier)
 class RayAdaptiveForestClassifier(Spread, AdaptiveForestClassifier):
     """`riparian.AdaptiveForestClassifier`, the forest for streams that change, in the same way.
@@ -69,5 +69,5 @@ class RayAdaptiveForestClassifier(Spread, AdaptiveForestClassifier):
         Batches that may be under way.
     n_jobs : int
         Threads of each shard.
-    As described in `riparian.parameters.forests.AdaptiveParameters`.
+    As described in `riparian.parameters.forests.AdaptiveSettings`.
     """

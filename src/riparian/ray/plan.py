@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from riparian.parameters.declare import constructed, described, resolved
 from riparian.ray import cluster
 from riparian.ray.folder import Folder, folder_of
 from riparian.tools.checks import whole
@@ -18,15 +19,20 @@ MOST_IN_FLIGHT = 1024
 NAMES = re.compile(r"[\w.-]+")
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a spread forest is asked for. An estimator has them as parameters."""
+@constructed
+class ShardSettings:
+    """What a constructor of a spread forest takes besides the settings of the forest."""
 
-    n_shards: int | None = None
-    name: str | None = None
-    checkpoint_dir: Any = None
-    checkpoint_every: int = 250_000
-    in_flight: int = 4
+    n_shards: int | None = described(default=None)
+    name: str | None = described(default=None)
+    checkpoint_dir: Any = described(default=None)
+    checkpoint_every: int = described(default=250_000)
+    in_flight: int = described(default=4)
+
+
+@resolved(defaults=True)
+class Options(ShardSettings):
+    """What a spread forest is asked for."""
 
 
 @dataclass(frozen=True)

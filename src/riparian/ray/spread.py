@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, Self, TypeVar
@@ -20,7 +19,7 @@ from riparian.ray import cluster
 from riparian.ray.dataset import tables
 from riparian.ray.errors import CheckpointError
 from riparian.ray.folder import Folder
-from riparian.ray.plan import Options, Plan, checked_name
+from riparian.ray.plan import Options, Plan, ShardSettings, checked_name
 from riparian.ray.shards import Shards, pattern_of
 from riparian.ray.starting import find
 from riparian.sklearn.base import origin_of, saved_class
@@ -57,7 +56,7 @@ class ShardedModel(Model):
             self.engine.send(points, arrivals, weights, rows, header, workers)
 
 
-class Spread(RowForestClassifier):
+class Spread(ShardSettings, RowForestClassifier):
     """What forests in shards share. Input checks and snapshots are those of the forest it spreads."""
 
     model_: ShardedModel
@@ -278,22 +277,9 @@ def spread_class(name: str) -> type[Spread]:
 
 
 def spreads(Forest: type[RowForestClassifier]) -> Callable[[Class], Class]:
-    """A class decorator: the constructor takes the parameters of `Forest`, and the options."""
+    """Register the class that spreads forests of another one; a class decorator."""
 
     def decorate(cls: Class) -> Class:
-        theirs = inspect.signature(Forest.__init__).parameters
-        ours = inspect.signature(Options).parameters.values()
-        added = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in ours]
-        signature = inspect.Signature([*theirs.values(), *added])
-
-        def __init__(self: Any, *args: Any, **given: Any) -> None:
-            bound = signature.bind(self, *args, **given)
-            bound.apply_defaults()
-            for name, value in list(bound.arguments.items())[1:]:
-                setattr(self, name, value)
-
-        __init__.__signature__ = signature  # type: ignore[attr-defined]
-        cls.__init__ = __init__  # type: ignore[misc]
         SPREAD[Forest.__name__] = cls
         return cls
 

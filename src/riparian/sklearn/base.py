@@ -11,7 +11,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -25,7 +25,14 @@ from riparian.engine.draws import shuffled
 from riparian.model.classes import Classes, checked_classes
 from riparian.model.model import Model, Origin
 from riparian.model.weights import ClassWeights, Weights
-from riparian.parameters.forests import OF_ESTIMATORS, OF_ROWS, Parameters, SaffariParameters
+from riparian.parameters.forests import (
+    OF_ESTIMATORS,
+    OF_ROWS,
+    FitSettings,
+    Parameters,
+    SaffariParameters,
+    TreeSettings,
+)
 from riparian.sklearn.progress import Callback, Progress
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import CLASSES
@@ -34,21 +41,15 @@ from riparian.tools.files import write_whole
 STEP_POINTS = 4096  # `fit` reports progress after this many points, or a hundredth of all
 
 
-class ForestClassifier(ClassifierMixin, BaseEstimator):
+class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator):
     """A forest that learns a stream, whatever its points are and whatever its rule.
 
     `model_` is there once it has started (`riparian.model.model.Model`).
     """
 
-    passes: int
-    shuffle: bool
-    n_jobs: int | None
-    random_state: int | np.random.RandomState | None
-    class_weight: Any
-
     model_: Model
 
-    _parameters_class: type[Parameters] | type[SaffariParameters]  # they name the rule
+    _parameters_class: ClassVar[type[Parameters] | type[SaffariParameters]]  # they name the rule
 
     @abstractmethod
     def _empty_engine(self) -> native.NativeEngine:

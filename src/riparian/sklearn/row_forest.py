@@ -29,7 +29,7 @@ from riparian.model.tables import (
     mixed_rows,
 )
 from riparian.model.weights import checked_weights
-from riparian.parameters.forests import OF_ROWS
+from riparian.parameters.forests import OF_ROWS, CategorySettings, ColumnSettings
 from riparian.sklearn.base import ForestClassifier, unchanged_if_refused
 from riparian.sklearn.frames import with_names
 from riparian.sklearn.progress import Callback, CallbackSupportMixin, with_callbacks
@@ -38,13 +38,8 @@ from riparian.sklearn.progress import Callback, CallbackSupportMixin, with_callb
 SKLEARN_CHECKS = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse": "csr"}
 
 
-class RowForestClassifier(CallbackSupportMixin, ForestClassifier):
+class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin, ForestClassifier):
     """What forests over the columns of a matrix share: scikit-learn's conventions."""
-
-    passes: int
-    shuffle: bool
-    categorical_features: Any
-    max_categories: int | None
 
     _sparse: bool  # the first batch was: kept points are kept without their zeros (R19)
     _categorical: list[int]  # the categorical columns of the first batch (R22)

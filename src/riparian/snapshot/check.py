@@ -11,7 +11,7 @@ import numpy as np
 
 from riparian.engine.pieces import begins, numbers, sums
 from riparian.engine.trees import Arrays, Bag, Longs, TreeArrays
-from riparian.parameters.forests import Parameters, SaffariParameters
+from riparian.parameters.forests import PaperParameters, SaffariParameters
 from riparian.parameters.values import MAX_WEIGHT
 from riparian.snapshot.adaptation import check_adaptation, planted
 from riparian.snapshot.arrays import Integers, Lengths, Trees
@@ -137,7 +137,7 @@ def check_leaves(trees: Trees, lengths: Lengths, depth: Integers, header: Header
     if not header.kept_points:
         of_tree = sums(points, lengths.leaves)
         every(of_tree <= totals.estimation_points, "histogram holds more points than its tree")
-    if isinstance(header.parameters, Parameters):
+    if isinstance(header.parameters, PaperParameters):
         alpha = header.parameters.alpha.integers(int(depth.max()))
         below = depth > 0
         every(points[below] >= alpha[depth[below] - 1], "histogram must hold α points (R6)")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.rules import cut
-from riparian.parameters.forests import Parameters
+from riparian.parameters.forests import PaperParameters
 from riparian.reference import GOLDEN, STREAM_DRAW, WEIGHT_DRAW, key
 from riparian.snapshot.arrays import Integers, Trees
 from riparian.snapshot.errors import every
@@ -85,7 +85,9 @@ def _check_classes(trees: Trees, kept: KeptPoints) -> None:
     every(trees.totals.classes >= most, "totals: classes must include those of the kept points")
 
 
-def received_by(tree: int, kept: KeptPoints, parameters: Parameters, since: int = 0) -> Received:
+def received_by(
+    tree: int, kept: KeptPoints, parameters: PaperParameters, since: int = 0
+) -> Received:
     """R1 and R17 over the points at hand, from this one on."""
     p, first = parameters, max(0, since - kept.first)
     number = np.uint64(kept.first) + np.arange(first, len(kept), dtype=np.uint64)

@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from riparian.cli.errors import BadUsage
+from riparian.parameters.declare import Parameter
 from riparian.parameters.forests import (
     ADAPTIVE_DEFAULT,
     DEFAULT,
     AdaptiveParameters,
-    Parameter,
-    Parameters,
+    PaperParameters,
     constructor_parameters,
 )
 from riparian.parameters.schedules import Geometric, Polynomial, Schedule
 from riparian.parameters.values import (
     Between,
     Bytes,
-    Kind,
     MultipleOrOfDepth,
     Number,
     Numbers,
@@ -33,6 +32,7 @@ from riparian.parameters.values import (
     OrNone,
     OrWord,
     Seed,
+    ValueType,
     WeightsByLabel,
     Whole,
 )
@@ -66,7 +66,7 @@ class Form:
     write: Callable[[Any], Any] = lambda value: value  # the default, as if it had been given
 
 
-def form(kind: Kind) -> Form:
+def form(kind: ValueType) -> Form:
     match kind:
         case OrNone():
             inner = form(kind.kind)
@@ -171,7 +171,7 @@ def _as_option(parameter: Parameter) -> Parameter:
 OPTIONS = {
     name: _as_option(parameter)
     for name, parameter in sorted(
-        constructor_parameters(Parameters).items(), key=lambda item: item[0] in OWN_DEFAULTS
+        constructor_parameters(PaperParameters).items(), key=lambda item: item[0] in OWN_DEFAULTS
     )
     if name not in NOT_HERE
 }
@@ -180,7 +180,7 @@ OPTIONS = {
 ADAPTIVE_OPTIONS = {
     name: parameter
     for name, parameter in constructor_parameters(AdaptiveParameters).items()
-    if name not in constructor_parameters(Parameters)
+    if name not in constructor_parameters(PaperParameters)
 }
 
 
