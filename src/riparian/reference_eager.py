@@ -159,6 +159,7 @@ class EagerTree(KeepingTree):
 
     def plant(self, root: Leaf) -> None:
         self.votes = {root.number: Votes(root.estimation)}  # of every node, by its number
+        self.eager_counted: dict[int, int] = {}  # eager weight that a leaf's candidates began with
         super().plant(root)
 
     def is_eager(self) -> bool:
@@ -239,6 +240,13 @@ class EagerTree(KeepingTree):
         for point in self.choosing_points(leaf):
             split.count(self.side(split, point.x), point)
 
+    def select_candidates(self, leaf: Leaf) -> None:
+        super().select_candidates(leaf)
+        self.eager_counted[leaf.number] = self.eager_weight(self.lists[leaf.number].estimation)
+
+    def eager_weight(self, points: Iterable[Arrival]) -> int:
+        return weight_of(point for point in points if point.t < self.kept.size)
+
     def alpha(self, leaf: Leaf) -> int:
         return self.floor if self.is_eager() else super().alpha(leaf)
 
@@ -253,6 +261,7 @@ class EagerTree(KeepingTree):
     def replace(self, leaf: Leaf, split: Split) -> None:
         """Votes stay in the node. A child has those of its list, or of what a settled leaf counted."""
         above, was_young = self.votes[leaf.number], self.is_young(leaf)
+        eager_counted = self.eager_counted.pop(leaf.number)
         super().replace(leaf, split)
         for child in split.children:
             assert isinstance(child, Leaf)
@@ -260,15 +269,14 @@ class EagerTree(KeepingTree):
                 self.votes[child.number] = self.votes_of_list(child)
             else:
                 total = child.estimation.total()  # candidates count weights
-                points, eager = min(above.points, total), min(above.eager, total)
+                points, eager = min(above.points, total), min(eager_counted, total)
                 self.votes[child.number] = Votes(child.estimation, points, eager)
 
     def votes_of_list(self, child: Leaf) -> Votes:
         voters = self.lists[child.number].estimation
         if self.is_eager():
             voters = self.choosing_points(child)
-        eager = weight_of(point for point in voters if point.t < self.kept.size)
-        return Votes(child.estimation, len(voters), eager)
+        return Votes(child.estimation, len(voters), self.eager_weight(voters))
 
     # -- regrowth (R21) -------------------------------------------------------------------------
 
