@@ -349,7 +349,7 @@ class Tree:
 
     def count_structure(self, leaf: Leaf, x: Point, y: Label, copies: int) -> None:
         if leaf.split_points < self.parameters.split_points:
-            self.create_candidate_splits(leaf, x, self.estimation_points)
+            self.create_candidate_splits(leaf, x, self.voted())
         for split in leaf.candidates:
             split.structure[self.side(split, x)][y] += copies
 
@@ -383,7 +383,14 @@ class Tree:
         leaf.split_points += 1
         for feature in leaf.dims:
             threshold = self.space.value(feature, x)
-            leaf.candidates.append(CandidateSplit(feature, threshold, born))
+            leaf.candidates.append(self.new_candidate(feature, threshold, born))
+
+    def new_candidate(self, feature: Feature, threshold: float, born: int) -> CandidateSplit:
+        return CandidateSplit(feature, threshold, born)
+
+    def voted(self) -> int:
+        """E of R12: the weight of the points that have voted in this tree."""
+        return self.estimation_points
 
     # -- when to split ------------------------------------------------------------------------
 
@@ -437,7 +444,7 @@ class Tree:
         """R12: while there is room, the inactive leaf with the largest ŝ, the oldest among equals."""
         room = self.parameters.fringe_size
         while self.inactive and (room is None or len(self.fringe) < room):
-            leaf = max(self.inactive, key=lambda a: (a.s_hat(self.estimation_points), -a.number))
+            leaf = max(self.inactive, key=lambda a: (a.s_hat(self.voted()), -a.number))
             self.inactive.remove(leaf)
             self.fringe.append(leaf)
             self.enter_fringe(leaf)
@@ -547,11 +554,14 @@ class Forest:
     def receive(self, tree: Tree, x: Point, y: Label, weight: float) -> None:
         tree.receive(self.points, x, y, weight)
 
+    def answer(self, tree: Tree, x: Point) -> list[int] | None:
+        return tree.answer(x, self.classes)
+
     def predict_proba(self, x: Point) -> dict[Label, float]:
         total = [0 for _ in self.classes]
         voters = 0
         for tree in self.trees:
-            answer = tree.answer(x, self.classes)
+            answer = self.answer(tree, x)
             if answer is None:
                 continue
             voters += 1

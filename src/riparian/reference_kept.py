@@ -148,8 +148,9 @@ class KeepingTree(Tree):
     def receive_estimation(self, x: Point, y: Label, copies: int) -> None:
         self.estimation_points += copies
         leaf = self.leaf_of(x)
-        leaf.estimation[y] += copies
-        self.lists[leaf.number].estimation.append(self.arrival(x, y, copies))
+        point = self.arrival(x, y, copies)
+        self.vote(leaf, point)
+        self.lists[leaf.number].estimation.append(point)
         if self.is_settled(leaf):
             self.count_estimation(leaf, x, y, copies)
 
@@ -174,6 +175,10 @@ class KeepingTree(Tree):
     def arrival(self, x: Point, y: Label, copies: int) -> Arrival:
         """Of the arriving point, the last that the forest has received."""
         return Arrival(self.kept.received - 1, x, y, copies)
+
+    def vote(self, leaf: Leaf, point: Arrival) -> None:
+        """A point in the cell of a leaf takes part in its predictions from now on."""
+        leaf.estimation[point.y] += point.copies
 
     def lose(self, point: KeptPoint) -> None:
         """The point is no longer at hand. Young leaves list it all the same, to know that it is lost."""
@@ -246,13 +251,17 @@ class KeepingTree(Tree):
         lists.drop_lost(self.kept)
         draws = self.draws(leaf)
         leaf.select_dims(self.draw_dims(draws))
-        points = list(lists.structure)
+        points = self.choosing_points(leaf)
         for i in range(min(self.parameters.split_points, len(points))):
             j = i + draws.below(len(points) - i)
             points[i], points[j] = points[j], points[i]
             self.create_candidate_splits(leaf, points[i].x, born=self.born_of_children(leaf))
         for split in leaf.candidates:
             self.count_listed(leaf, split)
+
+    def choosing_points(self, leaf: Leaf) -> list[Arrival]:
+        """The listed points whose values are thresholds, in a list of their own."""
+        return list(self.lists[leaf.number].structure)
 
     def count_listed(self, leaf: Leaf, split: CandidateSplit) -> None:
         lists = self.lists[leaf.number]
@@ -270,7 +279,7 @@ class KeepingTree(Tree):
                 if b < how_many[feature]:
                     assert isinstance(feature, int), "only columns are categorical"
                     half_key = key(*self.place_of_draws(leaf), 2**63 + feature) >> 46
-                    half = CandidateSplit(feature, -1 - (HALVES_OF_KEY * half_key + b), born)
+                    half = self.new_candidate(feature, -1 - (HALVES_OF_KEY * half_key + b), born)
                     self.count_listed(leaf, half)
                     leaf.candidates.append(half)
 
@@ -349,12 +358,12 @@ class KeepingTree(Tree):
         for t, x, y, weight in self.kept.points:
             if t < self.planted:
                 continue
-            copies, stream = self.round_weight(t, weight), self.stream(t)
-            if copies > 0 and stream == "structure":
-                lists.structure.append(Arrival(t, x, y, copies))
-            elif copies > 0 and stream == "estimation":
-                lists.estimation.append(Arrival(t, x, y, copies))
-                root.estimation[y] += copies
+            point, stream = Arrival(t, x, y, self.round_weight(t, weight)), self.stream(t)
+            if point.copies > 0 and stream == "structure":
+                lists.structure.append(point)
+            elif point.copies > 0 and stream == "estimation":
+                lists.estimation.append(point)
+                self.vote(root, point)
 
 
 # ---------------------------------------------------------------------------------------------
