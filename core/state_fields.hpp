@@ -1,5 +1,5 @@
-// The arrays of a tree, each described once: name, type, and per what there is one entry. Snapshots,
-// pickles and Python's view of a tree are made of this list.
+// The arrays of a tree, each described once: name, type, per what there is one entry, which forests have it,
+// and since which format of snapshots. Snapshots, pickles and Python's view of a tree are made of this list.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,15 @@ struct Text {
     constexpr std::string_view view() const { return {letters, N - 1}; }
 };
 
-template <Text Name, class T, Text Per>
+// `Of`: the forests that have it. "two streams", "one stream" (R18), "kept points" (R19), "settling" (kept points,
+// R20), "change" (R23), or nothing: all. A second word, "learning", marks what is of no use for predicting. `Since`:
+// the first format of snapshots with it. A snapshot that lacks it is read as if it held zeros.
+template <Text Name, class T, Text Per, Text Of = "", int Since = 1>
 struct Field {
     static constexpr std::string_view name = Name.view();
     static constexpr std::string_view per = Per.view();
+    static constexpr std::string_view of = Of.view();
+    static constexpr int since = Since;
     std::vector<T> values;
 };
 
@@ -37,33 +42,37 @@ using Long = std::uint64_t;
 template <class Feature>
 using TreeFields = std::tuple<
     Field<"totals", Long, "tree">,                // see tree_totals.hpp
-    Field<"bag", Long, "tree">,                   // of Saffari's (R18): see `bag_names`
-    Field<"growth", Long, "tree">,                // with kept points (R21): see `growth_names`
+    Field<"bag", Long, "tree", "one stream", 2>,  // of Saffari's (R18): see `bag_names`
+    Field<"growth", Long, "tree", "kept points, learning", 2>,  // with kept points (R21): see `growth_names`
     // Of streams that change (R23): see `window_names`; the detector's sums; L_j of the memories; the
     // buckets of the detector, the oldest first; the points at which trees gave way.
-    Field<"window", Long, "tree">, Field<"window_sums", double, "tree">,
-    Field<"evidence", double, "tree times memories">, Field<"bucket_row", Byte, "tree times buckets">,
-    Field<"bucket_total", double, "tree times buckets">,
-    Field<"bucket_variance", double, "tree times buckets">,
-    Field<"replaced", Long, "tree times replacements">,
+    Field<"window", Long, "tree", "change", 2>,
+    Field<"window_sums", double, "tree", "change", 2>,
+    Field<"evidence", double, "tree times memories", "change", 2>,
+    Field<"bucket_row", Byte, "tree times buckets", "change", 2>,
+    Field<"bucket_total", double, "tree times buckets", "change", 2>,
+    Field<"bucket_variance", double, "tree times buckets", "change", 2>,
+    Field<"replaced", Long, "tree times replacements", "change", 2>,
     Field<"importance", std::int64_t, "column">,  // Σ G over its splits (R14)
     // Nodes, in order of creation.
     Field<"feature", Feature, "node">, Field<"threshold", float, "node">,
     Field<"child", Word, "node">,  // the left one; the right one is the next. A leaf has none: 0
     // Leaves.
     Field<"leaf_node", Word, "leaf">, Field<"leaf_depth", Word, "leaf">,
-    Field<"leaf_born", Long, "leaf">, Field<"leaf_active", Byte, "leaf">,
+    Field<"leaf_born", Long, "leaf">, Field<"leaf_active", Byte, "leaf", "learning">,
     Field<"leaf_classes", Word, "leaf">,  // the length of its histogram
     Field<"histogram", Long, "leaf times leaf_classes">,
-    Field<"memory", float, "leaf times leaf_classes times memories">,      // F_j (R23)
-    Field<"structure_arrivals", Long, "leaf">,   // likewise: points that have arrived in its cell
-    Field<"estimation_arrivals", Long, "leaf">,  // or were inherited
-    Field<"key_over", Long, "inactive leaf">,   // its key among those that wait (R12),
-    Field<"key_under", Long, "inactive leaf">,  // a ratio that is at least ŝ
+    Field<"memory", float, "leaf times leaf_classes times memories", "change", 2>,  // F_j (R23)
+    // Likewise: points that have arrived in its cell or were inherited.
+    Field<"structure_arrivals", Long, "leaf", "change, learning", 2>,
+    Field<"estimation_arrivals", Long, "leaf", "change, learning", 2>,
+    // Its key among those that wait (R12), a ratio that is at least ŝ.
+    Field<"key_over", Long, "inactive leaf", "two streams">,
+    Field<"key_under", Long, "inactive leaf", "two streams">,
     // Candidates.
-    Field<"next_look", Word,
-          "active leaf">,  // of a young one (R20), which has no candidates; else 0
-    Field<"had_lost", Byte, "active leaf">,  // a young one that has lost a listed point
+    // Of a young leaf (R20), which has no candidates, else 0; whether a young one has lost a listed point.
+    Field<"next_look", Word, "active leaf", "kept points", 2>,
+    Field<"had_lost", Byte, "active leaf", "settling", 2>,
     Field<"attempt", Word, "active leaf">, Field<"dims", Word, "active leaf">,
     Field<"split_points", Word, "active leaf">,  // so far
     Field<"received", Long, "active leaf">,
@@ -78,11 +87,12 @@ using TreeFields = std::tuple<
     Field<"structure_label", Word, "active leaf times points">,
     Field<"structure_bits", Long, "active leaf times points times words">,
     Field<"structure_count", Long, "active leaf times rows times (dims + 1) times split_points">,
-    Field<"estimation_counted", Byte, "active leaf">,
-    Field<"estimation_length", Word, "active leaf">,
-    Field<"estimation_label", Word, "active leaf times points">,
-    Field<"estimation_bits", Long, "active leaf times points times words">,
-    Field<"estimation_count", Long, "active leaf times rows times (dims + 1) times split_points">>;
+    Field<"estimation_counted", Byte, "active leaf", "two streams">,
+    Field<"estimation_length", Word, "active leaf", "two streams">,
+    Field<"estimation_label", Word, "active leaf times points", "two streams">,
+    Field<"estimation_bits", Long, "active leaf times points times words", "two streams">,
+    Field<"estimation_count", Long, "active leaf times rows times (dims + 1) times split_points",
+          "two streams">>;
 
 // A tree as flat arrays.
 template <class Space>

@@ -6,9 +6,13 @@
 Each file is a real snapshot, of one of the kinds in tests/snapshots.py or one that an earlier version
 wrote (a quarter of them has format 1), with a few of its bytes changed, or with a few numbers of its
 arrays and header changed and the checksum made right again. What loads must be a forest: it predicts,
-learns a few points, and can be saved and loaded once more. A file that leads to an error is kept as
-fuzz/crash-SEED-i.riparian, and the run fails. Where the process itself dies or takes too long,
-fuzz/crash-SEED holds the number i; `--only SEED-i` makes that file again.
+explains, learns a few points, and can be saved and loaded once more, with the kernels of one
+instruction set or another. A file that leads to an error is kept as fuzz/crash-SEED-i.riparian, and
+the run fails. Where the process itself dies or takes too long, fuzz/crash-SEED holds the number i;
+`--only SEED-i` makes that file again.
+
+One file in twenty is not broken: the forest in it learns points at random, and what it then saves must
+be what learning could have led to (tests/plausible), which loading does not ask.
 
 With --record, every thousand files are added to benchmarks/record/reliability.json, and one that led to
 an error: it can be stopped and started again, and run twice at the same time.
@@ -37,9 +41,20 @@ from types import FunctionType
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
+from plausible import check_plausible  # noqa: E402
+
 import riparian._core as core  # noqa: E402
 
-from snapshots import DEPTH_KINDS, KINDS, changed, learned, opened, scratched, survive  # noqa: E402
+from snapshots import (  # noqa: E402
+    DEPTH_KINDS,
+    KINDS,
+    changed,
+    grow,
+    learned,
+    opened,
+    scratched,
+    survive,
+)
 
 TOO_LONG = 20  # seconds of the processor for one file
 OLD = sorted((HERE.parent / "tests/goldens").glob("*_1.riparian"))
@@ -58,13 +73,15 @@ class Corpus:
         self.old = [path.read_bytes() for path in OLD]
         self.opened = {data: opened(data) for data in self.whole + self.old}
 
-    def broken(self, random: Random) -> tuple[bytes, int]:
-        """A broken snapshot, and the format of the whole one."""
+    def one(self, random: Random) -> tuple[bytes, int]:
+        """A snapshot, and its format."""
         format_ = 1 if random.randrange(4) == 0 else 2
-        data = random.choice(self.old if format_ == 1 else self.whole)
+        return random.choice(self.old if format_ == 1 else self.whole), format_
+
+    def broken(self, random: Random, data: bytes) -> bytes:
         if random.randrange(5) == 0:
-            return scratched(random, data), format_
-        return changed(random, *self.opened[data]), format_
+            return scratched(random, data)
+        return changed(random, *self.opened[data])
 
 
 class Run:
@@ -78,6 +95,7 @@ class Run:
         self.started = time.monotonic()
         for data in corpus.whole + corpus.old:
             assert survive(data).startswith("valid")
+            check_plausible(data)
         self.rss_before = peak_rss()
 
     @property
@@ -85,11 +103,19 @@ class Run:
         return time.monotonic() - self.started
 
     def file(self, random: Random, name: str) -> None:
-        data, format_ = self.corpus.broken(random)
+        data, format_ = self.corpus.one(random)
+        core.use_kernels(random.choice(core.kernel_names()))
+        is_broken = random.randrange(20) > 0
+        if is_broken:
+            data = self.corpus.broken(random, data)
         before = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, TOO_LONG)
         try:
-            self.outcomes[survive(data)] += 1
+            if is_broken:
+                self.outcomes[survive(data)] += 1
+            else:
+                check_plausible(grow(random, data))
+                self.outcomes["plausible"] += 1
             self.formats[f"format {format_}"] += 1
         except BaseException:
             (HERE / f"crash-{name}.riparian").write_bytes(data)
@@ -148,7 +174,8 @@ def add_to_record(
     now = run.outcomes.copy(), run.formats.copy()
     new = [one - old for one, old in zip(now, before, strict=True)]
     name = "snapshots" if core.sanitized else "snapshots, plain build"
-    add(name, new[0].total() + failed, failed, dict(sum(new, Counter())))
+    broken = new[0].total() - new[0]["plausible"]
+    add(name, broken + failed, failed, dict(sum(new, Counter())))
     return now
 
 

@@ -21,7 +21,7 @@ from riparian import (
 )
 from riparian.depth import DepthForestClassifier, DepthSaffariClassifier
 from riparian.engine.native import ColumnEngine
-from riparian.loading import from_bytes
+from riparian.explain import Explainer
 from riparian.snapshot import container
 from riparian.snapshot.errors import SnapshotError
 
@@ -204,15 +204,43 @@ VALUES = [None, True, False, 0.5, 1.0, -1.5, 1e308, "", "sqrt", "balanced", "maj
           "Geometric", "<i8", "|O", "<U2", [], {}, [0], [[0]], {"kind": "Geometric"}]  # fmt: skip
 
 
+# What loading does not judge: any of these numbers may be anything, as far as it is safe.
+UNJUDGED = ("totals", "growth", "bag", "window", "window_sums", "evidence", "bucket_row", "bucket_total",
+            "bucket_variance", "replaced", "importance", "threshold", "leaf_born", "histogram", "memory",
+            "structure_arrivals", "estimation_arrivals", "key_over", "key_under", "next_look",
+            "had_lost", "attempt", "received", "planned", "summed", "candidate_dims", "split_point_born",
+            "split_threshold", "structure_label", "structure_bits", "structure_count",
+            "estimation_label", "estimation_bits", "estimation_count", "kept_label", "kept_weight",
+            "kept_rows")  # fmt: skip
+
+
 def changed(random: Random, header: dict[str, Any], arrays: Arrays) -> bytes:
     """The snapshot with one to four changes, and a checksum that is right."""
     header, arrays = json.loads(json.dumps(header)), dict(arrays)
     for _ in range(1 + random.randrange(4)):
-        if random.randrange(4) == 0:
+        what = random.randrange(8)
+        if what < 2:
             change_header(random, header)
-        else:
+        elif what < 5:
             change_arrays(random, arrays)
+        else:
+            change_unjudged(random, arrays)
     return sealed(header, arrays)
+
+
+def change_unjudged(random: Random, arrays: Arrays) -> None:
+    """Some or all numbers of an array become others: lengths and links stay what they are."""
+    names = [name for name in UNJUDGED if len(arrays.get(name, ()))]
+    if not names:
+        return
+    name = random.choice(names)
+    array = arrays[name]
+    n = random.choice([1, 2, len(array)])
+    for _ in range(min(n, 64)):
+        array = change_elements(random, array, 5 + random.randrange(11))
+    if n == len(array) and array.dtype.kind != "f":
+        array = np.resize(array[random.randrange(len(array)) :], len(array))
+    arrays[name] = array
 
 
 def change_header(random: Random, header: dict[str, Any]) -> None:
@@ -274,6 +302,9 @@ def change_elements(random: Random, array: NDArray[Any], what: int) -> NDArray[A
                 -(2.0**24),
                 -(2.0**24) - 2,
                 32.0,
+                2.0**60,
+                3e38,
+                -3e38,
             ]
         )
         return array
@@ -314,15 +345,15 @@ def scratched(random: Random, data: bytes) -> bytes:
 def is_large(forest: Any) -> bool:
     """Valid, but to go on with it would take long, or lead beyond what can be counted."""
     p, dims = forest.model_.engine.parameters, getattr(forest, "n_features_in_", 1)
-    stats = forest.stats()
-    counted = ("structure_points", "estimation_points", "activations", "refreshes", "evictions")
-    counts = (stats["points"], *(tree[name] for tree in stats["trees"] for name in counted))
+    state = forest.model_.engine.save()
+    counted = ("histogram", "structure_count", "estimation_count")
+    counts = [int(tree[name].max(initial=0)) for tree in state.trees for name in counted]
     drawn = 0 if isinstance(p.candidate_dims, str) else p.candidate_dims
-    return max(dims, p.split_points, drawn) > 1000 or max(counts) > 2**60
+    return max(dims, p.split_points, drawn) > 1000 or max(state.points, *counts) > 2**59
 
 
 def survive(data: bytes, max_bytes: int = 2**28) -> str:
-    """Load it: it is refused, or it is a forest that predicts, learns, and can be saved and loaded.
+    """Load it: it is refused, or it is a forest that predicts, explains, learns, saves and loads.
 
     What happened is told in a word.
     """
@@ -338,6 +369,7 @@ def survive(data: bytes, max_bytes: int = 2**28) -> str:
     forest.predict_trees(*points)
     if hasattr(forest, "n_features_in_"):
         assert (forest.feature_importances_ >= 0).all()
+        explain(forest, points[0][:3])
     forest.stats()
     if forest.model_.prediction_only:
         return "valid, predicting"
@@ -345,6 +377,31 @@ def survive(data: bytes, max_bytes: int = 2**28) -> str:
     forest.partial_fit(*points, classes[np.arange(40) % len(classes)])
     from_bytes(forest.to_bytes(), max_bytes=2**40)
     return "valid"
+
+
+def explain(forest: Any, X: Any) -> None:
+    """Ask what each feature adds; a forest that abstains somewhere raises an error."""
+    try:
+        for background in (None, X):
+            Explainer(forest, background=background).contributions(X)
+    except ValueError as error:
+        assert "abstains for some points" in str(error) or "needs a class" in str(error), error
+
+
+def grow(random: Random, data: bytes) -> bytes:
+    """The snapshot of the forest in the file, once it has learned batches of points at random."""
+    forest = from_bytes(data)
+    if forest._prediction_only:
+        return data
+    points = points_for(forest)
+    classes = forest.classes_ if len(forest.classes_) else np.array([0, 1])
+    for _ in range(random.randrange(1, 8)):
+        rows = [random.randrange(40) for _ in range(random.randrange(1, 60))]
+        labels = classes[[random.randrange(len(classes)) for _ in rows]]
+        chosen = [part[rows] if len(part) == 40 else part for part in points]
+        forest.partial_fit(*chosen, labels)
+    data = forest.to_bytes()
+    return data if random.randrange(4) else forest.to_bytes(prediction_only=True)
 
 
 def points_for(forest: Any) -> tuple[Any, ...]:

@@ -165,7 +165,10 @@ public:
             for (const auto& tree : trees) {
                 const auto& mine = tree->importance();
                 if (mine.size() > sum.size()) sum.resize(mine.size());
-                for (std::size_t d = 0; d < mine.size(); ++d) sum[d] += mine[d];
+                // Unsigned, so that it may wrap like G itself.
+                for (std::size_t d = 0; d < mine.size(); ++d)
+                    sum[d] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum[d]) +
+                                                       static_cast<std::uint64_t>(mine[d]));
             }
         };
         released([&] { forest_.visit(add); });

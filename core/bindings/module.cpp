@@ -1,9 +1,11 @@
 // The boundary: arrays and numbers cross it, and the GIL is released around work. What comes in was
 // checked in Python.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +17,9 @@
 #include "forest.hpp"
 #include "kernels/kernels.hpp"
 #include "memory/trim.hpp"
+#include "rules/adaptive.hpp"
+#include "rules/keeping.hpp"
+#include "rules/one_stream.hpp"
 #include "rules/two_streams.hpp"
 #include "space/columns.hpp"
 #include "space/depth.hpp"
@@ -25,7 +30,7 @@ using namespace nb::literals;
 namespace riparian {
 namespace {
 
-// The list of a tree's arrays, for Python: name, type, per what.
+// The list of a tree's arrays, for Python: name, type, per what, in which forests, since which format.
 template <class T>
 const char* type_name(const std::vector<T>&) {
     if constexpr (std::is_same_v<T, Byte>) return "uint8";
@@ -42,9 +47,36 @@ nb::list tree_fields() {
     for_each_field(TreeState<DepthDifferences>{}, [&](const auto& field) {
         fields.append(nb::make_tuple(nb::str(field.name.data(), field.name.size()),
                                      type_name(field.values),
-                                     nb::str(field.per.data(), field.per.size())));
+                                     nb::str(field.per.data(), field.per.size()),
+                                     nb::str(field.of.data(), field.of.size()), field.since));
     });
     return fields;
+}
+
+// What a forest holds once each, in bytes, of the kind that takes the most: what a snapshot will ask for is known
+// before any of it is taken.
+template <class... Things>
+constexpr std::size_t largest = std::max({sizeof(Things)...});
+
+template <class... Trees>
+nb::dict sizes_of() {
+    nb::dict sizes;
+    sizes["tree"] = largest<Trees...>;
+    sizes["node"] = largest<typename Trees::Node...>;
+    sizes["leaf"] = largest<typename Trees::Leaf...>;
+    sizes["waiting_leaf"] = sizeof(WaitingLeaves::Entry);
+    sizes["candidates"] = largest<typename Trees::Candidates...>;
+    sizes["listed_leaf"] = largest<Keeping::ListedLeaf, Adaptive::ListedLeaf>;
+    sizes["detector_row"] = (Adwin::max_buckets + 1) * sizeof(Adwin::Bucket) + sizeof(std::size_t);
+    sizes["segment"] = largest<detail::RowSegment, detail::PixelSegment>;
+    sizes["kept_image"] = sizeof(detail::KeptImage);
+    return sizes;
+}
+
+// The counters of a leaf and the words of the bits of one of its points (see counts/candidate_shape.hpp).
+std::pair<std::size_t, std::size_t> candidate_shape(std::uint32_t dims, std::uint32_t split_points) {
+    const CandidateShape shape{dims, split_points};
+    return {shape.counters(), shape.words()};
 }
 
 template <class Names>
@@ -89,7 +121,15 @@ NB_MODULE(_core, m) {
     m.attr("tree_bytes") = sizeof(Tree<Columns, TwoStreams>);
     m.attr("few_points") = few_points;
     m.attr("whole_share") = whole_share;
+    m.attr("halves_of_key") = halves_of_key;
+    m.attr("segment_points") = segment_points;
+    m.attr("most_buckets") = Adwin::max_buckets;
+    m.attr("sizes") =
+        sizes_of<Tree<Columns, TwoStreams>, Tree<Columns, Keeping>, Tree<Columns, Adaptive>,
+                 Tree<Columns, OneStream>, Tree<DepthDifferences, TwoStreams>,
+                 Tree<DepthDifferences, Keeping>, Tree<DepthDifferences, OneStream>>();
     m.attr("tree_fields") = tree_fields();
+    m.def("candidate_shape", &candidate_shape, "dims"_a, "split_points"_a);
     m.attr("tree_totals") = names(total_names);
     m.attr("tree_growth") =
         nb::cast(std::vector<std::string>(growth_names.begin(), growth_names.end()));

@@ -58,6 +58,7 @@ public:
     void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts,
               std::uint64_t most) const {
         Backward to(ts, std::min<std::uint64_t>(most_at_hand(list), most));
+        if (!to.has_room()) return;  // a snapshot may say that nothing has arrived
         walk(list, received, [&](std::uint64_t t) {
             to.add(t);
             return to.has_room();

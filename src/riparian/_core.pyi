@@ -9,12 +9,19 @@ block: int
 tree_bytes: int
 few_points: int
 whole_share: int
-tree_fields: list[tuple[str, str, str]]  # name, type, per what
+halves_of_key: int
+segment_points: int
+most_buckets: int
+sizes: dict[str, int]  # bytes of what a forest holds once each, of the kind that takes the most
+tree_fields: list[tuple[str, str, str, str, int]]  # name, type, per what, of which forests, since
 tree_totals: list[str]
 tree_bag: list[str]
 tree_growth: list[str]
 tree_window: list[str]
 most_memories: int
+
+def candidate_shape(dims: int, split_points: int) -> tuple[int, int]:
+    """The counters of a leaf, and the words of the bits of one of its points."""
 
 def entropy_term(n: int) -> int: ...
 def ln(x: float) -> float: ...

@@ -13,7 +13,17 @@ from riparian import (
     SaffariForestClassifier,
     _core,
 )
-from riparian.engine.trees import FIELDS, Bag, StreamCounts, Totals, Tree, TreeArrays, Window
+from riparian.engine.trees import (
+    FIELDS,
+    Bag,
+    Growth,
+    StreamCounts,
+    Totals,
+    Tree,
+    TreeArrays,
+    Window,
+)
+from riparian.snapshot.header import FORMAT
 
 X = np.random.default_rng(0).normal(size=(500, 3)).astype(np.float32)
 Y = X[:, 0] > 0
@@ -30,6 +40,13 @@ def test_totals_and_bag_are_named_in_the_order_of_the_core():
     assert list(Totals._fields) == _core.tree_totals
     assert list(Bag._fields) == _core.tree_bag
     assert list(Window._fields) == _core.tree_window
+    assert list(Growth._fields) == _core.tree_growth
+
+
+def test_every_array_says_which_forests_have_it_and_since_which_format():
+    kinds = {"one stream", "two streams", "kept points", "settling", "change", "learning"}
+    assert {word for field in FIELDS for word in field.of.split(", ")} == {"", *kinds}
+    assert {field.since for field in FIELDS} == {1, FORMAT}
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.engine.draws import mixed
-from riparian.reference import GOLDEN, HALVES_OF_KEY, WORD
+from riparian import _core
+from riparian.engine.draws import GOLDEN, mixed
 
 LAST = -(2.0**24)  # of the halves, as a threshold; the first is -1
 
@@ -38,7 +38,7 @@ def category_goes_left(code: float, threshold: float) -> bool:
 def _go_left(codes: NDArray[np.int64], threshold: float) -> NDArray[np.bool_]:
     if not threshold < 0:
         return np.equal(codes, threshold)
-    key, b = divmod(-1 - int(threshold), HALVES_OF_KEY)
-    start = np.uint64(2**24 * key + GOLDEN & WORD)
-    bits = mixed(codes.astype(np.uint64) + start) >> np.uint64(b) & np.uint64(1)
+    key, b = divmod(-1 - int(threshold), _core.halves_of_key)
+    start = codes.astype(np.uint64) + np.uint64(2**24 * key)
+    bits = mixed(start + GOLDEN) >> np.uint64(b) & np.uint64(1)
     return bits.astype(np.bool_)

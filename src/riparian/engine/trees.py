@@ -1,7 +1,7 @@
 """Trees as flat arrays, by name: what snapshots, inspection, theory and reports read of a forest.
 
-The core lists the arrays, with their types and per what there is one entry, in core/state_fields.hpp.
-What has varying length lies end to end.
+The core lists the arrays in core/state_fields.hpp: their types, per what there is one entry, which
+forests have them, and since which format. What has varying length lies end to end.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class Field(NamedTuple):
     name: str
     dtype: str  # of numpy; "feature": uint32, or of depth images four float32
     per: str  # such as "leaf", or "active leaf times dims"
+    of: str = ""  # the forests that have it, and whether only learning needs it
+    since: int = 1  # the first format of snapshots that has it
 
 
 FIELDS = tuple(Field(*field) for field in _core.tree_fields)

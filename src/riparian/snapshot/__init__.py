@@ -2,16 +2,14 @@
 
     errors.py       what can be wrong
     container.py    a text and arrays in a safetensors file, with a checksum
-    header.py       what it says beside its arrays, as JSON
+    header.py       what it says besides its arrays, as JSON
     fields.py       fields of that, each checked
     values.py       numbers, texts, schedules, weights by label
     labels.py       labels, and weights of classes
     arrays.py       the arrays of the trees end to end, and their lengths
-    kept.py         the points that it keeps, and whether it can have kept them
-    check.py        whether the arrays are those of a forest
-    adaptation.py   whether its trees remember what a stream that changes can leave in them
-    growth.py       whether its trees have received the points that it keeps
-    fringe.py       whether its active leaves are such that learning could have led to them
+    kept.py         the points that it keeps
+    check.py        whether the core can be handed the arrays: links, indices, sums
+    candidates.py   the same of what active leaves have counted
     size.py         how much memory it will take
     state.py        all of this in order
     memory.py       what it takes goes back to the system

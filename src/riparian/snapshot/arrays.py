@@ -1,8 +1,8 @@
 """The arrays of the trees in a snapshot: which there are, of what type, and how long each must be.
 
-They are those of the core (`riparian.engine.trees`), of all trees end to end, tree by tree. Only the
-number of nodes of each tree is stored; how long everything else is follows from what comes before it,
-and must be so. What a kind of forest does not have is left out.
+They are those of the core (`riparian.engine.trees`), of all trees end to end, tree by tree. The core's
+list says per what each has an entry, which forests have it, and since which format. Only the number of
+nodes of each tree is stored in addition; how long everything else is follows from what comes before it.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian import _core
 from riparian.engine.trees import (
     FIELDS,
     Arrays,
     Bag,
     Field,
     Growth,
-    StreamCounts,
     Totals,
     Tree,
     TreeArrays,
     Window,
 )
 from riparian.snapshot.errors import SnapshotError, require
-from riparian.snapshot.header import Header
+from riparian.snapshot.header import FORMAT, Header
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Trees = TreeArrays[NDArray[np.uint64]]
 
 NODES = Field("nodes", "uint64", "tree")  # the number of nodes of each tree
@@ -55,44 +56,28 @@ SEVERAL = {
 }
 OFFSETS = 4  # numbers of a feature of depth images
 
-# Only one of the rules has it; the core has nothing there for the others.
-OF_ONE_STREAM = {"bag"}
-OF_TWO_STREAMS = {"key_over", "key_under"} | {n for n in SAVED if n.startswith("estimation_")}
-OF_KEPT_POINTS = {"growth", "next_look", "had_lost"}  # for the others, the core has zeros
-OF_SETTLING = {"had_lost"}  # and for streams that change, of this
-ARRIVALS = {"structure_arrivals", "estimation_arrivals"}
-OF_CHANGE = ARRIVALS | {
-    *("window", "window_sums", "evidence", "bucket_row", "bucket_total", "bucket_variance"),
-    *("replaced", "memory"),
-}
-
-# What is left of a tree that only predicts; all its leaves are inactive.
-PREDICTING = {
-    name
-    for name, (owner, *_) in PER.items()
-    if owner not in ("active leaf", "inactive leaf")
-    and name not in ("leaf_active", "growth", *ARRIVALS)
-}
-
 MOST_ELEMENTS = 2.0**53  # of an array; whole numbers up to here are exact as floats
 
 
-def names(header: Header) -> list[str]:
-    """The arrays of its trees, in their order."""
-    left_out = _of_others(header)
-    if not header.kept_points:
-        left_out = left_out | OF_KEPT_POINTS
-    if header.adaptive:
-        left_out = left_out | OF_SETTLING
-    if header.prediction_only:
-        left_out = left_out | (SAVED.keys() - PREDICTING)
-    return [name for name in SAVED if name not in left_out]
+def names(header: Header, format_: int = FORMAT) -> list[str]:
+    """The arrays of its trees in a snapshot of a format, in their order."""
+    kinds = _kinds(header)
+    return [name for name, f in SAVED.items() if f.since <= format_ and _is_in(f, header, kinds)]
 
 
-def _of_others(header: Header) -> set[str]:
-    """What only forests of another kind have."""
-    others = OF_TWO_STREAMS if header.one_stream else OF_ONE_STREAM
-    return others if header.adaptive else others | OF_CHANGE
+def _is_in(field: Field, header: Header, kinds: set[str]) -> bool:
+    of = set(filter(None, field.of.split(", ")))
+    # In a snapshot that only predicts, every leaf is inactive, and no leaf will ever leave the heap.
+    learning = "learning" in of or PER[field.name][0] in ("active leaf", "inactive leaf")
+    return of - {"learning"} <= kinds and not (learning and header.prediction_only)
+
+
+def _kinds(header: Header) -> set[str]:
+    """What the core's list calls a forest."""
+    kinds = {"one stream" if header.one_stream else "two streams"}
+    if header.kept_points:
+        kinds |= {"kept points"} if header.adaptive else {"kept points", "settling"}
+    return kinds | {"change"} if header.adaptive else kinds
 
 
 def join(trees: list[Arrays], header: Header) -> Arrays:
@@ -113,14 +98,14 @@ def narrow(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def widen(stored: Arrays, header: Header) -> Arrays:
-    """All arrays in the types of the core, if these are the right names and types."""
-    dtypes = {name: DTYPES[name] for name in names(header)}
+    """The arrays in the types of the core, if these are the right names and types."""
+    dtypes = {name: DTYPES[name] for name in names(header, header.format)}
     if header.depth:
         dtypes |= {name: np.dtype("float32") for name in FEATURES if name in dtypes}
     arrays = typed(stored, dtypes)
     if header.depth:
         arrays |= {name: _offsets(name, arrays[name]) for name in FEATURES if name in dtypes}
-    return {**_left_out(arrays, header), **arrays}
+    return arrays
 
 
 def typed(stored: Arrays, dtypes: Mapping[str, np.dtype[Any]]) -> Arrays:
@@ -139,28 +124,6 @@ def _offsets(name: str, array: NDArray[Any]) -> NDArray[Any]:
     whole = len(array) % OFFSETS == 0
     require(whole, "arrays", f"{name} must hold four numbers per feature, it holds {len(array)}")
     return array.reshape(-1, OFFSETS)
-
-
-def _left_out(arrays: Arrays, header: Header) -> Arrays:
-    """What the core has where a snapshot has nothing."""
-    empty: Arrays = {name: np.zeros(0, dtype=dtype) for name, dtype in DTYPES.items()}
-    if header.depth:
-        empty |= {name: np.zeros((0, OFFSETS), dtype=np.float32) for name in FEATURES}
-    growth = np.zeros(SEVERAL["growth"] * len(arrays[NODES.name]), dtype=np.uint64)
-    if not header.prediction_only:
-        active = int(np.count_nonzero(arrays["leaf_active"]))
-        young: Arrays = {name: np.zeros(active, DTYPES[name]) for name in ("next_look", "had_lost")}
-        return {**empty, "growth": growth, **young}
-    leaves = len(arrays["leaf_born"])
-    if header.adaptive:
-        empty |= {name: np.zeros(leaves, dtype=np.uint64) for name in ARRIVALS}
-    waiting = {
-        "key_over": np.zeros(leaves, dtype=np.uint64),
-        "key_under": np.ones(leaves, dtype=np.uint64),
-    }
-    # Every leaf waits, forever.
-    inactive: Arrays = {"growth": growth, "leaf_active": np.zeros(leaves, dtype=np.uint8)}
-    return {**empty, **inactive, **({} if header.one_stream else waiting)}
 
 
 @dataclass(frozen=True)
@@ -184,125 +147,128 @@ def split(arrays: Arrays, lengths: Lengths) -> list[Arrays]:
     return [{name: mine[i] for name, mine in pieces.items()} for i in range(len(lengths.nodes))]
 
 
-def counters(dims: Any, most_split_points: int) -> Any:
-    """Of a leaf: one per candidate and one per split point, in whole bytes of bits."""
-    return ((dims + 1) * most_split_points + 7) // 8 * 8
+def complete(stored: Arrays, header: Header) -> tuple[Arrays, Lengths]:
+    """All arrays of the core, zeros where a snapshot has none, and how long each is in each tree.
+
+    Each array that is stored is as long as the others say, or it is an error.
+    """
+    measuring = _Measuring(stored, header)
+    measuring.measure()
+    nodes, leaves, active = (measuring.owners[name] for name in ("node", "leaf", "active leaf"))
+    return measuring.arrays, Lengths(nodes, leaves, active, measuring.lengths)
 
 
-def words(dims: Any, most_split_points: int) -> Any:
-    """Of the bits of one point."""
-    return (counters(dims, most_split_points) + 63) // 64
+class _Measuring:
+    """The arrays one after the other, as it becomes known how long they must be."""
 
+    def __init__(self, stored: Arrays, header: Header) -> None:
+        self.stored = stored
+        self.header = header
+        self.owners: dict[str, Integers] = {"tree": np.ones(len(header.trees), dtype=np.int64)}
+        self.arrays: Arrays = {}
+        self.lengths: dict[str, Integers] = {}
 
-def measure(arrays: Arrays, header: Header) -> Lengths:
-    """How long all arrays are in each tree. Every array is as long as that, or it is an error."""
-    n_trees = len(header.trees)
-    others = _of_others(header)
-    lengths = {name: np.zeros(n_trees, dtype=np.int64) for name in others}
-    arrays = {name: array for name, array in arrays.items() if name not in others}
-    every_array = arrays | {name: np.zeros(0, dtype=DTYPES[name]) for name in others}
-    owners = {"tree": np.ones(n_trees, dtype=np.int64)}
-    lengths |= _check(arrays, owners)
+    def measure(self) -> None:
+        self._take()
+        nodes = self.arrays[NODES.name]
+        good = (nodes % 2 == 1) & (nodes < 2**31)
+        require(good.all(), "arrays", "nodes must be an odd number of nodes for each tree")
+        self.owners |= {"node": nodes.astype(np.int64), "leaf": (nodes.astype(np.int64) + 1) // 2}
+        self._take()
+        self._check_flags("leaf_active")
+        active = piece_sums(self.arrays["leaf_active"], self.owners["leaf"])
+        self.owners |= {
+            "column": self._columns(),
+            "active leaf": active,
+            "inactive leaf": self.owners["leaf"] - active,
+        }
+        self._take()
+        self._check_flags("structure_counted", "estimation_counted")
+        self._take(products=True)
 
-    nodes = arrays[NODES.name]
-    good = (nodes % 2 == 1) & (nodes < 2**31)
-    require(good.all(), "arrays", "nodes must be an odd number of nodes for each tree")
-    owners |= {"node": nodes.astype(np.int64), "leaf": (nodes.astype(np.int64) + 1) // 2}
-    lengths |= _check(arrays, owners)
+    def _take(self, products: bool = False) -> None:
+        """Every array whose length is known by now. What is stored comes first: the rest follows it."""
+        known = {
+            name: self._length(name)
+            for name, (owner, *factors) in PER.items()
+            if name not in self.lengths and owner in self.owners and bool(factors) == products
+        }
+        for name in sorted(known, key=lambda name: name not in self.stored):
+            length = int(known[name].sum())
+            if name in self.stored:
+                self.arrays[name] = self._checked(name, length)
+            else:
+                self.arrays[name] = self._zeros(name, length)
+        self.lengths |= known
 
-    trees = TreeArrays.end_to_end(every_array)
-    require((trees.leaf_active <= 1).all(), "arrays", "leaf_active must be 0 or 1")
-    active = piece_sums(trees.leaf_active, owners["leaf"])
-    owners |= {
-        "column": _columns(trees, owners["node"], header),
-        "active leaf": active,
-        "inactive leaf": owners["leaf"] - active,
-    }
-    lengths |= _check(arrays, owners)
-
-    for stream in ("structure", "estimation"):
-        counted = getattr(trees, stream).counted
-        require((counted <= 1).all(), "arrays", f"{stream}_counted must be 0 or 1")
-    products = {
-        name: _product(name, owner, factors, owners, trees, header)
-        for name, (owner, *factors) in PER.items()
-        if factors and name in arrays
-    }
-    _check_lengths(arrays, products)
-    return Lengths(owners["node"], owners["leaf"], active, {**lengths, **products})
-
-
-def _check(arrays: Arrays, owners: dict[str, Integers]) -> dict[str, Integers]:
-    """The lengths of the arrays that have one element for each of these, if they are right."""
-    lengths = {
-        name: owners[owner] * SEVERAL.get(name, 1)
-        for name, (owner, *factors) in PER.items()
-        if owner in owners and not factors and name in arrays
-    }
-    _check_lengths(arrays, lengths)
-    return lengths
-
-
-def _check_lengths(arrays: Arrays, lengths: dict[str, Integers]) -> None:
-    for name, length in lengths.items():
-        expected, stored = int(length.sum()), len(arrays[name])
-        how_many = SEVERAL.get(name, "one")
+    def _checked(self, name: str, expected: int) -> NDArray[Any]:
+        array, how_many = self.stored[name], SEVERAL.get(name, "one")
         require(
-            stored == expected,
+            len(array) == expected,
             "arrays",
             f"{name} must hold {expected} numbers, {how_many} per {SAVED[name].per}; "
-            f"it holds {stored}",
+            f"it holds {len(array)}",
         )
+        return array
+
+    def _zeros(self, name: str, length: int) -> NDArray[Any]:
+        if name in FEATURES and self.header.depth:
+            return np.zeros((length, OFFSETS), dtype=np.float32)
+        return np.zeros(length, dtype=DTYPES[name])
+
+    def _check_flags(self, *flags: str) -> None:
+        for name in flags:
+            require((self.arrays[name] <= 1).all(), "arrays", f"{name} must be 0 or 1")
+
+    def _columns(self) -> Integers:
+        """Up to the last that has a split."""
+        nodes = self.owners["node"]
+        if self.header.depth:
+            return np.zeros_like(nodes)
+        is_leaf = self.arrays["child"] == 0
+        reach = np.where(is_leaf, 0, self.arrays["feature"].astype(np.int64) + 1)
+        return np.asarray(np.maximum.reduceat(reach, np.cumsum(nodes) - nodes), dtype=np.int64)
+
+    def _length(self, name: str) -> Integers:
+        """Of an array in each tree; each of its owners may have a piece of varying length."""
+        owner, *factors = PER[name]
+        if not factors:
+            return self.owners[owner] * SEVERAL.get(name, 1)
+        # As floats: the products of unchecked numbers may be anything.
+        owners = np.ones(int(self.owners[owner].sum()))
+        pieces = np.broadcast_arrays(owners, *(self._factor(f, name) for f in factors))
+        return piece_sums(np.prod(pieces, axis=0), self.owners[owner])
+
+    def _factor(self, factor: str, name: str) -> Floats:
+        """What the length of an array is a multiple of, owner by owner, as the core's list names it."""
+        match factor:
+            case "points" | "rows":
+                stream = name.partition("_")[0]
+                counted = self.arrays[f"{stream}_counted"] == (factor == "rows")
+                return np.where(counted, self.arrays[f"{stream}_length"], 0.0)
+            case "words":
+                return shapes(self.arrays["dims"], self.header.parameters.split_points)[1]
+            case "(dims + 1)":
+                return self.arrays["dims"] + 1.0
+            case "memories":
+                return np.asarray(float(self.header.memories))
+            case "buckets" | "replacements":
+                window = Window(*self.arrays["window"].reshape(-1, len(Window._fields)).T)
+                return np.asarray(getattr(window, factor), dtype=np.float64)
+            case _:
+                return self.arrays[factor].astype(np.float64)
 
 
-def _columns(trees: Trees, nodes: Integers, header: Header) -> Integers:
-    """Up to the last that has a split."""
-    if header.depth:
-        return np.zeros_like(nodes)
-    reach = np.where(trees.is_leaf, 0, trees.feature.astype(np.int64) + 1)
-    return np.asarray(np.maximum.reduceat(reach, np.cumsum(nodes) - nodes), dtype=np.int64)
-
-
-def _product(
-    name: str,
-    owner: str,
-    factors: list[str],
-    owners: dict[str, Integers],
-    trees: Trees,
-    header: Header,
-) -> Integers:
-    """The length of an array in each tree, in which each owner has a piece of varying length."""
-    # As floats: the products of numbers that nobody has checked may be anything.
-    lengths = [_factor(factor, name, trees, header) for factor in factors]
-    each = np.prod(np.broadcast_arrays(np.ones(int(owners[owner].sum())), *lengths), axis=0)
-    return piece_sums(each, owners[owner])
-
-
-def _factor(factor: str, name: str, trees: Trees, header: Header) -> NDArray[np.float64]:
-    """What the length of an array is a multiple of, leaf by leaf, as the core's list names it."""
-    most_split_points = header.parameters.split_points
-    dims = trees.dims.astype(np.float64)
-    match factor:
-        case "points":
-            counts: StreamCounts = getattr(trees, name.partition("_")[0])
-            return np.where(counts.counted, 0.0, counts.length)
-        case "rows":
-            counts = getattr(trees, name.partition("_")[0])
-            return np.where(counts.counted, counts.length, 0.0)
-        case "words":
-            return np.asarray(words(dims, most_split_points))
-        case "(dims + 1)":
-            return dims + 1
-        case "memories":
-            return np.asarray(float(header.memories))
-        case "buckets" | "replacements":
-            return np.asarray(getattr(trees.window, factor), dtype=np.float64)
-        case _:
-            return np.asarray(getattr(trees, factor), dtype=np.float64)
+def shapes(dims: NDArray[Any], most_split_points: int) -> tuple[Floats, Floats]:
+    """Of leaves with this many candidate dimensions: counters, and words of the bits of a point."""
+    several, which = np.unique(dims, return_inverse=True)
+    shape = [_core.candidate_shape(int(each), most_split_points) for each in several]
+    counters, words = np.array(shape, dtype=np.float64).reshape(-1, 2).T
+    return counters[which], words[which]
 
 
 def piece_sums(values: NDArray[Any], lengths: Integers) -> Integers:
-    """The sum of each piece, of numbers that nobody has checked."""
+    """The sum of each piece, of unchecked numbers."""
     values = values.astype(np.float64)
     require(values.sum() < MOST_ELEMENTS, "arrays", "lengths are beyond all bounds")
     ends = np.concatenate([[0], np.cumsum(values.astype(np.int64))])

@@ -119,6 +119,7 @@ class Header:
     history: History = field(default_factory=History)
     extra: dict[str, Any] | None = None  # what a program wants to keep with it; see extra.py
     part: range | None = None  # the trees in it, where they are only some of the forest's
+    format: int = FORMAT  # of the file that it comes from
 
     @property
     def trees(self) -> range:
@@ -244,6 +245,7 @@ def read(text: str, max_bytes: int) -> Header:
         history=_read_history(stored),
         extra=typed(stored, "extra", dict) if "extra" in stored else None,
         part=_read_part(stored, parameters.n_trees) if "part" in stored else None,
+        format=stored["format"],
     )
 
 

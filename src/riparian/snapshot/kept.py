@@ -1,12 +1,10 @@
-"""The points that a forest keeps (R19): their arrays, and whether they are points that it can have kept.
+"""The points that a forest keeps (R19): their arrays, and whether the core can be handed them.
 
 A snapshot has the last W points of the stream, or all of them while they are fewer, in their order. What
 the leaves list is not in it: the core sends the points down the trees once more.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +37,6 @@ FIELDS = (*OF_ALL, *OF_ROWS, *OF_SPARSE_ROWS, *OF_PIXELS)
 
 MOST_PIXELS = 2**20  # rows or columns of an image, as in riparian.depth.pixels
 
-Floats = NDArray[np.float64]
-
 
 def fields(header: Header) -> tuple[Field, ...]:
     """The arrays of its kept points: none, if none are kept or it only predicts."""
@@ -65,22 +61,10 @@ def widen(stored: Arrays, header: Header) -> Arrays:
     return typed(stored, {f.name: np.dtype(f.dtype) for f in fields(header)})
 
 
-@dataclass(frozen=True)
-class KeptPoints:
-    """The points at hand, by time."""
-
-    first: int  # the number of the first one (R13)
-    label: NDArray[np.uint32]
-    weight: Floats
-
-    def __len__(self) -> int:
-        return len(self.label)
-
-
-def check(kept: Arrays, header: Header) -> KeptPoints | None:
-    """The points, if they are such that the forest can have kept them."""
+def check(kept: Arrays, header: Header) -> None:
+    """They are as many as there must be; every label, weight, column and pixel is within bounds."""
     if not kept:
-        return None
+        return
     n = min(header.kept_points, header.points)
     label, weight = kept["kept_label"], kept["kept_weight"]
     _check_length("kept_label", label, n, "one per kept point")
@@ -96,7 +80,6 @@ def check(kept: Arrays, header: Header) -> KeptPoints | None:
     else:
         _check_length("kept_rows", kept["kept_rows"], n * header.n_dims, "one per column and point")
         every(~np.isinf(kept["kept_rows"]), "kept_rows must not be infinite")
-    return KeptPoints(header.points - n, label, weight if len(weight) else np.ones(n))
 
 
 def for_core(kept: Arrays, header: Header) -> Arrays | None:

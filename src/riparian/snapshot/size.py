@@ -12,27 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian import _core
 from riparian.engine.rules import TREE_BYTES
-from riparian.engine.trees import Arrays, TreeArrays
+from riparian.engine.trees import Arrays, StreamCounts, TreeArrays
 from riparian.parameters.forests import LINK_BYTES
-from riparian.snapshot.arrays import DTYPES, Trees, counters, words
+from riparian.snapshot.arrays import DTYPES, OFFSETS, Trees, shapes
 from riparian.snapshot.errors import require
 from riparian.snapshot.header import Header
 from riparian.snapshot.kept import FIELDS
 
-# Rough sizes in bytes of what the core holds once each; see core/tree.hpp and core/leaf.hpp.
-TREE, NODE, LEAF, CANDIDATES = 8192, 16, 160, 256
-
-# And of kept points; see core/kept/ and core/rules/keeping.hpp.
-SEGMENT, KEPT_POINT, LISTED_LEAF = 1024, 128, 128
-
-# And of the window of a detector, per sum of it; see core/drift/adwin.hpp.
-DETECTOR = 4096
+SIZES = _core.sizes
+TREE = SIZES["tree"] + 2 * 4096  # with the first page of each of its pools
+LEAF = SIZES["leaf"] + 2 * SIZES["node"] + SIZES["waiting_leaf"]
+ROW_OF_POINT = 40  # bytes of a kept point at the most: weight, and end and width of a sparse row
 
 WIDTHS = {name: dtype.itemsize for name, dtype in DTYPES.items()}
 WIDTHS |= {field.name: np.dtype(field.dtype).itemsize for field in FIELDS}
 
-POOL = 1.25  # what a pool may leave over in a block
+POOL = 1.25  # what a pool may leave over in a block, and an array at its end
 
 UNKNOWN_MEMORY = 2**33  # taken as the machine's where it does not tell
 
@@ -74,37 +71,50 @@ def core_bytes(trees: Trees, header: Header) -> float:
     """About what the core will hold; as floats, which do not overflow."""
     m = header.parameters.split_points
     dims = trees.dims.astype(np.float64)
-    each = counters(dims, m)  # of one row
-    fixed = CANDIDATES + 8 * m + 4 * m * dims + np.maximum(4 * dims, 64)
-    totals = each * _width(trees.received)
-    sums = trees.summed * each * (8 + _width(trees.structure.count))
-    held = fixed + totals + sums
-    streams = [trees.structure] if header.one_stream else [trees.structure, trees.estimation]
-    for counts in streams:
+    each, words = shapes(trees.dims, m)
+    feature = 4.0 * (OFFSETS if header.depth else 1)
+    fixed = SIZES["candidates"] + 8 * m + 4 * m * dims + np.maximum(feature * dims, 64)
+    sums = trees.summed * each * (8 + _width_of_sums(trees.structure))
+    held = fixed + each * _width_of_sums(trees.estimation) + sums
+    for counts in (trees.structure, trees.estimation):
         length = counts.length.astype(np.float64)
         room = np.exp2(np.ceil(np.log2(np.maximum(length, 8))))  # points, doubled when full
-        kept = room * (8 * words(dims, m) + 4)
         rows = length * each * _width(counts.count)
-        held += np.where(counts.counted, rows, kept)
+        held += np.where(counts.counted, rows, room * (8 * words + 4))
     # While it comes back, kept points are counted for a moment, in a row for every class.
     moment = each.max(initial=0.0) * max(1, header.arrived)
-    histogram = len(trees.histogram) * _width(trees.histogram)
-    small = len(trees.child) * NODE + len(trees.leaf_born) * LEAF + histogram
-    small += trees.memory.nbytes + len(trees.window_sums) * DETECTOR
+    small = len(trees.histogram) * _width(trees.histogram) + float(len(trees.leaf_born) * LEAF)
+    small += trees.memory.nbytes + _detector_bytes(trees)
     roots = len(header.trees) * (TREE + 16.0 * m)
     return float(POOL * (held.sum() + small) + roots + moment)
+
+
+def _detector_bytes(trees: Trees) -> float:
+    """Rows of buckets up to the largest and one more, in room that doubles; and the replacements."""
+    rows = 2.0 + float(trees.bucket_row.max(initial=0))
+    return len(trees.window.received) * 2 * rows * SIZES["detector_row"] + 2 * trees.replaced.nbytes
 
 
 def kept_bytes(kept: Arrays, arrays: Arrays, header: Header) -> float:
     """About what the core will hold of the kept points, and of the lists of them."""
     if not header.kept_points:
         return 0.0
-    n = len(kept.get("kept_label", ()))
-    room = n + 2.0 * SEGMENT  # a segment of points is made at once
-    points = room * KEPT_POINT + 2.0 * sum(array.nbytes for array in kept.values())
-    rows = 0.0 if header.depth or header.sparse or n == 0 else room * 4.0 * header.n_dims
+    n, per_segment = len(kept.get("kept_label", ())), _core.segment_points
+    segments = n / per_segment + 2.0  # a segment of points is made at once
+    points = segments * (SIZES["segment"] + per_segment * ROW_OF_POINT)
+    points += 2.0 * sum(array.nbytes for array in kept.values())
+    points += len(kept.get("kept_shapes", ())) * SIZES["kept_image"]
+    dense = not (header.depth or header.sparse or n == 0)
+    rows = segments * per_segment * 4.0 * header.n_dims if dense else 0.0
     links = len(header.trees) * (n + 64.0) * LINK_BYTES
-    return points + rows + links + len(arrays["leaf_born"]) * float(LISTED_LEAF)
+    listed = len(arrays["leaf_born"]) * SIZES["listed_leaf"] * POOL
+    return points + rows + links + listed
+
+
+def _width_of_sums(counts: StreamCounts) -> int:
+    """Bytes of a sum over the rows of a leaf, or over the points that it keeps."""
+    most = int(counts.length.max(initial=0)) * max(1, int(counts.count.max(initial=0)))
+    return np.min_scalar_type(min(most, 2**64 - 1)).itemsize
 
 
 def _width(values: NDArray[Any]) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from riparian.engine import native
 from riparian.engine.categories import CategoryTables
 from riparian.engine.engine import State
@@ -19,9 +21,28 @@ def encode(about: Header, state: State, tables: CategoryTables | None = None) ->
     return container.pack(header.write(about), stored)
 
 
+class Contents(NamedTuple):
+    """What the bytes of a snapshot say, once all of it is safe."""
+
+    about: Header
+    tables: CategoryTables | None
+    trees: Arrays  # of all trees end to end
+    lengths: arrays.Lengths
+    kept: Arrays
+
+
 def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.NativeEngine]:
     """What the bytes say, and the engine; all is checked before the engine is made."""
     limit = size.default_max_bytes() if max_bytes is None else max_bytes
+    about, tables, trees, lengths, points = read(data, limit)
+    state = State(about.points, arrays.split(trees, lengths), kept.for_core(points, about))
+    try:
+        return about, engine_of(about, state, tables)
+    except MemoryError as error:
+        raise SnapshotError("size", f"the forest cannot be held in memory: {error}") from None
+
+
+def read(data: bytes, limit: int) -> Contents:
     text, stored = container.unpack(data)
     header.check_format(container.read_json(text, "header"))
     stored = container.check_digest(text, stored)
@@ -29,17 +50,14 @@ def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.NativeEng
     size.check_arrays_size(stored, limit)
     tables, stored = categories.read(stored, about, limit)
     of_trees, points = _parted(stored)
-    trees, points = arrays.widen(of_trees, about), kept.widen(points, about)
-    lengths = arrays.measure(trees, about)
-    whole = check(trees, lengths, kept.check(points, about), about)
+    of_trees, points = arrays.widen(of_trees, about), kept.widen(points, about)
+    trees, lengths = arrays.complete(of_trees, about)
+    trees = check(trees, lengths, about)
+    kept.check(points, about)
     categories.check(tables, trees, points, about)
-    size.check_core_size(whole, points, about, limit)
+    size.check_core_size(trees, points, about, limit)
     size.check_budget(about)
-    state = State(about.points, arrays.split(whole, lengths), kept.for_core(points, about))
-    try:
-        return about, engine_of(about, state, tables)
-    except MemoryError as error:
-        raise SnapshotError("size", f"the forest cannot be held in memory: {error}") from None
+    return Contents(about, tables, trees, lengths, points)
 
 
 def _parted(stored: Arrays) -> tuple[Arrays, Arrays]:
