@@ -22,6 +22,7 @@ from riparian import (
 from riparian.depth import DepthForestClassifier, DepthSaffariClassifier
 from riparian.engine.native import ColumnEngine
 from riparian.explain import Explainer
+from riparian.loading import from_bytes
 from riparian.snapshot import container
 from riparian.snapshot.errors import SnapshotError
 
@@ -391,7 +392,7 @@ def explain(forest: Any, X: Any) -> None:
 def grow(random: Random, data: bytes) -> bytes:
     """The snapshot of the forest in the file, once it has learned batches of points at random."""
     forest = from_bytes(data)
-    if forest._prediction_only:
+    if forest.model_.prediction_only:
         return data
     points = points_for(forest)
     classes = forest.classes_ if len(forest.classes_) else np.array([0, 1])

@@ -311,12 +311,12 @@ def test_a_folder_is_not_replaced_and_a_missing_one_not_made(tmp_path):
 
 def test_an_array_that_a_file_is_too_old_for_is_read_as_zeros(monkeypatch):
     forest = learned(**KINDS["young and settled leaves"])
-    assert any(tree["received"].any() for tree in forest._native.save().trees)
+    assert any(tree["received"].any() for tree in forest.model_.engine.save().trees)
     later = arrays.SAVED["received"]._replace(since=arrays.FORMAT + 1)
     monkeypatch.setitem(arrays.SAVED, "received", later)
     header, stored = opened(forest.to_bytes())
     assert "received" not in stored
-    trees = riparian.from_bytes(sealed(header, stored))._native.save().trees
+    trees = riparian.from_bytes(sealed(header, stored)).model_.engine.save().trees
     assert not any(tree["received"].any() for tree in trees)
 
 
