@@ -19,6 +19,13 @@ def test_the_version_is_stated_in_pyproject_and_nowhere_else():
         assert stated not in path.read_text(), path
 
 
+def test_the_experiments_are_of_the_same_version_and_need_it():
+    experiments = tomllib.loads((ROOT / "experiments/pyproject.toml").read_text())["project"]
+    version = PROJECT["project"]["version"]
+    assert experiments["version"] == version
+    assert f"riparian[cli]=={version}" in experiments["dependencies"]
+
+
 def test_citation_and_changelog_are_of_this_version_and_one_date():
     version = PROJECT["project"]["version"]
     citation = (ROOT / "CITATION.cff").read_text()
