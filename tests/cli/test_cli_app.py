@@ -137,7 +137,11 @@ print(*{{"scipy", "sklearn", "pandas", "pyarrow", "plotly", "joblib"}} & sys.mod
 def test_without_their_package_the_commands_of_the_experiments_say_how_to_get_it(command):
     program = f"""
 import sys
-sys.modules["riparian_experiments"] = None  # as if it were not installed
+class NotInstalled:
+    def find_spec(name, *about):
+        if name == "riparian_experiments":
+            raise ModuleNotFoundError("not installed", name=name)
+sys.meta_path.insert(0, NotInstalled)
 sys.argv = ["riparian", *{command.split()}]
 from riparian.cli import main
 main()
