@@ -32,7 +32,9 @@ def test_citation_and_changelog_are_of_this_version_and_one_date():
     stated = dict(re.findall(r"^(version|date-released): (\S+)$", citation, re.MULTILINE))
     changes = (ROOT / "CHANGELOG.md").read_text()
     heading = re.search(r"^## (\S+), (\d{4}-\d{2}-\d{2})$", changes, re.MULTILINE)
-    assert heading is not None and heading.start() == changes.index("\n## ") + 1
+    assert heading is not None
+    before = re.findall(r"^## .*$", changes[: heading.start()], re.MULTILINE)
+    assert all(line.endswith(" (unreleased)") for line in before)
     assert heading.groups() == (version, stated["date-released"])
     assert stated["version"] == version
 
