@@ -23,11 +23,15 @@ help: ## say what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 23
 
 .PHONY: venv
-venv: $(VENV)/.stamp ## make .venv, with the package built and installed in it
+venv: $(VENV)/.experiments ## make .venv, with both packages installed in it
 
 # Not isolated: the build directory is kept, and only what has changed is compiled again.
 $(VENV)/.stamp: $(BUILD_FILES) $(VENV)/.build-requirements
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.experiments: experiments/pyproject.toml $(VENV)/.stamp
+	$(BIN)/pip install --quiet --editable ./experiments
 	@touch $@
 
 # The backend itself says whether it needs CMake and Ninja from the package index.
@@ -88,7 +92,7 @@ SANITIZED_RUN = env \
 .PHONY: sanitize
 sanitize: $(SANITIZED)/.stamp ## run the tests of the engine with address and undefined behaviour checked
 	$(SANITIZED_RUN) -c 'import riparian._core as core; assert core.sanitized, core.__file__'
-	$(SANITIZED_RUN) $(PYTEST) -m engine -p no:cacheprovider tests
+	$(SANITIZED_RUN) $(PYTEST) -m engine -p no:cacheprovider tests experiments/tests
 
 # The baseline kernels only: they are all the same to threads.
 build/threads: tests/core/threads.cpp $(wildcard core/*.?pp core/*/*)
@@ -158,8 +162,8 @@ sdist: sdist-installed ## pack the source, install that in an environment of its
 
 .PHONY: sdist-full
 sdist-full: sdist-installed ## the same, with all of the tests
-	$(SDIST)/venv/bin/pip install --quiet "$$(echo $(SDIST)/riparian-*.tar.gz)[dev]"
-	cd $(SDIST)/source && ../venv/bin/python -m pytest -p no:cacheprovider tests --pyargs riparian
+	$(SDIST)/venv/bin/pip install --quiet "$$(echo $(SDIST)/riparian-*.tar.gz)[dev]" $(SDIST)/source/experiments
+	cd $(SDIST)/source && ../venv/bin/python -m pytest -p no:cacheprovider tests experiments/tests --pyargs riparian
 
 WHEEL := build/wheel
 # Nothing but the new environment is on the path: where something needs a compiler, it fails.

@@ -22,8 +22,8 @@ from benchmarks import record
 from benchmarks.depth_render import peak_resident_mb
 from riparian import Geometric
 from riparian.depth import DepthForestClassifier, sample_pixels
-from riparian.depth.body import PART_NAMES, Pictures, train_test_poses
-from riparian.experiments.studies.kinect import Settings
+from riparian_experiments.body import PART_NAMES, Pictures, train_test_poses
+from riparian_experiments.kinect import Settings
 
 CLASSES = np.arange(len(PART_NAMES))
 NEVER = Geometric(1e9, 1.01)  # an α that no leaf reaches

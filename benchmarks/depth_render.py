@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks import record
-from riparian.depth.body import Pictures, Pose, train_test_poses
+from riparian_experiments.body import Pictures, Pose, train_test_poses
 
 SIZES = ((320, 240), (640, 480))
 

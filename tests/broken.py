@@ -19,10 +19,12 @@ from typing import Any
 import numpy as np
 
 from riparian import reference
-from riparian.experiments import Cell, Panel, Row, Study, curve_of, write_all
 from riparian.parameters.forests import Parameters
 from riparian.parameters.schedules import Geometric
 from riparian.reference_kept import KeepingForest, KeepingTree
+from riparian_experiments.curves import Panel, curve_of
+from riparian_experiments.results import write_all
+from riparian_experiments.study import Cell, Row, Study
 
 from engines import parameters
 from equivalence import reference_forest

@@ -7,15 +7,12 @@ import pty
 import re
 import subprocess
 import sys
-from typing import get_type_hints
 
 import pytest
 
 import riparian
-from riparian.cli.commands.experiment import UspsForest
-from riparian.cli.option_groups.kinect import KinectOptions
+from riparian.cli import app
 from riparian.cli.output.display import Status
-from riparian.experiments.studies import kinect, usps
 
 from commands import RIPARIAN, SMALL, call, run, said, table, write
 
@@ -134,24 +131,37 @@ print(*{{"scipy", "sklearn", "pandas", "pyarrow", "plotly", "joblib"}} & sys.mod
     assert (done.stdout, done.stderr) == ("\n", "")
 
 
-def test_the_commands_know_the_choices_and_sizes_of_the_experiments():
-    assert {*UspsForest} == {*usps.Method}
-    hints = get_type_hints(KinectOptions, include_extras=True)
-    for option, of in KINECT_SIZES.items():
-        quick, full = of(kinect.QUICK), of(kinect.Settings())
-        sizes = f"[{full}]" if quick == full else f"[quick: {quick}; full: {full}]"
-        assert hints[option].__metadata__[0].help.endswith(sizes), option
+@pytest.mark.parametrize(
+    "command", ["experiment mixture --out o", "experiment --help", "data usps"]
+)
+def test_without_their_package_the_commands_of_the_experiments_say_how_to_get_it(command):
+    program = f"""
+import sys
+class NotInstalled:
+    def find_spec(name, *about):
+        if name == "riparian_experiments":
+            raise ModuleNotFoundError("not installed", name=name)
+sys.meta_path.insert(0, NotInstalled)
+sys.argv = ["riparian", *{command.split()}]
+from riparian.cli import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"error: .*: pip install riparian-experiments .*\n", done.stderr)
 
 
-KINECT_SIZES = {
-    "size": lambda s: "{}x{}".format(*s.size),
-    "train": lambda s: s.train,
-    "test": lambda s: s.test,
-    "test_on_the_way": lambda s: s.test_on_the_way,
-    "per_class": lambda s: s.per_class,
-    "trees": lambda s: s.common.trees,
-    "candidates": lambda s: s.common.candidates,
-    "offset_std": lambda s: s.common.offset_std,
-    "fringe": lambda s: s.ours.fringe,
-    "max_depth": lambda s: s.saffari.max_depth,
-}
+def test_without_their_package_help_still_lists_the_commands_of_the_experiments(monkeypatch):
+    real = app.import_module
+    missing = ModuleNotFoundError("not installed", name="riparian_experiments")
+
+    def without(name):
+        if name.startswith("riparian_experiments"):
+            raise missing
+        return real(name)
+
+    monkeypatch.setattr(app, "import_module", without)
+    done = call("--help")
+    assert done.exit_code == 0 and done.stdout.count("Needs the package riparian-experiments.") == 2

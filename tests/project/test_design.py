@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 DESIGN = (ROOT / "DESIGN.md").read_text()
 HEADING = "## How the code is laid out\n"
 ENTRY = re.compile(r"^(?P<indent> +)(?P<name>[\w./-]+)(?: {2,}|$)")
-PATH = re.compile(r"`((?:core|src|tests|docs|benchmarks|examples|fuzz)/[\w./-]*)`")
+PATH = re.compile(r"`((?:core|src|experiments|tests|docs|benchmarks|examples|fuzz)/[\w./-]*)`")
 
 
 def layout(text: str) -> list[str]:
@@ -56,3 +56,9 @@ def test_the_layout_names_every_module_and_package():
     modules = {f"src/riparian/{path.name}" for path in package.glob("[!_]*.py")}
     packages = {f"src/riparian/{path.parent.name}/" for path in package.glob("*/__init__.py")}
     assert modules | packages <= set(layout(DESIGN))
+
+
+def test_the_layout_names_every_package_of_the_experiments():
+    package = "experiments/src/riparian_experiments/"
+    packages = {f"{package}{path.parent.name}/" for path in (ROOT / package).glob("*/__init__.py")}
+    assert packages and packages <= set(layout(DESIGN))

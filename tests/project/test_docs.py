@@ -27,8 +27,8 @@ from typer.testing import CliRunner
 
 from riparian.cli.app import app
 from riparian.cli.learning.checkpoint import Checkpoint
-from riparian.experiments.data import dataset
-from riparian.experiments.data.readers import Part
+from riparian_experiments import datasets
+from riparian_experiments.readers import Part
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -63,16 +63,16 @@ def name_of(page: Path) -> str:
 @pytest.fixture(autouse=True)
 def few_points(monkeypatch):
     """A page that learns a whole data set learns a part of it here."""
-    load = dataset.load
+    load = datasets.load
 
     def part(rows: Part) -> Part:
         return Part(rows.X[:200], rows.y[:200])
 
-    def load_few(path: Path | None) -> dataset.DataSet:
+    def load_few(path: Path | None) -> datasets.DataSet:
         found = load(path)
         return replace(found, train=part(found.train), test=part(found.test))
 
-    monkeypatch.setattr(dataset, "load", load_few)
+    monkeypatch.setattr(datasets, "load", load_few)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
@@ -179,6 +179,7 @@ BRINGS = {
     "onnxruntime": ("export",), "treelite": ("export",), "matplotlib": ("plot", "cli"),
     "mlflow": ("riparian mlflow",), "skops": ("skops",), "pandas": ("pandas",),
     "riparian learn": ("cli", "serve"), "riparian serve": ("[serve]",), "riparian export": ("export",),
+    "riparian_experiments": ("riparian-experiments",),
 }  # fmt: skip
 
 

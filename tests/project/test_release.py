@@ -19,13 +19,22 @@ def test_the_version_is_stated_in_pyproject_and_nowhere_else():
         assert stated not in path.read_text(), path
 
 
+def test_the_experiments_are_of_the_same_version_and_need_it():
+    experiments = tomllib.loads((ROOT / "experiments/pyproject.toml").read_text())["project"]
+    version = PROJECT["project"]["version"]
+    assert experiments["version"] == version
+    assert f"riparian[cli]=={version}" in experiments["dependencies"]
+
+
 def test_citation_and_changelog_are_of_this_version_and_one_date():
     version = PROJECT["project"]["version"]
     citation = (ROOT / "CITATION.cff").read_text()
     stated = dict(re.findall(r"^(version|date-released): (\S+)$", citation, re.MULTILINE))
     changes = (ROOT / "CHANGELOG.md").read_text()
     heading = re.search(r"^## (\S+), (\d{4}-\d{2}-\d{2})$", changes, re.MULTILINE)
-    assert heading is not None and heading.start() == changes.index("\n## ") + 1
+    assert heading is not None
+    before = re.findall(r"^## .*$", changes[: heading.start()], re.MULTILINE)
+    assert all(line.endswith(" (unreleased)") for line in before)
     assert heading.groups() == (version, stated["date-released"])
     assert stated["version"] == version
 

@@ -20,5 +20,6 @@ def test_the_folders_of_the_tests_are_those_of_the_package():
 
 def test_no_two_files_of_the_tests_have_the_same_name():
     """pytest imports them by name."""
-    names = [path.name for path in (ROOT / "tests").rglob("*.py")]
+    tests = [ROOT / "tests", ROOT / "experiments/tests"]
+    names = [path.name for folder in tests for path in folder.rglob("*.py")]
     assert len(names) == len(set(names))

@@ -19,6 +19,7 @@ COMMANDS = (
     "experiment",
     "data",
 )
+IN_EXPERIMENTS = {"experiment", "data"}  # commands of the package riparian-experiments
 
 
 class Commands(TyperGroup):
@@ -30,9 +31,21 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return None
-        command = typer.main.get_command(import_module(f"riparian.cli.commands.{cmd_name}").app)
+        command = typer.main.get_command(_module(cmd_name).app)
         command.name = cmd_name
         return command
+
+
+def _module(command: str) -> Any:
+    """Return the module of a command; without the package that has it, one that says how to get it."""
+    if command not in IN_EXPERIMENTS:
+        return import_module(f"riparian.cli.commands.{command}")
+    try:
+        return import_module(f"riparian_experiments.cli.{command}")
+    except ModuleNotFoundError as error:
+        if error.name != "riparian_experiments":
+            raise
+        return import_module("riparian.cli.commands.not_installed")
 
 
 app = typer.Typer(

@@ -1,0 +1,51 @@
+"""Sequences that make an item when it is asked for, and randomness by key (R13).
+
+A draw depends on its purpose and its numbers alone, so an item is the same every time.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import TypeVar, overload
+
+import numpy as np
+
+Item = TypeVar("Item", covariant=True)
+
+
+class Lazy(Sequence[Item]):
+    """A subclass says how many items there are and makes item i; indexing and slicing are here."""
+
+    @abstractmethod
+    def _make(self, i: int) -> Item:
+        """Item i, which must be the same every time."""
+
+    @overload
+    def __getitem__(self, i: int) -> Item: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Item]: ...
+    def __getitem__(self, i: int | slice) -> Item | list[Item]:
+        if isinstance(i, slice):
+            return [self._make(k) for k in range(len(self))[i]]
+        return self._make(range(len(self))[i])
+
+
+class Draw(IntEnum):
+    """What is drawn, and the numbers that go with it."""
+
+    POSE = 0  # a random pose: its number
+    PICTURE = 1  # build and view: the number of the picture
+    SPLIT = 2  # which clips are for testing
+    TURN = 3  # the order of the clips: whether to test, and which time
+    FRAMES = 4  # the order of the frames: the number of the clip
+
+
+def generator(seed: int, purpose: Draw, *numbers: int) -> np.random.Generator:
+    """The generator of one draw."""
+    # Two words each: otherwise a large seed could equal another seed and its number.
+    words = [
+        half for value in (seed, purpose, *numbers) for half in (value & 0xFFFFFFFF, value >> 32)
+    ]
+    return np.random.default_rng(words)

@@ -1,0 +1,1 @@
+"""The commands `riparian experiment` and `riparian data`; `riparian-experiment` has both."""

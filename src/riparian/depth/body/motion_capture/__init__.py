@@ -1,1 +1,0 @@
-"""Poses that somebody struck: clips of motion capture, and the files that they come from."""

@@ -1,1 +1,0 @@
-"""Skeletons with turned joints, and poses drawn at random."""

@@ -1,1 +1,0 @@
-"""The data sets that experiments learn from: fetched, found and read."""

@@ -1,1 +1,0 @@
-"""Rows as curves, and curves as figures and tables."""

@@ -1,1 +1,0 @@
-"""The experiments one by one: the forests that are compared, and what is measured of them."""

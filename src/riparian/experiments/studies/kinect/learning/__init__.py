@@ -1,1 +1,0 @@
-"""One forest of one run: its stream, its progress, how it is judged and what it costs."""

@@ -1,1 +1,0 @@
-"""What this experiment writes besides its curves: parts, costs and pictures."""
