@@ -163,8 +163,8 @@ def _door(block: Block) -> float:
     forest.partial_fit(*(part[:100] for part in block))
     began = time.process_time()
     X, y = forest._checked_batch(*block, first=False, at_least=0)
-    forest._labels.check(y)
-    arrivals = forest._labels.join(y)
+    forest.model_.target.check(y)
+    arrivals = forest.model_.target.join(y)
     ref = ray.put(_batch(X, arrivals))
     took = time.process_time() - began
     del ref
