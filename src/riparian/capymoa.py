@@ -15,7 +15,7 @@ from riparian.engine.categories import CategoryTables, Table, bytes_of_tables
 from riparian.model.classes import Classes
 from riparian.model.model import Model
 from riparian.model.rows import as_rows
-from riparian.parameters.declare import constructed, described
+from riparian.parameters.declare import constructed, declared, described
 from riparian.parameters.forests import (
     SEED,
     AdaptiveParameters,
@@ -86,6 +86,8 @@ class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
     def __post_init__(self) -> None:
         if not self.schema.is_classification():
             raise ValueError("schema must be of a classification task, got one of regression")
+        # CapyMOA's `get_params` reads these; it collects them from an `__init__` in the body of a class.
+        self._params = {name: getattr(self, name) for name in declared(type(self))}
         parameters = self._parameters_class.of(
             self, seed=SEED.checked("random_seed", self.random_seed)
         )
