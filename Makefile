@@ -11,12 +11,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 SANITIZED := build/sanitize
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+CONSTRAINTS ?= # such as constraints.txt: install exactly these versions
+ifneq ($(CONSTRAINTS),)
+export PIP_CONSTRAINT := $(abspath $(CONSTRAINTS))
+endif
 
 export CXX
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 BUILD_FILES := pyproject.toml CMakeLists.txt $(wildcard core/*.?pp core/*/*)
 PYTHON_FILES := $(shell find src/riparian -name '*.py')
+CPP_FILES := $(shell find core tests/core -name '*.?pp')
 
 .PHONY: help
 help: ## say what can be made
@@ -55,10 +60,25 @@ test: venv ## run the tests, and the examples in the docstrings
 	$(BIN)/python $(PYTEST) -m 'not ray'
 	$(BIN)/python -m pytest --timeout 600 -m ray
 
+.PHONY: coverage
+coverage: venv ## run the tests and show which lines they reach, as a table and in build/coverage/html
+	$(BIN)/python $(PYTEST) -m 'not ray' --cov --cov-report=
+	$(BIN)/python -m pytest --timeout 600 -m ray --cov --cov-append --cov-report=term --cov-report=html
+
 .PHONY: lint
 lint: venv ## check style and format
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
+
+.PHONY: format
+format: venv ## format all sources
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(CPP_FILES)
+
+.PHONY: phrases
+phrases: ## list phrases that the project does not use (CONTRIBUTING.md, Words)
+	$(PYTHON) tests/project/phrases.py
 
 .PHONY: types
 types: venv ## check types
@@ -179,6 +199,11 @@ wheel: venv ## build a wheel, install it in an environment without a compiler, a
 
 .PHONY: check
 check: test lint types sanitize threads fuzz docs sdist wheel ## the full check: what CI runs
+
+# What the environment holds, without riparian itself.
+.PHONY: constraints
+constraints: venv ## write constraints.txt: the versions in .venv
+	$(BIN)/pip freeze --exclude-editable --exclude riparian > constraints.txt
 
 .PHONY: bench
 bench: venv ## measure ours beside the peers: few streams, and short ones
