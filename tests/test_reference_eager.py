@@ -317,6 +317,20 @@ def test_r24_the_children_of_a_leaf_that_was_eager_begin_with_its_estimation_poi
     assert tree.eager_shares()[2] == Fraction(2, 3)
 
 
+def test_r24_after_the_turn_structure_points_alone_say_when_and_where_to_look():
+    tree = feed(CoinTree(kept_points=4), i(0), e(5), e(6), s(7), s(8))
+    assert (tree.n_arrivals(tree.root), tree.next_look[0]) == (2, 3)
+    tree.select_candidates(tree.root)
+    assert sorted(split.threshold for split in tree.root.candidates) == [7, 8]
+
+
+def test_r24_an_eager_vote_is_one_of_the_first_w_points():
+    tree = CoinTree(kept_points=4, min_gain=0.1)
+    feed(tree, i(0), i(0), s(1, "a"), e(1, "a"), e(2, "a"), s(2, "b"))
+    assert votes(tree) == {0: (3, {"a": 3}), 1: (1, {"a": 1}), 2: (1, {"a": 1})}
+    assert tree.eager_shares() == {1: Fraction(1), 2: Fraction(0)}
+
+
 def test_r24_children_of_a_settled_leaf_have_a_bound_on_votes_and_eager_votes():
     tree = CoinTree(kept_points=4, min_gain=0.9)
     feed(tree, e(1, copies=3), s(1), e(2), s(1), s(1))
