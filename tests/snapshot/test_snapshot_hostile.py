@@ -35,7 +35,7 @@ from hypothesis import strategies as st
 
 import riparian
 from riparian.engine.trees import TreeArrays
-from riparian.snapshot import size
+from riparian.snapshot import size, state
 
 from snapshots import changed, opened, scratched, sealed, survive
 
@@ -533,12 +533,8 @@ def test_a_file_larger_than_may_be_is_not_even_read(tmp_path):
 
 def test_the_estimate_is_no_less_than_what_the_forest_holds():
     for kind in ALL_KINDS:
-        header, arrays = opened(snapshot(kind))
-        forest = riparian.from_bytes(sealed(header, arrays))
-        about = riparian.snapshot.header.read(json.dumps(header), 2**40)
-        _, arrays = riparian.snapshot.categories.read(arrays, about, 2**40)
-        trees, points = riparian.snapshot.state._parted(arrays)
-        trees = riparian.snapshot.arrays.widen(trees, about)
+        forest = riparian.from_bytes(snapshot(kind))
+        about, _, trees, _, points = state.read(snapshot(kind), 2**40)
         memory = forest.memory()
         held = size.core_bytes(TreeArrays.end_to_end(trees), about)
         shared = size.kept_bytes(points, trees, about)
