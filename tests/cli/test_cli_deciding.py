@@ -10,7 +10,7 @@ import pytest
 
 from riparian.cli.errors import BadData, BadUsage
 from riparian.cli.features.choosing import choose_columns
-from riparian.cli.option_groups.columns import ColumnOptions, Encode
+from riparian.cli.option_groups.columns import ColumnOptions
 from riparian.cli.sources.formats import Reading
 from riparian.cli.sources.stream import Stream
 
@@ -96,18 +96,16 @@ def test_arff_says_itself_what_is_nominal_and_what_is_a_date(tmp_path):
 
 def test_the_user_decides_otherwise(tmp_path):
     path = write(mixed(), tmp_path / "t.csv")
-    found = chosen(
-        path, categorical=["number", "when", "old"], ignore=["id", "clock"], encode=Encode.HASH
-    )
+    found = chosen(path, categorical=["number", "when", "old"], ignore=["id", "clock"])
     assert words(found) == {
         "number": "category",
         "width": "number",
         "old": "category",
-        "city": "text, encoded: hash",
+        "city": "category",
         "when": "category",
         "day": WORDS["day"],
     }
-    assert found.columns.categorical == [0, 2, 67]
+    assert found.columns.categorical == [0, 2, 3, 4]
     assert found.columns.ignored == ("id", "clock")
 
 

@@ -35,7 +35,7 @@ class Columns(ABC):
 
     @abstractmethod
     def points(self, batch: Batch, *, follow: bool = False) -> Points:
-        """The features of some rows; with `follow`, encoders learn texts never seen before."""
+        """The features of some rows; with `follow`, the first date of a column sets its origin."""
 
     def labels(self, batch: Batch) -> NDArray[Any]:
         """The labels of some rows."""
