@@ -14,8 +14,8 @@ import time
 import pytest
 
 import riparian
-from riparian.cli.errors import BadUsage
 from riparian.cli.learning.checkpoint import Checkpoint, Every
+from riparian.sources.errors import BadUsage
 
 import learn_crash
 from commands import SMALL, call, learn, said, start, table, write

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from riparian.cli.errors import BadData, BadUsage
 from riparian.cli.features.choosing import choose_columns
 from riparian.cli.option_groups.columns import ColumnOptions
-from riparian.cli.sources.formats import Reading
-from riparian.cli.sources.stream import Stream
+from riparian.sources.errors import BadData, BadUsage
+from riparian.sources.formats import Reading
+from riparian.sources.stream import Stream
 
 from commands import SMALL, call, write
 
@@ -217,7 +217,7 @@ def test_only_the_first_rows_decide_however_they_are_cut(tmp_path, monkeypatch):
     assert first == "date: seconds since 2024-05-01 11:00 UTC, hour"
     assert words(chosen(path, limit=10))["when"] == first
     for rows in (1, 3, 10, 11):
-        monkeypatch.setattr("riparian.cli.sources.parquet.MOST_ROWS", rows)
+        monkeypatch.setattr("riparian.sources.parquet.MOST_ROWS", rows)
         assert words(chosen(path, category_rows=10))["when"] == first
 
 

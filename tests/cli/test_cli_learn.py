@@ -12,10 +12,10 @@ import pytest
 
 import riparian
 from riparian import AdaptiveForestClassifier, Geometric, OnlineForestClassifier, Polynomial
-from riparian.cli.features.target import Target
 from riparian.cli.option_groups.forest import ForestOptions
 from riparian.cli.option_groups.stream import StreamOptions
 from riparian.evaluation import Prequential
+from riparian.table.target import Target
 
 from commands import SMALL, call, learn, said, table, write
 

@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 
-from riparian.cli.errors import BadData, BadUsage, names
-from riparian.cli.features.columns import Columns
-from riparian.cli.features.deciding import Decision, Wishes, decide, first_kind, otherwise
-from riparian.cli.features.sparse import SparseColumns
-from riparian.cli.features.table import TableColumns, check_there
-from riparian.cli.features.target import Target
 from riparian.cli.option_groups.columns import ColumnOptions
-from riparian.cli.sources.libsvm import LABEL, LibsvmSource
-from riparian.cli.sources.opening import open_source
-from riparian.cli.sources.source import Kind, Source
-from riparian.cli.sources.stream import Stream
+from riparian.sources.errors import BadData, BadUsage, names
+from riparian.sources.libsvm import LABEL, LibsvmSource
+from riparian.sources.opening import open_source
+from riparian.sources.source import Kind, Source
+from riparian.sources.stream import Stream
+from riparian.table.columns import Columns
+from riparian.table.deciding import Decision, Wishes, decide, first_kind, otherwise
+from riparian.table.sparse import SparseColumns
+from riparian.table.table import TableColumns, check_there
+from riparian.table.target import Target
 
 
 @dataclass(frozen=True)

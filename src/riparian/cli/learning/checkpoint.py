@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from riparian.cli.errors import BadData, BadUsage, CommandError
-from riparian.cli.features.columns import Columns
 from riparian.cli.model_file import load_model, model_bytes
 from riparian.cli.option_groups.forest import flag
 from riparian.cli.output.files import write_file
-from riparian.cli.sources.stream import Stream
 from riparian.evaluation import Prequential
 from riparian.explain import RowSample, SurestMistakes
 from riparian.forest import OnlineForestClassifier
+from riparian.sources.errors import BadData, BadUsage, CommandError
+from riparian.sources.stream import Stream
+from riparian.table.columns import Columns
 from riparian.tools.files import remove_leftovers
 
 GONE = ("--hash-buckets",)  # options of 0.2, which change nothing without --encode

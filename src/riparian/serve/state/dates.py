@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from riparian.serve.items import Features
 
 if TYPE_CHECKING:
-    from riparian.cli.features.encoders import Encoder
-    from riparian.cli.features.table import TableColumns
+    from riparian.table.encoders import Encoder
+    from riparian.table.table import TableColumns
 
 
 class Dates:
@@ -34,7 +34,7 @@ class Dates:
 
     def fault(self, name: str, value: str) -> str | None:
         """Why a column cannot have a text; None if it can."""
-        from riparian.cli.features.encoders import Unreadable
+        from riparian.table.encoders import Unreadable
 
         encoder = self.texts[name]
         try:
@@ -62,7 +62,7 @@ def filled(
     encoder: Encoder, points: Sequence[Features], name: str, out: NDArray[np.float32]
 ) -> None:
     """Fill the features of a column. A text that cannot be read is left out: learning checks first."""
-    from riparian.cli.features.encoders import Unreadable
+    from riparian.table.encoders import Unreadable
 
     rest = list(points)
     while True:

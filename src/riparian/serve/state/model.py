@@ -243,8 +243,8 @@ def dates_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Da
     """None where every column is a feature as it is."""
     if extra is None or COLUMNS not in extra:
         return None
-    from riparian.cli.features.table import TableColumns
-    from riparian.cli.model_file import columns_of
+    from riparian.table.saved import columns_of
+    from riparian.table.table import TableColumns
 
     columns = columns_of(extra, forest)
     if not isinstance(columns, TableColumns) or categories_of(forest):

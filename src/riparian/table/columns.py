@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from riparian.cli.features.target import Target
-from riparian.cli.sources.source import Batch, Kind, Source
+from riparian.sources.source import Batch, Kind, Source
+from riparian.table.target import Target
 
 Points = Any  # rows of float32: an array, or a CSR matrix; or `MixedRows`, with categories
 

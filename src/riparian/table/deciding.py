@@ -16,8 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as compute
 import pyarrow.types as types
 
-from riparian.cli.errors import BadData, shown
-from riparian.cli.features.encoders import (
+from riparian.sources.csv import MISSING
+from riparian.sources.errors import BadData, shown
+from riparian.sources.source import Batch, Kind, Source, kind_of
+from riparian.table.encoders import (
     Category,
     Encoder,
     Number,
@@ -25,9 +27,7 @@ from riparian.cli.features.encoders import (
     Unreadable,
     without,
 )
-from riparian.cli.features.times import CLOCK, MOMENT, TWO_WAYS, Clock, moment_from
-from riparian.cli.sources.csv import MISSING
-from riparian.cli.sources.source import Batch, Kind, Source, kind_of
+from riparian.table.times import CLOCK, MOMENT, TWO_WAYS, Clock, moment_from
 
 LEAST_ID_ROWS = 100  # fewer can be all different by chance
 MOST_NAMED = 3  # categories

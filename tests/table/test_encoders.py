@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riparian.cli.features import encoders
-from riparian.cli.features.encoders import Category, Number, Numeral, Unreadable
-from riparian.cli.features.saved import columns_from_state
+from riparian.table import encoders
+from riparian.table.encoders import Category, Number, Numeral, Unreadable
+from riparian.table.saved import columns_from_state
 
 from commands import call, learn, table, write
 

@@ -9,16 +9,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from riparian.cli.errors import BadData, BadUsage, names, shown
-from riparian.cli.features.columns import Columns
-from riparian.cli.features.deciding import otherwise, what_to_do
-from riparian.cli.features.encoders import Category, Encoder, Number, Unreadable, without
-from riparian.cli.features.target import Target
-from riparian.cli.features.times import Moment
-from riparian.cli.sources.csv import CsvSource, no_header
-from riparian.cli.sources.libsvm import LibsvmSource
-from riparian.cli.sources.source import Batch, Kind, Source
 from riparian.engine.categories import Coded, MixedRows
+from riparian.sources.csv import CsvSource, no_header
+from riparian.sources.errors import BadData, BadUsage, names, shown
+from riparian.sources.libsvm import LibsvmSource
+from riparian.sources.source import Batch, Kind, Source
+from riparian.table.columns import Columns
+from riparian.table.deciding import otherwise, what_to_do
+from riparian.table.encoders import Category, Encoder, Number, Unreadable, without
+from riparian.table.target import Target
+from riparian.table.times import Moment
 
 
 class TableColumns(Columns):

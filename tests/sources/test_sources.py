@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_digits
 
 import riparian
-from riparian.cli.sources import raw
-from riparian.cli.sources.csv import Dialect
-from riparian.cli.sources.formats import Reading
-from riparian.cli.sources.opening import open_source
-from riparian.cli.sources.raw import Blocks, Raw
-from riparian.cli.sources.source import Kind
-from riparian.cli.sources.stream import Stream
+from riparian.sources import raw
+from riparian.sources.csv import Dialect
+from riparian.sources.formats import Reading
+from riparian.sources.opening import open_source
+from riparian.sources.raw import Blocks, Raw
+from riparian.sources.source import Kind
+from riparian.sources.stream import Stream
 
 from commands import SMALL, call, learn, run, said, table, write
 
@@ -60,8 +60,8 @@ def test_no_cut_into_files_and_batches_changes_a_bit(
     tmp_path, monkeypatch, expected, cuts, block_bytes, names, rows
 ):
     monkeypatch.setattr(raw, "BLOCK_BYTES", block_bytes)
-    monkeypatch.setattr("riparian.cli.sources.parquet.MOST_ROWS", rows)
-    monkeypatch.setattr("riparian.cli.sources.arrow.MOST_ROWS", rows)
+    monkeypatch.setattr("riparian.sources.parquet.MOST_ROWS", rows)
+    monkeypatch.setattr("riparian.sources.arrow.MOST_ROWS", rows)
     ends = sorted({0, *cuts, 300})
     parts = [
         write(table().slice(start, stop - start), tmp_path / f"{i}{name}")

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as compute
 from numpy.typing import NDArray
 
-from riparian.cli.errors import shown
-from riparian.cli.sources.csv import MISSING
-from riparian.cli.sources.source import Kind
 from riparian.engine.categories import Coded
+from riparian.sources.csv import MISSING
+from riparian.sources.errors import shown
+from riparian.sources.source import Kind
 
 
 class Unreadable(Exception):
