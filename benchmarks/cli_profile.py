@@ -82,12 +82,12 @@ start = time.perf_counter()
 import riparian.cli.app, riparian.cli.commands.learn, riparian.cli.learning.learner
 spent["import"] = time.perf_counter() - start
 timed("core", "riparian.engine.native", "Engine", "learn")
-timed("encode", "riparian.cli.features.table", "TableColumns", "points")
-timed("encode", "riparian.cli.features.target", "Target", "labels")
+timed("encode", "riparian.table.table", "TableColumns", "points")
+timed("encode", "riparian.table.target", "Target", "labels")
 timed("save", "riparian.cli.model_file", None, "model_bytes")
 timed("save", "riparian.cli.learning.checkpoint", None, "write_file")
-timed_batches("riparian.cli.sources.csv", "CsvSource")
-timed_batches("riparian.cli.sources.parquet", "ParquetSource")
+timed_batches("riparian.sources.csv", "CsvSource")
+timed_batches("riparian.sources.parquet", "ParquetSource")
 out = sys.argv.pop(1)
 try:
     riparian.cli.app.app(prog_name="riparian")

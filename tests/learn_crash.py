@@ -30,7 +30,7 @@ WAYS = {
     "two packed files": ["a.csv.gz", "b.csv.gz", "--threads", "2"],
     "adaptive": ["t.csv", "--adaptive", "--drift-confidence", "0.5"],
     "late labels": ["t.csv", "--delay", "700", "--block", "300"],
-    "encoded": ["t.csv", "--encode", "ordinal", "--max-categories", "5"],
+    "few categories": ["t.csv", "--max-categories", "2"],
     "balanced, the paper's forest": ["t.csv", "--class-weight", "balanced", "--kept-points", "0"],
     "within a budget": ["t.csv", "--max-memory", "300KB", "--kept-points", "500"],
 }

@@ -19,7 +19,7 @@ from riparian.serve.items import Lesson
 from riparian.serve.options import Options
 from riparian.serve.state.folder import Folder
 from riparian.serve.state.model import Model
-from riparian.serve.state.scores import Scores
+from riparian.serve.state.scores import LogScores
 
 from serve_process import Process
 
@@ -96,16 +96,16 @@ def check(state: Path, acknowledged: list[float]) -> int:
         assert len(set(acknowledged)) == len(acknowledged)
         offline, scores = learned_offline(lessons)
         assert folder.model.to_bytes({}) == offline.to_bytes({}), "the model is not that of the log"
-        assert folder.scores == scores
+        assert folder.scores.state() == scores.state()
         assert folder.model.points == len(lessons)
         return len(lessons)
     finally:
         folder.close()
 
 
-def learned_offline(lessons: list[Lesson]) -> tuple[Model, Scores]:
+def learned_offline(lessons: list[Lesson]) -> tuple[Model, LogScores]:
     offline = Model.new(OnlineForestClassifier(TREES, random_state=0), None)
-    scores = Scores()
+    scores = LogScores()
     offline.learn(lessons)
     for lesson in lessons:
         scores.add(lesson)

@@ -249,3 +249,14 @@ def test_a_block_that_is_refused_is_not_scored_and_does_not_wait():
     with pytest.raises(ValueError, match="infinity"):
         test.test_then_train(forest, np.full_like(X, np.inf), y)
     assert test.state() == before
+
+
+def test_rows_counted_one_by_one_are_scored_as_in_a_batch():
+    rng = np.random.default_rng(0)
+    proba = rng.dirichlet([0.5, 0.5, 0.5], size=300)
+    y, classes = rng.integers(3, size=300), [0, 1, 2]
+    whole, single = Scores(), Scores()
+    whole.update(y, proba, classes)
+    for label, shares in zip(y.tolist(), proba.tolist(), strict=True):
+        single.count(label, classes[int(np.argmax(shares))], shares[label], max(shares))
+    assert single.to_dict() == whole.to_dict()

@@ -64,6 +64,21 @@ class Scores:
         """
         self._score(y, proba, classes)
 
+    def count(self, label: Any, guess: Any, share: float, confidence: float) -> None:
+        """Count one row: the label, the predicted class, and the probability of each of the two.
+
+        >>> scores = Scores()
+        >>> scores.count("oak", "elm", 0.25, 0.75)
+        >>> scores.rows, scores.accuracy, round(scores.log_loss, 3)
+        (1, 0.0, 1.386)
+        """
+        self._pairs[self._number_of(label), self._number_of(guess)] += 1
+        self._loss += round(-math.log(max(share, LEAST_PROBABILITY)) * UNIT)
+        bin_ = self._bins[min(int(confidence * BINS), BINS - 1)]
+        bin_[0] += 1
+        bin_[1] += label == guess
+        bin_[2] += round(confidence * UNIT)
+
     def _score(self, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> NDArray[np.bool_]:
         """Count rows, and say which of them were right."""
         shares = np.asarray(proba, dtype=np.float64)
@@ -109,7 +124,7 @@ class Scores:
     @property
     def rows(self) -> int:
         """How many rows were scored."""
-        return self._pairs.total()
+        return sum(bin_[0] for bin_ in self._bins)
 
     @property
     def classes(self) -> list[Any]:
@@ -138,8 +153,9 @@ class Scores:
     def kappa(self) -> float:
         """Cohen's: 0 for guessing with the right frequencies, 1 if all is right; nan if undefined."""
         truth, predicted = self._margins()
+        rows, right = truth.total(), sum(self._pairs[i, i] for i in truth)
         by_chance = sum(truth[i] * predicted[i] for i in truth)
-        return _ratio(self.right * self.rows - by_chance, self.rows**2 - by_chance)
+        return _ratio(right * rows - by_chance, rows**2 - by_chance)
 
     @property
     def log_loss(self) -> float:
@@ -173,9 +189,9 @@ class Scores:
             table.append(
                 {
                     "label": label,
-                    "precision": _or_none(_ratio(both, predicted[i])),
-                    "recall": _or_none(_ratio(both, truth[i])),
-                    "f1": _or_none(_ratio(2 * both, truth[i] + predicted[i])),
+                    "precision": or_none(_ratio(both, predicted[i])),
+                    "recall": or_none(_ratio(both, truth[i])),
+                    "f1": or_none(_ratio(2 * both, truth[i] + predicted[i])),
                     "support": truth[i],
                 }
             )
@@ -185,9 +201,9 @@ class Scores:
         """All results, for JSON; None where one is undefined."""
         return {
             "rows": self.rows,
-            "accuracy": _or_none(self.accuracy),
-            "kappa": _or_none(self.kappa),
-            "log_loss": _or_none(self.log_loss),
+            "accuracy": or_none(self.accuracy),
+            "kappa": or_none(self.kappa),
+            "log_loss": or_none(self.log_loss),
             "classes": self.by_class(),
             "confusion": self.confusion.tolist(),
             "calibration": [
@@ -216,6 +232,30 @@ class Scores:
         scores._loss = state["loss"]
         scores._bins = [list(bin_) for bin_ in state["bins"]]
         return scores
+
+
+class Window:
+    """Whether each of the most recent predictions was right.
+
+    >>> window = Window(3)
+    >>> window.extend([True, False, False, True])
+    >>> round(window.accuracy, 3), window.state()
+    (0.333, '001')
+    """
+
+    def __init__(self, size: int, state: str = "") -> None:
+        self._right = deque((bit == "1" for bit in state), maxlen=size)
+
+    def extend(self, right: Iterable[bool]) -> None:
+        self._right.extend(right)
+
+    @property
+    def accuracy(self) -> float:
+        return _ratio(sum(self._right), len(self._right))
+
+    def state(self) -> str:
+        """For JSON, and for `Window(size, state)`."""
+        return "".join("01"[right] for right in self._right)
 
 
 @dataclass(frozen=True)
@@ -275,7 +315,7 @@ class Prequential:
         self.scores = Scores()
         self.window = window  # of the window accuracy, in rows
         self.curve: list[CurvePoint] = []  # at most MOST_CURVE_POINTS, and the last one
-        self._recent: deque[bool] = deque(maxlen=window)  # whether each was right
+        self._recent = Window(window)
         self._batches = 0
         self._stride = 1  # batches from one point of the curve to the next
         self._late = LateLabels(delay)
@@ -337,7 +377,7 @@ class Prequential:
 
     @property
     def window_accuracy(self) -> float:
-        return _ratio(sum(self._recent), len(self._recent))
+        return self._recent.accuracy
 
     @property
     def due(self) -> bool:
@@ -383,7 +423,7 @@ class Prequential:
             **self.scores.to_dict(),
             "window": self.window,
             "delay": self.delay,
-            "window_accuracy": _or_none(self.window_accuracy),
+            "window_accuracy": or_none(self.window_accuracy),
         }
 
     def state(self) -> dict[str, Any]:
@@ -393,10 +433,10 @@ class Prequential:
             "window": self.window,
             "delay": self.delay,
             "waiting": self.waiting,
-            "recent": "".join("01"[right] for right in self._recent),
+            "recent": self._recent.state(),
             "batches": self._batches,
             "stride": self._stride,
-            "curve": [[_or_none(value) for value in astuple(point)] for point in self.curve],
+            "curve": [[or_none(value) for value in astuple(point)] for point in self.curve],
         }
 
     @classmethod
@@ -405,7 +445,7 @@ class Prequential:
         test = cls(state["window"], state.get("delay", 0))
         test._late.absent = state.get("waiting", 0)
         test.scores = Scores.from_state(state["scores"])
-        test._recent.extend(_bits(state["recent"]))
+        test._recent = Window(test.window, state["recent"])
         test._batches = state["batches"]
         test._stride = state["stride"]
         test.curve = [
@@ -419,13 +459,9 @@ def _units(values: NDArray[np.float64]) -> int:
     return int(np.rint(values * UNIT).astype(np.int64).sum())
 
 
-def _bits(text: str) -> Iterable[bool]:
-    return (bit == "1" for bit in text)
-
-
 def _ratio(over: int, under: int) -> float:
     return over / under if under else math.nan
 
 
-def _or_none(value: float) -> float | None:
+def or_none(value: float) -> float | None:
     return None if math.isnan(value) else value

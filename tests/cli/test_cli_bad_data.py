@@ -9,7 +9,7 @@ import resource
 import pytest
 
 import riparian
-from riparian.cli.sources import raw
+from riparian.sources import raw
 
 from commands import RIPARIAN, SMALL, call, learn, run, table, write
 

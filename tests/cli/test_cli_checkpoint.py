@@ -14,8 +14,8 @@ import time
 import pytest
 
 import riparian
-from riparian.cli.errors import BadUsage
 from riparian.cli.learning.checkpoint import Checkpoint, Every
+from riparian.sources.errors import BadUsage
 
 import learn_crash
 from commands import SMALL, call, learn, said, start, table, write
@@ -26,12 +26,10 @@ WAYS = {
     "in odd blocks": ["--block", "17"],
     "two passes": ["--passes", "2"],
     "shuffled": ["--shuffle-window", "130", "--passes", "2"],
-    "ordinal": ["--encode", "ordinal", "--max-categories", "2"],
-    "one-hot": ["--encode", "onehot", "--category-rows", "50", "--shuffle-window", "90"],
-    "hashed": ["--encode", "hash", "--hash-buckets", "3"],
+    "few categories": ["--max-categories", "2"],
+    "decided early": ["--category-rows", "50", "--shuffle-window", "90"],
     "late": ["--delay", "75", "--block", "20"],
     "late and shuffled": ["--delay", "500", "--shuffle-window", "130", "--passes", "2"],
-    "late and ordinal": ["--delay", "33", "--encode", "ordinal"],
     "adaptive": ["--adaptive", "--drift-confidence", "0.5"],
     "balanced": ["--class-weight", "balanced", "--limit", "333"],
 }
@@ -235,7 +233,7 @@ def test_killed_among_packed_files_in_its_second_pass(tmp_path):
     for i in range(3):
         write(found.slice(2000 * i, 2000), tmp_path / f"{i}.csv.gz")
     args = ["learn", "?.csv.gz", "-t", "label", *SMALL, "--passes", "2", "--shuffle-window", "700",
-            "--encode", "ordinal", "--block", "5", "--json"]  # fmt: skip
+            "--block", "5", "--json"]  # fmt: skip
     expected = call(*args[:1], tmp_path / "?.csv.gz", *args[2:], "-m", tmp_path / "whole")
     process = start(*args, "-m", "m", "--checkpoint-every", "800", cwd=tmp_path)
     wait_for((tmp_path / "m.checkpoint").exists)

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from riparian.cli.errors import BadData, BadUsage
 from riparian.cli.features.choosing import choose_columns
-from riparian.cli.option_groups.columns import ColumnOptions, Encode
-from riparian.cli.sources.formats import Reading
-from riparian.cli.sources.stream import Stream
+from riparian.cli.option_groups.columns import ColumnOptions
+from riparian.sources.errors import BadData, BadUsage
+from riparian.sources.formats import Reading
+from riparian.sources.stream import Stream
 
 from commands import SMALL, call, write
 
@@ -96,18 +96,16 @@ def test_arff_says_itself_what_is_nominal_and_what_is_a_date(tmp_path):
 
 def test_the_user_decides_otherwise(tmp_path):
     path = write(mixed(), tmp_path / "t.csv")
-    found = chosen(
-        path, categorical=["number", "when", "old"], ignore=["id", "clock"], encode=Encode.HASH
-    )
+    found = chosen(path, categorical=["number", "when", "old"], ignore=["id", "clock"])
     assert words(found) == {
         "number": "category",
         "width": "number",
         "old": "category",
-        "city": "text, encoded: hash",
+        "city": "category",
         "when": "category",
         "day": WORDS["day"],
     }
-    assert found.columns.categorical == [0, 2, 67]
+    assert found.columns.categorical == [0, 2, 3, 4]
     assert found.columns.ignored == ("id", "clock")
 
 
@@ -219,7 +217,7 @@ def test_only_the_first_rows_decide_however_they_are_cut(tmp_path, monkeypatch):
     assert first == "date: seconds since 2024-05-01 11:00 UTC, hour"
     assert words(chosen(path, limit=10))["when"] == first
     for rows in (1, 3, 10, 11):
-        monkeypatch.setattr("riparian.cli.sources.parquet.MOST_ROWS", rows)
+        monkeypatch.setattr("riparian.sources.parquet.MOST_ROWS", rows)
         assert words(chosen(path, category_rows=10))["when"] == first
 
 

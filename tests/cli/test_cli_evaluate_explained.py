@@ -11,7 +11,7 @@ from commands import call, learn, said, table, write
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("explained")
     write(table(), folder / "t.csv")
-    learn(folder / "t.csv", folder / "m", "--encode", "ordinal")
+    learn(folder / "t.csv", folder / "m")
     return folder / "m", folder / "t.csv"
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from riparian.cli.errors import BadUsage
 from riparian.cli.output.files import check_can_write
+from riparian.sources.errors import BadUsage
 
 from commands import SMALL, call, learn, table, write
 

@@ -14,7 +14,7 @@ from commands import call, learn, said, table, write
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inspect")
-    learn(write(table(), folder / "t.csv"), folder / "m", "--encode", "ordinal")
+    learn(write(table(), folder / "t.csv"), folder / "m")
     return folder / "m"
 
 
@@ -22,7 +22,7 @@ def test_a_person_is_told_what_it_is(model):
     done = call("inspect", model)
     assert done.exit_code == 0, done.output
     for words in (
-        "300 points", "'ash', 'elm', 'oak'", "colour  text, encoded: ordinal", "the target: text",
+        "300 points", "'ash', 'elm', 'oak'", "colour  category, 4 values", "the target: text",
         "n_estimators", "3 trees",
         "most important features", "fringe", "α(d) -> ∞", "verdict",
     ):  # fmt: skip
@@ -34,7 +34,7 @@ def test_a_machine_is_told_the_same(model):
     forest = riparian.load(model)
     assert found["points"] == 300 and found["target"] == "label"
     assert found["feature_names"] == ["width", "age", "old", "colour"]
-    assert found["encoded_columns"] == {"colour": "ordinal"}
+    assert found["encoded_columns"] == {"colour": "category"}
     assert found["trees"]["leaves"]["mean"] * 3 == forest.stats()["leaves"]
     assert found["memory"] == forest.memory()
     assert found["parameters"]["n_estimators"] == "3"

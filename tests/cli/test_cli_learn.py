@@ -12,10 +12,10 @@ import pytest
 
 import riparian
 from riparian import AdaptiveForestClassifier, Geometric, OnlineForestClassifier, Polynomial
-from riparian.cli.features.target import Target
 from riparian.cli.option_groups.forest import ForestOptions
 from riparian.cli.option_groups.stream import StreamOptions
 from riparian.evaluation import Prequential
+from riparian.table.target import Target
 
 from commands import SMALL, call, learn, said, table, write
 
@@ -232,7 +232,6 @@ def test_an_option_is_what_the_estimator_is_given(args, parameters, path, points
         (["--class-weight", "oak=-1"], "--class-weight must hold numbers from 0"),
         (["--candidate-dims", "all"], "--candidate-dims must be a number or 'sqrt' or '4sqrt'"),
         (["--threads", 0], "--threads"),
-        (["--encode", "words"], "Invalid value for '--encode'"),
         (["--checkpoint-every", "5m"], "--checkpoint-every must be a number of rows"),
         (["--checkpoint-every", "0"], "--checkpoint-every must be a number of rows"),
         (["--ignore", "colour"], "--ignore 'colour': "),

@@ -7,12 +7,11 @@ import re
 
 import pytest
 
-import riparian
 from riparian.cli.learning.checkpoint import Checkpoint
 
 from commands import SMALL, call, table, write
 
-OPTIONS = ("-t", "label", "--encode", "ordinal", *SMALL)
+OPTIONS = ("-t", "label", *SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -93,37 +92,18 @@ def test_a_run_that_was_stopped_ends_with_the_same_report(source, tmp_path, monk
 
 
 @pytest.mark.parametrize(
-    ("encode", "options", "message"),
+    ("options", "message"),
     [
-        ("ordinal", ["--pair", "width", "age"], "give --html, too"),
-        ("ordinal", ["--html", "r.html", "--pair", "age", "age"], "got 'age' twice"),
-        ("ordinal", ["--html", "r.html", "--pair", "age", "girth"], "has no feature 'girth'"),
-        ("onehot", ["--html", "r.html", "--pair", "age", "colour"], "has no feature 'colour'"),
+        (["--pair", "width", "age"], "give --html, too"),
+        (["--html", "r.html", "--pair", "age", "age"], "got 'age' twice"),
+        (["--html", "r.html", "--pair", "age", "girth"], "has no feature 'girth'"),
     ],
 )
 def test_a_pair_that_makes_no_sense_is_bad_usage_before_anything_is_learned(
-    source, tmp_path, encode, options, message
+    source, tmp_path, options, message
 ):
-    args = ("-t", "label", "--encode", encode, *SMALL, "-m", "m", "--checkpoint-every", 1)
+    args = (*OPTIONS, "-m", "m", "--checkpoint-every", 1)
     done = call("learn", source, *args, *options, cwd=tmp_path)
     assert done.exit_code == 2
     assert message in done.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_features_made_from_text_have_a_plane_by_their_names(source, tmp_path):
-    page = tmp_path / "r.html"
-    args = ("-t", "label", "--encode", "onehot", *SMALL, "-m", tmp_path / "m", "--html", page)
-    names = riparian.load(_model(source, tmp_path)).feature_names_in_.tolist()
-    red = next(name for name in names if "red" in name)
-    done = call("learn", source, *args, "--pair", "width", red)
-    assert done.exit_code == 0, done.output
-    assert "plane-" in page.read_text()
-
-
-def _model(source, folder):
-    done = call(
-        "learn", source, "-t", "label", "--encode", "onehot", *SMALL, "-m", folder / "first"
-    )
-    assert done.exit_code == 0, done.output
-    return folder / "first"

@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from riparian.snapshot.save import header_of
 
 from riparian import OnlineForestClassifier
 from riparian.ray.folder import NAME
 from riparian.ray.journal import Batch
 from riparian.ray.plan import Options, Plan
 from riparian.ray.shard import Order, Shard
-from riparian.snapshot.save import header_of
 
 from ray_clusters import stream
 

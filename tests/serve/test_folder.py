@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import shutil
 import sqlite3
@@ -14,7 +15,7 @@ from riparian.serve.options import Options
 from riparian.serve.state.folder import BadState, Folder, origin_of
 from riparian.serve.state.log import Log
 from riparian.serve.state.model import Model
-from riparian.serve.state.scores import Scores
+from riparian.serve.state.scores import LogScores
 
 from serve_running import running
 
@@ -57,17 +58,32 @@ def test_a_snapshot_taken_anywhere_goes_on_to_the_same_model():
 
 
 def test_scores_go_on_where_they_were():
-    whole, first = Scores(), Scores()
+    whole, first = LogScores(), LogScores()
     given = lessons(3000)
     for lesson in given:
         whole.add(lesson)
     for lesson in given[:1234]:
         first.add(lesson)
-    back = Scores.from_state(first.state())
+    back = LogScores.from_state(first.state())
     for lesson in given[1234:]:
         back.add(lesson)
-    assert back == whole
+    assert back.state() == whole.state()
     assert len(whole.curve) <= 200
+
+
+def test_the_scores_of_a_snapshot_of_0_2_go_on():
+    state = {
+        "lessons": 5, "scored": 4, "correct": 3, "loss": 2.5, "recent": "1101", "every": 10, "curve": [],
+        "predicted": {"a": 3, "b": 1}, "labelled": {"a": 3, "b": 2}, "delays": [4, *[0] * 8],
+        "bins": [[0, 0, 0.0]] * 5 + [[1, 0, 0.5], [0, 0, 0.0], [0, 0, 0.0], [3, 3, 2.55], [0, 0, 0.0]],
+    }  # fmt: skip
+    log = LogScores.from_state(state)
+    assert (log.scores.rows, log.scores.accuracy, log.recent.accuracy) == (4, 0.75, 0.75)
+    assert log.scores.log_loss == pytest.approx(2.5 * math.log(2) / 4, rel=1e-9)
+    assert [(b.count, b.accuracy) for b in log.scores.calibration] == [(1, 0.0), (3, 1.0)]
+    assert log.scores.calibration[1].confidence == pytest.approx(0.85, rel=1e-9)
+    log.add(Lesson({}, "a", 1.0, "a", 0.75, 0.75, 2.0))
+    assert (log.lessons, log.scores.rows, log.scores.accuracy) == (6, 5, 0.8)
 
 
 def test_a_torn_last_record_is_as_if_it_had_not_been_written(tmp_path):

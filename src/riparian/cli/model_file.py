@@ -14,15 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from riparian.cli.errors import BadData, BadUsage
-from riparian.cli.features.columns import Columns
-from riparian.cli.features.saved import columns_from_state
 from riparian.forest import OnlineForestClassifier
-from riparian.inspection.view import category_tables
 from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 from riparian.snapshot.errors import SnapshotError
+from riparian.sources.errors import BadData, BadUsage
+from riparian.table.columns import Columns
+from riparian.table.saved import COLUMNS, columns_of
 
-COLUMNS, LEARNING = "columns", "learning"  # what the extra part of a snapshot may hold
+LEARNING = "learning"  # what the extra part of a snapshot of a checkpoint holds besides COLUMNS
 
 
 @dataclass(frozen=True)
@@ -70,23 +69,6 @@ def load_model(path: Path, threads: int | None = None) -> Model:
         columns=columns,
         learning=None if extra is None else extra.get(LEARNING),
     )
-
-
-def columns_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Columns | None:
-    """What a file says about them; None if it was saved from Python."""
-    if extra is None or COLUMNS not in extra:
-        return None
-    columns = columns_from_state(extra[COLUMNS])
-    if columns.n_features != forest.n_features_in_:
-        raise ValueError(
-            f"the columns give {columns.n_features} features, the forest has {forest.n_features_in_}"
-        )
-    known = sorted(category_tables(forest))
-    if columns.categorical != known:
-        raise ValueError(
-            f"features {columns.categorical} of the columns are categories, {known} of the forest"
-        )
-    return columns
 
 
 @contextmanager

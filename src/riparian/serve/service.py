@@ -19,7 +19,7 @@ from riparian.serve.state.folder import Folder
 from riparian.serve.state.ids import Answer, ask_answer
 from riparian.serve.state.learner import Learner
 from riparian.serve.state.model import Model
-from riparian.serve.state.scores import Scores
+from riparian.serve.state.scores import LogScores
 from riparian.serve.state.writer import Job, Key, Writer
 from riparian.serve.together import Together
 
@@ -56,7 +56,7 @@ class Service:
         return self.folder.model
 
     @property
-    def scores(self) -> Scores:
+    def scores(self) -> LogScores:
         return self.folder.scores
 
     def start(self) -> None:
@@ -80,7 +80,7 @@ class Service:
         with self.folder.log.transaction():
             self.folder.log.trim(self.learner.saved, sys.maxsize >> 1)
 
-    def _save(self, model: Model, scores: Scores, position: int) -> None:
+    def _save(self, model: Model, scores: LogScores, position: int) -> None:
         self.folder.save(model, scores, position)
         self.writer.trim(position)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from riparian.cli.errors import BadData, reported, say
+from riparian.cli.errors import reported, say
 from riparian.cli.features.pair import check_pair, numbers_of
 from riparian.cli.option_groups.matching import MatchingOptions
 from riparian.cli.option_groups.reading import ReadingOptions
@@ -18,6 +18,7 @@ from riparian.cli.option_groups.shared import AsJson, Html, ModelFile, Pair, Sou
 from riparian.cli.option_groups.spread import spread
 from riparian.cli.output.files import check_can_write
 from riparian.cli.output.tables import class_table, confusion_table, grid, score, show, two_columns
+from riparian.sources.errors import BadData
 from riparian.tools import text
 
 if TYPE_CHECKING:
@@ -86,10 +87,10 @@ def evaluate(
 
     from riparian.cli.features.matching import Matched
     from riparian.cli.model_file import load_model, named
-    from riparian.cli.sources.stream import Stream
     from riparian.evaluation import Scores
     from riparian.explain import PermutationImportance, RowSample, SurestMistakes
     from riparian.explain.sample import coded_rows
+    from riparian.sources.stream import Stream
 
     loaded = load_model(model, matching.threads)
     planes = None if pair is None else numbers_of(pair, loaded)

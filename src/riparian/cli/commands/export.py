@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from riparian.cli.errors import BadUsage, CommandError, reported
+from riparian.cli.errors import reported
 from riparian.cli.option_groups.shared import AsJson, ModelFile
 from riparian.cli.output.files import check_can_write
 from riparian.cli.output.tables import show
+from riparian.sources.errors import BadUsage, CommandError
 from riparian.tools import text
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")

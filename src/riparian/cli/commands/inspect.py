@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from riparian.cli.errors import BadUsage, reported
+from riparian.cli.errors import reported
 from riparian.cli.option_groups.shared import AsJson, Html, ModelFile
 from riparian.cli.output.files import check_can_write
 from riparian.cli.output.tables import show
+from riparian.sources.errors import BadUsage
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 

@@ -6,7 +6,7 @@ import json
 
 import typer
 
-from riparian.cli.errors import BadUsage, CommandError, reported
+from riparian.cli.errors import reported
 from riparian.cli.features.pair import check_pair
 from riparian.cli.option_groups.columns import ColumnOptions
 from riparian.cli.option_groups.forest import ForestOptions
@@ -17,6 +17,7 @@ from riparian.cli.option_groups.spread import spread
 from riparian.cli.option_groups.spreading import SpreadingOptions
 from riparian.cli.option_groups.stream import StreamOptions
 from riparian.cli.output.files import check_apart, check_can_write
+from riparian.sources.errors import BadUsage, CommandError
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -72,8 +73,8 @@ def learn(
     from riparian.cli.output import summary
     from riparian.cli.output.columns import show_decisions
     from riparian.cli.output.display import display
-    from riparian.cli.sources.stream import Stream
     from riparian.evaluation import Prequential
+    from riparian.sources.stream import Stream
 
     every = None if saving.checkpoint_every is None else Every.parse(saving.checkpoint_every)
     with Stream(sources, reading.reading(strict=True)) as stream:

@@ -9,13 +9,14 @@ from typing import Annotated
 
 import typer
 
-from riparian.cli.errors import BadData, BadUsage, reported, say
+from riparian.cli.errors import reported, say
 from riparian.cli.option_groups.matching import MatchingOptions
 from riparian.cli.option_groups.reading import ReadingOptions
 from riparian.cli.option_groups.shared import AsJson, ModelFile, Sources
 from riparian.cli.option_groups.spread import spread
 from riparian.cli.output.files import check_can_write
 from riparian.cli.output.predictions import STDOUT, OutputFormat, format_for
+from riparian.sources.errors import BadData, BadUsage
 from riparian.tools import text
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -65,7 +66,7 @@ def predict(
     from riparian.cli.features.matching import Matched
     from riparian.cli.model_file import load_model
     from riparian.cli.output.predictions import open_predictions
-    from riparian.cli.sources.stream import Stream
+    from riparian.sources.stream import Stream
 
     loaded = load_model(model, matching.threads)
     matched = Matched(loaded, matching)

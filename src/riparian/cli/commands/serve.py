@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from riparian.cli.errors import BadData, BadUsage, reported, say
+from riparian.cli.errors import reported, say
 from riparian.cli.option_groups.forest import ForestOptions, flag
 from riparian.cli.option_groups.spread import spread
+from riparian.sources.errors import BadData, BadUsage
 
 if TYPE_CHECKING:
     from riparian.serve.http.guard import Tokens

@@ -1,1 +1,1 @@
-"""From the columns of a source to points and labels, and what a model remembers of that."""
+"""Which columns a command uses: those of a new model, and those that match a model."""

@@ -6,24 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 
-from riparian.cli.errors import BadData, BadUsage, names
-from riparian.cli.features.columns import Columns
-from riparian.cli.features.deciding import (
-    Decision,
-    Wishes,
-    decide,
-    first_kind,
-    otherwise,
-    settled,
-)
-from riparian.cli.features.sparse import SparseColumns
-from riparian.cli.features.table import TableColumns, check_there, text_encoder
-from riparian.cli.features.target import Target
 from riparian.cli.option_groups.columns import ColumnOptions
-from riparian.cli.sources.libsvm import LABEL, LibsvmSource
-from riparian.cli.sources.opening import open_source
-from riparian.cli.sources.source import Kind, Source
-from riparian.cli.sources.stream import Stream
+from riparian.sources.errors import BadData, BadUsage, names
+from riparian.sources.libsvm import LABEL, LibsvmSource
+from riparian.sources.opening import open_source
+from riparian.sources.source import Kind, Source
+from riparian.sources.stream import Stream
+from riparian.table.columns import Columns
+from riparian.table.deciding import Decision, Wishes, decide, first_kind, otherwise
+from riparian.table.sparse import SparseColumns
+from riparian.table.table import TableColumns, check_there
+from riparian.table.target import Target
 
 
 @dataclass(frozen=True)
@@ -58,8 +51,7 @@ def choose_columns(
 def _table(stream: Stream, options: ColumnOptions, limit: int | None, *, shuffled: bool) -> Chosen:
     source, target = stream.first, str(options.target)
     ignored = options.ignore or []
-    text = text_encoder(options.encode, options.max_categories, options.hash_buckets)
-    wishes = Wishes(options.numeric or [], options.categorical or [], text)
+    wishes = Wishes(options.numeric or [], options.categorical or [])
     check_there(source, [target], "--target")
     for wanted, option in (
         (ignored, "--ignore"), (wishes.numeric, "--numeric"), (wishes.categorical, "--categorical"),
@@ -84,8 +76,6 @@ def _table(stream: Stream, options: ColumnOptions, limit: int | None, *, shuffle
         raise BadData("there are no rows to learn from", file=source.file)
     decisions = {name: decide(name, source, first, wishes) for name in learned}
     encoders = {name: decision.encoder for name, decision in decisions.items()}
-    for name, encoder in encoders.items():
-        settled(encoder, name, first)
     columns = TableColumns(label, encoders, tuple(ignored))
     _check_features(columns)
     return Chosen(columns, decisions, label.warnings(first, shuffled=shuffled))

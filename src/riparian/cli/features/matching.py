@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from riparian.cli.errors import BadData, BadUsage, names, say
-from riparian.cli.features.columns import Columns
-from riparian.cli.features.encoders import Category, Encoder, Number
-from riparian.cli.features.sparse import SparseColumns
-from riparian.cli.features.table import TableColumns
-from riparian.cli.features.target import Family, Target
+from riparian.cli.errors import say
 from riparian.cli.model_file import Model
 from riparian.cli.option_groups.matching import MatchingOptions
-from riparian.cli.sources.libsvm import LABEL, LibsvmSource
-from riparian.cli.sources.source import Kind, Source
 from riparian.engine.categories import Table
 from riparian.inspection.view import category_tables
+from riparian.sources.errors import BadData, BadUsage, names
+from riparian.sources.libsvm import LABEL, LibsvmSource
+from riparian.sources.source import Kind, Source
+from riparian.table.columns import Columns
+from riparian.table.encoders import Category, Encoder, Number
+from riparian.table.sparse import SparseColumns
+from riparian.table.table import TableColumns
+from riparian.table.target import Family, Target
 
 FAMILIES: dict[str, Family] = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}
 

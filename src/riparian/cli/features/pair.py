@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from riparian.cli.errors import BadUsage, shown
+from riparian.sources.errors import BadUsage, shown
 
 
 class Named(Protocol):

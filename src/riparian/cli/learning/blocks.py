@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from riparian.cli.features.columns import Points
 from riparian.engine.categories import Coded, MixedRows, Value
 from riparian.engine.draws import shuffled
+from riparian.table.columns import Points
 
 Piece = tuple[Points, NDArray[Any]]  # points and their labels
 

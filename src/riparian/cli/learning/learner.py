@@ -8,8 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import Any
 
-from riparian.cli.errors import BadData, Interrupted
-from riparian.cli.features.columns import Columns
+from riparian.cli.errors import Interrupted
 from riparian.cli.features.pair import numbers_of
 from riparian.cli.learning.blocks import Piece, rechunk, shuffled_windows
 from riparian.cli.learning.checkpoint import Checkpoint, Progress
@@ -19,13 +18,15 @@ from riparian.cli.learning.new_forest import start
 from riparian.cli.learning.on_ray import progress_of_shards
 from riparian.cli.learning.read_ahead import Ahead
 from riparian.cli.output.display import Display, Status
-from riparian.cli.sources.source import Batch, Kind, Source
-from riparian.cli.sources.stream import Stream
 from riparian.evaluation import Prequential
 from riparian.explain.sample import coded_rows
 from riparian.forest import OnlineForestClassifier
 from riparian.model.budget import budget_in_words
 from riparian.parameters.schedules import ConsistencyWarning
+from riparian.sources.errors import BadData
+from riparian.sources.source import Batch, Kind, Source
+from riparian.sources.stream import Stream
+from riparian.table.columns import Columns
 
 
 class Learner:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from riparian.cli.errors import BadUsage, say
-from riparian.cli.features.columns import Columns, Points
+from riparian.cli.errors import say
 from riparian.cli.option_groups.forest import ForestOptions, in_options
 from riparian.cli.option_groups.stream import StreamOptions
 from riparian.forest import OnlineForestClassifier
 from riparian.parameters.schedules import ConsistencyWarning
+from riparian.sources.errors import BadUsage
+from riparian.table.columns import Columns, Points
 
 
 def new_forest(

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from riparian.cli.errors import BadUsage, CommandError
 from riparian.cli.learning.checkpoint import Checkpoint
 from riparian.cli.option_groups.spreading import SpreadingOptions
 from riparian.forest import OnlineForestClassifier
+from riparian.sources.errors import BadUsage, CommandError
 
 Place = Callable[[OnlineForestClassifier], OnlineForestClassifier]
 

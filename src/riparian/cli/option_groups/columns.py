@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-
-
-class Encode(StrEnum):
-    """How a column of text becomes features."""
-
-    ORDINAL = "ordinal"
-    ONEHOT = "onehot"
-    HASH = "hash"
 
 
 def _columns(*names: str, **more: Any) -> Any:
@@ -44,26 +35,16 @@ class ColumnOptions:
         _columns(help="A column to learn as categories, although it holds numbers or dates. "
                  "Repeatable.", metavar="COLUMN"),
     ] = None  # fmt: skip
-    encode: Annotated[
-        Encode | None,
-        _columns(help="Turn text columns into numbers in this way. Without it, they are learned as "
-                 "categories, which is better."),
-    ] = None  # fmt: skip
     max_categories: Annotated[
         int | None,
-        _columns(help="The most values of a text column that are told apart. Default: 100,000; "
-                 "with --encode, 10,000 for ordinal, 100 for onehot.",
+        _columns(help="The most values of a text column that are told apart. Default: 100,000.",
                  min=1, max=2**24 - 1, metavar="N"),
     ] = None  # fmt: skip
     category_rows: Annotated[
         int,
         _columns(help="The first ROWS rows say what each column is: whether its texts are dates, "
-                 "which parts of dates vary, and, with --encode onehot, which values get a feature "
-                 "of their own.", min=1, metavar="ROWS"),
+                 "and which parts of dates vary.", min=1, metavar="ROWS"),
     ] = 10_000  # fmt: skip
-    hash_buckets: Annotated[
-        int, _columns(help="hash: features per text column.", min=1, max=2**24, metavar="N")
-    ] = 64
     features: Annotated[
         int | None,
         _columns(help="LIBSVM: the number of features. If it is not given, the files are read one "

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from riparian.cli.errors import BadUsage
 from riparian.parameters.declare import Parameter
 from riparian.parameters.forests import (
     ADAPTIVE_DEFAULT,
@@ -36,10 +35,11 @@ from riparian.parameters.values import (
     WeightsByLabel,
     Whole,
 )
+from riparian.sources.errors import BadUsage
 
 if TYPE_CHECKING:
-    from riparian.cli.features.target import Target
     from riparian.forest import OnlineForestClassifier
+    from riparian.table.target import Target
 
 SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
     "geometric": Geometric,

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from riparian.cli.errors import BadUsage
-from riparian.cli.sources.formats import Format, Reading
+from riparian.sources.errors import BadUsage
+from riparian.sources.formats import Format, Reading
 
 
 def _reading(*names: str, **more: Any) -> Any:

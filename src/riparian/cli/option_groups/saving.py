@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from riparian.cli.errors import BadUsage
-from riparian.cli.sources.formats import PACKED, STDIN
+from riparian.sources.errors import BadUsage
+from riparian.sources.formats import PACKED, STDIN
 
 
 def _saving(*names: str, **more: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from riparian.cli.errors import BadUsage
 from riparian.cli.learning.course import BIG_BLOCK, Course
+from riparian.sources.errors import BadUsage
 
 
 def _stream(*names: str, **more: Any) -> Any:

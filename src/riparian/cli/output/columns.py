@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from riparian.cli.errors import say
 from riparian.cli.features.choosing import Chosen
-from riparian.cli.features.columns import Columns
-from riparian.cli.features.encoders import Number
-from riparian.cli.features.sparse import SparseColumns
-from riparian.cli.features.table import TableColumns
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.view import category_tables
+from riparian.table.columns import Columns
+from riparian.table.encoders import Number
+from riparian.table.sparse import SparseColumns
+from riparian.table.table import TableColumns
 from riparian.tools import text
 
 MOST_NUMBERS = 40  # columns of numbers that have a line each

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from riparian.cli.errors import names
-from riparian.cli.features.encoders import Number
-from riparian.cli.features.sparse import SparseColumns
-from riparian.cli.features.table import TableColumns
 from riparian.cli.model_file import Model
 from riparian.cli.output.columns import columns_in_words
 from riparian.cli.output.tables import grid, show, two_columns
 from riparian.model.budget import budget_in_words
 from riparian.model.replacements import replacements_in_words, replacements_of
+from riparian.sources.errors import names
+from riparian.table.encoders import Number
+from riparian.table.sparse import SparseColumns
+from riparian.table.table import TableColumns
 from riparian.theory import certificate
 from riparian.tools import text
 

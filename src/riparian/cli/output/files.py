@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from riparian.cli.errors import BadUsage, CommandError
+from riparian.sources.errors import BadUsage, CommandError
 from riparian.tools.files import write_whole
 
 

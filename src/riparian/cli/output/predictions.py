@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from riparian.cli.errors import BadUsage
+from riparian.sources.errors import BadUsage
 from riparian.tools.files import whole_file
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from riparian.adaptive import AdaptiveForestClassifier
+from riparian.evaluation import or_none
 from riparian.model.replacements import Replacement, replacements_of
 from riparian.report.figure import LONGEST_NAME, text
 from riparian.serve.http.answers import json_answer
@@ -22,7 +23,7 @@ from riparian.serve.http.live_page import live_page
 from riparian.serve.http.metrics import Metrics
 from riparian.serve.refused import Overloaded
 from riparian.serve.service import Service
-from riparian.serve.state.scores import Scores
+from riparian.serve.state.scores import LogScores
 
 EVERY = 1.0  # seconds
 SECONDS = 300  # of throughput that are shown
@@ -123,9 +124,9 @@ class Live:
         last = self.rates[-1] if self.rates else {}
         stats = service.model.forest.stats() if service.model.points else None
         return {
-            "accuracy": scores.accuracy(),
-            "recent": scores.recent_accuracy(),
-            "scored": scores.scored,
+            "accuracy": or_none(scores.scores.accuracy),
+            "recent": or_none(scores.recent.accuracy),
+            "scored": scores.scores.rows,
             "points": service.model.points,
             "pending": service.writer.waiting,
             "expired": totals["expired"] + totals["dropped"],
@@ -176,7 +177,7 @@ class Live:
         return named([name for _, name in pairs], [[share for share, _ in pairs]])
 
 
-def accuracy(scores: Scores) -> dict[str, Any]:
+def accuracy(scores: LogScores) -> dict[str, Any]:
     marks = list(scores.curve)
     x = [mark[0] for mark in marks]
     return {"data": [{"x": x, "y": [mark[i] for mark in marks]} for i in (1, 2)]}
@@ -194,7 +195,7 @@ def drifts(replaced: list[Replacement], points: int) -> dict[str, Any]:
     return {"data": [{"x": x, "y": [bisect_right(at, point) for point in x]}]}
 
 
-def mix(scores: Scores) -> dict[str, Any]:
+def mix(scores: LogScores) -> dict[str, Any]:
     labelled, predicted = dict(scores.labelled), dict(scores.predicted)
     names = sorted({*labelled, *predicted})
     return named(names, [shares(labelled, names), shares(predicted, names)])
@@ -214,12 +215,12 @@ def named(names: list[str], values: list[list[float]]) -> dict[str, Any]:
     return {"data": traces, "yaxis": ticks, "rows": len(names)}
 
 
-def calibration(scores: Scores) -> dict[str, Any]:
+def calibration(scores: LogScores) -> dict[str, Any]:
     """The mean confidence of each bin, how often it was right, and how many there were."""
-    filled = [cell for cell in scores.bins if cell[0]]
-    x = [cell[2] / cell[0] for cell in filled]
-    right = {"x": x, "y": [cell[1] / cell[0] for cell in filled]}
-    return {"data": [{}, right, {"x": x, "y": [cell[0] for cell in filled]}]}
+    filled = scores.scores.calibration
+    x = [bin_.confidence for bin_ in filled]
+    right = {"x": x, "y": [bin_.accuracy for bin_ in filled]}
+    return {"data": [{}, right, {"x": x, "y": [bin_.count for bin_ in filled]}]}
 
 
 def quantiles(seconds: list[float]) -> tuple[float | None, float | None]:

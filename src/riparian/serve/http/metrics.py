@@ -19,6 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from riparian.evaluation import or_none
 from riparian.model.replacements import replacements_of
 from riparian.serve.service import Service
 from riparian.serve.state.scores import DELAYS
@@ -80,7 +81,7 @@ class Metrics:
         yield gauge("riparian_points", "Points that the model has learned", model.points)
         yield gauge("riparian_snapshot_lessons", "The last lesson in the snapshot",
                     service.learner.saved)  # fmt: skip
-        accuracy = scores.recent_accuracy()
+        accuracy = or_none(scores.recent.accuracy)
         if accuracy is not None:
             yield gauge("riparian_accuracy_ratio", "Of the last 1000 scored predictions", accuracy)
         replaced = replacements_of(model.forest) if model.points else None

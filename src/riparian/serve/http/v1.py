@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from riparian.evaluation import or_none
 from riparian.serve import door
 from riparian.serve.door import parsed, rows_of
 from riparian.serve.http import arrow, bulk
@@ -116,9 +117,9 @@ def described(service: Service) -> dict[str, Any]:
         "features": list(catalogue.columns),
         "text_features": [name for name in catalogue.columns if name in catalogue.texts],
         "new_features": catalogue.open_features,
-        "accuracy": service.scores.accuracy(),
-        "recent_accuracy": service.scores.recent_accuracy(),
-        "scored": service.scores.scored,
+        "accuracy": or_none(service.scores.scores.accuracy),
+        "recent_accuracy": or_none(service.scores.recent.accuracy),
+        "scored": service.scores.scores.rows,
         "pending": service.writer.waiting,
         **(learned(service) if model.points else {"stats": None, "certificate": None}),
     }

@@ -2,7 +2,7 @@
 
 catalogue.py  the features and labels there are, and which may join
 model.py      the forest, with names for its columns
-encoding.py   columns of text, as the model encodes them
+dates.py      columns of dates, as the model reads them
 scores.py     what the labels said about the predictions
 log.py        the log on disk
 checkpoints.py  one thread that moves what is in its WAL, so that no commit waits for that

@@ -6,7 +6,7 @@ lesson makes a new one, and a transaction that fails leaves the old one in force
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from riparian.serve.items import Features, Label
@@ -24,6 +24,7 @@ class Catalogue:
     open_labels: bool  # so does a label
     limits: Limits
     texts: frozenset[str] = frozenset()  # features whose values are texts
+    fault: Callable[[str, str], str | None] | None = None  # of a text that a feature cannot have
 
     def of_kind(self, name: str, value: float | str | None) -> bool:
         """Whether a feature that is there takes a value."""
@@ -36,6 +37,10 @@ class Catalogue:
                 raise Refused(
                     422, f"must be {wanted} or null, got {shown(value)}", f"features.{name}"
                 )
+            if self.fault is not None and isinstance(value, str) and name in self.columns:
+                fault = self.fault(name, value)
+                if fault is not None:
+                    raise Refused(422, fault, f"features.{name}")
         new = [name for name in features if name not in self.columns]
         if not new:
             return

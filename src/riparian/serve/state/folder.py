@@ -19,7 +19,7 @@ from riparian.serve.options import Options
 from riparian.serve.state.lock import locked
 from riparian.serve.state.log import Log
 from riparian.serve.state.model import Model
-from riparian.serve.state.scores import Scores
+from riparian.serve.state.scores import LogScores
 from riparian.tools.files import remove_leftovers, write_whole
 
 MODEL, LOG = "model.riparian", "log.sqlite"
@@ -37,7 +37,7 @@ class Folder:
     path: Path
     log: Log
     model: Model
-    scores: Scores
+    scores: LogScores
     position: int  # of the model in the log
     saved: int  # of the snapshot
     _lock: IO[str]
@@ -63,7 +63,7 @@ class Folder:
             undo.pop_all()
             return opened
 
-    def save(self, model: Model, scores: Scores, position: int) -> None:
+    def save(self, model: Model, scores: LogScores, position: int) -> None:
         write_whole(self.path / MODEL, snapshot_bytes(model, scores, position))
 
     def open_snapshot(self) -> IO[bytes]:
@@ -74,7 +74,7 @@ class Folder:
         self._lock.close()
 
 
-def snapshot_bytes(model: Model, scores: Scores, position: int) -> bytes:
+def snapshot_bytes(model: Model, scores: LogScores, position: int) -> bytes:
     return model.to_bytes({"position": position, "scores": scores.state()})
 
 
@@ -104,7 +104,7 @@ def _begin(path: Path, log: Log, model: Model, origin: str) -> None:
         raise BadState(f"{path / MODEL} is missing, and the log alone does not make a model")
     with log.transaction():
         log.note("origin", origin)
-    write_whole(path / MODEL, snapshot_bytes(model, Scores(), 0))
+    write_whole(path / MODEL, snapshot_bytes(model, LogScores(), 0))
 
 
 def _recovered(path: Path, log: Log, lock: IO[str], options: Options) -> Folder:
@@ -113,7 +113,7 @@ def _recovered(path: Path, log: Log, lock: IO[str], options: Options) -> Folder:
     except ValueError as error:
         raise BadState(f"{path / MODEL}: {error}") from None
     model.forest.n_jobs = options.threads
-    scores, saved = Scores.from_state(own["scores"]), int(own["position"])
+    scores, saved = LogScores.from_state(own["scores"]), int(own["position"])
     if not log.trimmed() <= saved <= log.last_lesson():
         raise BadState(
             f"{path}: the snapshot is at lesson {saved}, the log has those from "
@@ -125,7 +125,7 @@ def _recovered(path: Path, log: Log, lock: IO[str], options: Options) -> Folder:
     return Folder(path, log, model, scores, position, saved, lock)
 
 
-def _replay(log: Log, model: Model, scores: Scores, position: int) -> int:
+def _replay(log: Log, model: Model, scores: LogScores, position: int) -> int:
     while lessons := log.lessons(after=position, most=REPLAYED):
         model.learn([lesson for _, lesson in lessons])
         for _, lesson in lessons:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from riparian.serve.items import Lesson
 from riparian.serve.state.backlog import Backlog
 from riparian.serve.state.model import Model
-from riparian.serve.state.scores import Scores
+from riparian.serve.state.scores import LogScores
 
 AIM = 0.001  # seconds that a micro-batch should take: readers wait that long at the most
 MOST = 256  # lessons of a micro-batch
@@ -43,10 +43,10 @@ class Learner:
     def __init__(
         self,
         model: Model,
-        scores: Scores,
+        scores: LogScores,
         position: int,
         backlog: Backlog,
-        save: Callable[[Model, Scores, int], None],
+        save: Callable[[Model, LogScores, int], None],
         every: float,
     ) -> None:
         self.model, self.scores, self.position, self.backlog = model, scores, position, backlog

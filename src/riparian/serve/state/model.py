@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -20,7 +21,7 @@ from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 from riparian.serve.items import Features, Forecast, Label, Lesson
 from riparian.serve.options import Limits
 from riparian.serve.state.catalogue import Catalogue
-from riparian.serve.state.encoding import Encoding, put_numbers
+from riparian.serve.state.dates import Dates, put_numbers
 
 EXTRA = "serve"  # what the extra part of a snapshot holds for a service,
 COLUMNS = "columns"  # and for the command line
@@ -35,11 +36,11 @@ class Model:
         forest: OnlineForestClassifier,
         catalogue: Catalogue,
         points: int,
-        encoding: Encoding | None = None,
+        dates: Dates | None = None,
         about: dict[str, Any] | None = None,
     ) -> None:
         self.forest = forest  # without names: it is fed arrays
-        self.encoding = encoding  # where columns are not features as they are
+        self.dates = dates  # where columns are not features as they are
         self._about = about or {}  # what else its file said, for whoever reads the snapshot
         self.catalogue = catalogue  # of what was learned
         self.points = points
@@ -67,16 +68,16 @@ class Model:
     ) -> Model:
         """A forest that comes from elsewhere: its features are fixed, by name or by position.
 
-        `extra` is what its file says beside it: `riparian learn` tells how it encodes texts.
+        `extra` is what else its file says: `riparian learn` says how it reads dates.
         """
-        encoding = encoding_of(extra, forest)
+        dates = dates_of(extra, forest)
         names = names_of(forest)
         if hasattr(forest, "feature_names_in_"):
             del forest.feature_names_in_
         columns = {name: column for column, name in enumerate(names)}
         texts = {names[c] for c, table in categories_of(forest).items() if table.kind != "numbers"}
-        if encoding is not None:
-            columns, texts = dict(encoding.first), {*encoding.texts}
+        if dates is not None:
+            columns, texts = dict(dates.first), {*dates.texts}
         labels = frozenset(forest.classes_.tolist())
         if not all(isinstance(label, bool | int | float | str) for label in labels):
             raise ValueError("labels must be strings, numbers or bools, got bytes: JSON has none")
@@ -87,9 +88,10 @@ class Model:
             not forest.model_.target.closed,
             limits or Limits(),
             frozenset(texts),
+            None if dates is None else dates.fault,
         )
         about = {COLUMNS: extra[COLUMNS]} if extra and COLUMNS in extra else {}
-        return cls(forest, catalogue, int(forest.stats()["points"]), encoding, about)
+        return cls(forest, catalogue, int(forest.stats()["points"]), dates, about)
 
     # -- predicting -------------------------------------------------------------------------------
 
@@ -113,8 +115,8 @@ class Model:
         ]
 
     def _rows(self, points: Sequence[Features]) -> Any:
-        if self.encoding is not None:
-            return self.encoding.rows(points)
+        if self.dates is not None:
+            return self.dates.rows(points)
         rows = rows_of(points, self.catalogue.columns)
         categorical = categories_of(self.forest)
         if not categorical:
@@ -130,9 +132,9 @@ class Model:
 
     @property
     def feature_names(self) -> list[str]:
-        """Of the columns of the forest: a text may have several."""
-        if self.encoding is not None:
-            return self.encoding.table.feature_names
+        """Of the columns of the forest: a date may have several."""
+        if self.dates is not None:
+            return self.dates.table.feature_names
         return list(self.catalogue.columns)
 
     # -- learning ---------------------------------------------------------------------------------
@@ -153,8 +155,8 @@ class Model:
 
     def _learn(self, lessons: list[Lesson]) -> None:
         points = [lesson.features for lesson in lessons]
-        if self.encoding is not None:
-            self.encoding.follow(points)
+        if self.dates is not None:
+            self.dates.follow(points)
         rows = self._rows(points)
         labels = np.array([lesson.label for lesson in lessons])
         weights = [lesson.weight for lesson in lessons]
@@ -185,8 +187,8 @@ class Model:
             **extra,
         }
         about = dict(self._about)
-        if self.encoding is not None:
-            about[COLUMNS] = self.encoding.table.state()
+        if self.dates is not None:
+            about[COLUMNS] = self.dates.table.state()
         return to_bytes_with_extra(self._to_save(), {**about, EXTRA: own})
 
     def _to_save(self) -> OnlineForestClassifier:
@@ -212,15 +214,10 @@ class Model:
             fresh = type(forest)(**forest.get_params())
             return cls.new(fresh, own["classes"], limits), own
         model = cls.of(forest, limits, extra)
-        model.catalogue = Catalogue(
-            model.catalogue.columns
-            if model.encoding is not None
-            else {name: column for column, name in enumerate(own["columns"])},
-            frozenset(model.catalogue.labels),
-            bool(own["open_features"]),
-            own["classes"] is None,
-            limits or Limits(),
-            model.catalogue.texts,
+        model.catalogue = replace(
+            model.catalogue,
+            open_features=bool(own["open_features"]),
+            open_labels=own["classes"] is None,
         )
         return model, own
 
@@ -240,18 +237,18 @@ def rows_of(points: Sequence[Features], columns: Any) -> NDArray[np.float32]:
     return rows
 
 
-def encoding_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Encoding | None:
+def dates_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Dates | None:
     """None where every column is a feature as it is."""
     if extra is None or COLUMNS not in extra:
         return None
-    from riparian.cli.features.table import TableColumns
-    from riparian.cli.model_file import columns_of
+    from riparian.table.saved import columns_of
+    from riparian.table.table import TableColumns
 
     columns = columns_of(extra, forest)
     if not isinstance(columns, TableColumns) or categories_of(forest):
         return None
-    encoding = Encoding(columns)
-    return encoding if encoding.texts else None
+    dates = Dates(columns)
+    return dates if dates.texts else None
 
 
 def categories_of(forest: OnlineForestClassifier) -> dict[int, Table]:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from riparian.cli.errors import BadData, shown
-from riparian.cli.features.columns import Columns
-from riparian.cli.features.target import Target
-from riparian.cli.sources.libsvm import INDEX, VALUE, LibsvmSource
-from riparian.cli.sources.source import Batch, Kind, Source
+from riparian.sources.errors import BadData, shown
+from riparian.sources.libsvm import INDEX, VALUE, LibsvmSource
+from riparian.sources.source import Batch, Kind, Source
+from riparian.table.columns import Columns
+from riparian.table.target import Target
 
 
 class SparseColumns(Columns):

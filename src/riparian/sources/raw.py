@@ -11,8 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from riparian.cli.errors import BadData, BadUsage
-from riparian.cli.sources.formats import STDIN
+from riparian.sources.errors import BadData, BadUsage
+from riparian.sources.formats import STDIN
 
 BOM = b"\xef\xbb\xbf"  # that some programs begin UTF-8 with
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from riparian.cli.errors import BadData, shown
-from riparian.cli.sources.raw import Block, Raw, nothing_but_lines
-from riparian.cli.sources.source import Batch, Kind, TextSource
+from riparian.sources.errors import BadData, shown
+from riparian.sources.raw import Block, Raw, nothing_but_lines
+from riparian.sources.source import Batch, Kind, TextSource
 
 LABEL, INDEX, VALUE = "label", "index", "value"
 

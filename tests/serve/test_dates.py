@@ -1,9 +1,7 @@
-"""Models of `riparian learn` with columns of text: the service takes texts where the model does."""
+"""Models of `riparian learn` with dates: the service takes them as texts, as the model does."""
 
 from __future__ import annotations
 
-import io
-import json
 import random
 
 import numpy as np
@@ -22,13 +20,12 @@ from serve_running import running
 
 pytestmark = pytest.mark.engine
 
-CITIES = ["Oslo", "Rome", "Ulm", "", "Å"]
 
-
-def rows(n, seed=0, cities=CITIES):
+def rows(n, seed=0, year=2024):
     draw = random.Random(seed)
     return [
-        {"size": round(draw.random(), 3), "city": draw.choice(cities), "open": draw.choice("yn"),
+        {"size": round(draw.random(), 3), "opens": f"{draw.randint(6, 11):02}:30",
+         "day": f"{year}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}",
          "kind": draw.choice(["big", "small"])}
         for _ in range(n)
     ]  # fmt: skip
@@ -44,11 +41,11 @@ def csv(rows):
     )
 
 
-@pytest.fixture(params=["ordinal", "onehot", "hash"])
-def learned(request, tmp_path):
+@pytest.fixture
+def learned(tmp_path):
     (tmp_path / "train.csv").write_text(csv(rows(120)))
     model = tmp_path / "model.riparian"
-    done = call("learn", tmp_path / "train.csv", "--target", "kind", "--encode", request.param,
+    done = call("learn", tmp_path / "train.csv", "--target", "kind",
                 "--trees", "3", "--seed", "1", "--no-eval", "--model", model)  # fmt: skip
     assert done.exit_code == 0, done.output
     return model
@@ -66,15 +63,13 @@ def point(row):
     return {name: value for name, value in row.items() if name != "kind"}
 
 
-def test_texts_are_encoded_as_the_model_does_and_new_ones_join_in_the_order_of_the_log(
-    learned, tmp_path
-):
-    more = rows(60, seed=1, cities=[*CITIES, "Bern", "Riga"])
+def test_dates_are_read_as_the_command_line_reads_them(learned, tmp_path):
+    more = rows(60, seed=1, year=2025)
     lessons = [{"features": point(row), "label": row["kind"]} for row in more]
     with running(tmp_path / "state", model=start(learned)) as served:
         about = served.web.get("/v1/model").json()
-        assert about["features"] == ["size", "city", "open"]
-        assert about["text_features"] == ["city", "open"]
+        assert about["features"] == ["size", "opens", "day"]
+        assert about["text_features"] == ["opens", "day"]
         for first in range(0, 60, 7):
             served.post("/v1/learn", lessons[first : first + 7])
         served.settle()
@@ -103,6 +98,8 @@ def test_texts_are_encoded_as_the_model_does_and_new_ones_join_in_the_order_of_t
 class Batch:
     """What the command line hands to its columns."""
 
+    missing = ()
+
     def __init__(self, table):
         self.table = table
 
@@ -112,7 +109,7 @@ class Batch:
 
 def test_snapshot_and_log_are_the_model_to_the_bit(learned, tmp_path):
     lessons = [{"features": point(row), "label": row["kind"]}
-               for row in rows(40, seed=2, cities=["Bern", "Riga", "Oslo"])]  # fmt: skip
+               for row in rows(40, seed=2, year=2025)]  # fmt: skip
     options = Options(keep_log=True)
     with running(tmp_path / "state", model=start(learned), options=options) as served:
         served.post("/v1/learn", lessons[:13])
@@ -131,32 +128,29 @@ def test_snapshot_and_log_are_the_model_to_the_bit(learned, tmp_path):
     folder.close()
 
 
-def test_texts_come_through_every_door_and_elsewhere_are_refused(learned, tmp_path):
+@pytest.mark.parametrize(
+    ("features", "fault"),
+    [
+        ({"day": "soon"}, "expected a date such as 2024-05-31"),
+        ({"day": "2024-02-30"}, "expected a date such as 2024-05-31"),
+        ({"day": 7}, "must be a text or null, got 7"),
+        ({"opens": "25:00"}, "expected a time of day such as 10:30:00"),
+        ({"size": "big"}, "must be a number or null, got 'big'"),
+    ],
+)
+def test_what_is_no_date_is_refused_before_it_is_stored(learned, tmp_path, features, fault):
     with running(tmp_path / "state", model=start(learned)) as served:
-        one = {"size": 0.5, "city": "Rome", "open": None}
-        want = served.post("/v1/predict", {"features": one}).json()["probabilities"]
-        line = json.dumps({"features": one}).encode()
-        lines = served.web.post(
-            "/v1/predict", content=line, headers={"content-type": "application/x-ndjson"}
-        )
-        assert lines.json()["probabilities"] == want
-        sink = io.BytesIO()
-        table = pa.table({"size": [0.5], "city": pa.array(["Rome"]).dictionary_encode()})
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        kind = {"content-type": "application/vnd.apache.arrow.stream"}
-        answer = served.web.post("/v1/predict", content=sink.getvalue(), headers=kind)
-        with pa.ipc.open_stream(answer.content) as reader:
-            assert reader.read_all()["probabilities"].to_pylist() == [want]
-        tensors = [{"name": "size", "shape": [1], "datatype": "FP32", "data": [0.5]},
-                   {"name": "city", "shape": [1, 1], "datatype": "BYTES", "data": ["Rome"]}]  # fmt: skip
-        outputs = served.web.post("/v2/models/model/infer", json={"inputs": tensors}).json()[
-            "outputs"
-        ]
-        assert outputs[1]["data"] == list(want.values())
-        inputs = served.web.get("/v2/models/model").json()["inputs"]
-        assert [each["datatype"] for each in inputs] == ["FP32", "BYTES", "BYTES"]
-        for features, field in [({"size": "big"}, "size"), ({"city": 7}, "city"),
-                                ({"city": "x" * 1001}, "city"), ({"town": "Rome"}, "town")]:  # fmt: skip
-            refused = served.post("/v1/predict", {"features": features})
-            assert (refused.status_code, refused.json()["field"]) == (422, f"features.{field}")
+        (name,) = features
+        refused = served.post("/v1/learn", {"features": features, "label": "big"})
+        assert (refused.status_code, refused.json()["field"]) == (422, f"features.{name}")
+        assert fault in refused.text
+        assert served.post("/v1/learn", {"features": {name: None}, "label": "big"}).is_success
+        served.settle()
+
+
+@pytest.mark.parametrize("encode", ["ordinal", "onehot", "hash"])
+def test_a_model_learned_with_encode_names_the_version_that_serves_it(learned, encode):
+    forest, extra = from_bytes_with_extra(learned.read_bytes())
+    extra["columns"]["columns"][1][1:] = [encode, {}]
+    with pytest.raises(ValueError, match=r"use the file with riparian 0\.2"):
+        Model.of(forest, extra=extra)

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from riparian.cli.errors import BadData, BadUsage
-from riparian.cli.sources.formats import STDIN
-from riparian.cli.sources.raw import Counted
-from riparian.cli.sources.source import MOST_ROWS, Batch, Kind, Source
+from riparian.sources.errors import BadData, BadUsage
+from riparian.sources.formats import STDIN
+from riparian.sources.raw import Counted
+from riparian.sources.source import MOST_ROWS, Batch, Kind, Source
 
 # Of a column at a time; else its whole part of a row group would be read, and before it is needed.
 BUFFERED = {"buffer_size": 2**18, "pre_buffer": False}

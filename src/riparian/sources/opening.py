@@ -6,16 +6,16 @@ import glob
 import os
 from collections.abc import Iterable
 
-from riparian.cli.errors import BadUsage
-from riparian.cli.sources.arff import ArffSource
-from riparian.cli.sources.arrow import ArrowSource
-from riparian.cli.sources.csv import CsvSource, Dialect
-from riparian.cli.sources.formats import STDIN, Format, Reading, format_of
-from riparian.cli.sources.jsonlines import JsonLinesSource
-from riparian.cli.sources.libsvm import LibsvmSource
-from riparian.cli.sources.parquet import ParquetSource
-from riparian.cli.sources.raw import Raw
-from riparian.cli.sources.source import Source
+from riparian.sources.arff import ArffSource
+from riparian.sources.arrow import ArrowSource
+from riparian.sources.csv import CsvSource, Dialect
+from riparian.sources.errors import BadUsage
+from riparian.sources.formats import STDIN, Format, Reading, format_of
+from riparian.sources.jsonlines import JsonLinesSource
+from riparian.sources.libsvm import LibsvmSource
+from riparian.sources.parquet import ParquetSource
+from riparian.sources.raw import Raw
+from riparian.sources.source import Source
 
 
 def open_source(path: str, reading: Reading) -> Source:

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.types as types
 
-from riparian.cli.errors import BadData, names, shown
-from riparian.cli.sources.raw import LONGEST_RECORD, Block, Blocks, Raw, last_newline, reader
-from riparian.cli.sources.source import Batch, Kind, TextSource
+from riparian.sources.errors import BadData, names, shown
+from riparian.sources.raw import LONGEST_RECORD, Block, Blocks, Raw, last_newline, reader
+from riparian.sources.source import Batch, Kind, TextSource
 
 PLAIN_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from riparian.cli.features.target import Target
-from riparian.cli.sources.source import Batch, Kind, Source
+from riparian.sources.source import Batch, Kind, Source
+from riparian.table.target import Target
 
 Points = Any  # rows of float32: an array, or a CSR matrix; or `MixedRows`, with categories
 
@@ -35,7 +35,7 @@ class Columns(ABC):
 
     @abstractmethod
     def points(self, batch: Batch, *, follow: bool = False) -> Points:
-        """The features of some rows; with `follow`, encoders learn texts never seen before."""
+        """The features of some rows; with `follow`, the first date of a column sets its origin."""
 
     def labels(self, batch: Batch) -> NDArray[Any]:
         """The labels of some rows."""

@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from riparian.cli.features.columns import Columns
-from riparian.cli.features.encoders import Encoder, from_state
-from riparian.cli.features.sparse import SparseColumns
-from riparian.cli.features.table import TableColumns
-from riparian.cli.features.target import FAMILIES, Target
-from riparian.cli.features.times import time_from_state
-from riparian.cli.sources.libsvm import LABEL
+from riparian.inspection.view import category_tables
+from riparian.sources.libsvm import LABEL
+from riparian.table.columns import Columns
+from riparian.table.encoders import Encoder, from_state
+from riparian.table.sparse import SparseColumns
+from riparian.table.table import TableColumns
+from riparian.table.target import FAMILIES, Target
+from riparian.table.times import time_from_state
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
+
+COLUMNS = "columns"  # what the extra part of a snapshot says about them
+
+
+def columns_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Columns | None:
+    """What a file says about them; None if it was saved from Python."""
+    if extra is None or COLUMNS not in extra:
+        return None
+    columns = columns_from_state(extra[COLUMNS])
+    if columns.n_features != forest.n_features_in_:
+        raise ValueError(
+            f"the columns give {columns.n_features} features, the forest has {forest.n_features_in_}"
+        )
+    known = sorted(category_tables(forest))
+    if columns.categorical != known:
+        raise ValueError(
+            f"features {columns.categorical} of the columns are categories, {known} of the forest"
+        )
+    return columns
 
 
 def columns_from_state(state: Any) -> Columns:

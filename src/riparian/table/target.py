@@ -13,9 +13,9 @@ import pyarrow.compute as compute
 import pyarrow.types as types
 from numpy.typing import NDArray
 
-from riparian.cli.errors import BadData, shown
-from riparian.cli.sources.csv import MISSING
-from riparian.cli.sources.source import Batch, Kind, Source
+from riparian.sources.csv import MISSING
+from riparian.sources.errors import BadData, shown
+from riparian.sources.source import Batch, Kind, Source
 
 Family = Literal["str", "int", "bool", "float"]  # of labels; the last comes from Python only
 

@@ -16,20 +16,18 @@ import pyarrow as pa
 import pyarrow.compute as compute
 import pyarrow.types as types
 
-from riparian.cli.errors import BadData, shown
-from riparian.cli.features.encoders import (
+from riparian.sources.csv import MISSING
+from riparian.sources.errors import BadData, shown
+from riparian.sources.source import Batch, Kind, Source, kind_of
+from riparian.table.encoders import (
     Category,
     Encoder,
     Number,
     Numeral,
-    OneHot,
-    Ordinal,
     Unreadable,
     without,
 )
-from riparian.cli.features.times import CLOCK, MOMENT, TWO_WAYS, Clock, moment_from
-from riparian.cli.sources.csv import MISSING
-from riparian.cli.sources.source import Batch, Kind, Source, kind_of
+from riparian.table.times import CLOCK, MOMENT, TWO_WAYS, Clock, moment_from
 
 LEAST_ID_ROWS = 100  # fewer can be all different by chance
 MOST_NAMED = 3  # categories
@@ -43,7 +41,6 @@ class Wishes:
 
     numeric: Sequence[str] = ()
     categorical: Sequence[str] = ()
-    text: Callable[[], Encoder] | None = None  # makes an encoder for a text column: --encode
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,7 @@ def decide(name: str, source: Source, first: Sequence[Batch], wishes: Wishes) ->
     if kind_of(natural) is Kind.NUMBER:
         return Decision(Number(), warning=_id_like(name, _numbers(name, first)))
     values = _there(name, first, MISSING)
-    return _time(name, natural, first, values) or _text(name, source, first, values, wishes)
+    return _time(name, natural, first, values) or _text(name, source, first, values)
 
 
 def _there(name: str, first: Sequence[Batch], nothing: Sequence[str]) -> list[pa.Array]:
@@ -94,16 +91,6 @@ def _filled(values: pa.Array) -> Any:
     out = np.empty((len(values), 1))
     Number().fill(values, out)  # type: ignore[arg-type]
     return out[:, 0]
-
-
-def settled(encoder: Encoder, name: str, first: Sequence[Batch]) -> None:
-    """Show the first rows to an encoder that has to know them."""
-    arrays = [batch.table.column(name) for batch in first]
-    if isinstance(encoder, OneHot):
-        encoder.settle(arrays)
-    elif isinstance(encoder, Ordinal):
-        for array in arrays:
-            encoder.follow(array)
 
 
 # -- dates and times ---------------------------------------------------------------------------------
@@ -156,18 +143,13 @@ def otherwise(name: str) -> str:
 # -- texts -------------------------------------------------------------------------------------------
 
 
-def _text(
-    name: str, source: Source, first: Sequence[Batch], values: list[pa.Array], wishes: Wishes
-) -> Decision:
+def _text(name: str, source: Source, first: Sequence[Batch], values: list[pa.Array]) -> Decision:
     stray = source.stray_text(name)
     if stray is not None and _mostly_numbers(values):
         raise BadData(
             f"{stray.fault}; {what_to_do(name)}",
             file=stray.file, row=stray.row, line=stray.line, column=name,
         )  # fmt: skip
-    if wishes.text is not None:
-        about = _category(name, first, said=False)
-        return Decision(wishes.text(), warning=about.warning)
     return _category(name, first, said=False)
 
 

@@ -16,10 +16,10 @@ import pyarrow.compute as compute
 import pyarrow.types as types
 from numpy.typing import NDArray
 
-from riparian.cli.errors import shown
-from riparian.cli.features.encoders import Encoder, Unreadable
-from riparian.cli.sources.csv import MISSING
-from riparian.cli.sources.source import Kind
+from riparian.sources.csv import MISSING
+from riparian.sources.errors import shown
+from riparian.sources.source import Kind
+from riparian.table.encoders import Encoder, Unreadable
 
 Micros = NDArray[np.int64]
 

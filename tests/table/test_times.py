@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riparian.cli.features.encoders import Unreadable
-from riparian.cli.features.times import (
+from riparian.sources.arff_dates import python_format, read_date
+from riparian.table.encoders import Unreadable
+from riparian.table.times import (
     DAY,
     SECOND,
     Clock,
@@ -23,7 +24,6 @@ from riparian.cli.features.times import (
     parts_of,
     time_from_state,
 )
-from riparian.cli.sources.arff_dates import python_format, read_date
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 WHEN = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30))

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from riparian.cli.errors import BadData, names, shown
-from riparian.cli.sources.arff_dates import ISO, python_format, read_date
-from riparian.cli.sources.raw import Block, Raw, nothing_but_lines
-from riparian.cli.sources.source import Batch, Kind, TextSource
+from riparian.sources.arff_dates import ISO, python_format, read_date
+from riparian.sources.errors import BadData, names, shown
+from riparian.sources.raw import Block, Raw, nothing_but_lines
+from riparian.sources.source import Batch, Kind, TextSource
 
 NUMERIC = ("numeric", "real", "integer")
 DATES = pa.timestamp("us", "UTC")

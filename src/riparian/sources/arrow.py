@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.ipc
 
-from riparian.cli.errors import BadData, BadUsage
-from riparian.cli.sources.formats import STDIN
-from riparian.cli.sources.raw import Raw
-from riparian.cli.sources.source import MOST_ROWS, Batch, Kind, Source
+from riparian.sources.errors import BadData, BadUsage
+from riparian.sources.formats import STDIN
+from riparian.sources.raw import Raw
+from riparian.sources.source import MOST_ROWS, Batch, Kind, Source
 
 FILE_MAGIC = b"ARROW1"
 

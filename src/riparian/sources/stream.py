@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import chain
 
-from riparian.cli.sources.formats import STDIN, Reading
-from riparian.cli.sources.opening import expanded, open_source
-from riparian.cli.sources.source import Batch, Kind, Source
+from riparian.sources.formats import STDIN, Reading
+from riparian.sources.opening import expanded, open_source
+from riparian.sources.source import Batch, Kind, Source
 
 Choice = Callable[[Source], Mapping[str, Kind]]  # the columns wanted of a source, if it has them
 

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.json
 
-from riparian.cli.errors import BadData, shown
-from riparian.cli.sources.csv import one_batch
-from riparian.cli.sources.raw import Block, Raw, nothing_but_lines, reader
-from riparian.cli.sources.source import Batch, Kind, TextSource, kind_of
+from riparian.sources.csv import one_batch
+from riparian.sources.errors import BadData, shown
+from riparian.sources.raw import Block, Raw, nothing_but_lines, reader
+from riparian.sources.source import Batch, Kind, TextSource, kind_of
 
 # What JSON must have for each type, and how to say it.
 EXPECTED: dict[pa.DataType, tuple[tuple[type, ...], str]] = {

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from riparian.cli.errors import BadData, BadUsage, names, shown
-from riparian.cli.features.columns import Columns
-from riparian.cli.features.deciding import otherwise, what_to_do
-from riparian.cli.features.encoders import (
-    Category,
-    Encoder,
-    Hash,
-    Number,
-    OneHot,
-    Ordinal,
-    Unreadable,
-    without,
-)
-from riparian.cli.features.target import Target
-from riparian.cli.features.times import Moment
-from riparian.cli.option_groups.columns import Encode
-from riparian.cli.sources.csv import CsvSource, no_header
-from riparian.cli.sources.libsvm import LibsvmSource
-from riparian.cli.sources.source import Batch, Kind, Source
 from riparian.engine.categories import Coded, MixedRows
+from riparian.sources.csv import CsvSource, no_header
+from riparian.sources.errors import BadData, BadUsage, names, shown
+from riparian.sources.libsvm import LibsvmSource
+from riparian.sources.source import Batch, Kind, Source
+from riparian.table.columns import Columns
+from riparian.table.deciding import otherwise, what_to_do
+from riparian.table.encoders import Category, Encoder, Number, Unreadable, without
+from riparian.table.target import Target
+from riparian.table.times import Moment
 
 
 class TableColumns(Columns):
@@ -114,7 +104,7 @@ class TableColumns(Columns):
                 if isinstance(encoder, Category):
                     coded[first] = encoder.coded(name, values)
                 elif name in present:
-                    if follow and isinstance(encoder, Ordinal | Moment):
+                    if follow and isinstance(encoder, Moment):
                         encoder.follow(values)
                     encoder.fill(values, out[:, first : first + encoder.width])
             except Unreadable as error:
@@ -171,18 +161,3 @@ def check_there(source: Source, wanted: Iterable[str], option: str) -> None:
                 f"{option} {name!r}: {source.file} has no such column; "
                 f"it has {names([*source.fields], most=40)}{hint}"
             )
-
-
-def text_encoder(
-    encode: Encode | None, most: int | None, buckets: int
-) -> Callable[[], Encoder] | None:
-    """What makes an encoder for each text column."""
-    match encode:
-        case None:
-            return None
-        case Encode.ORDINAL:
-            return lambda: Ordinal(10_000 if most is None else most, [])
-        case Encode.ONEHOT:
-            return lambda: OneHot(100 if most is None else most, None)
-        case Encode.HASH:
-            return lambda: Hash(buckets)

@@ -13,31 +13,30 @@ from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_digits
 
 import riparian
-from riparian.cli.sources import raw
-from riparian.cli.sources.csv import Dialect
-from riparian.cli.sources.formats import Reading
-from riparian.cli.sources.opening import open_source
-from riparian.cli.sources.raw import Blocks, Raw
-from riparian.cli.sources.source import Kind
-from riparian.cli.sources.stream import Stream
+from riparian.sources import raw
+from riparian.sources.csv import Dialect
+from riparian.sources.formats import Reading
+from riparian.sources.opening import open_source
+from riparian.sources.raw import Blocks, Raw
+from riparian.sources.source import Kind
+from riparian.sources.stream import Stream
 
 from commands import SMALL, call, learn, run, said, table, write
 
 NAMES = [
     "t.csv", "t.csv.gz", "t.csv.zst", "t.parquet", "t.arrow", "t.arrows", "t.jsonl", "t.arff",
 ]  # fmt: skip
-ORDINAL = ("--encode", "ordinal")
 
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     folder = tmp_path_factory.mktemp("expected")
-    return learn(write(table(), folder / "t.csv"), folder / "m", *ORDINAL)
+    return learn(write(table(), folder / "t.csv"), folder / "m")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_table_gives_the_same_model_in_every_format(name, tmp_path, expected):
-    assert learn(write(table(), tmp_path / name), tmp_path / "m", *ORDINAL) == expected
+    assert learn(write(table(), tmp_path / name), tmp_path / "m") == expected
 
 
 def test_files_of_several_formats_are_one_stream_in_their_order(tmp_path, expected):
@@ -45,7 +44,7 @@ def test_files_of_several_formats_are_one_stream_in_their_order(tmp_path, expect
         write(table().slice(40 * i, 40 if i < 7 else None), tmp_path / f"{i}{name}")
         for i, name in enumerate(NAMES)
     ]
-    assert learn(parts, tmp_path / "m", *ORDINAL) == expected
+    assert learn(parts, tmp_path / "m") == expected
 
 
 @settings(
@@ -61,34 +60,34 @@ def test_no_cut_into_files_and_batches_changes_a_bit(
     tmp_path, monkeypatch, expected, cuts, block_bytes, names, rows
 ):
     monkeypatch.setattr(raw, "BLOCK_BYTES", block_bytes)
-    monkeypatch.setattr("riparian.cli.sources.parquet.MOST_ROWS", rows)
-    monkeypatch.setattr("riparian.cli.sources.arrow.MOST_ROWS", rows)
+    monkeypatch.setattr("riparian.sources.parquet.MOST_ROWS", rows)
+    monkeypatch.setattr("riparian.sources.arrow.MOST_ROWS", rows)
     ends = sorted({0, *cuts, 300})
     parts = [
         write(table().slice(start, stop - start), tmp_path / f"{i}{name}")
         for i, (start, stop, name) in enumerate(zip(ends, ends[1:], names, strict=False))
     ]
-    assert learn(parts, tmp_path / "m", *ORDINAL, "--block", str(rows)) == expected
+    assert learn(parts, tmp_path / "m", "--block", str(rows)) == expected
 
 
 def test_a_glob_is_its_files_by_name(tmp_path, expected):
     for i in range(3):
         write(table().slice(100 * i, 100), tmp_path / f"part-{i}.csv")
-    assert learn(tmp_path / "part-*.csv", tmp_path / "m", *ORDINAL) == expected
+    assert learn(tmp_path / "part-*.csv", tmp_path / "m") == expected
 
 
 def test_columns_may_stand_in_another_order_in_the_next_file(tmp_path, expected):
     first = write(table().slice(0, 100), tmp_path / "a.csv")
     rest = table().slice(100)
     second = write(rest.select(rest.column_names[::-1]), tmp_path / "b.csv")
-    assert learn([first, second], tmp_path / "m", *ORDINAL) == expected
+    assert learn([first, second], tmp_path / "m") == expected
 
 
 def test_a_pipe_is_a_source_packed_or_not(tmp_path, expected):
     for name in ("t.csv", "t.csv.gz"):
         data = write(table(), tmp_path / name).read_bytes()
         done = call("learn", "-", "--format", "csv", "-t", "label", "-m", tmp_path / "m",
-                    *SMALL, *ORDINAL, input=data)  # fmt: skip
+                    *SMALL, input=data)  # fmt: skip
         assert done.exit_code == 0, done.output
         assert (tmp_path / "m").read_bytes() == expected
 
@@ -96,7 +95,7 @@ def test_a_pipe_is_a_source_packed_or_not(tmp_path, expected):
 def test_a_shell_pipe_works(tmp_path, expected):
     data = write(table(), tmp_path / "t.csv").read_text()
     done = run("learn", "-", "--format", "csv", "-t", "label", "-m", tmp_path / "m",
-               *SMALL, *ORDINAL, input=data)  # fmt: skip
+               *SMALL, input=data)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "m").read_bytes() == expected
 

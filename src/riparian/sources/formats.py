@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from riparian.cli.errors import BadUsage
+from riparian.sources.errors import BadUsage
 
 STDIN = "-"
 

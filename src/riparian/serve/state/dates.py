@@ -1,4 +1,4 @@
-"""The columns of a model of `riparian learn`: numbers, and texts as the model encodes them."""
+"""The columns of a model of `riparian learn`: numbers, and texts that the model reads as numbers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from riparian.serve.items import Features
 
 if TYPE_CHECKING:
-    from riparian.cli.features.encoders import Encoder
-    from riparian.cli.features.table import TableColumns
+    from riparian.table.encoders import Encoder
+    from riparian.table.table import TableColumns
 
 
-class Encoding:
-    """From points to rows by the encoders of a model file. What they learn, they learn in log order."""
+class Dates:
+    """From points to rows, with texts read as dates, times or numbers.
+
+    Where a model has seen no date of a column, the first one of the log sets its origin.
+    """
 
     def __init__(self, columns: TableColumns) -> None:
         self.table = columns
@@ -29,8 +32,19 @@ class Encoding:
             if encoder.name != "number":
                 self.texts[name] = encoder
 
+    def fault(self, name: str, value: str) -> str | None:
+        """Why a column cannot have a text; None if it can."""
+        from riparian.table.encoders import Unreadable
+
+        encoder = self.texts[name]
+        try:
+            encoder.fill(texts([{name: value}], name), np.empty((1, encoder.width), np.float32))
+        except Unreadable as error:
+            return str(error)
+        return None
+
     def follow(self, points: Sequence[Features]) -> None:
-        """Texts never seen before join, where the encoding lets them."""
+        """Let the first date of a column set its origin."""
         for name, encoder in self.texts.items():
             if hasattr(encoder, "follow"):
                 encoder.follow(texts(points, name))
@@ -39,9 +53,24 @@ class Encoding:
         rows = np.full((len(points), self.width), np.nan, dtype=np.float32)
         for name, encoder in self.texts.items():
             first = self.first[name]
-            encoder.fill(texts(points, name), rows[:, first : first + encoder.width])
+            filled(encoder, points, name, rows[:, first : first + encoder.width])
         put_numbers(rows, points, {n: c for n, c in self.first.items() if n not in self.texts})
         return rows
+
+
+def filled(
+    encoder: Encoder, points: Sequence[Features], name: str, out: NDArray[np.float32]
+) -> None:
+    """Fill the features of a column. A text that cannot be read is left out: learning checks first."""
+    from riparian.table.encoders import Unreadable
+
+    rest = list(points)
+    while True:
+        try:
+            encoder.fill(texts(rest, name), out)
+            return
+        except Unreadable as error:
+            rest[error.row] = {}
 
 
 def texts(points: Sequence[Features], name: str) -> Any:

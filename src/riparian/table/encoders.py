@@ -1,13 +1,7 @@
-"""From a column to features: numbers and categories as they are, texts by one of three encodings.
-
-What is learned of a text column only ever grows, or is fixed once: to encode a row again, later,
-gives the same features. So a run that was interrupted can read rows again that it had read before,
-and a checkpoint may know of texts in rows that have been read and not been learned.
-"""
+"""From a column to features: numbers and categories. Dates and times have a file of their own."""
 
 from __future__ import annotations
 
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -17,13 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as compute
 from numpy.typing import NDArray
 
-from riparian.cli.errors import shown
-from riparian.cli.sources.csv import MISSING
-from riparian.cli.sources.source import Kind
 from riparian.engine.categories import Coded
-
-OTHER = "(other)"
-MOST_CATEGORIES = 2**24  # that float32 can tell apart
+from riparian.sources.csv import MISSING
+from riparian.sources.errors import shown
+from riparian.sources.source import Kind
 
 
 class Unreadable(Exception):
@@ -38,13 +29,13 @@ class Encoder(ABC):
     """One column of a table as one or more features."""
 
     name: ClassVar[str]  # in a model file
-    kind: ClassVar[Kind] = Kind.TEXT
+    kind: ClassVar[Kind]  # what to read the column as
     nothing: ClassVar[Sequence[str]] = ()  # texts that mean that there is no value
 
     @property
+    @abstractmethod
     def words(self) -> str:
         """What the column is, for a person."""
-        return f"text, encoded: {self.name}"
 
     @property
     @abstractmethod
@@ -157,94 +148,6 @@ def without(values: pa.Array, nothing: Sequence[str]) -> pa.Array:
     return compute.if_else(said, pa.scalar(None, pa.string()), values)
 
 
-class Ordinal(Encoder):
-    """0, 1, 2, ... in the order in which values were first seen; NaN for none and for a new one."""
-
-    name = "ordinal"
-    width = 1
-
-    def __init__(self, most: int, categories: list[str]) -> None:
-        self.most = most  # values that are told apart: later ones are as if never seen
-        self.categories = categories
-        self._code = {category: float(i) for i, category in enumerate(categories)}
-
-    def features(self, column: str) -> list[str]:
-        return [column]
-
-    def follow(self, values: pa.Array) -> None:
-        """Learn the values that appear, before they are encoded."""
-        for value in _distinct(values)[0]:
-            if len(self.categories) < self.most and value not in self._code:
-                self._code[value] = float(len(self.categories))
-                self.categories.append(value)
-
-    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
-        texts, which = _distinct(values)
-        codes = np.array([*(self._code.get(value, np.nan) for value in texts), np.nan])
-        out[:, 0] = codes[which]
-
-    def state(self) -> dict[str, Any]:
-        # A copy, in one step: another thread may read on, and learn more.
-        return {"most": self.most, "categories": [*self.categories]}
-
-
-class OneHot(Encoder):
-    """A feature for each value seen at the beginning of the stream, and one for all others."""
-
-    name = "onehot"
-
-    def __init__(self, most: int, categories: list[str] | None) -> None:
-        self.most = most  # values that have a feature of their own
-        self.settled = categories is not None
-        self.categories = categories or []
-
-    @property
-    def width(self) -> int:
-        return len(self.categories) + 1
-
-    def features(self, column: str) -> list[str]:
-        return [f"{column}={category}" for category in [*self.categories, OTHER]]
-
-    def settle(self, values: list[pa.Array]) -> None:
-        """Learn, once, the values at the beginning of the stream."""
-        seen = dict.fromkeys(value for array in values for value in _distinct(array)[0])
-        self.categories = list(seen)[: self.most]
-        self.settled = True
-
-    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
-        place = {category: i for i, category in enumerate(self.categories)}
-        texts, which = _distinct(values)
-        places = np.array([*(place.get(value, self.width - 1) for value in texts), -1])
-        _set_one(out, places[which])
-
-    def state(self) -> dict[str, Any]:
-        return {"most": self.most, "categories": self.categories}
-
-
-class Hash(Encoder):
-    """One feature per bucket that values fall into: nothing is learned, and values may collide."""
-
-    name = "hash"
-
-    def __init__(self, buckets: int) -> None:
-        self.buckets = buckets
-
-    @property
-    def width(self) -> int:
-        return self.buckets
-
-    def features(self, column: str) -> list[str]:
-        return [f"{column}#{i}" for i in range(self.buckets)]
-
-    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
-        texts, which = _distinct(values)
-        places = [zlib.crc32(value.encode("utf-8", "surrogatepass")) for value in texts]
-        _set_one(out, np.array([*(place % self.buckets for place in places), -1])[which])
-
-    def state(self) -> dict[str, Any]:
-        return {"buckets": self.buckets}
-
-
 def from_state(name: str, state: dict[str, Any]) -> Encoder:
     """The encoder that a model file describes; a ValueError if there can be none like that."""
     match name, state:
@@ -252,12 +155,11 @@ def from_state(name: str, state: dict[str, Any]) -> Encoder:
             return Number() if name == "number" else Numeral()
         case "category", {"numbers": bool(numbers)}:
             return Category(numbers)
-        case "ordinal" | "onehot", {"most": int(most), "categories": list(categories)}:
-            texts = all(isinstance(category, str) for category in categories)
-            if texts and len({*categories}) == len(categories) <= most <= MOST_CATEGORIES:
-                return (Ordinal if name == "ordinal" else OneHot)(most, categories)
-        case "hash", {"buckets": int(buckets)} if 1 <= buckets <= MOST_CATEGORIES:
-            return Hash(buckets)
+        case "ordinal" | "onehot" | "hash", _:
+            raise ValueError(
+                f"a column was learned with --encode {name}, which riparian has only up to version 0.2: "
+                "use the file with riparian 0.2, or learn the model again without --encode"
+            )
     raise ValueError(f"no encoding is like {name!r} with {str(state)[:100]}")
 
 
@@ -274,9 +176,3 @@ def _distinct(values: pa.Array) -> tuple[list[str], NDArray[np.int64]]:
         which = np.where(which == empty, -1, which - (which > empty))
         texts.pop(empty)
     return texts, which
-
-
-def _set_one(out: NDArray[np.float32], places: NDArray[np.int64]) -> None:
-    out[:] = 0
-    there = np.flatnonzero(places >= 0)
-    out[there, places[there]] = 1

@@ -10,8 +10,8 @@ from enum import Enum
 import pyarrow as pa
 import pyarrow.types as types
 
-from riparian.cli.errors import BadData
-from riparian.cli.sources.raw import Raw
+from riparian.sources.errors import BadData
+from riparian.sources.raw import Raw
 
 MOST_ROWS = 2**15  # of a batch
 

@@ -12,7 +12,7 @@ import pytest
 import riparian
 from riparian import OnlineForestClassifier
 from riparian.cli.learning.checkpoint import Checkpoint
-from riparian.cli.sources import raw
+from riparian.sources import raw
 
 from commands import SMALL, call, learn, said, write
 
@@ -99,7 +99,7 @@ def test_the_same_table_gives_the_same_model_in_every_format(name, found, model,
 @pytest.mark.parametrize("rows", [1, 7, 133])
 def test_no_cut_into_files_and_batches_changes_a_bit(rows, found, model, tmp_path, monkeypatch):
     monkeypatch.setattr(raw, "BLOCK_BYTES", 900 * rows)
-    monkeypatch.setattr("riparian.cli.sources.parquet.MOST_ROWS", rows)
+    monkeypatch.setattr("riparian.sources.parquet.MOST_ROWS", rows)
     names = ["a.csv", "b.parquet", "c.jsonl"]
     parts = [
         write(typed(found.slice(150 * i, 150), name), tmp_path / name)

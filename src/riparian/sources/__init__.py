@@ -1,5 +1,6 @@
 """Where rows come from: one file per format, each read piece by piece.
 
+errors.py       bad usage and bad data, with the place in the file
 source.py       what a source is: fields, and batches of rows
 raw.py          bytes of a file or a pipe, unpacked, and cut into blocks of whole lines
 csv.py          CSV and TSV
