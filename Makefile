@@ -69,6 +69,7 @@ coverage: venv ## run the tests and show which lines they reach, as a table and 
 lint: venv ## check style and format
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
 
 .PHONY: format

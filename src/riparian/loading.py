@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from riparian.adaptive import AdaptiveForestClassifier
@@ -11,7 +12,7 @@ from riparian.depth.saffari import DepthSaffariClassifier
 from riparian.forest import OnlineForestClassifier
 from riparian.model.model import Model
 from riparian.saffari import SaffariForestClassifier
-from riparian.sklearn.base import ForestClassifier, to_bytes
+from riparian.sklearn.base import ForestClassifier, origin_of
 from riparian.snapshot.errors import SnapshotError, require
 from riparian.snapshot.header import Header
 from riparian.snapshot.memory import gives_memory_back
@@ -60,9 +61,12 @@ def from_bytes(data: bytes, *, max_bytes: int | None = None) -> Any:
 
 
 def from_bytes_with_extra(
-    data: bytes, *, max_bytes: int | None = None
+    data: bytes, *, max_bytes: int | None = None, named: bool = True
 ) -> tuple[Any, dict[str, Any] | None]:
     """The forest, and what a program has kept with it (`to_bytes_with_extra`), if anything.
+
+    A program that makes rows by itself loads it without names (`named=False`): otherwise the forest
+    would expect them of every array.
 
     >>> import riparian
     >>> forest = riparian.OnlineForestClassifier(n_estimators=1).partial_fit([[0.0]], [1])
@@ -70,16 +74,27 @@ def from_bytes_with_extra(
     {'unit': 'metres'}
     """
     header, engine = decode(bytes(data), max_bytes)
-    return forest_of(header, Model.of_header(header, engine)), header.extra
+    return forest_of(header, Model.of_header(header, engine), named=named), header.extra
 
 
 def to_bytes_with_extra(forest: ForestClassifier, extra: dict[str, Any]) -> bytes:
-    """The forest as a snapshot, with any JSON object that a program keeps under the same checksum."""
-    return to_bytes(forest, extra=extra)
+    """The forest as a snapshot, with any JSON object that a program keeps under the same checksum.
+
+    It does not depend on `n_jobs`: the number of threads is a matter of the machine.
+    """
+    origin = origin_of(forest)
+    if "n_jobs" in origin.estimator:
+        origin = replace(origin, estimator={**origin.estimator, "n_jobs": None})
+    return forest.model_.to_bytes(origin, extra=extra)
 
 
 def forest_of(
-    header: Header, model: Model, cls: type[ForestClassifier] | None = None, **more: Any
+    header: Header,
+    model: Model,
+    cls: type[ForestClassifier] | None = None,
+    *,
+    named: bool = True,
+    **more: Any,
 ) -> Any:
     """The estimator around a model: of the saved class, or of `cls`, which derives from it."""
     require(
@@ -96,5 +111,5 @@ def forest_of(
         forest.threads()
     except (TypeError, ValueError) as error:
         raise SnapshotError("header", str(error)) from None
-    forest.adopt(model)
+    forest.adopt(model, named=named)
     return forest

@@ -116,7 +116,7 @@ def test_categories_are_numbers_where_the_forest_has_numbers():
 
 
 def test_the_columns_of_a_model_must_be_those_of_its_forest(tmp_path):
-    from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
+    from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 
     data = learn(write(table(text=False), tmp_path / "t.csv"), tmp_path / "m")
     forest, extra = from_bytes_with_extra(data)

@@ -24,7 +24,7 @@ from riparian.inspection.cut import (
     fixed_values,
     two_features,
 )
-from riparian.inspection.view import TreeView, category_tables, tree_view
+from riparian.inspection.view import TreeView, tree_view
 from riparian.inspection.words import Names, names_of_classes, names_of_features
 from riparian.tools.checks import whole
 from riparian.tools.optional import matplotlib
@@ -95,7 +95,7 @@ def plot_partition(
     view = None if tree is None else tree_view(forest, tree)
     points = None if X is None else _dense(forest, X)
     labels = None if y is None else _class_numbers(forest, points, y)
-    tables = category_tables(forest)
+    tables = forest.model_.categories
     plane = two_features(features, names, tables)
     at = fixed_values(fixed, plane, points, names, tables)
     if extent is not None:

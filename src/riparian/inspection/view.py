@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from riparian.engine.categories import Table
 from riparian.engine.pieces import numbers
 from riparian.engine.trees import Tree
 from riparian.forest import OnlineForestClassifier
@@ -106,7 +105,7 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
         classes=classes,
         feature=feature,
         threshold=np.where(is_leaf, np.float32("nan"), arrays.threshold),
-        categorical=np.isin(feature, [*category_tables(forest)]),
+        categorical=np.isin(feature, [*forest.model_.categories]),
         left=left,
         right=right,
         parent=parent,
@@ -116,12 +115,6 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
         active=active,
         young=young,
     )
-
-
-def category_tables(forest: OnlineForestClassifier) -> dict[int, Table]:
-    """The categories of each categorical column."""
-    tables = forest.model_.engine.categories
-    return {} if tables is None else tables.tables
 
 
 def depths_and_parents(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from riparian.engine.halves import codes_left
 from riparian.forest import OnlineForestClassifier
-from riparian.inspection.view import NONE, TreeView, category_tables, tree_view
+from riparian.inspection.view import NONE, TreeView, tree_view
 from riparian.tools.checks import whole
 
 MOST_NAMED = 3  # categories of a half
@@ -33,7 +33,7 @@ class Words:
         self.view: TreeView = tree_view(forest, tree)
         self.max_depth = None if max_depth is None else whole("max_depth", max_depth, 0, 2**31)
         self._features = names_of_features(forest, feature_names)
-        self._tables = category_tables(forest)
+        self._tables = forest.model_.categories
         self._classes = names_of_classes(self.view.classes, class_names)
         self._decimals = whole("decimals", decimals, at_least=0, at_most=20)
         self._best, self._points, self._leaves = self.view.best, self.view.points, self.view.leaves
@@ -100,7 +100,7 @@ def names_of_features(forest: OnlineForestClassifier, given: Names) -> list[str]
     """The names given; else those that came with the data; else x[0], x[1], ..."""
     n = forest.model_.engine.n_dims
     if given is None:
-        given = getattr(forest, "feature_names_in_", None)
+        given = forest.model_.feature_names
     if given is None:
         return [f"x[{i}]" for i in range(n)]
     if len(given) != n:

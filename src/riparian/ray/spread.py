@@ -103,13 +103,16 @@ class Spread(ShardSettings, RowForestClassifier):
         shards.start(header)
         rows = forest.points_ if isinstance(forest, Spread) else state.points
         shards.adopt(header, state, rows)
-        return forest_of(header, ShardedModel.of_header(header, shards), cls, **vars(plan.options))
+        model = ShardedModel.of_header(header, shards)
+        named = hasattr(forest, "feature_names_in_")
+        return forest_of(header, model, cls, named=named, **vars(plan.options))
 
     def gather(self) -> Any:
         """The same forest on this machine alone, of the class that was spread."""
         check_is_fitted(self)
         header, state, tables = self.model_.saved(origin_of(self))
-        return forest_of(header, Model.of_header(header, engine_of(header, state, tables)))
+        model = Model.of_header(header, engine_of(header, state, tables))
+        return forest_of(header, model, named=hasattr(self, "feature_names_in_"))
 
     @classmethod
     def attach(cls, name: str) -> Any:

@@ -70,8 +70,11 @@ class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator
         names = getattr(self, "feature_names_in_", None)
         return Model(self._empty_engine(), target, weights, feature_names=names)
 
-    def adopt(self, model: Model) -> None:
-        """Go on with a model that has learned elsewhere."""
+    def adopt(self, model: Model, *, named: bool = True) -> None:
+        """Go on with a model that has learned elsewhere.
+
+        Not `named`: the forest takes plain arrays, even if the model knows the names of its features.
+        """
         self.model_ = model
 
     def _checked_parameters(self) -> Parameters | SaffariParameters:

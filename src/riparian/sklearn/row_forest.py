@@ -55,10 +55,10 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
             parameters, self.n_features_in_, sparse=self._sparse, categories=tables
         )
 
-    def adopt(self, model: Model) -> None:
+    def adopt(self, model: Model, *, named: bool = True) -> None:
         super().adopt(model)
         self.n_features_in_, self._categorical = model.engine.n_dims, [*model.categories]
-        if model.feature_names is not None:
+        if named and model.feature_names is not None:
             self.feature_names_in_ = np.array(model.feature_names, dtype=object)
 
     # -- learning ---------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from riparian.inspection.view import category_tables
 from riparian.sources.libsvm import LABEL
 from riparian.table.columns import Columns
 from riparian.table.encoders import Encoder, from_state
@@ -28,7 +27,7 @@ def columns_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> 
         raise ValueError(
             f"the columns give {columns.n_features} features, the forest has {forest.n_features_in_}"
         )
-    known = sorted(category_tables(forest))
+    known = sorted(forest.model_.categories)
     if columns.categorical != known:
         raise ValueError(
             f"features {columns.categorical} of the columns are categories, {known} of the forest"

@@ -22,7 +22,7 @@ from riparian.sources.errors import BadData
 from riparian.tools import text
 
 if TYPE_CHECKING:
-    from riparian.cli.model_file import Model
+    from riparian.cli.model_file import ModelFile
     from riparian.evaluation import Scores
     from riparian.explain import Importance
 
@@ -86,7 +86,7 @@ def evaluate(
     check_pair(pair, html)
 
     from riparian.cli.features.matching import Matched
-    from riparian.cli.model_file import load_model, named
+    from riparian.cli.model_file import load_model
     from riparian.evaluation import Scores
     from riparian.explain import PermutationImportance, RowSample, SurestMistakes
     from riparian.explain.sample import coded_rows
@@ -128,19 +128,18 @@ def evaluate(
         from riparian.cli.output.columns import columns_in_words
         from riparian.report import Report
 
-        with named(loaded.forest, loaded.feature_names):
-            title = f"{model.stem} on rows that it has not learned"
-            Report(
-                title,
-                loaded.forest,
-                facts,
-                columns=columns_in_words(loaded.columns, loaded.forest),
-                scores=scores,
-                importance=importance,
-                mistakes=mistakes.mistakes,
-                sample=sample.rows,
-                pair=planes,
-            ).write(html)
+        title = f"{model.stem} on rows that it has not learned"
+        Report(
+            title,
+            loaded.forest,
+            facts,
+            columns=columns_in_words(loaded.columns, loaded.forest),
+            scores=scores,
+            importance=importance,
+            mistakes=mistakes.mistakes,
+            sample=sample.rows,
+            pair=planes,
+        ).write(html)
     if as_json:
         print(json.dumps({
             **scores.to_dict(),
@@ -160,14 +159,14 @@ def evaluate(
         show(f"report: {html}")
 
 
-def _most_important(loaded: Model, most: int) -> list[int]:
+def _most_important(loaded: ModelFile, most: int) -> list[int]:
     import numpy as np
 
     gains = loaded.forest.feature_importances_
     return [int(i) for i in np.argsort(-gains, kind="stable")[:most]]
 
 
-def _names(loaded: Model, importance: Sequence[Importance]) -> list[str]:
+def _names(loaded: ModelFile, importance: Sequence[Importance]) -> list[str]:
     names = loaded.feature_names
     return [
         f"x[{each.feature}]" if names is None else str(names[each.feature]) for each in importance

@@ -42,7 +42,7 @@ def export(
     riparian export trees.riparian trees.h
     ```
     """
-    from riparian.cli.model_file import load_model, named
+    from riparian.cli.model_file import load_model
     from riparian.export import SUFFIXES, check_suffix
 
     try:
@@ -52,8 +52,7 @@ def export(
     check_can_write(output, "FILE", read=[model])
     loaded = load_model(model)
     try:
-        with named(loaded.forest, loaded.feature_names):
-            loaded.forest.export(output)
+        loaded.forest.export(output)
     except (ImportError, ValueError) as error:
         raise CommandError(str(error)) from None
     size = output.stat().st_size

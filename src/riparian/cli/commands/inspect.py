@@ -46,21 +46,20 @@ def inspect(
     if html is not None:
         check_can_write(html, "--html", read=[model])
 
-    from riparian.cli.model_file import load_model, named
+    from riparian.cli.model_file import load_model
     from riparian.cli.output import description
     from riparian.inspection import export_text
 
     loaded = load_model(model)
     if tree is not None and tree >= loaded.forest.n_estimators:
         raise BadUsage(f"--tree must be below {loaded.forest.n_estimators}, got {tree}")
-    with named(loaded.forest, loaded.feature_names):
-        described = description.describe(loaded, top)
-        if html is not None:
-            from riparian.report import Report
+    described = description.describe(loaded, top)
+    if html is not None:
+        from riparian.report import Report
 
-            facts, columns = description.facts(described), described["columns"]
-            Report(loaded.path, loaded.forest, facts, columns=columns).write(html)
-        drawn = None if tree is None else export_text(loaded.forest, tree, max_depth=max_depth)
+        facts, columns = description.facts(described), described["columns"]
+        Report(loaded.path, loaded.forest, facts, columns=columns).write(html)
+    drawn = None if tree is None else export_text(loaded.forest, tree, max_depth=max_depth)
     if as_json:
         answer = {**described, "html": None if html is None else str(html)}
         print(json.dumps(answer if drawn is None else {**answer, "tree": drawn}))

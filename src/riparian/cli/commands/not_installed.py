@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from riparian.cli.errors import BadUsage, reported
+from riparian.cli.errors import reported
+from riparian.sources.errors import BadUsage
 
 app = typer.Typer(add_completion=False)
 

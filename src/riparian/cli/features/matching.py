@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from riparian.cli.errors import say
-from riparian.cli.model_file import Model
+from riparian.cli.model_file import ModelFile
 from riparian.cli.option_groups.matching import MatchingOptions
 from riparian.engine.categories import Table
-from riparian.inspection.view import category_tables
 from riparian.sources.errors import BadData, BadUsage, names
 from riparian.sources.libsvm import LABEL, LibsvmSource
 from riparian.sources.source import Kind, Source
@@ -25,7 +24,7 @@ FAMILIES: dict[str, Family] = {"b": "bool", "i": "int", "u": "int", "f": "float"
 class Matched:
     """The columns of each file of a stream for a model, and which of them do not match."""
 
-    model: Model
+    model: ModelFile
     options: MatchingOptions
     target: str | None = None  # as the user names it
     with_target: bool = False  # whether it is needed
@@ -64,7 +63,7 @@ class Matched:
         if isinstance(self.model.columns, TableColumns):
             return TableColumns(target, self.model.columns.encoders, self.model.columns.ignored)
         features = self.model.feature_names or self._by_place(source, target)
-        tables = category_tables(self.model.forest)
+        tables = self.model.forest.model_.categories
         encoders = {name: _encoder(tables.get(i)) for i, name in enumerate(features)}
         return TableColumns(target, encoders)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from riparian.cli.errors import say
 from riparian.cli.features.choosing import Chosen
 from riparian.forest import OnlineForestClassifier
-from riparian.inspection.view import category_tables
 from riparian.table.columns import Columns
 from riparian.table.encoders import Number
 from riparian.table.sparse import SparseColumns
@@ -61,7 +60,7 @@ def _in_words(columns: Columns | None, about: dict[str, str]) -> dict[str, str]:
 
 def _categories(columns: Columns | None, forest: OnlineForestClassifier) -> dict[str, str]:
     """How many values the forest knows of each categorical column."""
-    tables = category_tables(forest)
+    tables = forest.model_.categories
     names = columns.feature_names if isinstance(columns, TableColumns) else []
     return {
         name: f"{text.count(len(tables[i]))} values" + (", and others" if tables[i].full else "")

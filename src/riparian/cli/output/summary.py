@@ -9,7 +9,6 @@ from typing import Any
 
 from riparian.cli.features.pair import numbers_of
 from riparian.cli.learning.learner import Learner
-from riparian.cli.model_file import named
 from riparian.cli.output.columns import columns_in_words
 from riparian.cli.output.tables import confusion_table, score, show, two_columns
 from riparian.model.budget import budget_in_words
@@ -94,23 +93,23 @@ def write_report(path: Path, learner: Learner, facts: dict[str, str]) -> None:
 
     kept, _ = kept_sample(learner.forest)
     test, target = learner.progress.test, learner.columns.target
-    with named(learner.forest, learner.columns.feature_names):
-        Report(
-            title=f"{path.stem}: a stream learned",
-            forest=learner.forest,
-            facts={
-                "sources": ", ".join(learner.stream.paths),
-                "target": "-" if target is None else target.column,
-                **{
-                    name: facts[name]
-                    for name in ("learned", "accuracy", "delay", "model")
-                    if name in facts
-                },
+    learner.forest.model_.feature_names = learner.columns.feature_names
+    Report(
+        title=f"{path.stem}: a stream learned",
+        forest=learner.forest,
+        facts={
+            "sources": ", ".join(learner.stream.paths),
+            "target": "-" if target is None else target.column,
+            **{
+                name: facts[name]
+                for name in ("learned", "accuracy", "delay", "model")
+                if name in facts
             },
-            columns=columns_in_words(learner.columns, learner.forest),
-            curve=None if test is None else test.curve,
-            scores=None if test is None else test.scores,
-            mistakes=learner.progress.mistakes.mistakes,
-            sample=kept if len(kept) else learner.progress.sample.rows,
-            pair=None if learner.pair is None else numbers_of(learner.pair, learner.columns),
-        ).write(path)
+        },
+        columns=columns_in_words(learner.columns, learner.forest),
+        curve=None if test is None else test.curve,
+        scores=None if test is None else test.scores,
+        mistakes=learner.progress.mistakes.mistakes,
+        sample=kept if len(kept) else learner.progress.sample.rows,
+        pair=None if learner.pair is None else numbers_of(learner.pair, learner.columns),
+    ).write(path)

@@ -72,8 +72,6 @@ class Model:
         """
         dates = dates_of(extra, forest)
         names = names_of(forest)
-        if hasattr(forest, "feature_names_in_"):
-            del forest.feature_names_in_
         columns = {name: column for column, name in enumerate(names)}
         texts = {names[c] for c, table in categories_of(forest).items() if table.kind != "numbers"}
         if dates is not None:
@@ -102,11 +100,7 @@ class Model:
         learned = self.points  # or more, by the time that the forest is asked
         with self._changing:
             rows = self._rows(points)
-            proba = self.forest.predict_proba(rows)
-            classes = self.forest.classes_
-            while len(classes) != proba.shape[1]:  # a class has joined in between
-                proba = self.forest.predict_proba(rows)
-                classes = self.forest.classes_
+            proba, classes = self.forest.model_.predict_proba(rows, self.forest.threads())
         labels = tuple(classes.tolist())
         best = proba.argmax(axis=1).tolist()
         return [
@@ -159,9 +153,10 @@ class Model:
             self.dates.follow(points)
         rows = self._rows(points)
         labels = np.array([lesson.label for lesson in lessons])
-        weights = [lesson.weight for lesson in lessons]
-        weighted = any(weight != 1.0 for weight in weights)
-        self.forest.partial_fit(rows, labels, sample_weight=weights if weighted else None)
+        weights = np.array([lesson.weight for lesson in lessons])
+        model = self.forest.model_
+        model.target.check(labels)
+        model.learn(rows, labels, None if (weights == 1).all() else weights, self.forest.threads())
         self.points += len(lessons)
 
     def _widen(self, catalogue: Catalogue) -> None:
@@ -192,21 +187,16 @@ class Model:
         return to_bytes_with_extra(self._to_save(), {**about, EXTRA: own})
 
     def _to_save(self) -> OnlineForestClassifier:
-        """The same forest under another name: with names of features, which learning does without."""
         if not self.catalogue.columns:  # a forest cannot be saved without a column
             forest = type(self.forest)(**self.forest.get_params())
-            forest.partial_fit(np.empty((0, 1), np.float32), np.empty(0, np.int64))
-            forest.n_jobs = None
-            return forest
-        shell = object.__new__(type(self.forest))
-        shell.__dict__ = {**self.forest.__dict__, "n_jobs": None}
-        shell.feature_names_in_ = np.array(self.feature_names, dtype=object)
-        return shell
+            return forest.partial_fit(np.empty((0, 1), np.float32), np.empty(0, np.int64))
+        self.forest.model_.feature_names = self.feature_names
+        return self.forest
 
     @classmethod
     def from_bytes(cls, data: bytes, limits: Limits | None = None) -> tuple[Model, dict[str, Any]]:
         """What `to_bytes` wrote, and what was added to it."""
-        forest, extra = from_bytes_with_extra(data)
+        forest, extra = from_bytes_with_extra(data, named=False)
         if extra is None or EXTRA not in extra:
             raise ValueError("this snapshot was not written by a service")
         own = extra[EXTRA]
@@ -224,7 +214,7 @@ class Model:
 
 def names_of(forest: OnlineForestClassifier) -> list[str]:
     """The names of its features; by position, from x0, if it has none."""
-    names = getattr(forest, "feature_names_in_", None)
+    names = forest.model_.feature_names
     if names is None:
         return [f"x{column}" for column in range(forest.n_features_in_)]
     return [str(name) for name in names]
