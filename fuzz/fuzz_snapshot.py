@@ -49,6 +49,7 @@ from snapshots import (  # noqa: E402
     DEPTH_KINDS,
     KINDS,
     changed,
+    forged,
     grow,
     learned,
     opened,
@@ -79,9 +80,10 @@ class Corpus:
         return random.choice(self.old if format_ == 1 else self.whole), format_
 
     def broken(self, random: Random, data: bytes) -> bytes:
-        if random.randrange(5) == 0:
+        what = random.randrange(5)
+        if what == 0:
             return scratched(random, data)
-        return changed(random, *self.opened[data])
+        return (changed if what < 3 else forged)(random, *self.opened[data])
 
 
 class Run:

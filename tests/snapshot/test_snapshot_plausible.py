@@ -28,7 +28,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plausible import Implausible, check_plausible
 
-from snapshots import grow, opened, sealed, survive
+from snapshots import forged, grow, opened, sealed, survive
 
 pytestmark = pytest.mark.engine
 
@@ -57,6 +57,12 @@ def test_a_forest_that_comes_back_goes_on_as_learning_does(kind, seed):
 def test_the_hand_made_snapshots_are_plausible(make):
     header, arrays = make()
     check_plausible(sealed(header, narrowed(arrays)))
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(list(ALL_KINDS)), st.randoms())
+def test_forged_numbers_are_refused_or_a_forest(kind, random):
+    survive(forged(random, *opened(snapshot(kind))))
 
 
 # Which snapshot, what is put in it, and why it cannot be.

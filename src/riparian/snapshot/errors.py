@@ -21,7 +21,7 @@ class SnapshotError(ValueError):
     "checksum"          Something in it has changed since it was written.
     "header"            A parameter, label, name or number in its header is missing or impossible;
                         or, when saving, cannot be put into one.
-    "arrays"            An array is missing, of another type or length, or holds what no forest can.
+    "arrays"            An array is missing, of another type or length, or holds what is not safe.
     "size"              It asks for more memory than `max_bytes` allows.
     "prediction_only"   It was saved for predicting alone, and is now asked to learn.
     ==================  ============================================================================
