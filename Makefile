@@ -103,7 +103,7 @@ PURELIB := 'import sysconfig; print(sysconfig.get_path("purelib"))'
 
 # Python itself is not sanitized, so the runtimes must be there before it starts; libstdc++ too, or
 # AddressSanitizer would not find the function that throws. Python keeps memory until it ends, so leaks
-# cannot be told from that.
+# cannot be distinguished from that.
 library = $(shell $(CXX) -print-file-name=$(1))
 SANITIZED_RUN = env \
     LD_PRELOAD='$(call library,libasan.so) $(call library,libubsan.so) $(call library,libstdc++.so)' \
@@ -148,12 +148,12 @@ ray-full: venv ## all cases of forests in shards on Ray, and ten kills in a run
 	RIPARIAN_RAY_FULL=1 $(BIN)/python -m pytest --timeout 600 --numprocesses 0 tests/ray tests/cli/test_cli_on_ray.py
 
 .PHONY: bench-ray
-bench-ray: venv ## measure shards on Ray beside plain threads
+bench-ray: venv ## measure shards on Ray and plain threads
 	$(BIN)/python -m benchmarks.ray_shards --out benchmarks/record/ray-shards.json
 	$(BIN)/python -m benchmarks.ray_model benchmarks/record/ray-shards.json --page docs/how-to/ray.md
 
 .PHONY: bench-serve
-bench-serve: venv ## measure the service under load, beside River behind FastAPI: half an hour (needs the extra bench)
+bench-serve: venv ## measure the service under load, and River behind FastAPI: half an hour (needs the extra bench)
 	$(BIN)/python -m benchmarks.serve --minutes 10 --out benchmarks/record/serve.json
 	$(BIN)/python -m benchmarks.serve_table benchmarks/record/serve.json --page docs/how-to/serve.md
 
@@ -207,7 +207,7 @@ constraints: venv ## write constraints.txt: the versions in .venv
 	$(BIN)/pip freeze --exclude-editable --exclude riparian > constraints.txt
 
 .PHONY: bench
-bench: venv ## measure ours beside the peers: few streams, and short ones
+bench: venv ## compare ours with the peers: few streams, and short ones
 	$(BIN)/python -m benchmarks.compare --quick --jobs 2 --out benchmarks/record/compare-quick.json
 
 .PHONY: bench-full

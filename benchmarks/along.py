@@ -1,11 +1,12 @@
-"""What a point costs far along a stream, beside River's adaptive forest on the same points.
+"""Measure what a point costs far along a stream, for our forest and River's adaptive one.
 
     python -m benchmarks.along --out benchmarks/record/along.json
 
-The streams of the comparison are short: while all of their points are kept, trees are grown anew. Here
-both learn a synthetic stream from its beginning, ten trees each, and only the points from 30,000 to
-60,000 count, when the window of kept points lies behind. Times are of the processor. Ours are a fraction
-of a second, so it learns the stream several times, before the other and after it, and the middle counts.
+The streams of the comparison are short: while all of their points are kept, trees are rebuilt. Here
+both learn a synthetic stream from its beginning, with ten trees each, and only the points from 30,000
+to 60,000 are timed, when older points are no longer kept. Times are processor times. Ours are a
+fraction of a second, so our forest learns the stream several times, before and after the other, and the
+median counts.
 """
 
 from __future__ import annotations
@@ -54,11 +55,12 @@ def compare(name: str, first: int, last: int, known: float | None = None) -> dic
     theirs = known or seconds_along(THEIRS, stream, first) / points
     passes += [seconds_along(OURS, stream, first) / points for _ in range(PASSES)]
     ours = statistics.median(passes)
-    found = {"stream": name, "ours_us": ours, "theirs_us": theirs, "times": theirs / ours}
+    measured = {"stream": name, "ours_us": ours, "theirs_us": theirs, "times": theirs / ours}
     print(
-        f"{name:10} {found['ours_us']:8.2f} µs per point, {found['times']:6.0f} times", flush=True
+        f"{name:10} {measured['ours_us']:8.2f} µs per point, {measured['times']:6.0f} times",
+        flush=True,
     )
-    return found
+    return measured
 
 
 def their_times(path: Path | None, first: int, last: int) -> tuple[dict[str, float], str | None]:

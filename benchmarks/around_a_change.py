@@ -58,8 +58,8 @@ class Fall:
 
     @classmethod
     def mean(cls, falls: Iterable[Self]) -> Self | None:
-        found = [(fall.before, fall.worst, fall.first, fall.points) for fall in falls]
-        return cls(*np.mean(found, axis=0).tolist()) if found else None
+        values = [(fall.before, fall.worst, fall.first, fall.points) for fall in falls]
+        return cls(*np.mean(values, axis=0).tolist()) if values else None
 
 
 def shares_of(cell: Cell) -> Shares:

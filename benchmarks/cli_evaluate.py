@@ -1,4 +1,4 @@
-"""What `riparian learn` takes beside predicting and learning: its default test-then-train, row by row.
+"""Measure what `riparian learn` takes in addition to predicting and learning, per row.
 
     python -m benchmarks.cli_evaluate
 
@@ -85,12 +85,12 @@ def main() -> None:
             f"alone, {BLOCK} at a time": lambda: alone(paths["parquet"], trees, BLOCK),
             f"alone, {BATCH} at a time": lambda: alone(paths["parquet"], trees, BATCH),
         }
-        found: dict[str, list[float]] = {way: [] for way in ways}
+        seconds_by_way: dict[str, list[float]] = {way: [] for way in ways}
         for _ in range(options.runs):
             for way, seconds in ways.items():
-                found[way].append(seconds() / (LAST - FIRST) * 1e6)
-    least = min(found[f"alone, {BATCH} at a time"])
-    for way, times in found.items():
+                seconds_by_way[way].append(seconds() / (LAST - FIRST) * 1e6)
+    least = min(seconds_by_way[f"alone, {BATCH} at a time"])
+    for way, times in seconds_by_way.items():
         print(f"{way:22} {min(times):6.1f} µs per row, {least / min(times):.2f} as fast")
 
 

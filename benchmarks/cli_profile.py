@@ -1,12 +1,12 @@
-"""Where `riparian learn --no-eval` spends its time, and what it holds: mostly in the core, and little.
+"""Measure where `riparian learn --no-eval` spends its time, and how much memory it holds.
 
     python -m benchmarks.cli_profile --out benchmarks/record/cli-profile.json
 
-Each run is the real command in a process of its own, imports and all; functions are timed from within.
-Numbers in the files have four decimals. Reading and encoding go on in a thread beside the core. "rest"
-is what is left without them: starting Python, cutting and stacking blocks, waiting for the reader.
-Seconds are of the clock; on a machine that others use too, the core's share of the main thread's
-processor time says more, if the core has no other thread.
+Each run is the real command in a separate process, including imports; functions are timed from within.
+Numbers in the files have four decimals. Reading and encoding run in a thread next to the core. "rest"
+is the remaining time: starting Python, cutting and stacking blocks, waiting for the reader. Seconds are
+wall-clock seconds; on a shared machine, the core's share of the main thread's processor time is more
+reliable, if the core has no other thread.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Row:
 
 
 HEADER = ["file", "rows", "threads", "MB", "seconds", "core", "(read)", "(encode)", "save", "imports",
-          "rest", "core share", "of CPU", "forest MB", "MB beside it", "peak MB"]  # fmt: skip
+          "rest", "core share", "of CPU", "forest MB", "other MB", "peak MB"]  # fmt: skip
 
 
 def write_files(folder: Path, rows: int) -> dict[str, Path]:
@@ -206,7 +206,7 @@ def as_markdown(rows: list[Row], trees: int) -> str:
         f"|{'---|' * len(HEADER)}",
         *(f"| {' | '.join(row.cells)} |" for row in rows),
         "",
-        "MB beside it: the peak of the process while it learned, less the forest; it does not grow",
+        "other MB: the peak of the process while it learned, less the forest; it does not grow",
         "with the file. The peak at the end is when the model is made into bytes and written. Others",
         "used the machine too: the record says how busy it was.",
     ]
@@ -219,32 +219,32 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--trees", type=int, default=10)
     parser.add_argument(
-        "--out", type=Path, help="where the record goes, with a table in .md beside it"
+        "--out", type=Path, help="where the record goes, with a table in .md next to it"
     )
     options = parser.parse_args()
 
-    found = []
+    runs = []
     print(*HEADER, sep="\t")
     with tempfile.TemporaryDirectory() as folder:
         for rows in options.rows:
             for path in write_files(Path(folder), rows).values():
                 for threads in options.threads:
                     row = measure(path, rows, threads, options.trees)
-                    found.append(row)
+                    runs.append(row)
                     print(*row.cells, sep="\t", flush=True)
                 path.unlink()
     if options.out:
         figures = [
             {**asdict(row), "core_share": row.share, "core_cpu_share": row.cpu_share}
-            for row in found
+            for row in runs
         ]
-        told = {
+        settings = {
             "trees": options.trees,
             "pyarrow": pa.__version__,
             "load_average": os.getloadavg(),  # above the number of cores, the clock tells little
         }
-        record.write(options.out, "cli profile", {**told, "runs": figures})
-        options.out.with_suffix(".md").write_text(as_markdown(found, options.trees))
+        record.write(options.out, "cli profile", {**settings, "runs": figures})
+        options.out.with_suffix(".md").write_text(as_markdown(runs, options.trees))
 
 
 if __name__ == "__main__":

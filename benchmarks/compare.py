@@ -1,12 +1,13 @@
-"""Riparian beside what a user would pick instead: the same streams, in one run.
+"""Compare riparian with its alternatives: the same streams, in one run.
 
     python -m benchmarks.compare --quick --jobs 2   # some minutes, on two cores
     python -m benchmarks.compare                    # forty minutes a repeat; it should be alone
 
-Each measurement is a process of its own (measure.py), held to as many cores as it may have threads.
-Everything is at its defaults but trees, threads and seed. A repeat draws the streams, or orders them,
-anew. What takes too long is stopped, and says how far it got. The record holds every measurement;
-standings.py makes the table and the figure of it. A run that was stopped goes on with `--resume`.
+Each measurement is a separate process (measure.py), restricted to as many cores as it has threads.
+Everything has its defaults except trees, threads and seed. Each repeat draws or orders the streams
+again. A measurement that takes too long is stopped, and reports how far it got. The record holds every
+measurement; standings.py makes the table and the figure from it. `--resume` continues a run that was
+stopped.
 """
 
 from __future__ import annotations
@@ -142,7 +143,7 @@ def settings(peer: Peer, plan: Plan, workload: str) -> Iterator[tuple[int, int]]
 
 
 class Streams:
-    """The workloads of all repeats as files, ready to learn: nobody has to draw them again."""
+    """Write the workloads of all repeats to files, so that no process has to draw them again."""
 
     def __init__(self, folder: Path, data: Path | None, plan: Plan) -> None:
         self.folder = folder
@@ -207,11 +208,11 @@ class Machine:
             cores=cores,
             alone=run.alone,
         )
-        told = self.streams.folder / f"job-{cores[0]}.json"
-        told.write_text(json.dumps(asdict(job)))
+        job_file = self.streams.folder / f"job-{cores[0]}.json"
+        job_file.write_text(json.dumps(asdict(job)))
         try:
             limit = 10 * job.seconds + 120
-            answer = python("benchmarks.measure", str(told), threads=run.threads, limit=limit)
+            answer = python("benchmarks.measure", str(job_file), threads=run.threads, limit=limit)
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             print(f"{run} failed: {error}", file=sys.stderr, flush=True)
             return {**asdict(run), "failed": str(error).splitlines()[-1]}
@@ -255,16 +256,16 @@ def python(module: str, argument: str, threads: int = 1, limit: float = 60) -> s
 
 def start_ups(peers: Iterable[str], starts: int) -> dict[str, dict[str, float]]:
     """Seconds from nothing to the first prediction; the very first start, from disk, is left out."""
-    found = {}
+    by_peer = {}
     for peer in peers:
         seconds = []
         for _ in range(starts + 1):
             begin = time.perf_counter()
             python("benchmarks.first_prediction", peer)
             seconds.append(time.perf_counter() - begin)
-        found[peer] = {"min": min(seconds[1:]), "median": statistics.median(seconds[1:])}
-        print(f"first prediction of {peer}: {found[peer]['median']:.2f} s", flush=True)
-    return found
+        by_peer[peer] = {"min": min(seconds[1:]), "median": statistics.median(seconds[1:])}
+        print(f"first prediction of {peer}: {by_peer[peer]['median']:.2f} s", flush=True)
+    return by_peer
 
 
 def main() -> None:
@@ -312,8 +313,8 @@ def main() -> None:
             "start_up": start_ups(peers, plan.starts),
             "rows": known,
         }
-        there_already = {key_of(row) for row in known}
-        wanted = [run for run in runs(plan, workloads, peers) if run.key not in there_already]
+        measured = {key_of(row) for row in known}
+        wanted = [run for run in runs(plan, workloads, peers) if run.key not in measured]
         for row in machine.measure(wanted):
             figures["rows"].append(row)
             if options.out:  # after each: it may be the last
@@ -341,14 +342,14 @@ def key_of(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def installed(names: Iterable[str]) -> list[str]:
-    found = []
+    present = []
     for name in names:
         try:
             version(PEERS[name].library)
-            found.append(name)
+            present.append(name)
         except PackageNotFoundError:
             print(f"{PEERS[name].title} is left out: {PEERS[name].library} is not installed")
-    return found
+    return present
 
 
 if __name__ == "__main__":

@@ -213,7 +213,7 @@ def report(setting: Setting, total: Outcome) -> None:
 
 
 def as_row(setting: Setting, outcomes: Outcomes) -> dict[str, Any]:
-    """The setting, and for each measure one figure a workload."""
+    """The setting, and for each measure one number per workload."""
     measures = {
         field.name: [round(getattr(outcome, field.name), 5) for outcome in outcomes.values()]
         for field in fields(Outcome)

@@ -33,7 +33,7 @@ LEAF_STAGES = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # pixel
 
 @dataclass(frozen=True)
 class Stage:
-    """The forest after so many pictures, and what it took to get there."""
+    """The forest after n pictures, and what it cost to learn them."""
 
     pictures: int
     pixels: int
@@ -87,7 +87,7 @@ def stages(forest: DepthForestClassifier, pictures: Pictures) -> Iterator[Stage]
 
 
 def leaf_bytes(pictures: Pictures) -> dict[int, int]:
-    """What one active leaf holds after so many pixels; it never splits."""
+    """Return what one active leaf holds after n pixels; it never splits."""
     settings = Settings()
     forest = DepthForestClassifier(
         1,
@@ -98,13 +98,13 @@ def leaf_bytes(pictures: Pictures) -> dict[int, int]:
         random_state=0,
     )
     depths, pixels, labels = _samples(pictures, settings.per_class, LEAF_STAGES[-1])
-    found, seen = {}, 0
+    sizes, seen = {}, 0
     for stage in LEAF_STAGES:
         some = slice(seen, stage)
         forest.partial_fit(depths, pixels[some], labels[some], classes=CLASSES)
         seen = stage
-        found[stage] = forest.memory()["fringe"]
-    return found
+        sizes[stage] = forest.memory()["fringe"]
+    return sizes
 
 
 def _samples(
@@ -156,9 +156,9 @@ def main() -> None:
     print("one active leaf, bytes by pixels seen:", leaf)
     forest = settings.ours.forest(settings.common, random_state=0, threads=1)
     print(HEADER)
-    found = []
+    stages = []
     for stage in stages(forest, pictures):
-        found.append(stage)
+        stages.append(stage)
         print(stage, flush=True)
     shown = Pictures(test, settings.size, seed=1)
     predicted = [predict_seconds(forest, shown, threads, options.repeats) for threads in (1, 2)]
@@ -168,7 +168,7 @@ def main() -> None:
             "poses": options.poses.name if options.poses else "random",
             "settings": asdict(settings.common) | asdict(settings.ours),
             "leaf_bytes_by_pixels": leaf,
-            "stages": [asdict(stage) for stage in found],
+            "stages": [asdict(stage) for stage in stages],
             "predict_image": predicted,
             "load_average": os.getloadavg(),  # above the number of cores, the clock tells little
         }

@@ -31,7 +31,7 @@ PACKAGES = ("river", "capymoa")
 
 @dataclass(frozen=True)
 class Entrant:
-    """Who is measured: a model with so many trees."""
+    """What is measured: a model with a number of trees."""
 
     peer: str
     trees: int

@@ -3,9 +3,9 @@
     python -m benchmarks.drift_standings benchmarks/record/drift.json \
         --page docs/compare.md --figures docs/figures
 
-Accuracies are means over the seeds; who is better is said by the seeds that both have. Times are of the
-processor, in proportion to our adaptive forest with as many trees on the same points: of several
-streams the geometric mean, of several seeds too, with the least and the largest beside it.
+Accuracies are means over the seeds; two entrants are compared by the seeds that both have. Times are
+processor times, divided by that of our adaptive forest with as many trees on the same points: the
+geometric mean over streams and seeds, with the least and the largest.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from benchmarks.drift import ENTRANTS, Cell, cells_of
 from benchmarks.peers import FEW, FOLLOWERS, MANY
 from benchmarks.standings import (
     Spread,
+    as_text,
     draw,
     geometric,
     in_bold,
     markdown,
     rounded,
     share,
-    told,
     where_measured,
     write_into,
 )
@@ -57,10 +57,10 @@ class DriftStandings:
 
     @classmethod
     def of(cls, cells: list[Cell]) -> Self:
-        found: dict[str, dict[tuple[str, int], Cell]] = {name: {} for name in ENTRANTS}
+        by_entrant: dict[str, dict[tuple[str, int], Cell]] = {name: {} for name in ENTRANTS}
         for cell in cells:
-            found[cell.entrant][cell.stream, cell.seed] = cell
-        return cls({name: places for name, places in found.items() if places})
+            by_entrant[cell.entrant][cell.stream, cell.seed] = cell
+        return cls({name: places for name, places in by_entrant.items() if places})
 
     @property
     def streams(self) -> list[str]:
@@ -131,9 +131,9 @@ class DriftStandings:
         leads = {
             stream: [self.lead(ours, other, stream) for other in others] for stream in self.streams
         }
-        if any(math.isnan(lead) for found in leads.values() for lead in found):
+        if any(math.isnan(lead) for of_stream in leads.values() for lead in of_stream):
             return None
-        return [stream for stream, found in leads.items() if min(found) >= 0]
+        return [stream for stream, of_stream in leads.items() if min(of_stream) >= 0]
 
     def fall(self, entrant: str) -> Fall | None:
         """At the mean abrupt change; None for who has not met them all."""
@@ -175,7 +175,7 @@ class DriftStandings:
             [
                 ENTRANTS[name].title,
                 rounded(self.points_per_second(name)),
-                told(self.time_ratio(name)),
+                as_text(self.time_ratio(name)),
             ]
             for name in self.learners
         ]
@@ -198,7 +198,7 @@ class DriftStandings:
         return markdown(head, body)
 
     def claims(self) -> str:
-        """The figures one would quote."""
+        """Return the results that a page quotes."""
         lines = []
         few = [f"{peer}-{FEW}" for peer in RIVALS if f"{peer}-{FEW}" in self.cells]
         for others in (few, [f"capymoa-arf-{MANY}"]):
@@ -254,7 +254,7 @@ def page_tables(standings: DriftStandings) -> dict[str, str]:
 
 
 def publish(path: Path) -> None:
-    """The tables of a record and its figure, beside it."""
+    """Write the tables and the figure of a record next to it."""
     kept, cells = record.read(path), cells_of(path)
     head = f"# Streams that change\n\n{where_measured(kept)}\n\n"
     path.with_suffix(".md").write_text(head + DriftStandings.of(cells).text() + "\n")

@@ -45,7 +45,7 @@ class Forest(Protocol):
 
 
 class Estimator:
-    """`OnlineForestClassifier`: what a user calls, with the checks at its door."""
+    """`OnlineForestClassifier`: what a user calls, with its input validation."""
 
     def __init__(self, task: Task) -> None:
         self.forest = estimator(task)
@@ -126,11 +126,11 @@ def estimator(task: Task) -> OnlineForestClassifier:
 
 def parameters(task: Task) -> Parameters:
     """What the estimator would tell its engine."""
-    told = estimator(task).get_params()
+    parameters = estimator(task).get_params()
     names = (
         "candidate_dims", "split_points", "min_gain", "alpha", "beta", "structure_fraction",
         "ignore_fraction", "fringe_size", "voting",
     )  # fmt: skip
     return Parameters.checked(
-        n_trees=task.trees, seed=task.seed, **{name: told[name] for name in names}
+        n_trees=task.trees, seed=task.seed, **{name: parameters[name] for name in names}
     )

@@ -43,7 +43,7 @@ conditions hold (R15).
 - Two seeds, and as few as 259 points to judge by (digits): differences of .002 in a mean, and of .02
   on digits or {outlier}, say nothing.
 - Some 90 trials on the search's streams came before this grid was fixed. Both tables were
-  known when the choice was written down, so the test figures of the eight settings are not untouched.
+  known when the choice was written down, so the test results of the eight settings are not untouched.
 - The times in the two records were taken on a busy machine and differ fourfold between neighbours: they
   are not shown, and prove nothing.
 """

@@ -1,4 +1,4 @@
-"""Explanations beside `shap`, exports beside our own predictions, and what calibration is worth.
+"""Compare explanations with `shap` and exports with our predictions, and measure calibration.
 
     OMP_NUM_THREADS=1 python -m benchmarks.explain --out benchmarks/record/explain.json
 
@@ -73,12 +73,14 @@ def explanations(name: str, rows: int, repeats: int) -> dict[str, Any]:
             "shap": lambda t=theirs, f=few: t.shap_values(f, check_additivity=False),
         })  # fmt: skip
         difference = np.abs(ours.contributions(few).values - theirs.shap_values(few)).max()
-        found = ours.contributions(few)
+        contributions = ours.contributions(few)
         figures[method] = {
             **{f"{who}_rows_per_second": len(few) / each for who, each in seconds.items()},
             "times_as_fast": seconds["shap"] / seconds["riparian"],
             "largest_difference": float(difference),
-            "additive_to": float(np.abs(found.probabilities - forest.predict_proba(few)).max()),
+            "additive_to": float(
+                np.abs(contributions.probabilities - forest.predict_proba(few)).max()
+            ),
         }
     return figures
 
@@ -123,7 +125,7 @@ def blocks(X: Any, y: Any) -> Iterator[tuple[Any, Any]]:
         yield X[first : first + BLOCK], y[first : first + BLOCK]
 
 
-def told(scores: Scores) -> dict[str, float]:
+def summary(scores: Scores) -> dict[str, float]:
     return {
         "accuracy": scores.accuracy,
         "log_loss": scores.log_loss,
@@ -150,10 +152,10 @@ def calibration(name: str) -> dict[str, Any]:
     folds.fit(X[:cut], y[:cut])
     sigmoid.update(y[cut:], folds.predict_proba(X[cut:]), folds.classes_)
     return {
-        "stream": told(plain),
-        "stream, with a temperature": {**told(warm), "temperature": temperature.temperature},
-        "last third": told(held_out),
-        "last third, with CalibratedClassifierCV": told(sigmoid),
+        "stream": summary(plain),
+        "stream, with a temperature": {**summary(warm), "temperature": temperature.temperature},
+        "last third": summary(held_out),
+        "last third, with CalibratedClassifierCV": summary(sigmoid),
     }
 
 
@@ -172,10 +174,10 @@ Cells = tuple[list[str], list[list[str]]]
 
 
 def _speeds(figures: dict[str, Any]) -> Cells:
-    def row(name: str, found: dict[str, Any]) -> list[str]:
-        cells = [name, f"{found['features']}, {found['classes']}"]
+    def row(name: str, measured: dict[str, Any]) -> list[str]:
+        cells = [name, f"{measured['features']}, {measured['classes']}"]
         for method in ("tree_path_dependent", "interventional"):
-            of = found[method]
+            of = measured[method]
             cells += [rate(of[f"{who}_rows_per_second"]) for who in ("riparian", "shap")]
             cells.append(f"{of['times_as_fast']:.0f} times")
         return cells
@@ -189,8 +191,8 @@ def _speeds(figures: dict[str, Any]) -> Cells:
 
 
 def _calibrated(figures: dict[str, Any], part: str, how: str) -> Cells:
-    def row(name: str, found: dict[str, Any]) -> list[str]:
-        both = (found[part], found[f"{part}, with {how}"])
+    def row(name: str, measured: dict[str, Any]) -> list[str]:
+        both = (measured[part], measured[f"{part}, with {how}"])
         kinds = ("log_loss", "calibration_error")
         return [name, *(f"{each[kind]:.3f}" for kind in kinds for each in both)]
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.first_prediction river-arf
 
-Whoever starts it takes the time. Nothing is imported here but numpy and what the peer needs.
+The calling process takes the time. Nothing is imported here but numpy and what the peer needs.
 """
 
 from __future__ import annotations

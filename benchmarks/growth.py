@@ -3,8 +3,8 @@
     python -m benchmarks.growth --out benchmarks/record/growth.json --figures docs/figures
     python -m benchmarks.growth --from benchmarks/record/growth.json --figures FOLDER
 
-Times are of the processor, on one thread, per point and tree, through the door that users take; drawing
-the points is not timed. Each line of costs gets the exponent of the power that fits it best, by least
+Times are processor times, on one thread, per point and tree, through the public interface; drawing the
+points is not timed. Each line of costs gets the exponent of the power that fits it best, by least
 squares on logarithms, for all of it and for its upper half, because some lines bend.
 """
 
@@ -32,7 +32,7 @@ BLOCK = 100_000  # points drawn and learned at a time
 BOUNDED = {"fringe_size": 100}
 FIXED_DIMS = 2.0  # λ where it does not grow with the dims: about its default at four of them
 LONG_RUNS = 2  # of a stream to its end
-BEND = 0.1  # an upper half whose exponent differs by more is told of
+BEND = 0.1  # an upper half whose exponent differs by more is reported
 
 Block = tuple[NDArray[np.float32], NDArray[np.int64]]
 
@@ -195,7 +195,7 @@ def looks(
     X_test: NDArray[np.float32],
     repeats: int,
 ) -> Iterator[Look]:
-    """Learn the blocks, looking at the forest when it has seen so many points."""
+    """Learn the blocks, and measure the forest at each of these numbers of points."""
     points, learned, took = 0, 0, 0.0
     for X, y in blocks:
         took += seconds(partial(forest.learn, X, y))
@@ -225,7 +225,7 @@ def cost(line: str, size: int | None, case: Case, runs: Sequence[Look], test: in
 
 
 def from_empty(line: str, size: int | None, case: Case, points: int, scale: Scale) -> Cost:
-    """The cost of learning so many points from the first on, and of predicting by what came of it."""
+    """Return the cost of learning the first n points, and of predicting with that forest."""
     blocks, X_test = list(case.blocks([points])), case.test(scale.test)
     runs = [
         look
@@ -241,15 +241,15 @@ def along_stream(line: str, case: Case, scale: Scale) -> Iterator[Cost]:
     runs: list[list[Look]] = [[] for _ in scale.points]
     for repeat in range(scale.repeats):
         ends = [end for end in scale.points if repeat < LONG_RUNS or end <= scale.long]
-        found = looks(case.forest(), case.blocks(ends), ends, X_test, scale.repeats)
-        for run, look in zip(runs, found, strict=False):
+        seen = looks(case.forest(), case.blocks(ends), ends, X_test, scale.repeats)
+        for run, look in zip(runs, seen, strict=False):
             run.append(look)
     for run in runs:
         yield cost(line, run[0].points, case, run, scale.test)
 
 
 def warm_up() -> None:
-    """Without this the first figure would hold what is loaded on the first call."""
+    """Warm up: otherwise the first time would include what is loaded on the first call."""
     case = Case(MIXTURE, 2, {})
     list(looks(case.forest(), case.blocks([2000]), [2000], case.test(2000), repeats=1))
 
@@ -354,20 +354,20 @@ class Line:
 
 def as_lines(costs: Iterable[Cost]) -> list[Line]:
     named: dict[str, list[Cost]] = {}
-    for found in costs:
-        named.setdefault(found.line, []).append(found)
-    return [as_line(name, found) for name, found in named.items()]
+    for cost in costs:
+        named.setdefault(cost.line, []).append(cost)
+    return [as_line(name, of_line) for name, of_line in named.items()]
 
 
 def as_line(name: str, costs: list[Cost]) -> Line:
     sized = {float(cost.size): cost for cost in costs if cost.size is not None}
-    x, found = list(sized), sized.values()
+    x, measured = list(sized), sized.values()
     return Line(
         name,
         costs,
-        learn=fit(x, [cost.learn.min for cost in found]),
-        predict=fit(x, [cost.predict.min for cost in found]),
-        bytes=fit(x, [float(cost.bytes) for cost in found]),
+        learn=fit(x, [cost.learn.min for cost in measured]),
+        predict=fit(x, [cost.predict.min for cost in measured]),
+        bytes=fit(x, [float(cost.bytes) for cost in measured]),
     )
 
 
@@ -375,19 +375,19 @@ def as_line(name: str, costs: list[Cost]) -> Line:
 
 
 def measure(names: Iterable[str], scale: Scale) -> dict[str, Any]:
-    """The lines of each axis, as a record keeps them; told as they come."""
+    """Return the lines of each axis, as a record keeps them, and print costs as they come."""
     warm_up()
     axes = {}
     for name in names:
         print(f"\n{name}\n{HEADER}")
-        lines = as_lines(map(told, AXES[name](scale)))
+        lines = as_lines(map(printed, AXES[name](scale)))
         for line in lines:
             print(f"{line.name}: learn {line.learn}; predict {line.predict}; bytes {line.bytes}")
         axes[name] = [asdict(line) for line in lines]
     return {"scale": asdict(scale), "axes": axes}
 
 
-def told(cost: Cost) -> Cost:
+def printed(cost: Cost) -> Cost:
     print(cost, flush=True)
     return cost
 

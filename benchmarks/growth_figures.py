@@ -109,19 +109,19 @@ def write_exponents(place: Axes, lines: list[dict[str, Any]], what: str, letter:
 
 
 def exponents(fit: dict[str, Any], letter: str) -> str:
-    told = [f"{letter}^{p['exponent']:.2f} ± {p['standard_error']:.2f}" for p in powers(fit)]
-    return "\nthen ".join(told)
+    labels = [f"{letter}^{p['exponent']:.2f} ± {p['standard_error']:.2f}" for p in powers(fit)]
+    return "\nthen ".join(labels)
 
 
-def spread(heights: list[float], rooms: list[float]) -> list[float]:
+def spread(heights: list[float], sizes: list[float]) -> list[float]:
     """The heights, moved as little as it takes for each to have its room, within 0 and 1."""
     order = sorted(range(len(heights)), key=heights.__getitem__)
     placed, floor = list(heights), 0.0
     for i in order:
-        placed[i] = max(heights[i], floor + rooms[i] / 2)
-        floor = placed[i] + rooms[i] / 2
-    ceiling = max(1.0, sum(rooms))
+        placed[i] = max(heights[i], floor + sizes[i] / 2)
+        floor = placed[i] + sizes[i] / 2
+    ceiling = max(1.0, sum(sizes))
     for i in reversed(order):
-        placed[i] = min(placed[i], ceiling - rooms[i] / 2)
-        ceiling = placed[i] - rooms[i] / 2
+        placed[i] = min(placed[i], ceiling - sizes[i] / 2)
+        ceiling = placed[i] - sizes[i] / 2
     return placed

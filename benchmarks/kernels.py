@@ -62,11 +62,11 @@ def measure(case: Case, data: Path | None, turns: int) -> list[dict[str, Any]]:
     """A row for each set of kernels."""
     stream = load(case.stream, data, points=case.last).with_test()
     task = Task(stream.X.shape[1], stream.classes, FEW)
-    found = {name: Turns() for name in _core.kernel_names()}
+    by_set = {name: Turns() for name in _core.kernel_names()}
     forests = set()
     try:
         for _ in range(turns):
-            for name, of_set in found.items():
+            for name, of_set in by_set.items():
                 _core.use_kernels(name)
                 model = PEERS[case.peer].model(task)
                 seconds = seconds_to_learn(model, stream, case.first)
@@ -76,7 +76,7 @@ def measure(case: Case, data: Path | None, turns: int) -> list[dict[str, Any]]:
                 )
                 forests.add(model.snapshot())
     finally:
-        _core.use_kernels(list(found)[-1])
+        _core.use_kernels(list(by_set)[-1])
     if len(forests) != 1:
         raise SystemExit(f"{case}: the sets of kernels have made {len(forests)} different forests")
     return [
@@ -87,7 +87,7 @@ def measure(case: Case, data: Path | None, turns: int) -> list[dict[str, Any]]:
             "learn_us": statistics.median(of_set.learning),
             "predict_us": statistics.median(of_set.predicting),
         }
-        for name, of_set in found.items()
+        for name, of_set in by_set.items()
     ]
 
 
@@ -98,7 +98,7 @@ def seconds_to_predict(model: Model, stream: Workload) -> float:
     return time.process_time() - start
 
 
-def beside_the_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def compared_with_the_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Of each kind and set: how many times as long as the best set, geometric mean over the streams."""
     best = rows[-1]["kernels"]
     cells = {(row["kind"], row["stream"], row["kernels"]): row for row in rows}
@@ -138,11 +138,11 @@ def main() -> None:
     streams = options.streams or available(data)
     rows: list[dict[str, Any]] = []
     for case in cases(streams, options.short, options.first, options.last):
-        found = measure(case, data, options.turns)
-        rows += found
-        shown = ", ".join(f"{row['kernels']} {row['learn_us']:.2f}" for row in found)
+        measured = measure(case, data, options.turns)
+        rows += measured
+        shown = ", ".join(f"{row['kernels']} {row['learn_us']:.2f}" for row in measured)
         print(f"{case.kind:22} {case.stream:10} µs per point to learn: {shown}", flush=True)
-    means = beside_the_best(rows)
+    means = compared_with_the_best(rows)
     for mean in means:
         print(
             f"{mean['kind']:22} {mean['kernels']:10} {mean['learn_times']:.2f} times as long to learn, "

@@ -3,8 +3,8 @@
     python -m benchmarks.long_stream mixture
 
 Every block is predicted, then learned. After each million points a row is added to the record
-(`long-stream-mixture.json`), and the forest is saved beside it: what was stopped goes on from there, and
-loses a million points at the most. Drawing the points is not timed.
+(`long-stream-mixture.json`), and the forest is saved next to it: a run that was stopped continues from
+there, and loses at most a million points. Drawing the points is not timed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ STREAMS = {"mixture": Mixture, "bands": Bands}
 
 @dataclass(frozen=True)
 class Stage:
-    """The forest after so many points, and what the last million of them took."""
+    """The forest after n points, and what the last million of them took."""
 
     points: int
     cpu_seconds: float  # predicting and learning

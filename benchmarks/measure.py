@@ -116,7 +116,7 @@ def measure(job: Job) -> Measured:
 
 
 def pieces(model: Model, X: Rows, y: Labels, size: int) -> Iterator[Points]:
-    """The points, so many at a time, each piece made when it is asked for."""
+    """Yield the points, n at a time; each piece is made when it is needed."""
     for first in range(0, len(y), size):
         yield model.points(X[first : first + size], y[first : first + size])
 
@@ -128,7 +128,7 @@ def warm_up(peer: Peer, task: Task, X: Rows, y: Labels) -> None:
 
 
 def learn(model: Model, X: Rows, y: Labels, size: int, seconds: float) -> Marks:
-    """So many points at a time, until the seconds are over."""
+    """Learn n points at a time, until the seconds are over."""
     points, total = 0, 0.0
     marks = []
     for piece in pieces(model, X, y, size):
@@ -214,7 +214,7 @@ def timed(work: Callable[[Points], Any], points: Points) -> tuple[float, Any]:
 
 
 def forget_peak() -> None:
-    """Let the peak begin anew, where the system can (Linux)."""
+    """Reset the peak memory, where the system can (Linux)."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 

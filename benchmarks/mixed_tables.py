@@ -135,8 +135,8 @@ def data(name: str) -> Path | None:
 
 def elec(seed: int) -> Table:
     """The market of electricity in the order of time; the day of the week is a category."""
-    with np.load(str(data("elec"))) as found:
-        X, y = found["X_train"][:ELEC_ROWS], found["y_train"][:ELEC_ROWS]
+    with np.load(str(data("elec"))) as arrays:
+        X, y = arrays["X_train"][:ELEC_ROWS], arrays["y_train"][:ELEC_ROWS]
     names = ("date", "day", "period", "nswprice", "nswdemand", "vicprice", "vicdemand", "transfer")
     columns = dict(zip(names, X.T.astype(np.float64), strict=True))
     columns["day"] = named("d", columns["day"].astype(np.int64))
@@ -145,8 +145,8 @@ def elec(seed: int) -> Table:
 
 def dna(seed: int) -> Table:
     """Sixty places of a strand, each one of four bases; the rows to learn in a random order."""
-    with np.load(str(data("dna"))) as found:
-        parts = [(found[f"X_{p}"], found[f"y_{p}"]) for p in ("train", "val", "test")]
+    with np.load(str(data("dna"))) as arrays:
+        parts = [(arrays[f"X_{p}"], arrays[f"y_{p}"]) for p in ("train", "val", "test")]
     X, y = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     learn = len(y) - len(parts[-1][1])
     order = np.random.default_rng(seed).permutation(learn)

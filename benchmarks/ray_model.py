@@ -32,7 +32,9 @@ class Costs:
     """What was measured."""
 
     tree: float  # seconds of one thread, per point and tree
-    door: float  # seconds of the driver, per row: checking it and putting it into the object store
+    checking: (
+        float  # seconds of the driver, per row: checking it and putting it into the object store
+    )
     call: float  # seconds of the driver's processor, per batch and shard
     row: float  # bytes of a row on its way
 
@@ -57,7 +59,7 @@ class Rates:
 def rates(costs: Costs, nodes: int) -> Rates:
     """A forest of TREES, spread evenly."""
     shards = min(TREES, nodes * CORES)
-    driver = costs.door + costs.call * shards / BATCH
+    driver = costs.checking + costs.call * shards / BATCH
     away = max(0, nodes - 1)  # the driver is on one of them
     return Rates(
         trees=1 / (costs.tree * math.ceil(TREES / shards)),
@@ -81,16 +83,18 @@ def table(costs: Costs) -> str:
         "|---|---|---|---|---|---|",
     ]
     for nodes in NODES:
-        found = rates(costs, nodes)
-        parts = [f"{rate:,.0f}" for rate in (found.trees, found.driver, found.link)]
-        lines.append(f"| {nodes:,} | {' | '.join(parts)} | {found.all:,.0f} | {found.bound_by} |")
+        per_second = rates(costs, nodes)
+        parts = [f"{rate:,.0f}" for rate in (per_second.trees, per_second.driver, per_second.link)]
+        lines.append(
+            f"| {nodes:,} | {' | '.join(parts)} | {per_second.all:,.0f} | {per_second.bound_by} |"
+        )
     return "\n".join(lines).replace("inf", "-")
 
 
 def costs_in_words(costs: Costs) -> str:
     per = [
         f"{1e6 * costs.tree:.2f} µs of one core per point and tree",
-        f"{1e6 * costs.door:.2f} µs of the driver per row for checking and sending it",
+        f"{1e6 * costs.checking:.2f} µs of the driver per row for checking and sending it",
         f"{1e3 * costs.call:.1f} ms of the driver per batch and shard",
     ]
     return (
@@ -123,14 +127,14 @@ def measured(figures: dict[str, Any]) -> str:
 
 
 def safety_in_words(figures: dict[str, Any]) -> str:
-    found = figures["safety"]
-    megabytes = found["checkpoint_bytes_per_shard"] / 1e6
+    safety = figures["safety"]
+    megabytes = safety["checkpoint_bytes_per_shard"] / 1e6
     return (
-        f"Two shards of {found['trees_per_shard']:.0f} trees that had learned "
-        f"{found['rows_learned']:,} points of {figures['dims']} columns: starting them took "
-        f"{found['start']:.1f} s, a checkpoint {found['checkpoint']:.1f} s ({megabytes:.0f} MB each), "
-        f"and a killed shard answered again after {found['restart']:.1f} s, or "
-        f"{found['restart_with_rows']:.1f} s where {found['rows_sent_again']:,} rows had to be "
+        f"Two shards of {safety['trees_per_shard']:.0f} trees that had learned "
+        f"{safety['rows_learned']:,} points of {figures['dims']} columns: starting them took "
+        f"{safety['start']:.1f} s, a checkpoint {safety['checkpoint']:.1f} s ({megabytes:.0f} MB each), "
+        f"and a killed shard answered again after {safety['restart']:.1f} s, or "
+        f"{safety['restart_with_rows']:.1f} s where {safety['rows_sent_again']:,} rows had to be "
         "learned again."
     )
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks.ray_shards --out benchmarks/record/ray-shards.json
 
-Every time is of rows through the door that users take, from the first batch to the last tree; making the
-shards is not timed, it has a line of its own. Plain threads and shards take turns within a repeat, and
+Every time is measured through the public interface, from the first batch to the last tree; making the
+shards is timed separately. Plain threads and shards take turns within a repeat, and
 ratios are taken there, so that a machine that is busy for a while is busy for both.
 """
 
@@ -66,7 +66,7 @@ QUICK = Scale(trees=10, rows=10_000, batches=(1_000, 5_000), shards=(1, 2), repe
 
 @contextmanager
 def cluster_of(*cpus: int) -> Iterator[None]:
-    """A cluster of nodes with so many CPUs each, on this machine."""
+    """Start a cluster of nodes with this many CPUs each, on this machine."""
     folder = tempfile.mkdtemp(prefix="rb", dir="/tmp")  # short: sockets have their paths in it
     os.environ |= {
         "RAY_TMPDIR": folder,
@@ -96,7 +96,7 @@ def spread(scale: Scale, shards: int, **options: Any) -> Any:
 
 
 def learned(forest: Any, block: Block, rows: int) -> float:
-    """The seconds that it takes to learn a block, so many rows at a time."""
+    """Return the seconds that it takes to learn a block, in batches of n rows."""
     X, y = block
     forest.partial_fit(X[:0], y[:0], classes=range(STREAM.classes))
     began = time.perf_counter()
@@ -108,8 +108,8 @@ def learned(forest: Any, block: Block, rows: int) -> float:
 
 
 def against_threads(scale: Scale, block: Block) -> list[dict[str, Any]]:
-    """One and two threads of one process beside shards, for each size of batches."""
-    found = []
+    """Compare one and two threads of one process with shards, for each size of batch."""
+    runs = []
     for rows in scale.batches:
         seconds: dict[str, list[float]] = {}
         for _ in range(scale.repeats):
@@ -120,10 +120,10 @@ def against_threads(scale: Scale, block: Block) -> list[dict[str, Any]]:
                 forest = spread(scale, shards)
                 seconds.setdefault(f"{shards} shards", []).append(learned(forest, block, rows))
                 forest.shutdown()
-        found.append({"batch": rows, "seconds": seconds, "ratios": ratios(seconds)})
+        runs.append({"batch": rows, "seconds": seconds, "ratios": ratios(seconds)})
         print(f"batches of {rows:,}: {_points_per_second(seconds, scale.rows)}")
-        print(f"    {found[-1]['ratios']}")
-    return found
+        print(f"    {runs[-1]['ratios']}")
+    return runs
 
 
 def ratios(seconds: dict[str, list[float]]) -> dict[str, float]:
@@ -149,15 +149,15 @@ def parts(scale: Scale, block: Block) -> dict[str, float]:
     began = time.process_time()
     learned(plain(scale, 1), block, len(y))
     tree = (time.process_time() - began) / (len(y) * scale.trees)
-    door = min(_door(block) for _ in range(5)) / len(y)
+    checking = min(_time_checking(block) for _ in range(5)) / len(y)
     call = {shards: _call(scale, shards) for shards in (1, max(scale.shards))}
     most = max(scale.shards)
     each = (call[most] - call[1]) / (most - 1)
-    costs = Costs(tree=tree, door=door, call=max(each, 1e-6), row=_bytes_on_the_way(X, y))
+    costs = Costs(tree=tree, checking=checking, call=max(each, 1e-6), row=_bytes_on_the_way(X, y))
     return asdict(costs)
 
 
-def _door(block: Block) -> float:
+def _time_checking(block: Block) -> float:
     """Checking a batch, and putting it into the object store."""
     forest = OnlineForestClassifier(1, random_state=0)
     forest.partial_fit(*(part[:100] for part in block))

@@ -4,7 +4,7 @@
     python -m benchmarks.reliability --collect OTHER/benchmarks/record
 
 The scripts in fuzz/ add to the record as they go: they can be stopped at any moment, run again, and run
-beside one another. `--collect` takes over what another copy of the tree has tried, and its long streams.
+in parallel. `--collect` takes over what another copy of the tree has tried, and its long streams.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read(path: Path) -> list[Trial]:
 
 
 def add(name: str, tried: int, failed: int, details: dict[str, int], path: Path = RECORD) -> None:
-    """So many more. Trials of one commit are one entry."""
+    """Add n trials. Trials of one commit are one entry."""
     now, commit = record.now(), record.commit()
     new = Trial(name, commit, now, now, tried, failed, details)
     with locked(path):

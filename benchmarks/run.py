@@ -5,8 +5,8 @@
 Times are per point and tree. Those of learning start from an empty forest and cover the whole stream;
 those of single points are taken on the last points of it, when the trees have grown. Those of one
 worker are of the processor, those of several of the clock on the wall. Each is the smallest of the
-repeats, which is the figure least disturbed by what else the machine does; the record holds the median
-as well.
+repeats, which is the one least disturbed by other work of the machine; the record holds the median as
+well.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     parser.add_argument("--trees", nargs="+", type=int, default=[10, 100])
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--points", type=int, help="learn at most so many")
+    parser.add_argument("--points", type=int, help="learn at most this many points")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--defaults", action="store_true", help="the default setting everywhere")
     parser.add_argument("--data", type=Path, help="directory of the real sets (or RIPARIAN_DATA)")

@@ -1,4 +1,4 @@
-"""`riparian serve` beside River's ARF and AMF behind the plainest FastAPI app: time per request.
+"""Compare `riparian serve` with River's ARF and AMF behind a minimal FastAPI app: time per request.
 
     python -m benchmarks.serve --minutes 10 --out benchmarks/record/serve.json
     python -m benchmarks.serve_table benchmarks/record/serve.json
@@ -6,11 +6,11 @@
 Ours has 100 trees and is durable, theirs have 10 and keep nothing. One client and 64 predict as fast as
 they can; one and 64 send labels in lists of 20, until they are learned; eight clients predict, twenty
 times per second each, while labels come in lists of 20 at a given rate: once while the forest is young
-(R21: its trees are still grown anew), and once at the end. With `--minutes`, ours alone then does the
-last for so long, and each id lives its whole life: asked in a list, told in a list.
+(R21: its trees are still rebuilt), and once at the end. With `--minutes`, our service alone then does
+the last for that time, and each id is predicted in a list and labelled in a list.
 
-A machine that is busy with other things makes every time longer. So each figure has beside it how long
-the service waited for a core, and how late the measuring process was itself.
+A busy machine makes every time longer. So each result also says how long the service waited for a core,
+and how late the measuring process itself was.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class Bench:
 
     async def run(self, seconds: float) -> dict[str, Any]:
         await self.begin()
-        found = {"while learning, young": await self.while_learning(seconds)}
+        phases = {"while learning, young": await self.while_learning(seconds)}
         for clients in (1, 64):
-            found[f"predicting, {clients}"] = await self.predicting(clients, seconds)
-            found[f"labelling, {clients}"] = await self.labelling(clients, seconds)
-        found["while learning"] = await self.while_learning(seconds)
-        return found
+            phases[f"predicting, {clients}"] = await self.predicting(clients, seconds)
+            phases[f"labelling, {clients}"] = await self.labelling(clients, seconds)
+        phases["while learning"] = await self.while_learning(seconds)
+        return phases
 
     async def begin(self) -> None:
         await reachable(self.contender.address)
@@ -101,7 +101,7 @@ class Bench:
         load = self.load(seconds)
         with Meter(self.contender) as meter:
             await asyncio.gather(*(predict(load, seed) for seed in range(clients)))
-        return self.said(f"{clients} predicting", {
+        return self.report(f"{clients} predicting", {
             "per_second": round(len(load.seconds) / meter.seconds, 1),
             **quantiles(load.seconds),
             "cpu_ms_each": round(1000 * meter.ran / max(1, len(load.seconds)), 3),
@@ -115,7 +115,7 @@ class Bench:
             await asyncio.gather(*(label(load) for _ in range(clients)))
             self.points += load.labels
             await self.settled()
-        return self.said(f"{clients} labelling", {
+        return self.report(f"{clients} labelling", {
             "per_second": round(load.labels / meter.seconds, 1),
             "cpu_ms_each": round(1000 * meter.ran / max(1, load.labels), 3),
             **meter.figures(), "refused": load.refused,
@@ -133,7 +133,7 @@ class Bench:
             )  # fmt: skip
         self.points += load.labels
         await self.settled()
-        return self.said("while learning", {
+        return self.report("while learning", {
             "per_second": round(load.labels / took, 1), "asked_for": self.rate,
             **quantiles(load.seconds), "predictions": len(load.seconds), **meter.figures(),
             "own_lag_p99_ms": quantiles(load.lag)["p99_ms"], "refused": load.refused,
@@ -160,7 +160,7 @@ class Bench:
         async with Connection(self.contender.address) as connection:
             return int((await connection.get("/v1/status"))["figures"]["memory"])
 
-    def said(self, phase: str, figures: dict[str, Any]) -> dict[str, Any]:
+    def report(self, phase: str, figures: dict[str, Any]) -> dict[str, Any]:
         print(f"{self.name}: {phase}: {figures}", flush=True)
         return figures
 
@@ -170,18 +170,18 @@ def megabytes(size: int) -> float:
 
 
 def compared(given: argparse.Namespace) -> dict[str, Any]:
-    found = {}
+    services = {}
     with tempfile.TemporaryDirectory() as state:
         for name, command in commands(state).items():
             if given.only is None or given.only in name:
                 with Contender(command) as contender:
                     bench = Bench(contender, name, given.rate)
-                    found[name] = asyncio.run(bench.run(given.seconds))
-    return found
+                    services[name] = asyncio.run(bench.run(given.seconds))
+    return services
 
 
 def sustained(given: argparse.Namespace) -> dict[str, Any]:
-    found = {}
+    services = {}
     with tempfile.TemporaryDirectory() as state:
         for name, command in commands(state).items():
             ours = name.startswith("riparian")
@@ -189,8 +189,8 @@ def sustained(given: argparse.Namespace) -> dict[str, Any]:
                 with Contender(command) as contender:
                     bench = Bench(contender, name, given.rate)
                     folder = Path(command[command.index("--state") + 1])
-                    found[name] = asyncio.run(bench.sustained(60 * given.minutes, folder))
-    return found
+                    services[name] = asyncio.run(bench.sustained(60 * given.minutes, folder))
+    return services
 
 
 def main() -> None:

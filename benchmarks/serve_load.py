@@ -50,9 +50,9 @@ class Contender:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.said.append(line)
-            found = re.search(r"serving at (\S+)", line)
-            if found:
-                self.address = found[1]
+            match = re.search(r"serving at (\S+)", line)
+            if match:
+                self.address = match[1]
 
     def memory(self) -> int:
         """Resident bytes."""
@@ -145,7 +145,7 @@ class Load:
 
 
 class Pace:
-    """So many rows per second; who is late makes up for it."""
+    """Send n rows per second; a late client catches up."""
 
     def __init__(self, rate: float | None) -> None:
         self.rate, self.began, self.rows = rate, time.perf_counter(), 0
@@ -164,7 +164,7 @@ async def reachable(address: str) -> None:
                 return
         except OSError:
             await asyncio.sleep(0.1)
-    raise SystemExit(f"nobody answers at {address}")
+    raise SystemExit(f"no service answers at {address}")
 
 
 async def teach(address: str, count: int) -> None:
@@ -179,7 +179,7 @@ async def teach(address: str, count: int) -> None:
 
 
 async def ask(load: Load, count: float, seed: int, rate: float | None = None) -> None:
-    """Predictions in lists, until so many wait: their labels are known, and are sent later."""
+    """Ask for predictions in lists, until n wait for their labels, which are sent later."""
     draw, pace = random.Random(seed), Pace(rate)
     async with Connection(load.address) as connection:
         while len(load.waiting) < count and not load.over:

@@ -41,16 +41,16 @@ def compared(services: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def rate(found: dict[str, Any]) -> str:
-    return f"{found['per_second']:,.0f}"
+def rate(phase: dict[str, Any]) -> str:
+    return f"{phase['per_second']:,.0f}"
 
 
-def times(found: dict[str, Any]) -> str:
-    return " / ".join(NONE if found[q] is None else f"{found[q]:.1f}" for q in ("p50_ms", "p99_ms"))
+def times(phase: dict[str, Any]) -> str:
+    return " / ".join(NONE if phase[q] is None else f"{phase[q]:.1f}" for q in ("p50_ms", "p99_ms"))
 
 
-def waited(found: dict[str, Any]) -> str:
-    return f"{found['waited_for_a_core']:.2f}"
+def waited(phase: dict[str, Any]) -> str:
+    return f"{phase['waited_for_a_core']:.2f}"
 
 
 ROWS = [
@@ -96,7 +96,7 @@ def write_into(page: Path, text: str) -> None:
     before, _, rest = page.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
     if not rest:
-        raise SystemExit(f"{page} has no place for the figures: {BEGIN} ... {END}")
+        raise SystemExit(f"{page} has no place for the table: {BEGIN} ... {END}")
     page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
 
 

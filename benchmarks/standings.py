@@ -3,8 +3,8 @@
     python -m benchmarks.standings benchmarks/record/compare.json --page docs/compare.md
 
 Times are given in proportion to ours: of the same repeat, the same stream and as many of its points,
-with as many trees and threads; those of points that come one by one, to ours in River. Of several
-streams the geometric mean is taken; of several repeats too, with the least and the largest beside it.
+with as many trees and threads; those of points that come one by one, to ours in River. The geometric
+mean is taken over streams and repeats, with the least and the largest of the repeats.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STOPPED = "†"  # before it had learned all of a stream
 
 # Against whom accuracy is counted, each with few trees.
 RIVALS = ("river-arf", "river-amf", "capymoa-arf", "capymoa-srp")
-# Who stands beside them with many trees, too.
+# These are compared with many trees, too.
 WITH_MANY = ("river-amf", "capymoa-arf")
 OFFLINE = "sklearn-forest"
 ONE_POINT = 0.01  # of accuracy
@@ -44,7 +44,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over the repeats."""
+    """A result over the repeats."""
 
     middle: float
     low: float
@@ -52,8 +52,8 @@ class Spread:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Self | None:
-        found = list(values)
-        return cls(geometric(found), min(found), max(found)) if found else None
+        numbers = list(values)
+        return cls(geometric(numbers), min(numbers), max(numbers)) if numbers else None
 
     def __str__(self) -> str:
         if rounded(self.low) == rounded(self.high):
@@ -85,7 +85,7 @@ class Standings:
     # -- figures ----------------------------------------------------------------------------------
 
     def of_ours(self, who: Who, ours: str) -> dict[tuple[str, int], Row]:
-        """Our rows with as many trees and threads; beside a single tree, with few."""
+        """Our rows with as many trees and threads; for a single tree, with few."""
         peer, trees, threads = who
         return self.rows.get((ours, trees if PEERS[peer].trees else FEW, threads), {})
 
@@ -97,10 +97,10 @@ class Standings:
         means = []
         for repeat in range(self.repeats):
             values = [
-                found
+                number
                 for place, row in self.rows.get(who, {}).items()
                 if place[1] == repeat and place in ours
-                if (found := value(row, ours[place])) is not None
+                if (number := value(row, ours[place])) is not None
             ]
             if values:
                 means.append(geometric(values))
@@ -123,7 +123,7 @@ class Standings:
         return self.over(who, lambda row, _: 1 / seconds if (seconds := each(row[what])) else None)
 
     def size(self, who: Who, value: Callable[[Row], int | None]) -> Spread | None:
-        return self.over(who, lambda row, _: max(found, 1) if (found := value(row)) else None)
+        return self.over(who, lambda row, _: max(number, 1) if (number := value(row)) else None)
 
     def accuracy(self, who: Who, workload: str, what: str = "held_out") -> float:
         """Mean over the repeats; NaN where there is none. Who was stopped has what it had learned."""
@@ -193,12 +193,12 @@ class Standings:
         return [
             PEERS[peer].title,
             str(trees),
-            told(self.rate(who, "learn")),
-            told(self.learn_ratio(who)),
-            told(self.ratio(who, "learn_one")),
-            told(self.rate(who, "predict")),
-            told(self.ratio(who, "predict")),
-            told(self.ratio(who, "predict_one")),
+            as_text(self.rate(who, "learn")),
+            as_text(self.learn_ratio(who)),
+            as_text(self.ratio(who, "learn_one")),
+            as_text(self.rate(who, "predict")),
+            as_text(self.ratio(who, "predict")),
+            as_text(self.ratio(who, "predict_one")),
             share(self.mean_accuracy(who)) + STOPPED * self.stopped(who),
             share(self.mean_accuracy(who, "prequential")) + STOPPED * self.stopped(who),
             in_bytes(self.size(who, grown)),
@@ -245,8 +245,8 @@ class Standings:
             )
             line = [TITLES.get(name, name)]
             for who, value in zip(columns, values, strict=True):
-                told_value = share(value) + STOPPED * self.stopped(who, name)
-                line.append(in_bold(told_value, value == best))
+                shown = share(value) + STOPPED * self.stopped(who, name)
+                line.append(in_bold(shown, value == best))
             body.append(line)
         return markdown(head, body)
 
@@ -260,7 +260,9 @@ class Standings:
         body = []
         for name in self.workloads:
             only = self.narrowed(name)
-            body.append([TITLES.get(name, name), *(told(only.learn_ratio(who)) for who in columns)])
+            body.append(
+                [TITLES.get(name, name), *(as_text(only.learn_ratio(who)) for who in columns)]
+            )
         return markdown(["", *(PEERS[peer].title for peer, _, _ in columns)], body)
 
     def threads_table(self) -> str:
@@ -275,8 +277,8 @@ class Standings:
                     body.append(
                         [
                             TITLES.get(name, name), PEERS[peer].title, str(trees), str(threads),
-                            told(only.rate(who, "learn")), told(only.learn_ratio(who)),
-                            told(only.rate(who, "predict")), told(only.ratio(who, "predict")),
+                            as_text(only.rate(who, "learn")), as_text(only.learn_ratio(who)),
+                            as_text(only.rate(who, "predict")), as_text(only.ratio(who, "predict")),
                         ]
                     )  # fmt: skip
         head = [
@@ -294,16 +296,16 @@ class Standings:
         return type(self)(kept, [workload], self.repeats, self.start_up, self.many_everywhere)
 
     def claims(self) -> str:
-        """The figures one would quote."""
+        """Return the results that a page quotes."""
         lines = [
             f"learning in batches, {FEW} trees, one thread: {PEERS[peer].title} takes "
-            f"{told(self.learn_ratio((peer, FEW, 1)))} times as long as ours"
+            f"{as_text(self.learn_ratio((peer, FEW, 1)))} times as long as ours"
             for peer in ("river-arf", "river-amf", "capymoa-arf", "capymoa-srp")
             if (peer, FEW, 1) in self.rows
         ]
         lines += [
             f"{verb} one by one, {FEW} trees, one thread: {PEERS[peer].title} takes "
-            f"{told(self.ratio((peer, FEW, 1), what, ours))} times as long as {PEERS[ours].title}"
+            f"{as_text(self.ratio((peer, FEW, 1), what, ours))} times as long as {PEERS[ours].title}"
             for verb, what in (("learning", "learn_one"), ("predicting", "predict_one"))
             for peer in ("river-arf", "river-amf")
             for ours in (OURS_ALONE, PAPER_ALONE)
@@ -311,7 +313,7 @@ class Standings:
         ]
         lines += [
             f"predicting in batches, {trees} trees, one thread: scikit-learn's forest takes "
-            f"{told(self.ratio(('sklearn-forest', trees, 1), 'predict'))} times as long as ours"
+            f"{as_text(self.ratio(('sklearn-forest', trees, 1), 'predict'))} times as long as ours"
             for trees in (FEW, MANY)
             if ("sklearn-forest", trees, 1) in self.rows
         ]
@@ -392,7 +394,7 @@ def rounded(value: float) -> str:
     return f"{round(value, digits):,.{max(digits, 0)}f}"
 
 
-def told(spread: Spread | None) -> str:
+def as_text(spread: Spread | None) -> str:
     return "" if spread is None else str(spread)
 
 
@@ -415,8 +417,8 @@ def markdown(head: list[str], body: list[list[str]]) -> str:
 
 # -- the figure ------------------------------------------------------------------------------------
 
-# Where a label stands beside its dot, in points: to the right and above, unless another is there.
-BESIDE = {
+# Offset of a label from its dot, in points: to the right and above, unless another is there.
+OFFSETS = {
     "capymoa-arf": (-6, -2),
     "capymoa-srp": (-6, 5),
     "capymoa-boosting": (-6, -4),
@@ -453,10 +455,10 @@ def figure(standings: Standings, colours: dict[str, str]) -> Figure:
             linewidth=1,
             markersize=6,
         )
-        beside = BESIDE.get(peer.name, (6, 5))
+        offset = OFFSETS.get(peer.name, (6, 5))
         axes.annotate(
-            peer.title, path[-1], beside,
-            textcoords="offset points", ha="right" if beside[0] < 0 else "left",
+            peer.title, path[-1], offset,
+            textcoords="offset points", ha="right" if offset[0] < 0 else "left",
             color=colours["text"], fontsize=8,
         )  # fmt: skip
     in_powers(axes.set_xscale, axes.xaxis)
@@ -489,10 +491,10 @@ def where_measured(kept: dict[str, Any]) -> str:
 
 
 def publish(path: Path) -> None:
-    """The tables and the figure of a record, beside it."""
+    """Write the tables and the figure of a record next to it."""
     kept = record.read(path)
     standings = Standings.of(kept["figures"])
-    head = f"# Beside the peers\n\n{where_measured(kept)}\n\n"
+    head = f"# Compared with the peers\n\n{where_measured(kept)}\n\n"
     path.with_suffix(".md").write_text(head + standings.text() + "\n")
     figure(standings, LIGHT).savefig(path.with_suffix(".png"), dpi=110, facecolor="white")
 
@@ -502,8 +504,8 @@ def write_into(page: Path, tables: dict[str, str]) -> None:
     text = page.read_text()
     for name, table in tables.items():
         mark, end = f"<!-- {name} -->", "<!-- end -->"
-        before, found, after = text.partition(mark)
-        if found:
+        before, match, after = text.partition(mark)
+        if match:
             text = f"{before}{mark}\n\n{table}\n\n{end}{after.partition(end)[2]}"
     page.write_text(text)
 

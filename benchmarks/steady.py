@@ -29,7 +29,7 @@ TEST_POINTS = 20_000
 
 @dataclass(frozen=True)
 class Stage:
-    """The forest after so many points, and what the last of them took."""
+    """The forest after n points, and what the last of them took."""
 
     points: int
     seconds: float  # since the stage before
@@ -97,8 +97,8 @@ def resident_bytes() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def summary(found: list[Stage]) -> dict[str, Any]:
-    first, last = found[0], found[-1]
+def summary(stages: list[Stage]) -> dict[str, Any]:
+    first, last = stages[0], stages[-1]
     return {
         "last_stage_over_first": last.seconds / first.seconds,
         "fringe_bytes_last_over_first": last.fringe_bytes / first.fringe_bytes,
@@ -126,16 +126,16 @@ def main() -> None:
         n_jobs=options.workers,
     )
     print(HEADER)
-    found = []
+    stages = []
     for stage in stages(forest, options.points, options.stage):
         print(stage, flush=True)
-        found.append(stage)
-    figures = summary(found)
+        stages.append(stage)
+    figures = summary(stages)
     print(f"last stage over first: {figures['last_stage_over_first']:.2f}")
     if options.out:
-        told = {name: getattr(options, name) for name in ("trees", "fringe_size", "workers")}
-        rows = [asdict(stage) for stage in found]
-        record.write(options.out, "steady", {**told, **figures, "stages": rows})
+        settings = {name: getattr(options, name) for name in ("trees", "fringe_size", "workers")}
+        rows = [asdict(stage) for stage in stages]
+        record.write(options.out, "steady", {**settings, **figures, "stages": rows})
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ GRADUAL = 0.05  # of the stream
 
 
 def led(drifting: int) -> Concept:
-    """Seven segments among 17 random lights; so many of the seven have changed places with others."""
+    """Seven segments among 17 random lights; some of the seven have changed places with others."""
     return lambda seed: synth.LEDDrift(
         seed=seed, noise_percentage=0.1, irrelevant_features=True, n_drift_features=drifting
     )

@@ -1,4 +1,4 @@
-"""Categories as they are, beside ordinal and one-hot encoding, and beside River, on tables.
+"""Compare categories as they are with ordinal and one-hot encoding, and with River, on tables.
 
     python -m benchmarks.tables --out benchmarks/record/tables.json
 
@@ -187,8 +187,8 @@ def accuracies(cells: list[Cell]) -> str:
 def write_into(page: Path, cells: list[Cell]) -> None:
     """Put the table where the page has a place for it."""
     mark, end = "<!-- tables -->", "<!-- end -->"
-    before, found, after = page.read_text().partition(mark)
-    if not found:
+    before, match, after = page.read_text().partition(mark)
+    if not match:
         raise ValueError(f"{page} has no place for the table: {mark}")
     page.write_text(f"{before}{mark}\n\n{accuracies(cells)}\n{end}{after.partition(end)[2]}")
 
@@ -198,8 +198,8 @@ def _of(cells: list[Cell], table: str, entrant: str) -> list[Cell]:
 
 
 def _mean(cells: list[Cell], table: str, entrant: str) -> float | None:
-    found = [cell.accuracy for cell in _of(cells, table, entrant)]
-    return float(np.mean(found)) if found else None
+    accuracies = [cell.accuracy for cell in _of(cells, table, entrant)]
+    return float(np.mean(accuracies)) if accuracies else None
 
 
 def _shown(mean: float | None, best: float) -> str:
@@ -211,8 +211,8 @@ def _shown(mean: float | None, best: float) -> str:
 
 def _columns(cells: list[Cell], table: str, entrant: str) -> str:
     """They may differ: which categories there are depends on the seed."""
-    found = sorted({cell.columns for cell in _of(cells, table, entrant)})
-    return "-" if not found else f"{found[-1]:,}"
+    widths = sorted({cell.columns for cell in _of(cells, table, entrant)})
+    return "-" if not widths else f"{widths[-1]:,}"
 
 
 def main() -> None:

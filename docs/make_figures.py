@@ -56,7 +56,7 @@ class Panel:
     title: str
     curves: list[Curve]
     x: str = "points of the stream"
-    best: float | None = None  # a level that nobody can be above
+    best: float | None = None  # a level that no forest can exceed
     log_y: bool = False
 
 
@@ -76,7 +76,7 @@ class Moment:
 
 
 def mixture(n: int, seed: int, noise: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """The paper's mixture, and beside it features that say nothing."""
+    """The paper's mixture, with additional features of pure noise."""
     X, y = GaussianMixture.paper().sample(n, random_state=seed)
     nothing = np.random.default_rng(seed).normal(size=(n, noise))
     return np.column_stack([X, nothing]).astype(np.float32), y

@@ -16,9 +16,9 @@ DOCS = Path(__file__).parent.resolve()
 def on_page_markdown(markdown: str, *, page: Any, **kwargs: Any) -> str:
     folder = Path(page.file.abs_src_path).parent
 
-    def without_outside(found: re.Match[str]) -> str:
-        target = (folder / found[2]).resolve()
+    def without_outside(match: re.Match[str]) -> str:
+        target = (folder / match[2]).resolve()
         outside = target.exists() and DOCS not in target.parents
-        return found[1] if outside else found[0]
+        return match[1] if outside else match[0]
 
     return LINK.sub(without_outside, markdown)

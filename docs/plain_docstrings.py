@@ -27,8 +27,8 @@ SECTION = re.compile(r"^Examples\n-+\n", re.MULTILINE)
 
 
 def one_each(text: str) -> str:
-    def apart(found: re.Match[str]) -> str:
-        return "".join(f"{name} :{found[2]}\n{found[3]}" for name in found[1].split(", "))
+    def apart(match: re.Match[str]) -> str:
+        return "".join(f"{name} :{match[2]}\n{match[3]}" for name in match[1].split(", "))
 
     return SHARED.sub(apart, f"{text}\n").rstrip()
 
@@ -37,8 +37,8 @@ def fenced(text: str) -> str:
     text = f"{text}\n"
     section = SECTION.search(text)
     end = section.start() if section else len(text)
-    free = EXAMPLE.sub(lambda found: f"\n```pycon\n{found[0]}```\n", text[:end])
-    free = TABLE.sub(lambda found: f"```text\n{found[0]}```\n", free)
+    free = EXAMPLE.sub(lambda match: f"\n```pycon\n{match[0]}```\n", text[:end])
+    free = TABLE.sub(lambda match: f"```text\n{match[0]}```\n", free)
     return (free + text[end:]).rstrip()
 
 

@@ -1,4 +1,4 @@
-"""In CapyMOA: a prequential evaluation (predict, then learn) beside MOA's own learners.
+"""In CapyMOA: a prequential evaluation (predict, then learn), compared with MOA's own learners.
 
 The stream is a chessboard with one label in twenty flipped: no single split says anything about the
 colour of a square. A tree that waits for a split that pays off may wait for ever; the paper's forest

@@ -44,8 +44,8 @@ def main() -> None:
         for name, forest in forests.items():
             tests[name].test_then_train(forest, X[some], y[some])
         if (first + BLOCK) % TELL == 0:
-            told = (f"{test.window_accuracy:9.3f}" for test in tests.values())
-            print(f"{first + BLOCK:7,}", *told)
+            shown = (f"{test.window_accuracy:9.3f}" for test in tests.values())
+            print(f"{first + BLOCK:7,}", *shown)
     print("    all", *(f"{test.scores.accuracy:9.3f}" for test in tests.values()))
 
     adaptive = forests["adaptive"]

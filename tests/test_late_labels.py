@@ -102,9 +102,11 @@ def test_what_the_forest_refuses_is_dropped_and_the_stream_goes_on():
 def test_rows_that_are_known_by_their_number_must_come_again():
     late = LateLabels(4)
     late.absent = 3
-    with pytest.raises(ValueError, match="3 rows wait that are not here: give them to wait_again"):
+    with pytest.raises(
+        ValueError, match="3 earlier rows must be given again first: pass them to wait_again"
+    ):
         late.add([[1.0]], [0])
-    with pytest.raises(ValueError, match="3 rows wait that are not here, got 2"):
+    with pytest.raises(ValueError, match="expected all 3 rows that wait, got 2"):
         late.add_again([[1.0], [2.0]], [0, 1])
     late.add_again([[1.0], [2.0], [3.0]], [0, 1, 0])
     log = Log()

@@ -116,7 +116,7 @@ def test_a_mixture_does_not_follow_the_array_it_was_made_from():
 @pytest.mark.parametrize(
     ("weights", "means", "covariances", "message"),
     [
-        ([], [], [], "weights must be one number a class"),
+        ([], [], [], "weights must hold one number per class"),
         ([0.5, 0.6], [[0], [1]], [[[1]], [[1]]], "weights must be positive and sum to 1"),
         ([-1, 2], [[0], [1]], [[[1]], [[1]]], "weights must be positive and sum to 1"),
         ([1], [[0], [1]], [[[1]]], "means must be one row for each of 1 classes"),
@@ -174,5 +174,5 @@ def test_noise_leaves_the_best_answer_as_it_is():
 def test_noise_that_is_none_is_refused():
     with pytest.raises(ValueError, match=r"flip must be from 0 to 1, got 1\.5"):
         NoisyLabels(PAPER, flip=1.5)
-    with pytest.raises(ValueError, match="two classes or more"):
+    with pytest.raises(ValueError, match="at least two classes, got one"):
         NoisyLabels(GaussianMixture([1], [[0]], [[[1]]]), flip=0.5)

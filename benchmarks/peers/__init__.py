@@ -38,7 +38,7 @@ class Task:
 
 class Model(Protocol):
     def points(self, X: Rows, y: Labels) -> Points:
-        """The points as the library takes them. Not timed: whoever has a stream has it in some form."""
+        """Convert the points to what the library takes. Not timed: a stream always has some form."""
 
     def learn(self, points: Points) -> None:
         """These points, in order, in the fastest way the library has."""
@@ -61,7 +61,7 @@ class Peer:
     name: str
     title: str
     library: str  # the distribution that must be installed
-    module: str  # beside this file
+    module: str  # next to this file
     start: str  # the name of the class in it, called with a `Task`
     ours: bool = False
     trees: bool = True  # whether it is a forest, with a number of trees to set
@@ -126,7 +126,7 @@ PEERS = {
     )
 }  # fmt: skip
 
-# On streams that change: whoever takes points alone.
+# On streams that change: the peers that take single points.
 FOLLOWERS = {
     peer.name: peer
     for peer in (

@@ -1,4 +1,4 @@
-"""Riparian's forests, as a user calls them: numpy arrays, with all the checks at the door."""
+"""Riparian's forests, as a user calls them: numpy arrays, with all input validation."""
 
 from __future__ import annotations
 

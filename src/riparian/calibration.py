@@ -1,9 +1,9 @@
-"""Probabilities that mean what they say, along a stream: one temperature, learned as labels arrive.
+"""Calibrate probabilities along a stream: one temperature, learned as labels arrive.
 
-An averaged forest is often less sure than it could be, because every tree is asked and few of them have
-seen the place. `OnlineTemperature` sharpens (or flattens) probabilities by one number, p^b / Σ p^b. The
-log loss is convex in b, and b follows it by Newton's method, row by row: nothing is stored, and no rows
-have to be held back, as `sklearn.calibration.CalibratedClassifierCV` needs.
+The average over a forest is often less confident than it should be, because all trees vote and few of
+them have points nearby. `OnlineTemperature` sharpens (or flattens) probabilities by one number, p^b / Σ
+p^b. The log loss is convex in b, and b follows it by Newton's method, row by row: nothing is stored,
+and no rows have to be held out, which `sklearn.calibration.CalibratedClassifierCV` needs.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Floats = NDArray[np.float64]
 
 LEAST, MOST = 0.05, 20.0  # of b: beyond, all classes are equally probable or one is certain
 
-PRIOR = 1.0  # as if so much curvature had been seen at b = 1: the first labels do not decide alone
+PRIOR = 1.0  # curvature at b = 1 to start with, so that the first labels do not decide alone
 
 
 class OnlineTemperature:
     """One number that makes probabilities fit the labels of a stream.
 
-    Use it as the forest is used: first predict, then learn.
+    Use it like the forest: predict first, then learn.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ class OnlineTemperature:
 
     @property
     def temperature(self) -> float:
-        """1/b: below 1, the forest is surer than it said."""
+        """1/b. Below 1, the forest should be more confident than it is."""
         return 1.0 / self._power
 
     def transform(self, proba: ArrayLike) -> Floats:
-        """The probabilities at the temperature learned so far; the order of the classes stays."""
+        """Return the probabilities at the temperature learned so far, in the same order of classes."""
         return _softmax(self._power * self._logs(proba))
 
     def update(self, proba: ArrayLike, y: ArrayLike, classes: ArrayLike) -> None:
@@ -85,7 +85,7 @@ class OnlineTemperature:
         return np.log(np.maximum(shares, self.floor))
 
     def state(self) -> dict[str, float]:
-        """Everything, for JSON: `from_state` continues exactly."""
+        """Return everything as JSON values; `from_state` continues from them exactly."""
         return {
             "floor": self.floor,
             "rows": self.rows,

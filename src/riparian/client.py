@@ -1,8 +1,8 @@
-"""A client for `riparian serve` that may try again without learning twice.
+"""A client for `riparian serve` that can retry without learning twice.
 
-It needs nothing but Python. Every request that teaches carries a key of its own, and keeps it when it is
-sent again: whether the first attempt or only its answer was lost, the service learns once. A prediction
-carries none: sent again without an id, it is another one, and the first waits for a label in vain.
+It needs nothing but Python. Every request that teaches has a key, which stays the same when the request
+is sent again: whether the first attempt or only its answer was lost, the service learns once. A
+prediction has no key: sent again without an id, it is a new one, and the first never gets a label.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ __all__ = ["Client", "ServiceError"]
 
 Answer = dict[str, Any]
 Features = Mapping[str, float | str | None]  # None is a missing value
-AGAIN = {429, 502, 503, 504}  # nothing was done, or nobody knows
+AGAIN = {429, 502, 503, 504}  # nothing was done, or it is unknown what was done
 TEACHING = {"/v1/label", "/v1/learn"}
 LONGEST_PAUSE = 10.0  # seconds
 
 
 class ServiceError(Exception):
-    """The service refused: its `status`, and the `field` that was wrong, if one was."""
+    """The service refused a request. `status` is the HTTP status, `field` the invalid field, if any."""
 
     def __init__(self, status: int, message: str, field: str | None = None) -> None:
         where = "" if field is None else f"{field}: "
@@ -35,7 +35,7 @@ class ServiceError(Exception):
 
 
 class Client:
-    """A connection to a service. For one thread; make one per thread.
+    """A connection to a service. Use one per thread.
 
     >>> client = Client("http://127.0.0.1:8000")
     >>> answer = client.predict({"length": 1.4, "width": 0.2})  # doctest: +SKIP
@@ -81,26 +81,26 @@ class Client:
     # -- predict, label, learn --------------------------------------------------------------------
 
     def predict(self, features: Features, id: str | None = None) -> Answer:
-        """The label, the probabilities and the id, under which the true label may come later."""
+        """Return the label, the probabilities, and the id for sending the true label later."""
         return self._one("/v1/predict", ask(features, id))
 
     def predict_many(self, points: Iterable[Features]) -> list[Answer]:
         return self._many("/v1/predict", [ask(features, None) for features in points])
 
     def label(self, id: str, label: Any) -> Answer:
-        """The true label of a prediction. To say the same again does nothing."""
+        """Send the true label of a prediction. Sending it again changes nothing."""
         return self._one("/v1/label", {"id": id, "label": label})
 
     def label_many(self, labels: Mapping[str, Any]) -> list[Answer]:
-        """Labels by id. Each answer has a status of its own."""
+        """Send labels by id. Each answer has its own status."""
         return self._many("/v1/label", [{"id": id, "label": y} for id, y in labels.items()])
 
     def learn(self, features: Features, label: Any, weight: float = 1.0) -> Answer:
-        """A point with its label: the service predicts it, then learns it."""
+        """Send a row with its label: the service predicts it, then learns it."""
         return self._one("/v1/learn", {**ask(features, None), "label": label, "weight": weight})
 
     def learn_many(self, points: Iterable[tuple[Features, Any]]) -> list[Answer]:
-        """Pairs of features and label."""
+        """Send pairs of features and label."""
         return self._many("/v1/learn", [{**ask(x, None), "label": y} for x, y in points])
 
     # -- the model --------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ class Client:
         return dict(json.loads(self._send("GET", "/v1/model")))
 
     def snapshot(self) -> int:
-        """Have a snapshot taken now; the number of the last lesson in it."""
+        """Take a snapshot now, and return the number of the last lesson in it."""
         return int(json.loads(self._send("POST", "/v1/snapshot"))["lessons"])
 
     def download(self, path: str | os.PathLike[str]) -> None:
@@ -127,7 +127,7 @@ class Client:
         return list(json.loads(self._send("POST", path, rows)))
 
     def _send(self, method: str, path: str, value: Any = None) -> bytes:
-        """Send until there is an answer; the key stays the same."""
+        """Send, and retry with the same key until there is an answer."""
         body = None if value is None else json.dumps(value, allow_nan=False).encode()
         headers = self._headers(path)
         give_up = time.monotonic() + self._patience
@@ -167,7 +167,7 @@ class Client:
 
 
 def ask(features: Features, id: str | None) -> Answer:
-    """NaN is a missing value here, too; JSON has none."""
+    """Send NaN as null, a missing value: JSON has no NaN."""
     given = {name: None if value != value else value for name, value in features.items()}
     return {"features": given} if id is None else {"id": id, "features": given}
 

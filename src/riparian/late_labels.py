@@ -1,7 +1,8 @@
-"""Rows whose labels come late: they wait until so many rows have come after them.
+"""Rows whose labels come late: each waits until `delay` rows have come after it.
 
-As MOA and CapyMOA define it: with a delay of d, row i is predicted when the labels of rows 0 to i - d
-are learned, and no other. So a delay of 1 is no delay: a label is there when the next row comes.
+MOA and CapyMOA define a delay in the same way: with a delay of d, row i is predicted after the labels of
+rows 0 to i - d were learned, and no others. So a delay of 1 is no delay: a label is known when the next
+row comes.
 """
 
 from __future__ import annotations
@@ -29,40 +30,42 @@ class LateLabels:
         if delay < 0:
             raise ValueError(f"delay must be >= 0, got {delay!r}")
         self.delay = delay
-        self.absent = 0  # rows that wait, but are known by their number only
+        self.absent = 0  # rows that wait and have to be given again: only their number is known
         self._blocks: deque[Block] = deque()
         self._rows = 0
 
     def __len__(self) -> int:
-        """How many rows wait."""
+        """Return how many rows wait."""
         return self._rows + self.absent
 
     def add(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> None:
-        """Rows that have just been predicted. `classes` is for `partial_fit`."""
+        """Add rows that have just been predicted. `classes` is passed to `partial_fit`."""
         if self.absent:
-            raise ValueError(f"{self.absent} rows wait that are not here: give them to wait_again")
+            raise ValueError(
+                f"{self.absent} earlier rows must be given again first: pass them to wait_again"
+            )
         rows = _length(X, y)
         if rows:
             self._blocks.append((X, y, classes))
             self._rows += rows
 
     def add_again(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> None:
-        """The rows that are known by their number, all of them."""
+        """Add all rows of which only the number is known, after a restart."""
         if _length(X, y) != self.absent:
-            raise ValueError(f"{self.absent} rows wait that are not here, got {_length(X, y)}")
+            raise ValueError(f"expected all {self.absent} rows that wait, got {_length(X, y)}")
         self.absent = 0
         self.add(X, y, classes)
 
     def learn_due(self, forest: Any) -> None:
-        """Learn the rows whose labels are there when the next row comes."""
+        """Learn the rows whose labels are known when the next row comes."""
         self._learn(forest, keep=max(0, self.delay - 1))
 
     def learn_rest(self, forest: Any) -> None:
-        """The stream is over: learn what waits."""
+        """Learn all rows that wait, at the end of the stream."""
         self._learn(forest, keep=0)
 
     def _learn(self, forest: Any, keep: int) -> None:
-        """Learn the first rows, until `keep` are left. Rows that the forest refuses are gone."""
+        """Learn the oldest rows until `keep` are left. Rows that the forest refuses are dropped."""
         while self._rows > keep:
             X, y, classes = self._blocks.popleft()
             rows, due = len(y), self._rows - keep
@@ -82,7 +85,7 @@ def _length(X: Any, y: ArrayLike) -> int:
 
 
 def _rows(values: Any, first: int, last: int) -> Any:
-    """Rows of a list, an array, a sparse matrix or a table."""
+    """Return some rows of a list, an array, a sparse matrix or a table."""
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(values, slice(first, last))

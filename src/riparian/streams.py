@@ -1,4 +1,4 @@
-"""Streams whose best possible accuracy is known, to measure a forest against."""
+"""Streams whose best possible accuracy is known, to compare a forest with."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _BLOCK = 65_536  # points whose densities are held at once
 
 
 class Estimate(NamedTuple):
-    """A number found by sampling, and how far off it may well be."""
+    """A number estimated by sampling, and its standard error."""
 
     value: float
     standard_error: float
@@ -23,38 +23,38 @@ Seed = int | np.random.Generator | None
 
 
 class Stream(ABC):
-    """Points with the labels 0, 1, 2, ..., drawn from a distribution that is known.
+    """Points with the labels 0, 1, 2, ..., drawn from a known distribution.
 
-    Knowing P(Y = k | X = x), one knows the best classifier there is (the Bayes classifier), and so how
-    much of a forest's error is the forest's own.
+    P(Y = k | X = x) gives the best possible classifier (the Bayes classifier), and so shows how much of
+    a forest's error could be avoided.
     """
 
     @property
     @abstractmethod
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
 
     @abstractmethod
     def sample(self, n: int, random_state: Seed = None) -> tuple[Points, Labels]:
-        """n independent points and their labels. A generator goes on from where it is."""
+        """Draw n independent points and their labels. A generator continues from its state."""
 
     @abstractmethod
     def bayes_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """P(Y = k | X = x), one row a point."""
+        """Return P(Y = k | X = x), one row per point."""
 
     def bayes_predict(self, X: ArrayLike) -> Labels:
-        """The likeliest class of each point: no classifier is right more often."""
+        """Return the likeliest class of each point: no classifier is right more often."""
         return np.asarray(self.bayes_proba(X).argmax(axis=1), dtype=np.int64)
 
     def bayes_accuracy(self, X: ArrayLike, y: ArrayLike) -> float:
-        """The share of these points that the Bayes classifier gets right.
+        """Return the share of these points that the Bayes classifier gets right.
 
         Compare a forest with this, on the same points: chance in the test set then cancels.
         """
         return float(np.mean(self.bayes_predict(X) == np.asarray(y)))
 
     def bayes_accuracy_estimate(self, n: int = 1_000_000, random_state: Seed = 0) -> Estimate:
-        """The Bayes accuracy of the distribution, E[max_k P(Y = k | X)], from n sampled points.
+        """Estimate the Bayes accuracy, E[max_k P(Y = k | X)], from n sampled points.
 
         >>> value, error = GaussianMixture.paper().bayes_accuracy_estimate(100_000)
         >>> round(value, 2), error < 0.001
@@ -166,7 +166,7 @@ class NoisyLabels(Stream):
         if not 0 <= self.flip <= 1:
             raise ValueError(f"flip must be from 0 to 1, got {self.flip!r}")
         if self.clean.n_classes < 2:
-            raise ValueError("a label can only be replaced where there are two classes or more")
+            raise ValueError("NoisyLabels needs a stream with at least two classes, got one")
 
     @property
     def n_classes(self) -> int:
@@ -194,7 +194,7 @@ def _frozen(name: str, value: ArrayLike) -> NDArray[np.float64]:
 
 def _check_shapes(weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> None:
     if weights.ndim != 1 or len(weights) == 0:
-        raise ValueError(f"weights must be one number a class, got shape {weights.shape}")
+        raise ValueError(f"weights must hold one number per class, got shape {weights.shape}")
     if means.ndim != 2 or len(means) != len(weights):
         raise ValueError(
             f"means must be one row for each of {len(weights)} classes, got shape {means.shape}"

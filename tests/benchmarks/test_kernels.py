@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from benchmarks import kernels
-from benchmarks.kernels import Case, beside_the_best, cases, measure
+from benchmarks.kernels import Case, cases, compared_with_the_best, measure
 
 from riparian import _core
 
@@ -19,14 +19,14 @@ def row(kind: str, stream: str, name: str, learn: float, predict: float) -> dict
     }
 
 
-def test_means_are_geometric_and_beside_the_best():
+def test_means_are_geometric_and_relative_to_the_best():
     rows = [
         row("short", "a", "baseline", 4.0, 1.0),
         row("short", "a", "best", 2.0, 1.0),
         row("short", "b", "baseline", 8.0, 4.0),
         row("short", "b", "best", 1.0, 1.0),
     ]
-    plain, best = beside_the_best(rows)
+    plain, best = compared_with_the_best(rows)
     assert (plain["kernels"], best["kernels"]) == ("baseline", "best")
     assert plain["learn_times"] == pytest.approx(4)  # of 2 and 8
     assert plain["predict_times"] == pytest.approx(2)  # of 1 and 4

@@ -22,7 +22,7 @@ from benchmarks.standings import write_into
 
 ROOT = Path(__file__).parents[2]
 
-COSTS = Costs(tree=1e-6, door=1e-7, call=1e-3, row=100.0)
+COSTS = Costs(tree=1e-6, checking=1e-7, call=1e-3, row=100.0)
 
 
 def test_one_node_is_bound_by_its_trees_and_sends_nothing():

@@ -44,7 +44,7 @@ def test_the_table_takes_its_place_on_the_page_again_and_again(tmp_path):
         serve_table.write_into(page, text)
     assert page.read_text() == "before\n\n<!-- figures -->\n\nsecond\n\n<!-- end -->\n\nafter\n"
     page.write_text("no place\n")
-    with pytest.raises(SystemExit, match="no place for the figures"):
+    with pytest.raises(SystemExit, match="no place for the table"):
         serve_table.write_into(page, "text")
 
 

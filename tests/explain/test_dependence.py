@@ -68,7 +68,7 @@ def test_a_feature_without_values_has_no_dependence(asked):
 
 def test_a_plane_needs_two_features(asked):
     forest, X = asked
-    with pytest.raises(ValueError, match="two different features are needed, got 1 twice"):
+    with pytest.raises(ValueError, match="across and up must be different features, got 1 twice"):
         plane(forest, X, 1, 1)
     with pytest.raises(ValueError, match="feature must be"):
         partial_dependence(forest, X, 3)

@@ -65,7 +65,7 @@ KEYS = {
 
 # Participles that say nothing as names of variables. As verbs in a sentence they are fine.
 NAMES = ("told", "said", "found", "going")
-PUBLIC_NAMES = {("src/riparian/theory/certificate.py", "found")}  # a field that users read
+PUBLIC_NAMES = {("src/riparian/theory/departures.py", "found")}  # a field that users read
 DECLARED = re.compile(rf"[\w>&*]\s+({'|'.join(NAMES)})\s*(?:[={{;,)]|\(\))")  # C++ and JavaScript
 
 QUOTATION = re.compile("“[^”]*”")

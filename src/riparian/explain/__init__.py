@@ -1,4 +1,4 @@
-"""Why a forest answers as it does, which features matter, and what it would answer instead.
+"""Explain predictions: contributions of features, importances, partial dependence, mistakes.
 
 Contributions of the features that add up to the probabilities, the importance of features along a
 stream, partial dependence, and the mistakes to look at first.

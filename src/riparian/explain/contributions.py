@@ -1,6 +1,6 @@
-"""TreeSHAP: what each feature adds to a prediction, so that all of them add up to it.
+"""TreeSHAP: what each feature adds to a prediction; the contributions add up to it.
 
-The arithmetic is in the core (`core/explain`), over the trees as they were when the explainer was made.
+The core (`core/explain`) computes them, over the trees as they were when the explainer was made.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Contributions:
 
     @property
     def probabilities(self) -> Floats:
-        """What the contributions add up to."""
+        """The sum of the contributions: the probabilities."""
         sums: Floats = self.base + self.values.sum(axis=1)
         return sums
 
 
 class Explainer:
-    """The forest of this moment, taken apart feature by feature.
+    """Explain the predictions of a forest, as it is now, by the contributions of its features.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ class Explainer:
         has there; `base` is the mean answer over the background. "kept": the points that the
         forest keeps (`kept_points_`), with their weights.
     background_size : int
-        Of "kept": so many at the most, evenly spread over them. The time grows with them: a hundred
-        are often enough.
+        For "kept": use at most this many points, evenly spaced. The time grows with their number; a
+        hundred are often enough.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Explainer:
         return self._ensemble.classes
 
     def contributions(self, X: ArrayLike, label: Any = None) -> Contributions:
-        """What each feature adds to the probability of each class, or of one.
+        """Return what each feature adds to the probability of each class, or of one.
 
         `label` names one of the classes: that takes less time and memory. Rows are shared out among
         the threads of the forest (`n_jobs`).
@@ -149,7 +149,7 @@ def _kept(
 
 
 def plain_trees(ensemble: Ensemble, chosen: int | None) -> _core.PlainTrees:
-    """The trees for the core, with the values of all classes or of one."""
+    """Return the trees for the core, with the values of all classes or of one."""
     values, classes = _values(ensemble), ensemble.share_class
     leaf = np.repeat(np.arange(len(ensemble.leaf)), ensemble.n_shares)
     if chosen is not None:
@@ -173,12 +173,12 @@ def plain_trees(ensemble: Ensemble, chosen: int | None) -> _core.PlainTrees:
 
 
 def _values(ensemble: Ensemble) -> Floats:
-    """Per share: its part of the answer of the forest."""
+    """Return, for each share, its part of the prediction of the forest."""
     return ensemble.share / (WHOLE * ensemble.n_trees)
 
 
 def mean_of(ensemble: Ensemble, chosen: int | None) -> Floats:
-    """The answer over the estimation points of each tree."""
+    """Return the mean prediction over the estimation points of each tree."""
     if ensemble.abstains:
         mean = np.full(ensemble.n_classes, 1 / ensemble.n_classes)
     else:

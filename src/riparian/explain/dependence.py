@@ -1,4 +1,4 @@
-"""What if: the answer of a forest where one feature, or two, have other values."""
+"""Partial dependence: how predictions change with the values of one feature, or two."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN = (0.02, 0.98)  # quantiles: outside there are too few rows to say much
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """The mean probabilities of some rows, as one feature takes one value after the other."""
+    """The mean probabilities of some rows, for each value of one feature."""
 
     feature: int
     values: NDArray[np.float32]
@@ -42,7 +42,7 @@ class Plane:
 def partial_dependence(
     forest: RowForestClassifier, X: Any, feature: int, *, points: int = 30
 ) -> Dependence | None:
-    """The mean answer over rows X, with the feature set to one value after the other.
+    """Return the mean prediction over rows X, with the feature set to one value after the other.
 
     The values are those that occur, or evenly spaced ones where there are more than `points`; of a
     categorical feature the codes of the commonest categories (R22). None where the feature is
@@ -71,7 +71,7 @@ def partial_dependence(
 def plane(
     forest: RowForestClassifier, X: Any, across: int, up: int, *, points: int = 40
 ) -> Plane | None:
-    """The answers over the plane of two features, cut through the medians of rows X.
+    """Return predictions over the plane of two features, with the others at the medians of X.
 
     Of a categorical feature that is its commonest category. None where one of the two is missing in
     all rows.
@@ -80,7 +80,7 @@ def plane(
     across = whole("across", across, at_least=0, at_most=rows.shape[1] - 1)
     up = whole("up", up, at_least=0, at_most=rows.shape[1] - 1)
     if across == up:
-        raise ValueError(f"two different features are needed, got {across} twice")
+        raise ValueError(f"across and up must be different features, got {across} twice")
     points = whole("points", points, at_least=2, at_most=10**4)
     values_across, values_up = (_tried(forest, rows, feature, points) for feature in (across, up))
     if len(values_across) == 0 or len(values_up) == 0:
@@ -100,7 +100,7 @@ def plane(
 
 
 def grid(column: NDArray[np.float32], points: int) -> NDArray[np.float32]:
-    """Values to try: those that occur, or evenly spaced ones in the middle of them."""
+    """Return the values to try: those that occur, or evenly spaced ones in the middle of them."""
     there = column[~np.isnan(column)]
     distinct = np.unique(there)
     if len(distinct) <= points:

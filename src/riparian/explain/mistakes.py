@@ -1,4 +1,4 @@
-"""The mistakes that a forest was surest of: the rows to look at first."""
+"""The wrong predictions of which a forest was most confident: the rows to look at first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from riparian.tools.packed import packed, unpacked
 
 @dataclass(frozen=True, eq=False)
 class Mistake:
-    """A row that was predicted wrong."""
+    """A row with a wrong prediction."""
 
     row: int  # of the stream, counted from 1
     truth: Any
@@ -41,7 +41,7 @@ class SurestMistakes:
         self._rows = 0
 
     def update(self, X: Any, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> None:
-        """Look at the next rows: what is known of them, their labels, the probability of each class."""
+        """Add the next rows, with their labels and the predicted probability of each class."""
         shares, columns = np.asarray(proba, dtype=np.float64), np.asarray(classes).tolist()
         labels = np.asarray(y).tolist()
         best = shares.argmax(axis=1)
@@ -66,20 +66,20 @@ class SurestMistakes:
         self.mistakes = sorted(self.mistakes, key=lambda m: -m.probability)[: self.most]
 
     def pass_over(self, rows: int) -> None:
-        """The next rows of the stream were not predicted."""
+        """Skip rows of the stream that were not predicted."""
         self._rows += rows
 
     def state(self) -> dict[str, Any]:
-        """Everything, for JSON: `from_state` continues exactly."""
-        found = [{**vars(mistake), "x": packed(mistake.x)} for mistake in self.mistakes]
-        return {"most": self.most, "rows": self._rows, "mistakes": found}
+        """Return everything as JSON values; `from_state` continues from them exactly."""
+        mistakes = [{**vars(mistake), "x": packed(mistake.x)} for mistake in self.mistakes]
+        return {"most": self.most, "rows": self._rows, "mistakes": mistakes}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> SurestMistakes:
         surest = cls(state["most"])
         surest._rows = int(state["rows"])
         surest.mistakes = [
-            Mistake(**{**found, "x": unpacked(found["x"], np.float32)})
-            for found in state["mistakes"]
+            Mistake(**{**fields, "x": unpacked(fields["x"], np.float32)})
+            for fields in state["mistakes"]
         ]
         return surest

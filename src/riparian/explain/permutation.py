@@ -1,4 +1,4 @@
-"""Permutation importance along a stream: what the forest loses when a column says nothing.
+"""Permutation importance along a stream: what the forest loses when a column is shuffled.
 
 Every row is tested as it is, and once more for each column, with a value there that another row had: one
 of the points that the forest keeps, or where it keeps none, of the last rows tested. It is drawn by the
@@ -151,7 +151,7 @@ class PermutationImportance:
         self._sums = np.zeros((len(tested), 4), dtype=object)
 
     def _pool(self, forest: RowForestClassifier, X: NDArray[np.float32]) -> _Kept | _Window:
-        """Where the values for these rows come from. A window is moved on by that."""
+        """Return the source of values for these rows. This moves a window on."""
         if self.window is None and _keeps(forest):
             return _Kept(forest, len(X))
         window = DEFAULT_WINDOW if self.window is None else self.window
@@ -165,7 +165,7 @@ class PermutationImportance:
         return _Window(rows, np.arange(len(before), len(rows)), window)
 
     def _add(self, i: int, lost: NDArray[np.int64], risen: Floats) -> None:
-        """Sums and sums of squares, as whole numbers, which do not depend on batches."""
+        """Add sums and sums of squares as integers, which do not depend on batches."""
         assert self._sums is not None
         units = np.rint(risen * UNIT).astype(np.int64)
         squares = np.rint((risen * risen) * UNIT).astype(np.int64)
@@ -202,14 +202,14 @@ class _Window:
 
 
 def _keeps(forest: RowForestClassifier) -> bool:
-    """Whether the forest has points at hand."""
+    """Return whether the forest has kept points."""
     return len(forest.model_.engine.kept_values(0, np.zeros(1, dtype=np.uint64))) > 0
 
 
 def _scores(
     forest: RowForestClassifier, X: NDArray[np.float32], truth: NDArray[np.intp]
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Of each row: whether the forest is right, and its log loss."""
+    """Return, for each row, whether the prediction is right, and its log loss."""
     proba = forest.model_.engine.predict_proba(X, forest.threads())
     of_truth = np.where(truth >= 0, proba[np.arange(len(X)), truth], 0.0)
     right = (proba.argmax(axis=1) == truth).astype(np.int64)
@@ -217,7 +217,7 @@ def _scores(
 
 
 def _columns_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """The column of each label; -1 of one that is not known."""
+    """Return the column of each label, or -1 if it is unknown."""
     place = {label: i for i, label in enumerate(classes.tolist())}
     return np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
 

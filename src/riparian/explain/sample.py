@@ -1,4 +1,4 @@
-"""Some rows of a stream: each row with the same chance, or of those that a forest keeps."""
+"""Samples of rows: of a whole stream, or of the points that a forest keeps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAMPLE_ROWS = 500  # enough for means that are drawn
 def kept_sample(
     forest: RowForestClassifier, size: int = SAMPLE_ROWS
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Rows and weights of at most `size` kept points (R19), evenly spread over all of them."""
+    """Return rows and weights of at most `size` kept points (R19), evenly spaced."""
     kept = forest.kept_points_
     n = len(kept.y)
     some = np.arange(min(n, size)) * n // max(1, min(n, size))
@@ -85,7 +85,7 @@ class RowSample:
         self._words, self._rows = all_words[chosen], all_rows[chosen]
 
     def state(self) -> dict[str, Any]:
-        """Everything, for JSON: `from_state` continues exactly."""
+        """Return everything as JSON values; `from_state` continues from them exactly."""
         return {
             "size": self.size,
             "seed": self.seed,

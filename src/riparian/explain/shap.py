@@ -26,7 +26,7 @@ NEVER = -1.0  # a threshold below every code
 
 
 def to_shap(forest: RowForestClassifier) -> dict[str, Any]:
-    """The dictionary of trees that `shap.TreeExplainer` takes in place of a model.
+    """Return the dictionary of trees that `shap.TreeExplainer` takes instead of a model.
 
     Values are the parts of the trees in the probabilities, a column per class in the order of
     `classes_`; the weight of a node is the sum of its children's, without which contributions would
@@ -90,7 +90,7 @@ def _written(ensemble: Ensemble, root: int, most: int) -> _Nodes:
             continue
         if not plain and len(nodes.left) > most:
             raise ValueError(
-                f"SHAP knows tests of x <= threshold alone, and this forest's tests of categories "
+                f"SHAP has only tests of x <= threshold, and this forest's tests of categories "
                 f"would take more than {MOST_NODES:,} of them: use riparian.explain.Explainer, "
                 "which needs none"
             )
@@ -130,7 +130,7 @@ def _of_category(
     n_left = sum(run.left for run in runs)
     yes_part = scale * float(ensemble.node_weight[left]) / n_left
     no_part = scale * float(ensemble.node_weight[left + 1]) / (len(runs) - n_left)
-    found = list[tuple[int, Codes]]()
+    reached = list[tuple[int, Codes]]()
     at = place
     for i, run in enumerate(runs):
         child = at
@@ -145,8 +145,8 @@ def _of_category(
                 rest = nodes.add(node, weight)
             _ask(nodes, at, run.largest + 0.5, child, rest, missing=rest if run.left else child)
             at = rest
-        found.append((child, {**codes, feature: (run.least, run.largest)}))
-    return found[::-1]
+        reached.append((child, {**codes, feature: (run.least, run.largest)}))
+    return reached[::-1]
 
 
 class _Run(NamedTuple):

@@ -1,4 +1,4 @@
-"""A forest as a file for places without riparian: ONNX, treelite, or a C header.
+"""Export a forest for use without riparian: as ONNX, treelite, or a C header.
 
 What is written is the forest of this moment. It predicts and cannot learn; a forest that should go on
 learning is saved with `forest.save`.
@@ -34,7 +34,7 @@ def export(forest: RowForestClassifier, path: str | os.PathLike[str]) -> None:
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
-    """The suffix, if it names a format."""
+    """Return the suffix if it names a format; otherwise raise an error."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         known = ", ".join(f"{suffix} ({name})" for suffix, name in SUFFIXES.items())
@@ -43,21 +43,21 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
 
 
 def to_onnx(forest: RowForestClassifier) -> bytes:
-    """The content of an `.onnx` file."""
+    """Return the content of an `.onnx` file."""
     from riparian.export.onnx import model
 
     return model(_ensemble(forest))
 
 
 def to_treelite(forest: RowForestClassifier) -> bytes:
-    """The content of a `.treelite` file, which `treelite.Model.deserialize` reads."""
+    """Return the content of a `.treelite` file, which `treelite.Model.deserialize` reads."""
     from riparian.export.treelite import model
 
     return model(_ensemble(forest))
 
 
 def to_c(forest: RowForestClassifier, name: str = "forest") -> str:
-    """The content of a `.h` file. Its names begin with `name`, made an identifier."""
+    """Return the content of a `.h` file. Its names begin with `name`, made an identifier."""
     from riparian.export.c_header import header
 
     return header(_ensemble(forest), name)

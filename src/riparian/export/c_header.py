@@ -1,4 +1,4 @@
-"""A plain C header: tables and one function, which allocates nothing and needs nothing else.
+"""A C header: tables and one function, which allocates no memory and needs no library.
 
 It adds shares as whole numbers, as our engine does (R11), so its probabilities are ours to the last bit.
 Leaves with the same answer share one entry.
@@ -175,7 +175,7 @@ def _tables(ensemble: Ensemble, name: str) -> dict[str, str]:
 
 
 def _tests(ensemble: Ensemble, name: str) -> dict[str, str]:
-    """How a node asks. Without categories, no feature has to be looked up."""
+    """Return the code of a node's test. Without categories, no feature has to be looked up."""
     number, category = (f"x[feature[node]] {sign} threshold[node]" for sign in ("<=", "=="))
     if not ensemble.equals.any():
         return {"goes": "x <= threshold", "test": number, "categorical": ""}
@@ -195,7 +195,7 @@ def _tests(ensemble: Ensemble, name: str) -> dict[str, str]:
 def distinct_answers(
     ensemble: Ensemble,
 ) -> tuple[NDArray[np.int64], list[int], list[int], list[int]]:
-    """Per leaf the number of its answer; the shares of all answers, and where those of each begin."""
+    """Return the number of each leaf's answer; the shares of all answers, and where each begins."""
     numbers: dict[bytes, int] = {}
     answer = np.empty(len(ensemble.leaf), dtype=np.int64)
     begin, share_class, share = [0], list[int](), list[int]()

@@ -114,13 +114,11 @@ def class_labels(classes: NDArray[Any]) -> dict[str, list[Any]]:
         numbers = [int(label) for label in labels]
         spares = [number for number in range(-1, -6, -1) if number not in numbers]
         return {"classlabels_int64s": numbers + spares[: max(0, LEAST_CLASSES - len(labels))]}
-    raise ValueError(
-        f"ONNX knows labels that are text or whole numbers of 64 bits, got {labels[0]!r}"
-    )
+    raise ValueError(f"ONNX needs labels that are text or 64-bit integers, got {labels[0]!r}")
 
 
 class _Halves:
-    """Columns beside those of X: one for each test of a half, 0 where it sends a row left, else 1."""
+    """Additional columns, one for each test of a half: 0 where it sends a row left, otherwise 1."""
 
     def __init__(self, ensemble: Ensemble) -> None:
         node = np.flatnonzero(ensemble.is_half)

@@ -1,4 +1,4 @@
-"""Looking inside a forest: its trees as text and as figures, and the ways points take through them.
+"""Look inside a forest: its trees as text and figures, and the paths of points through them.
 
 Everything here takes a fitted `OnlineForestClassifier` and changes nothing in it. The figures need
 matplotlib (`pip install "riparian[plot]"`); the rest does not.

@@ -1,4 +1,4 @@
-"""A plane cut through the space of the features: two of them vary, the others are held fixed."""
+"""A plane through the feature space: two features vary, the others are fixed."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def fixed_values(
 
 
 def _code(value: Any, name: str, table: Table | None) -> float:
-    """A value as the trees compare it."""
+    """Return a value as the trees compare it."""
     if table is None or is_missing(value):
         return float("nan") if value is None else value
     if value not in table:

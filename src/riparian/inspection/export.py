@@ -1,4 +1,4 @@
-"""A tree as text: to read, or for Graphviz to draw."""
+"""One tree as text: to read, or for Graphviz."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def export_text(
     decimals: int = 2,
     show_counts: bool = False,
 ) -> str:
-    """One tree as indented text, like scikit-learn's `export_text`.
+    """Return one tree as indented text, like scikit-learn's `export_text`.
 
     A leaf says which class it answers, from how many estimation points (N^e), and whether it is
     active: only an active leaf collects what it needs to split. A young leaf is active, and looks
@@ -87,7 +87,7 @@ def export_graphviz(
     decimals: int = 2,
     show_counts: bool = False,
 ) -> str:
-    r"""One tree in the DOT language, for Graphviz to draw.
+    r"""Return one tree in the DOT language, for Graphviz.
 
     A box is coloured by its class, the fuller the purer; that of an inactive leaf is dashed. The
     points in it are estimation points, of an inner node those of the leaves below it. Graphviz
@@ -158,5 +158,5 @@ def _answer(view: TreeView, parent: int, node: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """As it must stand between the quotes of DOT."""
+    """Escape a text for a quoted string of DOT."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,4 +1,4 @@
-"""The plane of two features, cut up by one tree or coloured by the whole forest."""
+"""Plots of the plane of two features: the cells of one tree, or the classes of the forest."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _dense(forest: OnlineForestClassifier, X: Any) -> Points:
 def _class_numbers(
     forest: OnlineForestClassifier, points: Points | None, y: Any
 ) -> NDArray[np.int64]:
-    """The place of each label among the classes."""
+    """Return the index of each label among the classes."""
     if points is None:
         raise ValueError("y must come with X, the points that it labels, got y alone")
     labels = np.asarray(y).ravel().tolist()

@@ -1,4 +1,4 @@
-"""Which nodes a point passes on its way to its leaf."""
+"""The nodes on the path of a point to its leaf."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def decision_path(
 @overload
 def decision_path(forest: OnlineForestClassifier, X: ArrayLike, tree: int) -> Any: ...
 def decision_path(forest: OnlineForestClassifier, X: ArrayLike, tree: int | None = None) -> Any:
-    """The nodes that each point passes, from the root to its leaf.
+    """Return the nodes that each point passes, from the root to its leaf.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def decision_path(forest: OnlineForestClassifier, X: ArrayLike, tree: int | None
 
 
 def _paths(leaves: NDArray[np.int64], view: TreeView) -> Any:
-    """Upwards, all points at once: a node has one parent, so the leaf knows the whole path."""
+    """Go up from the leaf, for all points at once: a node has one parent, so its path is unique."""
     ends = np.cumsum(view.depth[leaves] + 1)
     indices = np.empty(ends[-1] if len(ends) else 0, dtype=np.int64)
     nodes, places = leaves, ends - 1

@@ -1,4 +1,4 @@
-"""One tree as arrays that are easy to ask: what every other look at a tree starts from."""
+"""One tree as arrays: all other views of a tree start from these."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NONE = -1  # where there is no child, no parent, no feature or no class
 
 @dataclass(frozen=True, eq=False)
 class TreeView:
-    """A tree as it was when it was looked at, one entry per node in the order of creation.
+    """A tree at one moment, with one entry per node in the order of creation.
 
     The root is node 0, a child comes after its parent, and the numbers are those of `apply`.
 
@@ -56,7 +56,7 @@ class TreeView:
 
     @property
     def best(self) -> NDArray[np.int64]:
-        """The class with the most of them, the first in `classes` among equals; -1: no point yet."""
+        """The class with the most points, the first in `classes` among equals; -1: no point yet."""
         if len(self.classes) == 0:
             return np.full(self.node_count, NONE)
         return np.where(self.points > 0, self.counts.argmax(axis=1), NONE)
@@ -77,7 +77,7 @@ class TreeView:
 
 
 def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
-    """One tree of a fitted forest as arrays, one entry per node (`TreeView` says which).
+    """Return one tree of a fitted forest as arrays, one entry per node (see `TreeView`).
 
     >>> from riparian import OnlineForestClassifier
     >>> forest = OnlineForestClassifier(n_estimators=1, random_state=1)
@@ -120,7 +120,7 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
 def depths_and_parents(
     left: NDArray[np.int64], right: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of each node; the root has depth 0 and no parent."""
+    """Return the depth and the parent of each node; the root has depth 0 and no parent."""
     depth = np.zeros(len(left), dtype=np.int64)
     parent = np.full(len(left), NONE)
     level = np.flatnonzero(left[:1] != NONE)

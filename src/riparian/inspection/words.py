@@ -1,4 +1,4 @@
-"""What text and figures say: of a node, and of features and classes."""
+"""Texts for nodes, features and classes, in text and figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Names = Sequence[Any] | NDArray[Any] | None
 
 
 class Words:
-    """What a figure or a text says about the nodes of one tree."""
+    """The texts for the nodes of one tree."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ def names_of_classes(classes: NDArray[Any], given: Names) -> list[str]:
 
 
 def number_of_feature(feature: int | str, names: Sequence[str]) -> int:
-    """The column of a feature that was named, or numbered, by the user."""
+    """Return the column of a feature that the user gave by name or number."""
     if not isinstance(feature, str):
         return whole("feature", feature, at_least=0, at_most=len(names) - 1)
     if feature not in names:

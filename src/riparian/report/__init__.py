@@ -1,4 +1,4 @@
-"""The report: a forest, and how its stream went, as one HTML file.
+"""The report: a forest and the scores along its stream, as one HTML file.
 
 It needs plotly (`pip install "riparian[cli]"`), whose script is in the file: about 5 MB, and nothing
 is ever fetched from a network.

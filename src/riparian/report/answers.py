@@ -1,4 +1,4 @@
-"""How good the answers were: what was taken for what, and how much confidence was worth."""
+"""How good the predictions were: confusions, calibration, and scores by class."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from riparian.evaluation import Bin, Scores
 
 MOST_CLASSES_IN_A_MATRIX = 40
-MOST_PAIRS = 10  # that are listed beside a matrix
-MOST_PAIRS_ALONE = 15  # that are listed in its place
+MOST_PAIRS = 10  # that are listed next to a matrix
+MOST_PAIRS_ALONE = 15  # that are listed instead of one
 LONGEST_NAME = 60  # characters of a class in a table
 MOST_CLASSES_AS_BARS = 20  # of those that are too many for a matrix
 LARGEST_IN_A_COLUMN = 15  # classes of a matrix that needs no more than half of a wide page
@@ -40,11 +40,11 @@ def answers(scores: Scores) -> str:
 
 
 def confusion(names: list[str], matrix: NDArray[np.int64]) -> str:
-    """The matrix, or what stands in its place where nobody could read it."""
+    """Return the matrix, or a note that it would be too large to read."""
     if len(names) > MOST_CLASSES_IN_A_MATRIX:
         return paragraph(
-            f"A matrix of {count(len(names))} classes would be too large to read. In its place "
-            "stand the pairs that were confused most often."
+            f"A matrix of {count(len(names))} classes would be too large to read. The pairs "
+            "that were confused most often are listed instead."
         )
     right = int(np.trace(matrix))
     return chart(

@@ -1,4 +1,4 @@
-"""The forest itself: in a few figures, its features, its trees, its parameters."""
+"""The forest itself: a few numbers, its features, its trees, its parameters."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def features(forest: OnlineForestClassifier) -> str:
     )
 
 
-def columns_in_words(found: Mapping[str, str]) -> str:
+def columns_in_words(kinds: Mapping[str, str]) -> str:
     """What each column of the table is to the forest."""
-    if not found:
+    if not kinds:
         return ""
-    return table("What each column is", ("column", "learned as"), found.items())
+    return table("What each column is", ("column", "learned as"), kinds.items())
 
 
 # -- trees ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`Report`: what is known of a forest and its stream, and the page that shows it."""
+"""`Report`: a forest and what is known about its stream, as a page."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Report:
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # what each is
 
     def html(self) -> str:
-        """The page: no other file and no network is needed to look at it."""
+        """Return the page, which needs no other file and no network."""
         check_is_fitted(self.forest)
         seen = Seen(
             self.facts,
@@ -65,5 +65,5 @@ class Report:
         return page(self.title, all_sections(self.forest, seen))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, which is there whole or as it was before."""
+        """Write the page to a file, atomically."""
         write_whole(path, self.html().encode())

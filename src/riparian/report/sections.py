@@ -1,4 +1,4 @@
-"""The sections of the report, in their order: each is there only when there is something in it."""
+"""The sections of the report, in their order. A section without content is left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known beside the forest."""
+    """What the report shows in addition to the forest."""
 
     facts: Mapping[str, str]
     columns: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""How the stream went: accuracy, leaves and memory after so many rows."""
+"""Accuracy, leaves and memory along the stream."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def along(
     """`replacements` are those of a forest that replaces trees; they stand below the accuracy."""
     last = curve[-1]
     rows = f"after {count(last.row)} rows"
-    told = "" if replacements is None else _replaced(replacements, last.row)
+    replaced = "" if replacements is None else _replaced(replacements, last.row)
     return chart(
         "accuracy",
         "Accuracy along the stream",
         f"Line chart of accuracy: {rows} {percent(last.accuracy)} of all rows so far, "
-        f"{percent(last.window_accuracy)} of the last window.{told}",
-        "Every row was predicted before it was learned. The window looks back over the last rows "
-        f"only, so it shows how good the forest has become, and whether the stream has changed.{told}",
+        f"{percent(last.window_accuracy)} of the last window.{replaced}",
+        "Every row was predicted before it was learned. The window covers only the last rows, so it "
+        f"shows how good the forest is now, and whether the stream has changed.{replaced}",
         charts.accuracy(
             curve, None if scores is None else most_frequent(scores), replacements or ()
         ),
@@ -40,14 +40,14 @@ def along(
             "Leaves",
             f"Line chart of the leaves of all trees: {rows} {count(last.leaves)}, "
             f"of which {count(last.active)} active.",
-            "Of all trees. Active leaves collect what is needed to split.",
+            "Of all trees. Active leaves collect the statistics that a split needs.",
             charts.leaves(curve),
         ),
         chart(
             "memory",
             "Memory",
             f"Line chart of the memory that the forest holds: {rows} {size(last.memory)}.",
-            "What the forest holds by its own account.",
+            "Memory of the forest, as `memory()` counts it.",
             charts.held(curve),
         ),
     )

@@ -23,7 +23,7 @@ MOST_PERMUTED = 20  # features in the chart
 MOST_DEPENDENCES = 4
 MOST_CLASSES = 20  # of a heat map
 MOST_PLANES = 4  # classes, a heat map each
-MOST_REASONS = 3  # features that are named beside a mistake
+MOST_REASONS = 3  # features that are named next to a mistake
 LONGEST_NAME = 30
 
 EVEN_STEPS = [i / 4 for i in range(5)]  # of a scale whose colours go with the probability
@@ -109,11 +109,11 @@ class CodedForest:
 def dependence(forest: CodedForest, sample: NDArray[np.float32], feature: int) -> str:
     from riparian.explain.dependence import partial_dependence
 
-    found = partial_dependence(forest, sample, feature)  # type: ignore[arg-type]
-    if found is None or len(found.values) < 2:
+    curve = partial_dependence(forest, sample, feature)  # type: ignore[arg-type]
+    if curve is None or len(curve.values) < 2:
         return ""
     name, classes = forest.names[feature], [str(label) for label in forest.classes_]
-    categories = forest.categories(feature, found.values)
+    categories = forest.categories(feature, curve.values)
     title = f"If {shortened(name, LONGEST_NAME)} were otherwise"
     note = (
         f"The mean probabilities of {count(len(sample))} rows, with this feature set to one value "
@@ -121,18 +121,18 @@ def dependence(forest: CodedForest, sample: NDArray[np.float32], feature: int) -
     )
     if len(classes) <= 2:
         figure = charts.dependence_line(
-            name, classes[-1], found.values, found.probabilities[:, -1], categories
+            name, classes[-1], curve.values, curve.probabilities[:, -1], categories
         )
-        low, high = found.probabilities[:, -1].min(), found.probabilities[:, -1].max()
+        low, high = curve.probabilities[:, -1].min(), curve.probabilities[:, -1].max()
         summary = f"of {classes[-1]} is between {percent(low)} and {percent(high)}"
         key = ""
     else:
-        shown = most_probable(found.probabilities, MOST_CLASSES)
+        shown = most_probable(curve.probabilities, MOST_CLASSES)
         figure = charts.dependence_heat(
             name,
             [classes[k] for k in shown],
-            found.values,
-            found.probabilities[:, shown].T,
+            curve.values,
+            curve.probabilities[:, shown].T,
             categories,
         )
         summary = f"of {listed(len(shown), len(classes), 'classes')}"
@@ -150,16 +150,16 @@ def dependence(forest: CodedForest, sample: NDArray[np.float32], feature: int) -
 def planes(forest: CodedForest, sample: NDArray[np.float32], pair: tuple[int, int]) -> str:
     from riparian.explain.dependence import plane
 
-    found = plane(forest, sample, *pair)  # type: ignore[arg-type]
+    grid = plane(forest, sample, *pair)  # type: ignore[arg-type]
     across, up = (forest.names[feature] for feature in pair)
-    if found is None or min(len(found.values_across), len(found.values_up)) < 2:
+    if grid is None or min(len(grid.values_across), len(grid.values_up)) < 2:
         return paragraph(f"{across} and {up} have no plane: one of them has fewer than two values.")
     classes = [str(label) for label in forest.classes_]
     names = (
-        forest.categories(pair[0], found.values_across),
-        forest.categories(pair[1], found.values_up),
+        forest.categories(pair[0], grid.values_across),
+        forest.categories(pair[1], grid.values_up),
     )
-    flat = found.probabilities.reshape(-1, len(classes))
+    flat = grid.probabilities.reshape(-1, len(classes))
     shown = most_probable(flat, MOST_PLANES) if len(classes) > 2 else [len(classes) - 1]
     return columns(
         *(
@@ -169,7 +169,7 @@ def planes(forest: CodedForest, sample: NDArray[np.float32], pair: tuple[int, in
                 f"Heat map of the probability of {classes[k]}, {across} across and {up} up.",
                 "All other features are at the medians of the sample, categories at the commonest. "
                 "The edges are those of the partition that the trees make.",
-                charts.plane(across, up, found, k, *names),
+                charts.plane(across, up, grid, k, *names),
                 key=heat_key("probability", EVEN_STEPS, "strong-heat"),
             )
             for k in shown
@@ -196,7 +196,7 @@ def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
     explainer = Explainer(unnamed)  # type: ignore[arg-type]
     rows = []
     for mistake in surest:
-        found = explainer.contributions(mistake.x[None], label=mistake.predicted)
+        contributions = explainer.contributions(mistake.x[None], label=mistake.predicted)
         rows.append(
             (
                 count(mistake.row),
@@ -204,7 +204,7 @@ def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
                 shortened(str(mistake.predicted), LONGEST_NAME),
                 percent(mistake.probability),
                 percent(mistake.of_truth),
-                reasons(unnamed, mistake.x, found.values[0]),
+                reasons(unnamed, mistake.x, contributions.values[0]),
             )
         )
     head = ("row", "truth", "predicted", "probability", "of the truth", "what speaks for it")

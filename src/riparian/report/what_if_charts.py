@@ -58,7 +58,7 @@ def dependence_line(
         mode="lines+markers" if categories is None else "markers",
         line={"width": 2.5, "shape": "linear"},
         marker={"size": 5 if categories is None else 9},
-        customdata=_told(values, categories),
+        customdata=_shown_values(values, categories),
         hovertemplate="%{customdata}<br>%{y:.1%}<extra></extra>",
         meta={"line.color": "accent", "marker.color": "accent"},
     )
@@ -78,12 +78,14 @@ def dependence_heat(
 ) -> Any:
     """Classes down, values across."""
     along, shown = _values_axis(name, values, categories)
-    told = _told(values, categories)
+    shown_values = _shown_values(values, categories)
     heat = _heat(
         probabilities,
         x=shown,
         y=list(range(len(classes))),
-        customdata=[[f"{text(label)}<br>at {value}" for value in told] for label in classes],
+        customdata=[
+            [f"{text(label)}<br>at {value}" for value in shown_values] for label in classes
+        ],
         hovertemplate="%{customdata}: %{z:.1%}<extra></extra>",
     )
     return figure(
@@ -97,21 +99,21 @@ def dependence_heat(
 def plane(
     across: str,
     up: str,
-    found: Plane,
+    grid: Plane,
     k: int,
     names_across: list[str] | None,
     names_up: list[str] | None,
 ) -> Any:
-    along, shown_across = _values_axis(across, found.values_across, names_across)
-    upward, shown_up = _values_axis(up, found.values_up, names_up)
-    told_up = _told(found.values_up, names_up)
+    along, shown_across = _values_axis(across, grid.values_across, names_across)
+    upward, shown_up = _values_axis(up, grid.values_up, names_up)
+    shown_values_up = _shown_values(grid.values_up, names_up)
     heat = _heat(
-        found.probabilities[:, :, k],
+        grid.probabilities[:, :, k],
         x=shown_across,
         y=shown_up,
         customdata=[
-            [f"{each}, {other}" for each in _told(found.values_across, names_across)]
-            for other in told_up
+            [f"{each}, {other}" for each in _shown_values(grid.values_across, names_across)]
+            for other in shown_values_up
         ],
         hovertemplate="%{z:.1%}<br>at %{customdata}<extra></extra>",
     )
@@ -127,8 +129,8 @@ def _values_axis(
     return names_axis(categories, text(name, 60)), list(range(len(categories)))
 
 
-def _told(values: NDArray[np.float32], categories: list[str] | None) -> list[str]:
-    """Values as they are read beside the pointer."""
+def _shown_values(values: NDArray[np.float32], categories: list[str] | None) -> list[str]:
+    """Return the values as the pointer shows them."""
     if categories is None:
         return [f"{value:.4g}" for value in values.tolist()]
     return [text(category) for category in categories]

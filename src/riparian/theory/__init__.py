@@ -1,6 +1,6 @@
-"""The theorem of the paper, made executable.
+"""The paper's theorem as functions.
 
-The probability of error of the forest goes to that of the Bayes classifier, the least there is, if the
+The probability of error of the forest goes to that of the Bayes classifier, the least possible, if the
 points of the stream are independent and have one distribution, with a density that is bounded from
 above and below. The proof goes upwards: from two streams to a cell, to a tree, to the forest.
 
@@ -25,8 +25,8 @@ above and below. The proof goes upwards: from two streams to a cell, to a tree, 
 
 **Kept points** (R19 to R21) go beyond the paper, and its proof still covers them:
 
-- Estimation labels touch nothing but histograms. A look, a leaf that settles and a tree that is grown
-  anew choose by the labels of structure points; of estimation points they use the number on either side.
+- Estimation labels change only histograms. A look, a leaf that settles and a tree that is rebuilt choose
+  by the labels of structure points; of estimation points they use only the number on either side.
   A point has the same stream in a tree each time the tree looks at it (R13).
 - After W points there is no regrowth. A tree is then a finite partition that estimation labels did not
   choose, and theorem 6.1 does not ask how the partition came to be.

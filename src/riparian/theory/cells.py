@@ -100,8 +100,8 @@ def _position(threshold: NDArray[np.float32], feature: Integers, ranges: Ranges)
 def _cut_before(
     parent: Integers, child: Integers, feature: Integers
 ) -> tuple[Integers, NDArray[np.bool_]]:
-    """For each inner node, the next one above it that cuts the same feature, and whether the node is
-    on the right of it. A step upwards for all at once, until nobody is left.
+    """For each inner node, return the next one above it that splits the same feature, and whether the
+    node is on the right of it. All nodes go up one step at a time, until none is left.
     """
     before = np.full(len(parent), NONE)
     on_the_right = np.zeros(len(parent), dtype=np.bool_)

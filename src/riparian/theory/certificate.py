@@ -62,7 +62,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Fringe:
-    """Who waits for a place."""
+    """The leaves that wait for a place in the fringe."""
 
     size: int | None
     inactive: int  # leaves, of all trees
@@ -129,7 +129,7 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
     redrawn = None if forest.model_.prediction_only else sum(tree.redrawn for tree in trees)
     departures = departures_of(forest, [tree.totals for tree in trees], redrawn)
     fringe = None if forest.model_.prediction_only else _fringe(trees, p.fringe_size)
-    # A budget bounds the fringe before it evicts anybody.
+    # A budget bounds the fringe before it evicts any leaf.
     bounded = p.fringe_size is not None or (
         p.max_memory is not None and fringe is not None and fringe.inactive > 0
     )

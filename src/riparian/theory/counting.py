@@ -30,7 +30,7 @@ def least_points(splits: int, alpha: Schedule) -> int:
 
 
 def max_splits(n_estimation: int, alpha: Schedule, *, kept: bool = False) -> int:
-    """The most splits that a tree can have made with so many estimation points (upper-bound-K).
+    """Return the most splits that a tree can have made with n estimation points (upper-bound-K).
 
     A split at depth d takes 2α(d) points that counted for no other split, and α never falls, so the
     cheapest tree of K splits fills level after level. Its deepest level is that of ⌈log2(K+1)⌉ (the

@@ -14,7 +14,7 @@ BUDGET = "a budget of memory"
 
 @dataclass(frozen=True)
 class Departure:
-    """One way to leave the theorem's setting, and whether this forest did."""
+    """One way to violate the assumptions of the theorem, and whether this forest did."""
 
     name: str
     found: bool | None  # None: no longer known
@@ -117,7 +117,7 @@ def _forgetting(forest: OnlineForestClassifier) -> tuple[Departure, ...]:
 
 def _ties(redrawn: int | None, kept: bool) -> Departure:
     if redrawn is None:
-        return Departure("ties", None, breaks=False, note="without a fringe, nobody can tell")
+        return Departure("ties", None, breaks=False, note="unknown without a fringe")
     if kept and redrawn > 0:
         note = (
             f"{redrawn} active leaves drew again, for want of points (R20) or because of ties (R8)"

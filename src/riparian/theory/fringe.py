@@ -1,19 +1,20 @@
 """Why a leaf does not wait forever for a place in a bounded fringe (extension to a fixed size fringe).
 
-The argument: whoever enters ahead of an inactive leaf A0 has a larger ŝ, so it holds more of the
-measure; cells shrink with every split; so below the leaves there are now only finitely many
-generations can be ahead of A0. Four things the paper says on the way are not so, and are said here as
-they are: see `shrinking_factor`, `largest_descendant`, `fringe_wait` and `rounds`.
+The argument: a leaf that enters before an inactive leaf A0 has a larger ŝ, so it holds more of the
+measure; cells shrink with every split; so only finitely many generations below the present leaves can
+enter before A0. Four statements of the paper on the way are not quite right; the functions here have the
+correct ones: see `shrinking_factor`, `largest_descendant`, `fringe_wait` and `rounds`.
 
 The remark on s(A) = 0: a leaf in which every point has the same class may wait forever, as ŝ is then 0
-and all others come first. That does no harm, for no subdivision of it would predict better; it only
-means that the cells of such points do not shrink. R12 lets such a leaf in when nobody else is left,
-and a certificate asks for the age of inactive leaves with ŝ > 0 alone.
+and all others come first. That does no harm, since no subdivision of it would predict better; it only
+means that the cells of such points do not shrink. R12 lets such a leaf in when no other is left, and a
+certificate reports the age only of inactive leaves with ŝ > 0.
 
-One step is open. ŝ is made from the labels of estimation points, and says which leaf may split next, so
-with a bounded fringe these labels do act on the partition, by the order in which leaves become active.
-The theorem that everything rests on (Devroye, Györfi and Lugosi, theorem 6.1) wants that they do not;
-the paper does not come back to it. Without a bound on the fringe, or below it, nothing is open.
+One step is open. ŝ is computed from the labels of estimation points and decides which leaf may split
+next, so with a bounded fringe these labels do affect the partition, by the order in which leaves become
+active.
+The theorem that everything rests on (Devroye, Györfi and Lugosi, theorem 6.1) requires that they do not;
+the paper does not come back to this. Without a bound on the fringe, or below it, nothing is open.
 """
 
 from __future__ import annotations
@@ -70,10 +71,10 @@ def _square_factor(dims: int, m: int, independent: bool) -> float:
 
 @dataclass(frozen=True)
 class FringeWait:
-    """After what an inactive leaf with s(A0) > 0 is the first in line, but for δ."""
+    """When an inactive leaf with s(A0) > 0 is the next to enter, with probability 1 - δ."""
 
-    splits: int  # K: leaves from so many splits below those of now are behind it
-    activations: int  # so at most so many leaves can enter before it: |L|·(2^K - 1)
+    splits: int  # K: leaves this many splits below the present ones come after it
+    activations: int  # at most this many leaves can enter before it: |L|·(2^K - 1)
     estimation_points: int  # that the tree must have received in its lifetime
 
 
@@ -137,7 +138,7 @@ def _ahead(
     split_points: int,
     independent: bool,
 ) -> float:
-    """What p̂ of no cell exceeds, but for 2δ/3, after so many splits of every leaf."""
+    """Bound p̂ of every cell after this many splits of every leaf, except with probability 2δ/3."""
     points = alpha(splits - 1)
     union = math.log(3 * leaves / delta) + splits * math.log(2)
     shrunk = largest_descendant(splits, n_dims, split_points, delta / 3, independent=independent)
@@ -145,7 +146,7 @@ def _ahead(
 
 
 def rounds(splits: int, fringe_size: int) -> int:
-    """How often a full fringe has to split until a tree has more than so many splits.
+    """Return how often a full fringe has to split until a tree has more than `splits` splits.
 
     ⌈(M+1)/|F|⌉, from the lemma that the number of splits goes to infinity. When all |F| active leaves
     have split there are at least |F| splits, not more, so the paper's ⌈M/|F|⌉ is one short where |F|

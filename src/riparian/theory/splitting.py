@@ -103,7 +103,7 @@ def infinite_splits(
 
 
 def attempt_succeeds(received: int, alpha: int) -> float:
-    """P(a candidate split is valid once its leaf has received so many estimation points since).
+    """P(a candidate split is valid once its leaf has received this many estimation points since).
 
     Not in the paper, whose proof would wait for any candidate however lopsided; R8 waits for 2β(d)
     points and draws again. The threshold and the points that come after it are exchangeable, so, in

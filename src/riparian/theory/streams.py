@@ -62,6 +62,6 @@ def points_for(received: int, measure: float, delta: float, *, sharp: bool = Fal
     received = whole("received", received, 1, 2**63)
     measure, delta = probability("measure", measure), failure("delta", delta)
     if sharp:
-        # scipy counts the points outside the cell until so many have come inside.
+        # scipy counts the points outside the cell until this many have come inside.
         return received + int(stats.nbinom.ppf(1 - delta, received, measure))
     return math.ceil(2 / measure * max(received, math.log(1 / delta) / measure))

@@ -107,6 +107,6 @@ def _yes(value: bool | None) -> str:
     return "unknown" if value is None else "yes" if value else "no"
 
 
-def _note(found: bool | None, note: str) -> str:
-    """Why a departure matters is of interest only where it may have happened."""
-    return "" if found is False else note
+def _note(departed: bool | None, note: str) -> str:
+    """Return the note only if the departure may have happened."""
+    return "" if departed is False else note

@@ -1,4 +1,4 @@
-"""Small tools that several rooms need.
+"""Small tools that several packages use.
 
 files.py       writing a file whole or not at all
 optional.py    libraries that only some users need

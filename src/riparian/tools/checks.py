@@ -14,7 +14,7 @@ LABEL_FAMILIES = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str",
 
 
 def whole(name: str, value: Any, at_least: int, at_most: int) -> int:
-    """A whole number within its bounds, as an int.
+    """Return a whole number within its bounds as an int, or raise an error that names it.
 
     >>> whole("n_trees", 0, at_least=1, at_most=9)
     Traceback (most recent call last):
@@ -29,7 +29,7 @@ def whole(name: str, value: Any, at_least: int, at_most: int) -> int:
 
 
 def number(name: str, value: Any, at_least: float, at_most: float = math.inf) -> float:
-    """A finite number within its bounds, as a float.
+    """Return a finite number within its bounds as a float, or raise an error that names it.
 
     >>> number("min_gain", -1, at_least=0)
     Traceback (most recent call last):
@@ -46,7 +46,7 @@ def number(name: str, value: Any, at_least: float, at_most: float = math.inf) ->
 
 
 def is_number(value: object) -> bool:
-    """Whether it is a real number, of any type."""
+    """Return whether the value is a real number of any type."""
     if type(value) is float or type(value) is int:  # to ask an abstract class takes far longer
         return True
     return isinstance(value, Real) and not isinstance(value, bool)

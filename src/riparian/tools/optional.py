@@ -1,4 +1,4 @@
-"""Libraries that only some users need: imported when asked for, never with riparian."""
+"""Libraries that only some users need: imported on demand, never with riparian."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def plotly(module: str) -> Any:
 
 
 def optional_module(name: str, *, needed_by: str, extra: str) -> Any:
-    """The module, or an error that says which extra of riparian brings it."""
+    """Import the module, or raise an error that names the extra that provides it."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -25,5 +25,5 @@ def optional_module(name: str, *, needed_by: str, extra: str) -> Any:
 
 
 def missing(library: str, *, needed_by: str, extra: str) -> ImportError:
-    """The error that says which extra of riparian brings a library."""
+    """Return the error that names the extra that provides a library."""
     return ImportError(f'{needed_by} needs {library}: pip install "riparian[{extra}]"')

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 def packed(array: NDArray[Any]) -> str:
-    """The numbers of an array, end to end: compressed, since many are alike.
+    """Return the numbers of an array as compressed text.
 
     >>> unpacked(packed(np.array([1.5, np.nan], dtype=np.float32)), np.float32).tolist()
     [1.5, nan]

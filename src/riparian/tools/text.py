@@ -18,7 +18,7 @@ def count(n: int) -> str:
 
 
 def listed(n: int, of: int, things: str) -> str:
-    """How much of a list is shown.
+    """Say how much of a list is shown.
 
     >>> listed(20, 784, "features"), listed(4, 4, "features")
     ('20 of 784 features', 'all 4 features')
