@@ -24,6 +24,7 @@
 #include "split/candidate_scratch.hpp"
 #include "split/long_list.hpp"
 #include "split/look.hpp"
+#include "split/tally.hpp"
 
 namespace riparian {
 
@@ -42,6 +43,8 @@ template <class Rule>
 struct Looking {
     template <class Space>
     using Shared = KeptPoints<Space>;
+    using Tally = ClassTally;
+    using LookResult = typename Look<Tally>::Result;
 
     // A leaf that is in the fringe and has not looked yet.
     struct Entered {
@@ -59,9 +62,9 @@ struct Looking {
         std::vector<Entered> stack;              // and those that wait for them to have looked
         Cell cell;                               // of the leaf that looks or splits,
         Cell left, right;                        // and of its children
-        std::optional<Look::Values> cut_values;  // of its points, in the dimension of the split
-        StructureTally tally;
-        Look look;
+        std::optional<typename Look<Tally>::Values> cut_values;  // of its points, in the dimension of the split
+        Tally tally;
+        Look<Tally> look;
         LongList list;
     };
 
@@ -318,9 +321,6 @@ protected:
         bool must;  // the leaf holds β(d)
     };
 
-    // A look that cannot succeed is passed over: it counts as one that lacked points.
-    static constexpr LookResult passed_over{.any_valid = true, .best = std::nullopt};
-
     // The cell's structure points: whether a look at them can succeed.
     template <class Tree>
     static bool can_succeed(const Tree& tree, const Place& place, typename Tree::Context& context) {
@@ -329,7 +329,7 @@ protected:
         if (run.count < 2) return false;
         scratch.tally.set(scratch.structure.labels(run), scratch.structure.weights(run));
         return place.must ||
-               look_can_succeed(scratch.tally, Rule::min_gain(tree, run.count, context.settings));
+               scratch.tally.can_succeed(Rule::min_gain(tree, run.count, context.settings));
     }
 
     // Which of the cell's structure points become thresholds: m of them, or all if they are fewer.
@@ -353,7 +353,7 @@ protected:
         const std::uint64_t alpha = settings.alpha[place.depth];
         const ListedEstimation listed{estimation.size(),
                                       scratch.estimation.weights(scratch.cell.estimation)};
-        if (listed.weight() / 2 < alpha) return passed_over;
+        if (listed.weight() / 2 < alpha) return LookResult::passed_over();
         const std::uint64_t start = Rule::key_of_draws(tree, place.node, place.attempt);
         Draws draws(start);
         Rule::draw_dims(tree, draws, context);
@@ -409,7 +409,7 @@ protected:
             context.scratch.cell = *entered.cell;
         else
             read_structure(tree, entered.leaf, context);
-        if (!can_succeed(tree, place, context)) return passed_over;
+        if (!can_succeed(tree, place, context)) return LookResult::passed_over();
         if (!entered.cell) read_estimation(tree, entered.leaf, context);
         return search(tree, place, context);
     }
@@ -425,7 +425,7 @@ protected:
     }
 
     template <class Tree>
-    static bool split_young(Tree& tree, std::uint32_t index, const LookChoice& choice,
+    static bool split_young(Tree& tree, std::uint32_t index, const LookChoice<typename Tally::G>& choice,
                             typename Tree::Context& context) {
         if (!has_room_for(tree, context.scratch.drawn[choice.feature], context)) return false;
         if (choice.gain >

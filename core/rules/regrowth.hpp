@@ -160,9 +160,9 @@ private:
                              scratch.estimation.weights(scratch.cell.estimation)}
                 .weight();
         const typename Base::Place root{0, 0, 0, total >= context.settings.beta[0]};
-        const LookResult result = Base::can_succeed(tree, root, context)
+        const auto result = Base::can_succeed(tree, root, context)
                                       ? Base::search(tree, root, context)
-                                      : Base::passed_over;
+                                      : Base::LookResult::passed_over();
         if (!result.best) {
             record.growth = old_growth;
             return false;

@@ -28,6 +28,7 @@
 #include "split/gain_bounds.hpp"
 #include "split/long_list.hpp"
 #include "split/look.hpp"
+#include "split/tally.hpp"
 
 using namespace riparian;
 
@@ -364,7 +365,7 @@ std::uint64_t entropy(const std::map<Class, std::uint64_t>& counts) {
 
 std::size_t halves_chosen = 0;
 
-void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
+void test_look(std::uint64_t seed, Look<ClassTally>& look, ClassTally& tally) {
     Draws draws(key(seed, 5));
     const std::size_t n = 1 + draws.below(seed % 4 ? 40 : 400),
                       n_e = draws.below(seed % 4 ? 40 : 400);
@@ -401,7 +402,7 @@ void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
         draws.below(2) ? std::optional(0.3 * draws.next()) : std::nullopt;
 
     bool any_valid = false;
-    std::optional<LookChoice> best;
+    std::optional<LookChoice<std::uint64_t>> best;
     std::map<Class, std::uint64_t> all;
     std::uint64_t N = 0;
     for (std::size_t i = 0; i < n; ++i)
@@ -434,17 +435,17 @@ void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
                     weighted ? weights[i] : 1;
             const std::uint64_t g = entropy(all) - entropy(counts[0]) - entropy(counts[1]);
             if (!best || gain(g, N) >= best->gain)
-                best = LookChoice{d, j, threshold, g, gain(g, N)};
+                best = LookChoice<std::uint64_t>{d, j, threshold, g, gain(g, N)};
         }
     if (above && best && !(best->gain > *above)) best.reset();
 
     tally.set(labels, weights);
-    CHECK(tally.weight() == N && tally.entropy() == entropy(all));
-    CHECK(look_can_succeed(tally, 0.5) == (gain(entropy(all), N) > 0.5));
+    CHECK(tally.gain(1) == gain(1, N) && tally.g_of_sum(0) == entropy(all));
+    CHECK(tally.can_succeed(0.5) == (gain(entropy(all), N) > 0.5));
     const KeptPoints<Columns> kept = table.kept();
     std::vector<std::uint64_t> ts(n + n_e);
     std::iota(ts.begin(), ts.end(), std::uint64_t{0});
-    const LookResult result = look.search(
+    const auto result = look.search(
         std::span<const std::uint32_t>(features), std::span<const std::uint32_t>(split_points),
         tally, ListedEstimation{n_e, weights_e},
         ListedValues<Columns>(kept, std::span(ts).first(n), std::span(ts).subspan(n), look_key),
@@ -803,8 +804,8 @@ int main() {
 #endif
          }) {
         detail::chosen_kernels = set;
-        Look look;
-        StructureTally tally;
+        Look<ClassTally> look;
+        ClassTally tally;
         halves_chosen = 0;
         for (std::uint64_t seed = 0; seed < 600; ++seed) test_look(seed, look, tally);
         CHECK(halves_chosen > 30);
