@@ -137,7 +137,7 @@ public:
         }
     }
 
-    // Counter i, which is 0, becomes how many points have bit i set; so many words to a point.
+    // Counter i, which is 0, becomes how many points have bit i set; `words` words to a point.
     void count_bits(Pool& pool, const std::uint64_t* bits, std::size_t words, std::size_t points) {
         fit(pool, points);
         if (width_ == 1)

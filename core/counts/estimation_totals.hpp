@@ -9,14 +9,10 @@
 #include "counts/candidate.hpp"
 #include "counts/candidate_shape.hpp"
 #include "counts/counters.hpp"
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "kernels/kernels.hpp"
 
 namespace riparian {
-
-struct Estimation;
-template <class Stream>
-class Counts;
 
 // N^e of every candidate's left child: enough to say which candidates are valid (R6).
 class EstimationTotals {
@@ -39,14 +35,17 @@ public:
         left_.count_bits(pool, bits, shape.words(), points);
     }
 
-    // Points at once, of which so many are left of each candidate.
-    void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts) {
-        left_.fit(pool, oldest(shape) + counts[shape.everyone(0)]);
-        left_.add_all(0, counts, left_.size());
+    // Points at once: their weight left of each candidate.
+    void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* left) {
+        left_.fit(pool, oldest(shape) + left[shape.everyone(0)]);
+        left_.add_all(0, left, left_.size());
     }
 
-    // From the counts that it follows from.
-    void restore(Pool& pool, const CandidateShape& shape, const Counts<Estimation>& estimation);
+    // From the counts of the same points, as a target has them.
+    template <class EstimationCounts>
+    void restore(Pool& pool, const CandidateShape& shape, const EstimationCounts& estimation) {
+        estimation.add_to(pool, shape, left_);
+    }
 
     // What the first split point has seen: no candidate has seen more.
     std::uint64_t oldest(const CandidateShape& shape) const { return left_[shape.everyone(0)]; }

@@ -57,7 +57,7 @@ struct Kernels {
     void (*add64)(std::uint64_t* counters, const std::uint64_t* bits, std::size_t n,
                   std::uint64_t weight);
 
-    // counters[i] = how many of up to 255 points have bit i set, i < n, n a multiple of 8; so many words to a point.
+    // counters[i] = how many of up to 255 points have bit i set, i < n, n a multiple of 8; `words` words to a point.
     void (*count8)(std::uint8_t* counters, const std::uint64_t* bits, std::size_t words,
                    std::size_t points, std::size_t n);
 
@@ -97,7 +97,7 @@ struct Kernels {
                               std::size_t n, std::uint8_t alpha, Candidate* valid);
 
     // G (R14) of n candidates into g[number] from up to 64 points, and N of their split points into
-    // points_met[split_point]. Of each point, bit i of so many `words` says whether it is left of candidate i, and bit
+    // points_met[split_point]. Of each point, bit i of its `words` words says whether it is left of candidate i, and bit
     // everyone+j whether it has met split point j; words are readable up to a multiple of 8 points. Bit p
     // of labels[k], k < n_labels, says whether point p has this label. terms[n] is F(n).
     void (*sum_kept)(const std::uint64_t* bits, std::size_t words, std::size_t points,
@@ -159,7 +159,7 @@ struct Kernels {
     void (*left_words)(const float* values, std::size_t n, const float* thresholds, std::size_t m,
                        bool equal, std::uint64_t* words, std::uint32_t* counts);
 
-    // counts[k] = how many bits are set in both `left` and the k-th of n_masks masks of so many words.
+    // counts[k] = how many bits are set in both `left` and the k-th of n_masks masks of `words` words.
     void (*count_both)(const std::uint64_t* left, const std::uint64_t* masks, std::size_t words,
                        std::size_t n_masks, std::uint32_t* counts);
 

@@ -16,7 +16,7 @@ namespace riparian {
 struct Chunk {
     std::byte* first;
     std::size_t bytes;
-    std::size_t touched;  // so many from the first on: their pages are there
+    std::size_t touched;  // from the first on: their pages are there
 };
 
 class SpareChunks {
@@ -61,7 +61,7 @@ public:
     }
 
 private:
-    // Nobody waits: who finds it busy asks the system. So a fork in the middle does no harm either.
+    // No thread waits: one that finds it busy asks the system. So a fork in the middle does no harm either.
     class Hold {
     public:
         explicit Hold(std::atomic_flag& busy)

@@ -78,7 +78,7 @@ public:
         free = block;
     }
 
-    // A block that counts as one of so many bytes.
+    // A block that counts as one of `charged` bytes.
     void* allocate(std::size_t bytes, std::size_t charged) {
         live_ += block_size(charged) - block_size(bytes);
         return allocate(bytes);

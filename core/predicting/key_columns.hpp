@@ -14,7 +14,7 @@ namespace riparian {
 
 class KeyColumns {
 public:
-    // Points go down in groups of so many; the last group is filled up.
+    // Points go down in groups of this many; the last group is filled up.
     static constexpr std::size_t group = 8;
     // What is turned over once must be read by trees enough; and a place must fit four bytes.
     static bool is_worth(std::size_t columns, std::size_t n_trees) {

@@ -15,7 +15,7 @@ namespace riparian {
 enum class Asks : std::uint8_t { numbers, categories, halves };
 
 inline constexpr std::size_t halves_of_key = 64;        // one for each bit of a hash
-inline constexpr std::size_t halves_of_split_point = 4;  // beside its category,
+inline constexpr std::size_t halves_of_split_point = 4;  // besides its category,
 inline constexpr float first_code_with_halves = 32;      // if that is not among the first
 
 // Without a branch, and defined for all floats: the number itself, if it is a whole one below 2^24.

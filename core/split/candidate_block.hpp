@@ -24,7 +24,7 @@ public:
         return pool.allocate(bytes(shape), charged(shape));
     }
 
-    // As if there were room to read past the thresholds beside all else: what a tree is charged must not depend on
+    // As if there were room to read past the thresholds besides all else: what a tree is charged must not depend on
     // where things lie.
     static std::size_t charged(const CandidateShape& shape) {
         return aligned(sizeof(Header) + shape.split_points * sizeof(std::uint64_t) +

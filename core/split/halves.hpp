@@ -15,7 +15,7 @@ namespace riparian {
 
 class PointsOfHalves {
 public:
-    // The first so many halves of the key, and n points.
+    // The first `halves` halves of the key, and n points.
     void set(std::uint64_t key, std::size_t halves, const float* codes, std::size_t n) {
         words_ = (n + 63) / 64;
         rows_.resize(halves * words_);

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "kernels/kernels.hpp"
 #include "space/categories.hpp"
 #include "split/halves.hpp"

@@ -22,13 +22,9 @@
 #include "settings.hpp"
 #include "shuffle.hpp"
 #include "space/columns.hpp"
-#include "split/best_split.hpp"
 #include "split/candidates.hpp"
-#include "split/entropy_sums.hpp"
-#include "split/gain_bounds.hpp"
-#include "split/long_list.hpp"
 #include "split/look.hpp"
-#include "split/tally.hpp"
+#include "target/classes.hpp"
 
 using namespace riparian;
 
@@ -72,7 +68,7 @@ float make_value(Draws& draws) {
     }
 }
 
-void check_rows(const KeptPoints<Columns>& kept, const std::vector<Kept>& all, std::uint64_t first,
+void check_rows(const KeptPoints<Columns, Class>& kept, const std::vector<Kept>& all, std::uint64_t first,
                 std::uint32_t D) {
     std::vector<std::uint64_t> ts;
     for (std::uint64_t t = first; t < all.size(); ++t) ts.push_back(t);
@@ -101,7 +97,7 @@ void test_rows(std::uint64_t seed) {
     const std::uint64_t W = std::uint64_t{1} << draws.below(12);
     const Rows kind = draws.below(2) ? Rows::sparse : Rows::dense;
     auto D = static_cast<std::uint32_t>(1 + draws.below(40));
-    auto kept = std::make_unique<KeptPoints<Columns>>(W, D, kind);
+    auto kept = std::make_unique<KeptPoints<Columns, Class>>(W, D, kind);
     std::vector<Kept> all;
     const bool weighted = draws.below(2);
     for (int block = 0; block < 12; ++block) {
@@ -129,7 +125,7 @@ void test_rows(std::uint64_t seed) {
 
         const KeptRows saved = kept->save();
         CHECK(saved.labels.size() == std::min<std::uint64_t>(W, all.size()));
-        auto again = std::make_unique<KeptPoints<Columns>>(W, D, kind);
+        auto again = std::make_unique<KeptPoints<Columns, Class>>(W, D, kind);
         again->restore(saved);
         check_rows(*again, all, all.size() - saved.labels.size(), D);
         CHECK(again->save().labels == saved.labels && again->save().weights == saved.weights);
@@ -143,7 +139,7 @@ void test_rows(std::uint64_t seed) {
 void test_pixels(std::uint64_t seed) {
     Draws draws(key(seed, 2));
     const std::uint64_t W = 1 + draws.below(300);
-    auto kept = std::make_unique<KeptPoints<DepthDifferences>>(W);
+    auto kept = std::make_unique<KeptPoints<DepthDifferences, Class>>(W);
     struct Known {
         std::size_t image;
         std::int32_t row, column;
@@ -189,7 +185,7 @@ void test_pixels(std::uint64_t seed) {
         if (half) kept->add(batch.slice(0, half), labels.data(), nullptr, t);
         if (half < n)
             kept->add(batch.slice(half, n - half), labels.data() + half, nullptr, first = t + half);
-        std::fill(depths.begin(), depths.end(), nan);  // nobody looks at the batch again
+        std::fill(depths.begin(), depths.end(), nan);  // the batch is not read again
 
         const auto check = [&](std::uint64_t from) {
             std::vector<std::uint64_t> ts;
@@ -217,7 +213,7 @@ void test_pixels(std::uint64_t seed) {
         check(first > W ? first - W : 0);  // the first point of the block still knows what it loses
         if (draws.below(3) == 0) {
             const KeptPixels saved = kept->save();
-            kept = std::make_unique<KeptPoints<DepthDifferences>>(W);
+            kept = std::make_unique<KeptPoints<DepthDifferences, Class>>(W);
             kept->restore(saved);
             CHECK(kept->save().pixels == saved.pixels && kept->save().labels == saved.labels);
             check(all.size() - saved.labels.size());
@@ -281,7 +277,7 @@ void test_lists(std::uint64_t seed) {
             const std::size_t child = (other + 1) % leaves;
             std::vector<float> values;
             for (std::size_t i = 0; i < ts.size(); ++i) values.push_back(make_value(draws));
-            CellPoints points;
+            CellPoints<Class> points;
             const auto mark = [](std::uint64_t at) { return at % 7; };
             const Run run = points.add([&](std::vector<std::uint64_t>& out) { out = ts; });
             for (std::size_t i = 0; i < ts.size(); ++i)
@@ -340,14 +336,14 @@ struct Table {
     std::vector<std::vector<float>> structure, estimation;  // by feature and point
 
     // The same points as they would be kept: first all structure points.
-    KeptPoints<Columns> kept() const {
+    KeptPoints<Columns, Class> kept() const {
         const std::size_t dims = structure.size(), n = structure[0].size();
         const std::size_t all = n + estimation[0].size();
         std::vector<float> rows;
         for (std::size_t i = 0; i < all; ++i)
             for (std::size_t d = 0; d < dims; ++d)
                 rows.push_back(i < n ? structure[d][i] : estimation[d][i - n]);
-        KeptPoints<Columns> points(all, static_cast<std::uint32_t>(dims));
+        KeptPoints<Columns, Class> points(all, static_cast<std::uint32_t>(dims));
         points.add(Matrix(rows.data(), all, dims), std::vector<Class>(all).data(), nullptr, 0);
         return points;
     }
@@ -442,13 +438,13 @@ void test_look(std::uint64_t seed, Look<ClassTally>& look, ClassTally& tally) {
     tally.set(labels, weights);
     CHECK(tally.gain(1) == gain(1, N) && tally.g_of_sum(0) == entropy(all));
     CHECK(tally.can_succeed(0.5) == (gain(entropy(all), N) > 0.5));
-    const KeptPoints<Columns> kept = table.kept();
+    const KeptPoints<Columns, Class> kept = table.kept();
     std::vector<std::uint64_t> ts(n + n_e);
     std::iota(ts.begin(), ts.end(), std::uint64_t{0});
     const auto result = look.search(
         std::span<const std::uint32_t>(features), std::span<const std::uint32_t>(split_points),
         tally, ListedEstimation{n_e, weights_e},
-        ListedValues<Columns>(kept, std::span(ts).first(n), std::span(ts).subspan(n), look_key),
+        ListedValues<Columns, Class>(kept, std::span(ts).first(n), std::span(ts).subspan(n), look_key),
         alpha, above);
     CHECK(result.any_valid == any_valid);
     CHECK(result.best.has_value() == best.has_value());
@@ -497,11 +493,11 @@ bool test_long_list(std::uint64_t seed, LongList& list) {
         for (std::size_t j = 0; j < split_points; ++j) row[shape.everyone(j)] += weight(i);
     }
     std::vector<std::uint64_t> counted(plain.size());
-    list.for_each_label(shape, split_points, thresholds.data(), values, equals,
-                        [&](Class y, const std::uint64_t* counts) {
-                            std::copy_n(counts, shape.counters(),
-                                        counted.data() + y * shape.counters());
-                        });
+    list.for_each_row(shape, split_points, thresholds.data(), values, equals,
+                      [&](const LongList::Row& row) {
+                          std::copy_n(row.left, shape.counters(),
+                                      counted.data() + row.label * shape.counters());
+                      });
     CHECK(counted == plain);
     return true;
 }
@@ -522,7 +518,7 @@ std::int64_t plain_g(const std::vector<std::vector<std::uint64_t>>& rows, std::s
     return g + entropy_term_exact(all) - entropy_term_exact(left) - entropy_term_exact(all - left);
 }
 
-// How often the bounds could say that nobody gains enough.
+// How often the bounds could say that no candidate gains enough.
 int test_bounds(std::uint64_t seed) {
     Draws draws(key(seed, 7));
     const CandidateShape shape{static_cast<std::uint32_t>(draws.below(5)),
@@ -625,15 +621,15 @@ int test_best_split(std::uint64_t seed, CheckScratch& check) {
         return all;
     };
     const auto check_best = [&] {
-        const auto choice = best_split(shape, so_far, totals, alpha, counts, gains, check);
-        std::optional<Choice> plain;
+        const auto choice = gains.best(shape, so_far, totals, alpha, counts, check);
+        std::optional<Choice<std::uint64_t>> plain;
         for (std::size_t j = 0; j < so_far; ++j)
             for (std::size_t i = j; i < shape.candidates(); i += m) {
                 if (on_left[i] < alpha || on_left[shape.everyone(j)] - on_left[i] < alpha) continue;
                 const auto g = static_cast<std::uint64_t>(plain_g(rows, i, shape.everyone(j)));
                 const double this_gain = gain(g, points_met(j));
                 if (plain && !(this_gain >= plain->gain)) continue;
-                plain = Choice{static_cast<std::uint32_t>(i), g, this_gain};
+                plain = Choice<std::uint64_t>{static_cast<std::uint32_t>(i), g, this_gain};
             }
         CHECK(choice.has_value() == plain.has_value());
         if (plain) CHECK(choice->candidate == plain->candidate && choice->g == plain->g);
@@ -697,8 +693,8 @@ void test_sides(std::uint64_t seed) {
 
 // A leaf that settles counts a short list at once: as if its points came one after the other, and charged alike.
 // How often it had a split.
-int test_first_points(std::uint64_t seed, CandidateScratch<Columns>& scratch) {
-    using Settled = Candidates<Columns, TwoStreamsEvidence<GainBounds>>;
+int test_first_points(std::uint64_t seed, CandidateScratch<Columns, Classes>& scratch) {
+    using Settled = Candidates<Columns, TwoStreamsEvidence<Classes, GainBounds>>;
     Draws draws(key(seed, 10));
     const std::size_t dims = 1 + draws.below(14), columns = 20;
     const auto m = static_cast<std::uint32_t>(1 + draws.below(20));
@@ -719,8 +715,8 @@ int test_first_points(std::uint64_t seed, CandidateScratch<Columns>& scratch) {
         labels[i] = static_cast<Class>(draws.below(classes));
     }
     const std::span<const Class> all(labels);
-    if (!TwoStreamsEvidence<GainBounds>::may_keep(shape, structure, classes) ||
-        !TwoStreamsEvidence<GainBounds>::may_keep(shape, points - structure, classes))
+    if (!TwoStreamsEvidence<Classes, GainBounds>::may_keep(shape, structure, classes) ||
+        !TwoStreamsEvidence<Classes, GainBounds>::may_keep(shape, points - structure, classes))
         return 0;
 
     Pool pool, plain_pool;
@@ -752,9 +748,9 @@ int test_first_points(std::uint64_t seed, CandidateScratch<Columns>& scratch) {
         ++chosen;
         CHECK(found->candidate == expected->candidate && found->g == expected->g);
         EstimationHistogram left, right, plain_left, plain_right;
-        at_once->fill_children(pool, found->candidate, left, right, scratch.labels);
+        at_once->fill_children(pool, found->candidate, left, right, scratch.check);
         plain->fill_children(plain_pool, found->candidate, plain_left, plain_right,
-                             scratch.labels);
+                             scratch.check);
         for (Class y = 0; y < classes; ++y)
             CHECK(left[y] == plain_left[y] && right[y] == plain_right[y]);
         left.release(pool);
@@ -824,7 +820,7 @@ int main() {
         int said = 0;
         for (std::uint64_t seed = 0; seed < 300; ++seed) said += test_bounds(seed);
         CHECK(said > 5000);
-        CandidateScratch<Columns> scratch;
+        CandidateScratch<Columns, Classes> scratch;
         int first_points = 0;
         for (std::uint64_t seed = 0; seed < 600; ++seed)
             first_points += test_first_points(seed, scratch);

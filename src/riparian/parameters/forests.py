@@ -241,7 +241,7 @@ def _check_streams(structure: float, ignore: float) -> None:
         )
 
 
-MOST_MEMORIES = 8  # of a leaf; see core/drift/memories.hpp
+MOST_MEMORIES = 8  # of a leaf; see core/target/classes/memories.hpp
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "counts/labels.hpp"
+#include "target/classes/labels.hpp"
 
 namespace riparian {
 

@@ -62,7 +62,7 @@ private:
 };
 
 // F(left) + F(n - left) for all n up to a bound, one row per n: what n points of a class, or all n, add to G
-// when so many of them are on the left.
+// when `left` of them are on the left.
 class SideTerms {
 public:
     static constexpr std::size_t most = 256;
@@ -88,7 +88,7 @@ private:
     std::array<std::uint64_t, (most + 1) * (most + 2) / 2> terms_;
 };
 
-// Up to so many points, candidates that have seen the same ones and have different G have different gains: one
+// Up to this many points, candidates that have seen the same ones and have different G have different gains: one
 // divisor for all of them, and G has fewer digits than a float64.
 inline constexpr std::uint64_t most_points_exact = std::uint64_t{1} << 24;
 

@@ -1,4 +1,4 @@
-// What a split check works in, and G straight from the counts (R14).
+// G of candidates straight from the counts (R14).
 #pragma once
 
 #include <algorithm>
@@ -8,45 +8,17 @@
 #include <type_traits>
 #include <vector>
 
-#include "counts/counts.hpp"
-#include "split/entropy.hpp"
-#include "split/few_labels.hpp"
+#include "target/classes/check_scratch.hpp"
+#include "target/classes/counts.hpp"
+#include "target/classes/entropy.hpp"
+#include "target/classes/few_labels.hpp"
 
 namespace riparian {
-
-// What one split check needs besides the leaf: kept by a thread, so that a check allocates nothing.
-struct CheckScratch {
-    std::vector<Candidate> room;              // for the valid candidates,
-    std::span<const Candidate> valid;         // which are these
-    std::vector<std::uint64_t> g;             // for each candidate, G, if it was asked for
-    std::vector<std::uint64_t> left;          // and n', its structure points on the left
-    std::vector<std::uint64_t> every_g;       // for each split point, F(N) - Σ_k F(n_k)
-    std::vector<std::uint64_t> every_point;   // and N, the structure points it has seen,
-    std::vector<std::int64_t> largest;        // and the largest G, room for 16 at the least
-    std::array<std::int64_t, 16> bounds_now;  // for each split point, the bound (see gain_bounds.hpp)
-    std::array<std::uint8_t, 16> points_now;  // and N, once a point was added,
-    bool few_now = false;                     // if the leaf has seen few
-    std::vector<std::uint8_t> counters;       // made from kept points, of one byte each
-    std::vector<const std::uint8_t*> rows;    // of counters of one byte
-    Pool pool;                                // counters made from kept points
-
-    void make_room(const CandidateShape& shape) {
-        if (g.size() < shape.candidates()) {
-            g.resize(shape.candidates());
-            left.resize(shape.candidates());
-        }
-        if (every_g.size() < shape.split_points) {
-            every_g.resize(shape.split_points);
-            every_point.resize(shape.split_points);
-            largest.resize(std::max<std::size_t>(shape.split_points, 16));
-        }
-    }
-};
 
 // G of some candidates, and N of every split point. for_each(visitor) calls visitor(candidate, its split
 // point) for each that is asked for.
 template <class Stream, class ForEach>
-void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
+void sum_entropies(const CandidateShape& shape, const ClassCounts<Stream>& structure,
                    ForEach&& for_each, CheckScratch& check) {
     const auto& F = EntropyTable::get();
     check.make_room(shape);
@@ -72,14 +44,14 @@ void sum_entropies(const CandidateShape& shape, const Counts<Stream>& structure,
     });
 }
 
-// Whether a leaf that has seen so many points has seen few.
+// Whether a leaf that has seen this many points has seen few.
 inline bool are_few(const CandidateShape& shape, std::uint64_t points) {
     return points < EntropyTable::few && shape.split_points <= 16;
 }
 
 // The same for some candidates from few kept points, with N of the split points of these candidates.
 template <class Stream>
-void sum_entropies_of_kept(const CandidateShape& shape, const Counts<Stream>& structure,
+void sum_entropies_of_kept(const CandidateShape& shape, const ClassCounts<Stream>& structure,
                            std::span<const Candidate> candidates, CheckScratch& check) {
     check.make_room(shape);
     const FewLabels labels(structure.kept_labels());

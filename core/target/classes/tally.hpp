@@ -11,11 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "kernels/kernels.hpp"
-#include "split/entropy.hpp"
 #include "split/halves.hpp"
 #include "split/thresholds.hpp"
+#include "target/classes/entropy.hpp"
+#include "target/classes/labels.hpp"
 
 namespace riparian {
 

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
-#include "counts/counts.hpp"
-#include "split/entropy.hpp"
-#include "split/sum_entropies.hpp"
+#include "counts/estimation_totals.hpp"
+#include "target/classes/best_split.hpp"
+#include "target/classes/counts.hpp"
+#include "target/classes/entropy.hpp"
+#include "target/classes/sum_entropies.hpp"
 
 namespace riparian {
 
@@ -29,7 +32,7 @@ public:
     }
 
     template <class Stream>
-    void keep(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
+    void keep(Pool& pool, const CandidateShape& shape, const ClassCounts<Stream>& structure,
               std::uint32_t split_points_so_far, CheckScratch& check) {
         sums_ = pool.allocate_array<std::uint64_t>(shape.counters());
         std::fill_n(sums_, shape.counters(), 0);
@@ -60,7 +63,7 @@ public:
     // A structure point of label y was added to the counts, n copies of it. The largest G of any candidate, for
     // each split point, is left in `check`.
     template <class Stream>
-    void add(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
+    void add(Pool& pool, const CandidateShape& shape, const ClassCounts<Stream>& structure,
              const std::uint64_t* bits, Class y, Weight n, std::uint32_t split_points_so_far,
              CheckScratch& check) {
         left_.add_bits(pool, 0, bits, shape.counters(), n, shape.everyone(0));
@@ -88,9 +91,39 @@ public:
         });
     }
 
+    // The best valid candidate: estimation points make one valid, structure points tell its gain.
+    std::optional<Choice<std::uint64_t>> best(const CandidateShape& shape,
+                                              std::uint32_t split_points,
+                                              const EstimationTotals& estimation,
+                                              std::uint64_t alpha, const StructureCounts& structure,
+                                              CheckScratch& check) const {
+        check.valid = estimation.valid(shape, split_points, alpha, check.room);
+        return best_of_valid(shape, structure, *this, check);
+    }
+
+    // Of all candidates: each is valid (R18).
+    std::optional<Choice<std::uint64_t>> best_of_all(const CandidateShape& shape,
+                                                     std::uint32_t split_points,
+                                                     const SharedCounts& counts,
+                                                     CheckScratch& check) const {
+        check.room.clear();
+        for (std::uint32_t d = 0; d < shape.dims; ++d)
+            for (std::uint32_t j = 0; j < split_points; ++j)
+                check.room.push_back({d * shape.split_points + j, j});
+        check.valid = check.room;
+        return best_of_valid(shape, counts, *this, check);
+    }
+
+    // From counts that were saved.
+    template <class Stream>
+    void restore(Pool& pool, const CandidateShape& shape, const ClassCounts<Stream>& structure,
+                 std::uint32_t split_points, CheckScratch& check) {
+        keep(pool, shape, structure, split_points, check);
+    }
+
     // G of the valid candidates and N, as they are now, into `check`.
     template <class Stream>
-    void work_out(const CandidateShape& shape, const Counts<Stream>& structure,
+    void work_out(const CandidateShape& shape, const ClassCounts<Stream>& structure,
                   CheckScratch& check) const {
         const auto for_each_valid = [valid = check.valid](auto&& visitor) {
             for (const auto [i, j] : valid) visitor(i, j);
@@ -109,7 +142,7 @@ public:
     }
 
 private:
-    // What the points of a label, or all points, of which so many are left of each candidate, add to G; or,
+    // What the points of a label, or all points, of which left[i] are left of candidate i, add to G; or,
     // if `less`, take from it.
     template <class Count>
     void add_terms(const CandidateShape& shape, const Count* left, std::size_t split_points,

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
-#include "counts/counts.hpp"
-#include "split/entropy.hpp"
-#include "split/sum_entropies.hpp"
+#include "counts/estimation_totals.hpp"
+#include "target/classes/best_split.hpp"
+#include "target/classes/counts.hpp"
+#include "target/classes/entropy.hpp"
+#include "target/classes/sum_entropies.hpp"
 
 namespace riparian {
 
@@ -18,7 +21,7 @@ namespace riparian {
 // G is F(N) - Σ_k F(n_k), which the candidates of a split point share, less what is left of it once the
 // points are divided. A structure point never lowers what is left, so G grows by no more than the shared
 // part does, and to follow that takes two terms of F per split point instead of four per candidate. Where a bound
-// is not enough to say that nobody gains enough, G itself is worked out from the counts, and the bound starts
+// is not enough to say that no candidate gains enough, G itself is worked out from the counts, and the bound starts
 // from there.
 class GainBounds {
 public:
@@ -38,6 +41,27 @@ public:
         points_.fit(pool, check.every_point[0]);
         points_.add_all(shape.everyone(0), check.every_point.data(), shape.split_points);
         tighten(shape, check);
+    }
+
+    // The best valid candidate: estimation points make one valid, structure points tell its gain.
+    std::optional<Choice<std::uint64_t>> best(const CandidateShape& shape,
+                                              std::uint32_t split_points,
+                                              const EstimationTotals& estimation,
+                                              std::uint64_t alpha, const StructureCounts& structure,
+                                              CheckScratch& check) {
+        if (const std::uint8_t* left = estimation.in_bytes(); left && has_seen_few(shape, structure))
+            if (const auto rows = structure.rows_in_bytes(shape, check.counters, check.rows);
+                !rows.empty())
+                return best_of_few(shape, split_points, left, alpha, rows, *this, check);
+        check.valid = estimation.valid(shape, split_points, alpha, check.room);
+        return best_of_valid(shape, structure, *this, check);
+    }
+
+    // From counts that were saved.
+    void restore(Pool& pool, const CandidateShape& shape, const StructureCounts& structure,
+                 std::uint32_t split_points, CheckScratch& check) {
+        work_out(shape, structure, check);
+        keep(pool, shape, structure, split_points, check);
     }
 
     // G of all candidates and N, as they are now, into `check`: the bounds start from there.
