@@ -1,6 +1,6 @@
 // A budget of memory for a tree. What a tree is charged depends on the tree alone, so that a budget
-// changes nothing about R13: its arrays, what the target counts for the statistics of every leaf, and what its active
-// leaves hold.
+// changes nothing about R13: its arrays, what the target counts for the statistics of every leaf,
+// and what its active leaves hold.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace riparian {
 
-// What the leaves of a tree are charged, and what it was worked out from. It is asked for at every point and
-// changes at few.
+// What the leaves of a tree are charged, and what it was worked out from. It is asked for at every
+// point and changes at few.
 template <class Known>
 struct ChargeOfLeaves {
     std::uint32_t leaves = 0, settled = 0, columns = 0;  // columns of the importances
@@ -30,8 +30,8 @@ public:
 
     Budget(Tree& tree, std::uint64_t bytes) : tree_(tree), bytes_(bytes) {}
 
-    // One more active leaf, of the size planned on average, fits with what is planned for all. A young
-    // leaf will need as much when it settles.
+    // One more active leaf, of the size planned on average, fits with what is planned for all. A
+    // young leaf will need as much when it settles.
     bool has_room() const {
         if (bytes_ == unbounded) return true;
         const std::uint64_t one = tree_.settled_ ? tree_.planned_ / tree_.settled_ : 0;
@@ -54,8 +54,8 @@ public:
         tree_.planned_ += leaf.candidates->planned();
     }
 
-    // The settled leaves with the smallest ŝ, the youngest first among equals, become inactive until
-    // a sixteenth of what the fringe may have is free. `t`: the point just learned.
+    // The settled leaves with the smallest ŝ, the youngest first among equals, become inactive
+    // until a sixteenth of what the fringe may have is free. `t`: the point just learned.
     void make_room(std::uint64_t t) {
         const std::uint64_t leaves = charge_of_leaves();
         const std::uint64_t spare = bytes_ > leaves ? (bytes_ - leaves) / 16 : std::uint64_t{0};
@@ -80,8 +80,8 @@ public:
         return charge_of_leaves(leaves, 0) + tree_.growth_of_all_importances(space) <= bytes_;
     }
 
-    // Not even one leaf can collect what it takes to split: the tree has stopped growing, and goes on
-    // learning in its leaves.
+    // Not even one leaf can collect what it takes to split: the tree has stopped growing, and goes
+    // on learning in its leaves.
     void stop(std::uint64_t t) {
         for (std::uint32_t i = 0; i < tree_.leaves_.size(); ++i)
             if (tree_.leaves_[i].active()) evict(i);
@@ -143,8 +143,8 @@ private:
     }
     std::uint64_t charge_without_record(std::size_t leaves, std::size_t settled) const {
         return Array<typename Tree::Node>::bytes(2 * leaves - 1) + Array<Leaf>::bytes(leaves) +
-               leaves * charge_of_statistics() +
-               Tree::Waiting::bytes(leaves - settled) + tree_.importance_.bytes();
+               leaves * charge_of_statistics() + Tree::Waiting::bytes(leaves - settled) +
+               tree_.importance_.bytes();
     }
 
     std::uint64_t charge_of_statistics() const {

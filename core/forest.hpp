@@ -50,9 +50,7 @@ public:
 
     // Trees `first_tree`, `first_tree` + 1, ... of a forest that may have more, elsewhere.
     Forest(std::size_t n_trees, std::uint64_t first_tree, Settings settings, Space space)
-        : settings_(std::move(settings)),
-          space_(std::move(space)),
-          shared_(settings_, space_) {
+        : settings_(std::move(settings)), space_(std::move(space)), shared_(settings_, space_) {
         scratch_.push_back(std::make_unique<Scratch>());
         for (std::size_t i = 0; i < n_trees; ++i) trees_.push_back(plant(first_tree + i));
     }
@@ -104,8 +102,8 @@ public:
     }
 
     // R11, for up to a block of points: sums of shares over the trees, and how many trees did not
-    // abstain. `make(outputs)` gives room: a pair of pointers, to one row per point with a column per output, and
-    // to one number per point.
+    // abstain. `make(outputs)` gives room: a pair of pointers, to one row per point with a column
+    // per output, and to one number per point.
     template <class Make>
     void predict_sums(const Batch& batch, Voting voting, std::size_t workers, Make&& make) {
         const auto lock = lock_->read();
@@ -171,8 +169,9 @@ public:
         return largest;
     }
 
-    // Around a fork: no thread learns or reads in between, so the child finds a whole forest. The lock
-    // knows its thread by a number that is another one in the child, which therefore takes a new one.
+    // Around a fork: no thread learns or reads in between, so the child finds a whole forest. The
+    // lock knows its thread by a number that is another one in the child, which therefore takes a
+    // new one.
     void hold() { held_ = lock_->write(); }
     void let_go() { held_.unlock(); }
     void let_go_in_child() {
@@ -208,7 +207,7 @@ private:
     friend Looking<Rule>;
     using Scratch = typename Rule::template Scratch<Space, Target>;
 
-    // -- for the rule, which has the lock -----------------------------------------------------------
+    // -- for the rule, which has the lock ---------------------------------------------------------
 
     const Settings& settings() const { return settings_; }
     auto& shared() { return shared_; }
@@ -243,7 +242,8 @@ private:
         return {settings_, space_, order_, shared_, *scratch_[worker]};
     }
 
-    // Points whose sums stay in the cache while tree after tree adds to them, and rows in the next one.
+    // Points whose sums stay in the cache while tree after tree adds to them, and rows in the next
+    // one.
     std::size_t tile_size(const Batch& batch) const {
         std::size_t most = (1 << 19) / (8 * order_.row_width());
         if constexpr (Space::columns)
@@ -254,7 +254,8 @@ private:
     // work(tile, number of its first point), on threads.
     template <class Work>
     void in_tiles(const Batch& batch, std::size_t workers, Work&& work) const {
-        const std::size_t points = std::min(tile_size(batch), (batch.size() + workers - 1) / workers);
+        const std::size_t points =
+            std::min(tile_size(batch), (batch.size() + workers - 1) / workers);
         const std::size_t tiles = points ? (batch.size() + points - 1) / points : 0;
         parallel(workers, tiles, [&](std::size_t, std::size_t i) {
             const std::size_t first = i * points;
@@ -276,8 +277,8 @@ private:
 
     // visitor(point, its row of sums over the trees).
     //
-    // Threads share out the trees, because some work is done once for a tree and a tile; or, where there
-    // are few trees, the points.
+    // Threads share out the trees, because some work is done once for a tree and a tile; or, where
+    // there are few trees, the points.
     template <class Visitor>
     void sum_answers(const Batch& batch, Voting voting, std::size_t workers,
                      Visitor&& visitor) const {
@@ -314,10 +315,11 @@ private:
     void add_by_leaf(const Tree& tree, TilePart<Space>& part, std::size_t n_points,
                      Voting voting) const {
         const std::size_t n_leaves = tree.n_leaves();
-        part.answers.work_out(n_leaves, order_.row_width(), [&](std::uint32_t leaf, std::int64_t* row) {
-            if (leaf + 8 < n_leaves) tree.answer_of(leaf + 8).prefetch();
-            order_.add(tree.answer_of(leaf), voting, row);
-        });
+        part.answers.work_out(n_leaves, order_.row_width(),
+                              [&](std::uint32_t leaf, std::int64_t* row) {
+                                  if (leaf + 8 < n_leaves) tree.answer_of(leaf + 8).prefetch();
+                                  order_.add(tree.answer_of(leaf), voting, row);
+                              });
         part.answers.add_to(part.sums.data(), part.leaves(tree), n_points);
     }
 

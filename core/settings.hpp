@@ -26,7 +26,7 @@ struct Context {
     const typename Rule::template Shared<Space, Target>& shared;  // what all trees read
     typename Rule::template Scratch<Space, Target>& scratch;
     const KeyColumns* keys = nullptr;  // of the points of the block, if trees may go by them
-    std::uint64_t received = 0;  // points of the stream, the arriving one included
+    std::uint64_t received = 0;        // points of the stream, the arriving one included
 };
 
 }  // namespace riparian

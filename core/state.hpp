@@ -1,5 +1,5 @@
-// A tree as flat arrays, and back. All that can be derived (sums, widths, the order of the heap) is left
-// out and made again, so that a forest that comes back is the same in every bit and byte.
+// A tree as flat arrays, and back. All that can be derived (sums, widths, the order of the heap) is
+// left out and made again, so that a forest that comes back is the same in every bit and byte.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,8 @@ struct CandidatesReader {
     // A young leaf has none. (Where there was no column yet, a settled one has candidates in none.)
     bool are_there() const { return next_look.peek() == 0; }
     void skip() {
-        next_look.one(), attempt.one(), dims.one(), split_points.one(), received.one(), planned.one(), summed.one();
+        next_look.one(), attempt.one(), dims.one(), split_points.one(), received.one(),
+            planned.one(), summed.one();
         evidence.skip();
     }
 };
@@ -80,8 +81,8 @@ void Candidates<Space, Evidence>::save(TreeState<Space>& out) const {
 
 template <class Space, class Evidence>
 Candidates<Space, Evidence>* Candidates<Space, Evidence>::restored(
-    Pool& pool, const Space& space, std::uint32_t split_points, CandidatesReader<Space, Evidence>& in,
-    Scratch& scratch) {
+    Pool& pool, const Space& space, std::uint32_t split_points,
+    CandidatesReader<Space, Evidence>& in, Scratch& scratch) {
     in.next_look.one();
     const std::uint32_t dims = in.dims.one(), so_far = in.split_points.one();
     const Feature* drawn = in.candidate_dims.many(dims);
@@ -117,8 +118,7 @@ void TwoStreams::restore(Tree& tree, const typename Tree::State& in, typename Tr
     typename Tree::Target::Priority::Reader priority(in);
     const auto& active = array<"leaf_active">(in);
     for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i)
-        if (!active[i])
-            tree.waiting_.push({priority.one(), tree.leaves_[i].node, i}, tree.moved());
+        if (!active[i]) tree.waiting_.push({priority.one(), tree.leaves_[i].node, i}, tree.moved());
 }
 
 // From point `first` on. listed(stream, weight) of each.
@@ -305,7 +305,8 @@ TreeState<Space> Tree<Space, Rule, TargetT>::save() const {
         if (leaf.settled())
             leaf.candidates->save(out);
         else
-            save_young<typename Rule::template Evidence<Space, Target>>(out, Rule::attempt_of(*this, node.leaf));
+            save_young<typename Rule::template Evidence<Space, Target>>(
+                out, Rule::attempt_of(*this, node.leaf));
     }
     Rule::save(*this, out);
     return out;
@@ -346,9 +347,8 @@ Tree<Space, Rule, TargetT>::Tree(std::uint64_t number, const State& in, Context&
             candidates.skip();
             continue;
         }
-        leaf.candidates =
-            Candidates::restored(pool_, context.space, context.settings.split_points, candidates,
-                                 context.scratch);
+        leaf.candidates = Candidates::restored(pool_, context.space, context.settings.split_points,
+                                               candidates, context.scratch);
         planned_ += leaf.candidates->planned();
         ++settled_;
     }

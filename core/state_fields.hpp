@@ -1,5 +1,5 @@
-// The arrays of a tree, each described once: name, type, and per what there is one entry. Snapshots,
-// pickles and Python's view of a tree are made of this list.
+// The arrays of a tree, each described once: name, type, and per what there is one entry.
+// Snapshots, pickles and Python's view of a tree are made of this list.
 #pragma once
 
 #include <algorithm>
@@ -36,13 +36,14 @@ using Long = std::uint64_t;
 // leaves are in the order of their nodes.
 template <class Feature>
 using TreeFields = std::tuple<
-    Field<"totals", Long, "tree">,                // see tree_totals.hpp
-    Field<"bag", Long, "tree">,                   // of Saffari's (R18): see `bag_names`
-    Field<"growth", Long, "tree">,                // with kept points (R21): see `growth_names`
-    // Of streams that change (R23): see `window_names`; the detector's sums; L_j of the memories; the
-    // buckets of the detector, the oldest first; the points at which trees gave way.
+    Field<"totals", Long, "tree">,  // see tree_totals.hpp
+    Field<"bag", Long, "tree">,     // of Saffari's (R18): see `bag_names`
+    Field<"growth", Long, "tree">,  // with kept points (R21): see `growth_names`
+    // Of streams that change (R23): see `window_names`; the detector's sums; L_j of the memories;
+    // the buckets of the detector, the oldest first; the points at which trees gave way.
     Field<"window", Long, "tree">, Field<"window_sums", double, "tree">,
-    Field<"evidence", double, "tree times memories">, Field<"bucket_row", Byte, "tree times buckets">,
+    Field<"evidence", double, "tree times memories">,
+    Field<"bucket_row", Byte, "tree times buckets">,
     Field<"bucket_total", double, "tree times buckets">,
     Field<"bucket_variance", double, "tree times buckets">,
     Field<"replaced", Long, "tree times replacements">,
@@ -55,11 +56,11 @@ using TreeFields = std::tuple<
     Field<"leaf_born", Long, "leaf">, Field<"leaf_active", Byte, "leaf">,
     Field<"leaf_classes", Word, "leaf">,  // the length of its histogram
     Field<"histogram", Long, "leaf times leaf_classes">,
-    Field<"memory", float, "leaf times leaf_classes times memories">,      // F_j (R23)
+    Field<"memory", float, "leaf times leaf_classes times memories">,  // F_j (R23)
     Field<"structure_arrivals", Long, "leaf">,   // likewise: points that have arrived in its cell
     Field<"estimation_arrivals", Long, "leaf">,  // or were inherited
-    Field<"key_over", Long, "inactive leaf">,   // its key among those that wait (R12),
-    Field<"key_under", Long, "inactive leaf">,  // a ratio that is at least ŝ
+    Field<"key_over", Long, "inactive leaf">,    // its key among those that wait (R12),
+    Field<"key_under", Long, "inactive leaf">,   // a ratio that is at least ŝ
     // Candidates.
     Field<"next_look", Word,
           "active leaf">,  // of a young one (R20), which has no candidates; else 0
@@ -72,8 +73,8 @@ using TreeFields = std::tuple<
     Field<"candidate_dims", Feature, "active leaf times dims">,
     Field<"split_point_born", Long, "active leaf times split_points">,
     Field<"split_threshold", float, "active leaf times dims times split_points">,
-    // What they have counted, stream by stream; of one stream, the first has all. `counted`: it holds
-    // rows of counts, not points; `length`: how many.
+    // What they have counted, stream by stream; of one stream, the first has all. `counted`: it
+    // holds rows of counts, not points; `length`: how many.
     Field<"structure_counted", Byte, "active leaf">, Field<"structure_length", Word, "active leaf">,
     Field<"structure_label", Word, "active leaf times points">,
     Field<"structure_bits", Long, "active leaf times points times words">,

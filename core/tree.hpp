@@ -1,6 +1,6 @@
-// BuildTree of Appendix A: nodes, the way down to a leaf, and splitting. A tree has three parameters: the feature space
-// says what can be measured on a point, the rule which points a leaf uses and when it splits, and the target what
-// is predicted.
+// BuildTree of Appendix A: nodes, the way down to a leaf, and splitting. A tree has three
+// parameters: the feature space says what can be measured on a point, the rule which points a leaf
+// uses and when it splits, and the target what is predicted.
 #pragma once
 
 #include <algorithm>
@@ -76,8 +76,8 @@ public:
         Rule::plant(*this, context);
     }
 
-    // The tree that was saved. The arrays are those of a tree: Python has checked every link, length
-    // and count.
+    // The tree that was saved. The arrays are those of a tree: Python has checked every link,
+    // length and count.
     Tree(std::uint64_t number, const State& in, Context& context);
 
     Tree(const Tree&) = delete;
@@ -106,8 +106,8 @@ public:
         Rule::tidy(*this, context.settings);
     }
 
-    // Points that go down, at the least, before the first of them is learned: while they do, nodes stay in the
-    // caches. More where there are many leaves, of which few will have split meanwhile.
+    // Points that go down, at the least, before the first of them is learned: while they do, nodes
+    // stay in the caches. More where there are many leaves, of which few will have split meanwhile.
     static constexpr std::size_t together = 256;
 
     // The node number of the leaf of each of up to `lanes` points.
@@ -232,15 +232,15 @@ private:
 
     // -- learning ---------------------------------------------------------------------------------
 
-    // This many points ahead, what a point will touch is asked for, one thing behind the other: memory takes as
-    // long as learning a point, or longer.
+    // This many points ahead, what a point will touch is asked for, one thing behind the other:
+    // memory takes as long as learning a point, or longer.
     static constexpr std::size_t leaves_ahead = 12, candidates_ahead = 8, counts_ahead = 4;
 
     // Less than this is in the caches in any case.
     static constexpr std::size_t second_cache = std::size_t{1} << 19;
 
-    // How many were learned: all, unless the tree was rebuilt, or another took its place. Then the others
-    // must go down again.
+    // How many were learned: all, unless the tree was rebuilt, or another took its place. Then the
+    // others must go down again.
     std::size_t learn_some(const Batch& batch, std::size_t first, std::size_t count,
                            const Label* labels, const double* weights, std::uint64_t t,
                            Context& context) {
@@ -283,10 +283,11 @@ private:
             if (n == 0) continue;
             const Point x = batch.point(first + i);
             std::uint32_t leaf = leaves[i];
-            // A leaf that has split has left its place, and its line is nearer than that of its node.
+            // A leaf that has split has left its place, and its line is nearer than that of its
+            // node.
             if (leaves_[leaf].node != at[i]) leaf = leaf_below(at[i], x);
-            Rule::receive(*this, leaf, t + i, fold(stream_key, t + i), x,
-                          labels[first + i], n, context);
+            Rule::receive(*this, leaf, t + i, fold(stream_key, t + i), x, labels[first + i], n,
+                          context);
             if (felled != felled_) [[unlikely]]
                 return i + 1;
         }
@@ -364,8 +365,8 @@ private:
         leaves_.push_back({});
     }
 
-    // Everything that was grown goes; what the tree has received stays. It is about to grow again: until
-    // the block is learned, its arrays keep their room.
+    // Everything that was grown goes; what the tree has received stays. It is about to grow again:
+    // until the block is learned, its arrays keep their room.
     void fell() {
         for (Leaf& leaf : leaves_) {
             if (leaf.active()) deactivate(leaf);
@@ -393,8 +394,8 @@ private:
     // Bytes that a split in this feature would add to the importances.
     std::size_t growth_of_importance(const Feature& feature) const {
         if constexpr (Space::columns)
-            return decltype(importance_)::bytes(
-                       std::max<std::size_t>(importance_.size(), std::size_t{Space::column(feature)} + 1)) -
+            return decltype(importance_)::bytes(std::max<std::size_t>(
+                       importance_.size(), std::size_t{Space::column(feature)} + 1)) -
                    importance_.bytes();
         else
             return 0;

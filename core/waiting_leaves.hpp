@@ -1,4 +1,5 @@
-// The leaves that wait for a place in the fringe (R12): the inactive leaves of one tree in a heap by ŝ.
+// The leaves that wait for a place in the fringe (R12): the inactive leaves of one tree in a heap
+// by ŝ.
 //
 // ŝ(A) = errors / (E - E0) sinks by itself as E grows, and rises only when an estimation point
 // arrives in A that its prediction gets wrong. So a key may be stale, but never too low: it is
@@ -17,7 +18,7 @@ template <class Priority>
 class WaitingLeaves {
 public:
     struct Entry {
-        Priority key;           // at least ŝ
+        Priority key;        // at least ŝ
         std::uint32_t node;  // ties go to the leaf created first
         std::uint32_t leaf;
     };
@@ -44,8 +45,8 @@ public:
         rise(place, moved);
     }
 
-    // Take the leaf with the largest ŝ; `fresh(leaf)` tells what it is now. `refreshes` counts the keys
-    // that were stale.
+    // Take the leaf with the largest ŝ; `fresh(leaf)` tells what it is now. `refreshes` counts the
+    // keys that were stale.
     template <class Fresh, class Moved>
     std::uint32_t take(std::uint64_t& refreshes, Fresh&& fresh, Moved&& moved) {
         for (;; ++refreshes) {

@@ -1,5 +1,6 @@
-// A forest of one space, one rule and one target, as Python knows it. Each rule is bound in a file of its own, since
-// every combination is compiled apart. What depends on the target, its own file binds (classes.hpp).
+// A forest of one space, one rule and one target, as Python knows it. Each rule is bound in a file
+// of its own, since every combination is compiled apart. What depends on the target, its own file
+// binds (classes.hpp).
 #pragma once
 
 #include <nanobind/stl/optional.h>
@@ -22,8 +23,8 @@ namespace riparian {
 
 using namespace nb::literals;
 
-// Every call that may wait for the forest's lock is made without the GIL: the thread that holds the lock may
-// need it.
+// Every call that may wait for the forest's lock is made without the GIL: the thread that holds the
+// lock may need it.
 template <class Work>
 decltype(auto) released(Work&& work) {
     const nb::gil_scoped_release without_gil;
@@ -55,9 +56,8 @@ public:
         using Block = typename Core::Block;
         const Block all{Input<Space>::batch(points), y.data(), weights ? weights->data() : nullptr};
         released([&] {
-            in_blocks(all, block_points, [&](std::size_t, const Block& some) {
-                forest_.learn(some, workers);
-            });
+            in_blocks(all, block_points,
+                      [&](std::size_t, const Block& some) { forest_.learn(some, workers); });
         });
     }
 
@@ -100,7 +100,8 @@ public:
         return owned(std::move(answers), points.size(), columns);
     }
 
-    // R11 before the division: sums of shares, in units of 2^-40, and the trees that did not abstain.
+    // R11 before the division: sums of shares, in units of 2^-40, and the trees that did not
+    // abstain.
     nb::tuple predict_sums(const Points& X, Voting voting, std::size_t workers) {
         const Batch points = Input<Space>::batch(X);
         std::vector<std::int64_t> sums, discarded;
@@ -155,9 +156,8 @@ public:
     std::size_t shared_bytes() {
         std::size_t bytes = 0;
         released([&] {
-            forest_.visit([&](std::uint64_t, const auto&, const auto& shared) {
-                bytes = shared.bytes();
-            });
+            forest_.visit(
+                [&](std::uint64_t, const auto&, const auto& shared) { bytes = shared.bytes(); });
         });
         return bytes;
     }
@@ -202,8 +202,8 @@ public:
         return to_python(std::move(shared));
     }
 
-    // Values of one column among the kept points: that of the point at place word mod n, for each word,
-    // n being their number. Empty if there are none.
+    // Values of one column among the kept points: that of the point at place word mod n, for each
+    // word, n being their number. Empty if there are none.
     nb::object kept_values(std::uint32_t column, const Array1<std::uint64_t>& words) {
         std::vector<float> values;
         const auto draw = [&](std::uint64_t, const auto&, const auto& kept) {
@@ -268,7 +268,8 @@ public:
 
 private:
     // predict(rows, first, columns), block by block, returns the outputs that there are now. Where
-    // labels join while this runs, rows of later blocks are wider: all is done again from the start.
+    // labels join while this runs, rows of later blocks are wider: all is done again from the
+    // start.
     template <class Predict>
     std::size_t in_equal_blocks(const Batch& points, Predict&& predict) {
         std::size_t columns = forest_.outputs();
@@ -311,8 +312,7 @@ private:
         std::vector<TreeState<Space>> trees;
         for (const nb::handle tree : arrays)
             trees.push_back(from_dict<Space>(nb::cast<nb::dict>(tree)));
-        return released(
-            [&] { return Core(first_tree, settings, space, points, trees, kept); });
+        return released([&] { return Core(first_tree, settings, space, points, trees, kept); });
     }
 
     Core forest_;

@@ -15,7 +15,8 @@
 namespace riparian {
 
 // What some leaves of tree i answer (R11): their points, how many classes have a share above 0, and
-// these classes, by arrival, with their shares. `nodes` are the leaves; `n_classes` classes have arrived.
+// these classes, by arrival, with their shares. `nodes` are the leaves; `n_classes` classes have
+// arrived.
 template <class Bound>
 nb::tuple leaf_answers(Bound& forest, std::size_t i, const Array1<std::uint32_t>& nodes,
                        std::size_t n_classes) {
@@ -46,9 +47,7 @@ template <class Bound>
 void bind_target(nb::class_<Bound>& bound, Classes) {
     using namespace nb::literals;
     using Points = typename Bound::Points;
-    const auto voting = [](bool majority) {
-        return majority ? Voting::majority : Voting::average;
-    };
+    const auto voting = [](bool majority) { return majority ? Voting::majority : Voting::average; };
     bound
         .def(
             "set_classes",

@@ -48,8 +48,8 @@ TreeState<Space> from_dict(const nb::dict& arrays) {
     return tree;
 }
 
-// What trees share, as arrays and back: nothing, or the points kept (R19). The number of the first is
-// that of the points received, less those kept.
+// What trees share, as arrays and back: nothing, or the points kept (R19). The number of the first
+// is that of the points received, less those kept.
 inline nb::object to_python(NothingShared::State&&) { return nb::none(); }
 inline void from_python(const nb::handle&, std::uint64_t, NothingShared::State&) {}
 

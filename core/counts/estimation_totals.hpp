@@ -1,4 +1,5 @@
-// How many estimation points each candidate has seen, without their labels: all that may allow a split.
+// How many estimation points each candidate has seen, without their labels: all that may allow a
+// split.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,8 @@ public:
     // All of them, if they are of one byte.
     const std::uint8_t* in_bytes() const { return left_.in_bytes(); }
 
-    // The valid candidates of the split points so far: at least α points on both sides. They lie in `room`.
+    // The valid candidates of the split points so far: at least α points on both sides. They lie in
+    // `room`.
     std::span<const Candidate> valid(const CandidateShape& shape, std::uint32_t split_points,
                                      std::uint64_t alpha, std::vector<Candidate>& room) const {
         if (room.size() < shape.candidates() + 8) room.resize(shape.candidates() + 8);

@@ -1,6 +1,6 @@
-// The cells of leaves that look one after the other: the points that a leaf lists lie side by side, with
-// their labels and weights, and are divided in place when it splits. Lists need to be read only where
-// this begins, and to be linked only where it ends.
+// The cells of leaves that look one after the other: the points that a leaf lists lie side by side,
+// with their labels and weights, and are divided in place when it splits. Lists need to be read
+// only where this begins, and to be linked only where it ends.
 #pragma once
 
 #include <algorithm>
@@ -72,8 +72,8 @@ public:
     struct Sides {
         Run left, right;
     };
-    // Those that go left (R4; of categories, if `equal`, R22) before the rest, each in order. `values` are
-    // theirs in the dimension of the split.
+    // Those that go left (R4; of categories, if `equal`, R22) before the rest, each in order.
+    // `values` are theirs in the dimension of the split.
     Sides divide(const Run& run, const float* values, float threshold, bool equal) {
         if (equal && threshold < 0)
             return divide_by(run, values,

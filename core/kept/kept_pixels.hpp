@@ -1,5 +1,5 @@
-// R19 for depth images: what is kept of a pixel is its place and a hold on its image, which is copied
-// once for all its pixels and dropped with the last of them.
+// R19 for depth images: what is kept of a pixel is its place and a hold on its image, which is
+// copied once for all its pixels and dropped with the last of them.
 #pragma once
 
 #include <algorithm>
@@ -94,7 +94,8 @@ public:
     void widen(const DepthDifferences&) {}  // there are no columns
     void draw_values(std::uint32_t, std::span<const std::uint64_t>, std::vector<float>&) const {}
 
-    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null: all 1.
+    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null:
+    // all 1.
     void add(const Pixels& batch, const Label* labels, const double* weights,
              std::uint64_t first_t) {
         std::unordered_map<const float*, detail::KeptImage*> of_batch;  // as the batch has them
@@ -110,8 +111,8 @@ public:
         return depth_difference(pair, pixel(t));
     }
 
-    // out[d * stride + i]: the value of point ts[i] for pair d. An image is in the cache while all its
-    // pairs are read.
+    // out[d * stride + i]: the value of point ts[i] for pair d. An image is in the cache while all
+    // its pairs are read.
     void values(std::span<const OffsetPair> pairs, std::span<const std::uint64_t> ts, float* out,
                 std::size_t stride) const {
         std::array<float, 64> some;

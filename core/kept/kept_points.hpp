@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/hot.hpp"
 #include "kept/segments.hpp"
+#include "kernels/hot.hpp"
 #include "space/columns.hpp"
 
 namespace riparian {
@@ -26,9 +26,9 @@ namespace detail {
 
 inline constexpr float missing = std::numeric_limits<float>::quiet_NaN();
 
-// Rows of a segment as a table. Rows, not columns, lie together, however wide: a look asks for a few
-// features of few points, whose cache lines it then shares. Columns would be faster only for a list of
-// more than an eighth of all points, and make adding a point slow.
+// Rows of a segment as a table. Rows, not columns, lie together, however wide: a look asks for a
+// few features of few points, whose cache lines it then shares. Columns would be faster only for a
+// list of more than an eighth of all points, and make adding a point slow.
 class DenseRows {
 public:
     // Room for rows and columns; the first `filled` rows stay, and new columns are missing in them.
@@ -190,7 +190,8 @@ public:
     }
     std::uint32_t columns() const { return columns_; }
 
-    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null: all 1.
+    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null:
+    // all 1.
     void add(const Matrix& batch, const Label* labels, const double* weights,
              std::uint64_t first_t) {
         const std::size_t n = batch.size();
@@ -249,7 +250,8 @@ public:
     // This point will be asked for soon.
     void prefetch(std::uint64_t t) const {
         this->prefetch_label(t);
-        if (whole_) riparian::prefetch(row_of(t), std::min<std::size_t>(columns_ * sizeof(float), 128));
+        if (whole_)
+            riparian::prefetch(row_of(t), std::min<std::size_t>(columns_ * sizeof(float), 128));
     }
 
     std::size_t bytes() const {
@@ -380,7 +382,7 @@ private:
 
     std::uint32_t columns_;  // D as of now
     Rows kind_;
-    bool whole_ = false;  // every row that is there has all columns; if so,
+    bool whole_ = false;                // every row that is there has all columns; if so,
     std::vector<const float*> starts_;  // the first row of each segment, by its place
 };
 

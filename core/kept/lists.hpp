@@ -1,6 +1,6 @@
-// The points that a tree's leaves list (R19): chains backward in time through one array of W numbers per
-// tree. A link is the distance to the next older point of its list. A point that is not kept any more
-// is recognised by its number, so lists need no upkeep while the stream goes on.
+// The points that a tree's leaves list (R19): chains backward in time through one array of W
+// numbers per tree. A link is the distance to the next older point of its list. A point that is not
+// kept any more is recognised by its number, so lists need no upkeep while the stream goes on.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +47,8 @@ public:
         ++list.count;
     }
 
-    // A list that was rebuilt from the kept points: it had lost a point before, so more than W points
-    // were received.
+    // A list that was rebuilt from the kept points: it had lost a point before, so more than W
+    // points were received.
     static void set_lost(PointList& list) {
         list.oldest = 1;
         ++list.count;
@@ -65,8 +65,8 @@ public:
         to.finish();
     }
 
-    // Two lists, all kept points of each. Every step waits for memory, so they take turns. visitor(t) as soon
-    // as a point is known.
+    // Two lists, all kept points of each. Every step waits for memory, so they take turns.
+    // visitor(t) as soon as a point is known.
     template <class Visitor>
     void read_both(const PointList& one, std::vector<std::uint64_t>& ts_of_one,
                    const PointList& other, std::vector<std::uint64_t>& ts_of_other,
@@ -123,8 +123,8 @@ public:
 
     std::size_t bytes() const { return low_.bytes() + high_.bytes(); }
 
-    // This many points are about to be learned. A walk waits at every step for the one before, so links had better
-    // be near: to ask for all of them costs little where many points share it.
+    // This many points are about to be learned. A walk waits at every step for the one before, so
+    // links had better be near: to ask for all of them costs little where many points share it.
     void prefetch(std::size_t points) const {
         if (points < low_.size() / 64) return;
         riparian::prefetch(low_.data(), low_.size() * sizeof low_[0]);
@@ -197,7 +197,8 @@ private:
         void step() {
             const std::uint32_t distance = lists_.link(slot_);
             t_ -= distance;
-            slot_ = slot_ >= distance ? slot_ - distance : slot_ + lists_.size_ - distance;  // t % W
+            slot_ =
+                slot_ >= distance ? slot_ - distance : slot_ + lists_.size_ - distance;  // t % W
             goes_on_ = distance != 0 && lists_.at_hand(t_, received_);
         }
 
@@ -215,8 +216,8 @@ private:
     }
 
     std::uint32_t size_;  // W
-    // The link of point t at t % W; 0: it is the oldest that is kept. Its high half is there only if W needs it: what
-    // is walked through had better be near.
+    // The link of point t at t % W; 0: it is the oldest that is kept. Its high half is there only
+    // if W needs it: what is walked through had better be near.
     Array<std::uint16_t> low_, high_;
 };
 

@@ -1,5 +1,6 @@
-// The last points of a stream in segments of 1024, by number. Memory follows the points that are there: a
-// segment is made when its first point arrives, and goes when no tree can ask for any of its points.
+// The last points of a stream in segments of 1024, by number. Memory follows the points that are
+// there: a segment is made when its first point arrives, and goes when no tree can ask for any of
+// its points.
 #pragma once
 
 #include <algorithm>
@@ -96,9 +97,10 @@ private:
     std::uint64_t first_ = 0, end_ = 0;            // numbers of the segments that are there
 };
 
-// The numbers, labels and weights of the points kept (R19), whatever else is kept of them. A tree that
-// has received r points, the arriving one included, may ask for point t while t + W >= r. Trees learn a
-// block after it was added, so points that its first one may ask for stay until the next block.
+// The numbers, labels and weights of the points kept (R19), whatever else is kept of them. A tree
+// that has received r points, the arriving one included, may ask for point t while t + W >= r.
+// Trees learn a block after it was added, so points that its first one may ask for stay until the
+// next block.
 template <class Segment, class Label>
 class KeptStream {
 public:

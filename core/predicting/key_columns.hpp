@@ -1,5 +1,5 @@
-// The rows of a tile, column by column, as whole numbers in the order of their values: many points go
-// down side by side without a special case for NaN or for a leaf.
+// The rows of a tile, column by column, as whole numbers in the order of their values: many points
+// go down side by side without a special case for NaN or for a leaf.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Trees for streams that change (R23): those of kept points, but they forget. A leaf lists its last points
-// only and never settles, it remembers what it predicts by at several rates, and a tree whose error rises
-// is replaced by an empty one. Trees do not look at each other.
+// Trees for streams that change (R23): those of kept points, but they forget. A leaf lists its last
+// points only and never settles, it remembers what it predicts by at several rates, and a tree
+// whose error rises is replaced by an empty one. Trees do not look at each other.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace riparian {
 
 struct Adaptive : Regrowing<Adaptive> {
     struct Settings : KeptSettings {
-        std::uint64_t n_trees = 0;     // of the whole forest, of which some may be elsewhere
+        std::uint64_t n_trees = 0;      // of the whole forest, of which some may be elsewhere
         std::uint32_t leaf_points = 0;  // of each stream that a leaf lists
         std::vector<float> memories;    // the factors by which they fade
         double fading = 0;              // of what is known of the memories
@@ -35,8 +35,9 @@ struct Adaptive : Regrowing<Adaptive> {
     // What a leaf has besides its statistics.
     template <class Target>
     struct ListedLeaf {
-        PointList structure, estimation;  // `count`: all arrivals, those that are not listed included
-        std::uint32_t attempt = 0;        // times it drew in vain
+        PointList structure,
+            estimation;             // `count`: all arrivals, those that are not listed included
+        std::uint32_t attempt = 0;  // times it drew in vain
         typename Target::Memories memories;
     };
 
@@ -81,7 +82,8 @@ struct Adaptive : Regrowing<Adaptive> {
     // Before the tree learns the point, it is tested.
     template <class Tree>
     RIPARIAN_HOT static void receive(Tree& tree, std::uint32_t leaf, std::uint64_t t,
-                                     std::uint64_t draw, typename Tree::Point, typename Tree::Label y, Weight n,
+                                     std::uint64_t draw, typename Tree::Point,
+                                     typename Tree::Label y, Weight n,
                                      typename Tree::Context& context) {
         auto& record = tree.record_;
         auto test = record.trust.test(record.leaves[leaf].memories, y, tree.known());
@@ -106,8 +108,8 @@ struct Adaptive : Regrowing<Adaptive> {
         stay_within_budget(tree, t, context);
     }
 
-    // The list of a leaf is divided between its children, in order, which start with the statistics of
-    // what they list. A child's points are linked and remembered once it has looked or waits.
+    // The list of a leaf is divided between its children, in order, which start with the statistics
+    // of what they list. A child's points are linked and remembered once it has looked or waits.
     template <class Tree>
     static void inherit(Tree& tree, std::uint32_t left, std::uint32_t right,
                         const typename Tree::Cut& cut, bool, typename Tree::Context& context) {
@@ -142,6 +144,7 @@ struct Adaptive : Regrowing<Adaptive> {
     template <class Tree>
     static void restore(Tree& tree, const typename Tree::State& in,
                         typename Tree::Context& context);
+
     // -- a look -----------------------------------------------------------------------------------
 
     // A leaf of 2^31 arrivals does not look any more.
@@ -151,16 +154,16 @@ struct Adaptive : Regrowing<Adaptive> {
             std::min<std::uint64_t>(tree.record_.leaves[leaf].structure.count, 1u << 31));
     }
     static std::uint64_t most_listed(const Settings& settings) { return settings.leaf_points; }
-    // A leaf that looks again and again among few points finds a large gain by chance. While a tree is
-    // rebuilt, each leaf looks once.
+    // A leaf that looks again and again among few points finds a large gain by chance. While a tree
+    // is rebuilt, each leaf looks once.
     template <class Tree>
     static double min_gain(const Tree& tree, std::size_t n, const Settings& settings) {
         if (tree.record_.growing) return settings.min_gain;
         const auto points = static_cast<double>(n);
         return std::max(settings.min_gain, 2.0 * (ln(points + 1.0) / ln2) / points);
     }
-    // Among many points, trees that look in all of these dimensions would be too much alike: a quarter
-    // will do, and one more.
+    // Among many points, trees that look in all of these dimensions would be too much alike: a
+    // quarter will do, and one more.
     template <class Tree>
     static void draw_dims(const Tree& tree, Draws& draws, typename Tree::Context& context) {
         auto& drawn = context.scratch.drawn;
@@ -180,8 +183,8 @@ struct Adaptive : Regrowing<Adaptive> {
             leaf.memories.release(tree.statistics_, record.trust.memories());
         record.leaves.clear();
     }
-    // When the leaf received the oldest point that it lists, if its points came evenly. That needs no
-    // number per point.
+    // When the leaf received the oldest point that it lists, if its points came evenly. That needs
+    // no number per point.
     template <class Tree>
     static std::uint64_t born_of_children(const Tree& tree, std::uint32_t index,
                                           const typename Tree::Context& context) {
@@ -201,11 +204,12 @@ private:
     friend Looking<Adaptive>;
     friend Regrowing<Adaptive>;
 
-    // -- receiving a point --------------------------------------------------------------------------
+    // -- receiving a point ------------------------------------------------------------------------
 
     template <class Tree>
     RIPARIAN_HOT static void learn_estimation(Tree& tree, std::uint32_t index, std::uint64_t t,
-                                              typename Tree::Label y, Weight n, typename Tree::Context& context) {
+                                              typename Tree::Label y, Weight n,
+                                              typename Tree::Context& context) {
         tree.totals_.estimation_points += n;
         typename Tree::Leaf& leaf = tree.leaves_[index];
         auto& listed = tree.record_.leaves[index];
@@ -220,8 +224,7 @@ private:
     template <class Tree>
     static void learn_structure(Tree& tree, std::uint32_t index, std::uint64_t t,
                                 const typename Tree::Target::Trust::Test& test,
-                                typename Tree::Label y, Weight n,
-                                typename Tree::Context& context) {
+                                typename Tree::Label y, Weight n, typename Tree::Context& context) {
         auto& record = tree.record_;
         tree.totals_.structure_points += n;
         record.trust.judge(record.leaves[index].memories, test, y, tree.known(),

@@ -1,7 +1,7 @@
-// The paper's two streams, with kept points (R19 to R21): a leaf lists the kept points in its cell. A
-// young leaf looks among them for a split; once it has lost one of them it settles, and counts as the
-// paper has it. While no point of the stream is lost, a tree is rebuilt each time its points have
-// doubled.
+// The paper's two streams, with kept points (R19 to R21): a leaf lists the kept points in its cell.
+// A young leaf looks among them for a split; once it has lost one of them it settles, and counts as
+// the paper has it. While no point of the stream is lost, a tree is rebuilt each time its points
+// have doubled.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ namespace riparian {
 
 struct Keeping : Regrowing<Keeping> {
     using Settings = KeptSettings;
-    // Settled leaves start with what they list: their split points have seen the same points, and bounds hold
-    // long, however many candidates there are.
+    // Settled leaves start with what they list: their split points have seen the same points, and
+    // bounds hold long, however many candidates there are.
     template <class Space, class Target>
     using Evidence = TwoStreamsEvidence<Target, typename Target::Bounds>;
     using Stream = TwoStreams::Stream;
@@ -45,8 +45,9 @@ struct Keeping : Regrowing<Keeping> {
 
         Array<ListedLeaf> leaves;  // side by side with the leaves of the tree
         PointLists lists;
-        std::uint64_t lost_estimation = 0;  // weight of the estimation points that are not kept any more
-        bool full = false;                  // a split was refused for want of memory
+        std::uint64_t lost_estimation =
+            0;              // weight of the estimation points that are not kept any more
+        bool full = false;  // a split was refused for want of memory
 
         static std::size_t bytes(std::size_t n_leaves) {
             return Array<ListedLeaf>::bytes(n_leaves);
@@ -79,7 +80,8 @@ struct Keeping : Regrowing<Keeping> {
 
     template <class Tree>
     RIPARIAN_HOT static void receive(Tree& tree, std::uint32_t leaf, std::uint64_t t,
-                                     std::uint64_t draw, typename Tree::Point x, typename Tree::Label y, Weight n,
+                                     std::uint64_t draw, typename Tree::Point x,
+                                     typename Tree::Label y, Weight n,
                                      typename Tree::Context& context) {
         switch (TwoStreams::stream_of(draw, context.settings)) {
             case Stream::structure:
@@ -96,12 +98,14 @@ struct Keeping : Regrowing<Keeping> {
 
     template <class Tree>
     RIPARIAN_HOT static void prefetch(const Tree& tree, std::uint32_t leaf, std::uint64_t draw,
-                                      typename Tree::Label y, const typename Tree::Context& context) {
+                                      typename Tree::Label y,
+                                      const typename Tree::Context& context) {
         TwoStreams::prefetch(tree, leaf, draw, y, context);
     }
 
-    // The list of a leaf is divided between its children, in order. Those of a young leaf start with
-    // the statistics of what they list, which are made, and linked, once a child has looked or waits.
+    // The list of a leaf is divided between its children, in order. Those of a young leaf start
+    // with the statistics of what they list, which are made, and linked, once a child has looked or
+    // waits.
     template <class Tree>
     static void inherit(Tree& tree, std::uint32_t left, std::uint32_t right,
                         const typename Tree::Cut& cut, bool was_young,
@@ -130,8 +134,8 @@ struct Keeping : Regrowing<Keeping> {
         TwoStreams::tidy(tree, settings);
     }
 
-    // Arrivals, growth and bound; of active leaves, when they look and whether they have lost a point.
-    // The lists follow from the kept points.
+    // Arrivals, growth and bound; of active leaves, when they look and whether they have lost a
+    // point. The lists follow from the kept points.
     template <class Tree>
     static void save(const Tree& tree, typename Tree::State& out);
     template <class Tree>
@@ -168,20 +172,19 @@ private:
     friend Looking<Keeping>;
     friend Regrowing<Keeping>;
 
-    // -- receiving a point --------------------------------------------------------------------------
+    // -- receiving a point ------------------------------------------------------------------------
 
     template <class Tree>
     RIPARIAN_HOT static void learn_estimation(Tree& tree, std::uint32_t index, std::uint64_t t,
-                                              typename Tree::Point x, typename Tree::Label y, Weight n,
-                                              typename Tree::Context& context) {
+                                              typename Tree::Point x, typename Tree::Label y,
+                                              Weight n, typename Tree::Context& context) {
         tree.totals_.estimation_points += n;
         typename Tree::Leaf& leaf = tree.leaves_[index];
         const auto errors = leaf.estimation.errors();
         leaf.estimation.add(tree.statistics_, y, n);
         tree.record_.lists.push(tree.record_.leaves[index].estimation, t);
         if (leaf.settled())
-            leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.known(),
-                                                context.scratch);
+            leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.known(), context.scratch);
         else if (!leaf.young() && leaf.estimation.errors() > errors)
             tree.waiting_.raise(leaf.place, tree.s_hat(index), tree.moved());
     }
@@ -221,7 +224,7 @@ private:
     template <class Tree>
     static void list_again(Tree& tree, typename Tree::Context& context);
 
-    // -- a settled leaf counts ------------------------------------------------------------------------
+    // -- a settled leaf counts --------------------------------------------------------------------
 
     // Candidates from its list become its own.
     template <class Tree>
@@ -257,8 +260,8 @@ private:
             kept.project(features, t, scratch.values.data());
             visitor(scratch);
         };
-        // counted(labels, rows) if the list is short and its points lie in rows, counted(list, values) if it is long,
-        // else counted(label, weight, [point,] scratch) for each.
+        // counted(labels, rows) if the list is short and its points lie in rows, counted(list,
+        // values) if it is long, else counted(label, weight, [point,] scratch) for each.
         const auto count = [&](auto& points, const Run& run, auto&& counted) {
             const auto ts = points.ts(run);
             const auto labels = points.labels(run);
@@ -266,7 +269,8 @@ private:
             if constexpr (in_rows)
                 if (weights.empty() && candidates.may_keep(run.count, known) &&
                     kept.points(ts, scratch.rows))
-                    return counted(std::span<const typename Tree::Label>(labels), scratch.rows.data());
+                    return counted(std::span<const typename Tree::Label>(labels),
+                                   scratch.rows.data());
             if (scratch.list.set(labels, weights) &&
                 candidates.may_count_at_once(scratch.list, known)) {
                 const std::size_t stride = Tree::Target::List::stride(run.count);
@@ -283,12 +287,10 @@ private:
             at(scratch.structure.ts(structure)[i], [&](auto&&... point) {
                 candidates.add_split_point(tree.record_.lost_estimation, point...);
             });
-        count(scratch.structure, structure, [&](auto&&... points) {
-            candidates.count_structure(tree.pool_, known, points...);
-        });
-        count(scratch.estimation, estimation, [&](auto&&... points) {
-            candidates.count_estimation(tree.pool_, known, points...);
-        });
+        count(scratch.structure, structure,
+              [&](auto&&... points) { candidates.count_structure(tree.pool_, known, points...); });
+        count(scratch.estimation, estimation,
+              [&](auto&&... points) { candidates.count_estimation(tree.pool_, known, points...); });
     }
 
     template <class Tree>

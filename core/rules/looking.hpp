@@ -1,5 +1,5 @@
-// What rules with kept points share (R19, R20): the lists that leaves have of the points in their cells, and
-// young leaves that look among them for a split.
+// What rules with kept points share (R19, R20): the lists that leaves have of the points in their
+// cells, and young leaves that look among them for a split.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 #include "kept/kept_points.hpp"
 #include "kept/listed.hpp"
 #include "kept/lists.hpp"
-#include "rules/two_streams.hpp"
 #include "rules/rule.hpp"
+#include "rules/two_streams.hpp"
 #include "split/candidate_scratch.hpp"
 #include "split/look.hpp"
 
@@ -35,31 +35,39 @@ struct KeptSettings : TwoStreams::Settings {
 // What a rule that is made of `Looking` says. `Looking` has defaults for most of it.
 template <class Rule, class Tree>
 concept LookingRule =
+    // Its settings say how many points are kept.
     std::derived_from<typename Rule::Settings, KeptSettings> &&
     requires(Tree& tree, const Tree& const_tree, typename Tree::Context& context,
-             const typename Rule::Settings& settings, Draws& draws, const Cell& cell, typename Tree::Record& record) {
-        // Its record has the lists of each leaf (and how often it drew in vain), and whether a split was refused.
+             const typename Rule::Settings& settings, Draws& draws, const Cell& cell,
+             typename Tree::Record& record) {
+        // Its record has the lists of each leaf (and how often it drew in vain),
+        // and whether a split was refused.
         { record.lists } -> std::same_as<PointLists&>;
         { record.leaves[0].structure } -> std::same_as<PointList&>;
         { record.leaves[0].estimation } -> std::same_as<PointList&>;
         { record.leaves[0].attempt } -> std::same_as<std::uint32_t&>;
         { record.full } -> std::same_as<bool&>;
-        // Where a look draws, given its node and attempt (R13), and which dimensions.
+        // Where a look draws, given its node and attempt (R13), and which
+        // dimensions.
         {
             Rule::key_of_draws(const_tree, std::uint32_t{}, std::uint32_t{})
         } -> std::same_as<std::uint64_t>;
         Rule::draw_dims(const_tree, draws, context);
-        // The structure points that have arrived in a leaf, and how many of each stream it lists at the most.
+        // The structure points that have arrived in a leaf, and how many of each
+        // stream it lists at the most.
         { Rule::arrivals(const_tree, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
         { Rule::most_listed(settings) } -> std::same_as<std::uint64_t>;
         // The gain that a split among this many points must be above.
         { Rule::min_gain(const_tree, std::size_t{}, settings) } -> std::same_as<double>;
-        // What a leaf drops of its lists as it enters the fringe, after this many points of the stream.
+        // What a leaf drops of its lists as it enters the fringe, after this many
+        // points of the stream.
         Rule::drop_lost(tree, std::uint32_t{}, std::uint64_t{});
         // A cell stays a leaf: its lists are linked.
         Rule::rest(tree, std::uint32_t{}, cell, context);
         // When the lifetime of a leaf's children began (R12).
-        { Rule::born_of_children(const_tree, std::uint32_t{}, context) } -> std::same_as<std::uint64_t>;
+        {
+            Rule::born_of_children(const_tree, std::uint32_t{}, context)
+        } -> std::same_as<std::uint64_t>;
     };
 
 template <class Rule>
@@ -83,11 +91,12 @@ struct Looking : RuleDefaults {
         std::vector<std::uint32_t> split_points;
         std::vector<float> gathered;
         std::vector<typename Space::Point> rows;  // listed points, where they lie
-        std::vector<Entered> entered;            // those that the last split let in,
-        std::vector<Entered> stack;              // and those that wait for them to have looked
-        Cell cell;                               // of the leaf that looks or splits,
-        Cell left, right;                        // and of its children
-        std::optional<typename Look::Values> cut_values;  // of its points, in the dimension of the split
+        std::vector<Entered> entered;             // those that the last split let in,
+        std::vector<Entered> stack;               // and those that wait for them to have looked
+        Cell cell;                                // of the leaf that looks or splits,
+        Cell left, right;                         // and of its children
+        std::optional<typename Look::Values>
+            cut_values;  // of its points, in the dimension of the split
         typename Target::Tally tally;
         Look look;
         typename Target::List list;
@@ -146,8 +155,8 @@ struct Looking : RuleDefaults {
     // A block of points is kept, then learned by all trees side by side.
     template <class Forest>
     static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
-        const std::uint64_t kept = std::min<std::uint64_t>(
-            forest.points_learned() + points.size(), forest.settings().kept_points);
+        const std::uint64_t kept = std::min<std::uint64_t>(forest.points_learned() + points.size(),
+                                                           forest.settings().kept_points);
         // Every level takes an estimation point that is kept, or four points that arrive.
         if (forest.settings().beta.size() < forest.deepest() + kept + points.size() / 4 + 2)
             throw std::logic_error("the schedules must reach as deep as the block can");
@@ -160,7 +169,7 @@ struct Looking : RuleDefaults {
         return tree.record_.leaves[leaf].attempt;
     }
 
-    // -- what a rule may do otherwise ---------------------------------------------------------------
+    // -- what a rule may do otherwise -------------------------------------------------------------
 
     template <class Settings>
     static std::uint64_t most_listed(const Settings&) {
@@ -203,7 +212,7 @@ protected:
         ++tree.active_;
     }
 
-    // -- what a leaf lists ----------------------------------------------------------------------------
+    // -- what a leaf lists ------------------------------------------------------------------------
 
     // R17: of a kept point, as this tree has received it.
     template <class Tree>
@@ -221,9 +230,9 @@ protected:
         start_cells(context);
         scratch.cell = std::remove_cvref_t<decltype(scratch.structure)>::add(
             scratch.structure, scratch.estimation, [&](auto& of_structure, auto& of_estimation) {
-                tree.record_.lists.read_both(
-                    leaf.structure, of_structure, leaf.estimation, of_estimation, context.received,
-                    [&](std::uint64_t t) { context.shared.prefetch(t); });
+                tree.record_.lists.read_both(leaf.structure, of_structure, leaf.estimation,
+                                             of_estimation, context.received,
+                                             [&](std::uint64_t t) { context.shared.prefetch(t); });
             });
         describe_structure(tree, context);
         describe_estimation(tree, context);
@@ -323,18 +332,18 @@ protected:
     static void list_points(Tree& tree, std::uint64_t first, typename Tree::Context& context,
                             Listed&& listed);
 
-    // Unless it has one already. A leaf that splits as soon as it looks needs none: it never predicts.
+    // Unless it has one already. A leaf that splits as soon as it looks needs none: it never
+    // predicts.
     template <class Tree>
     static void fill_statistics(Tree& tree, std::uint32_t index, const Cell& cell,
-                               typename Tree::Context& context) {
+                                typename Tree::Context& context) {
         if (tree.leaves_[index].estimation.total() > 0) return;
         auto& points = context.scratch.estimation;
         tree.leaves_[index].estimation.fill(tree.statistics_, points.labels(cell.estimation),
-                                            points.weights(cell.estimation),
-                                            context.scratch.check);
+                                            points.weights(cell.estimation), context.scratch.check);
     }
 
-    // -- a young leaf looks (R20) -------------------------------------------------------------------
+    // -- a young leaf looks (R20) -----------------------------------------------------------------
 
     // Where a look draws: the node and how often it did so before.
     struct Place {
@@ -362,11 +371,11 @@ protected:
                              scratch.split_points);
     }
 
-    // The best valid split of the cell, whose tally is set. Of estimation points it is handed numbers
-    // and weights, never labels.
+    // The best valid split of the cell, whose tally is set. Of estimation points it is handed
+    // numbers and weights, never labels.
     template <class Tree>
     static LookResult<Tree> search(const Tree& tree, const Place& place,
-                             typename Tree::Context& context) {
+                                   typename Tree::Context& context) {
         const auto& settings = context.settings;
         auto& scratch = context.scratch;
         const auto structure = scratch.structure.ts(scratch.cell.structure);
@@ -424,8 +433,8 @@ protected:
 
     // Its list is read as far as it is needed.
     template <class Tree>
-    static LookResult<Tree> look_at_cell(const Tree& tree, const Entered& entered, const Place& place,
-                                   typename Tree::Context& context) {
+    static LookResult<Tree> look_at_cell(const Tree& tree, const Entered& entered,
+                                         const Place& place, typename Tree::Context& context) {
         if (entered.cell)
             context.scratch.cell = *entered.cell;
         else
@@ -446,7 +455,8 @@ protected:
     }
 
     template <class Tree>
-    static bool split_young(Tree& tree, std::uint32_t index, const LookChoice<typename Tree::Target::G>& choice,
+    static bool split_young(Tree& tree, std::uint32_t index,
+                            const LookChoice<typename Tree::Target::G>& choice,
                             typename Tree::Context& context) {
         if (!has_room_for(tree, context.scratch.drawn[choice.feature], context)) return false;
         if (choice.gain >
@@ -462,12 +472,13 @@ protected:
         return true;
     }
 
-    // In order of node number, each as deep as it goes: what enters on the way looks first. The order
-    // in which they entered will not do: ŝ knows labels, which must not number nodes.
+    // In order of node number, each as deep as it goes: what enters on the way looks first. The
+    // order in which they entered will not do: ŝ knows labels, which must not number nodes.
     template <class Tree>
     RIPARIAN_HOT static void let_all_look_that_entered(Tree& tree,
                                                        typename Tree::Context& context) {
-        if (!context.scratch.entered.empty()) let_them_look(tree, context);  // for most points, none
+        if (!context.scratch.entered.empty())
+            let_them_look(tree, context);  // for most points, none
     }
     template <class Tree>
     static void let_them_look(Tree& tree, typename Tree::Context& context) {

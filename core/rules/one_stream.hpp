@@ -45,7 +45,8 @@ struct OneStream : RuleDefaults {
     // A tree takes a point Poisson(1) times; the others, if it may be replaced, test it.
     template <class Tree>
     RIPARIAN_HOT static void receive(Tree& tree, std::uint32_t index, std::uint64_t,
-                                     std::uint64_t draw, typename Tree::Point x, typename Tree::Label y, Weight n,
+                                     std::uint64_t draw, typename Tree::Point x,
+                                     typename Tree::Label y, Weight n,
                                      typename Tree::Context& context) {
         const Settings& settings = context.settings;
         typename Tree::Leaf& leaf = tree.leaves_[index];
@@ -70,8 +71,8 @@ struct OneStream : RuleDefaults {
         tree.activate(right, 0, context);
     }
 
-    // A block of points: all trees side by side, unless trees are replaced: which one goes depends on all
-    // of them after every point.
+    // A block of points: all trees side by side, unless trees are replaced: which one goes depends
+    // on all of them after every point.
     template <class Forest>
     static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
         if (forest.settings().replace_after == unbounded)
@@ -89,16 +90,16 @@ struct OneStream : RuleDefaults {
 
 private:
     template <class Tree>
-    static void grow(Tree& tree, std::uint32_t index, typename Tree::Point x, typename Tree::Label y, Weight n,
-                     typename Tree::Context& context) {
+    static void grow(Tree& tree, std::uint32_t index, typename Tree::Point x,
+                     typename Tree::Label y, Weight n, typename Tree::Context& context) {
         const Settings& settings = context.settings;
         typename Tree::Leaf& leaf = tree.leaves_[index];
         typename Tree::Candidates& candidates = *leaf.candidates;
         std::optional<Draws> range;
         if (settings.range_thresholds)
             range = Draws(key(settings.seed, tree.number_, threshold_draw, leaf.node));
-        candidates.observe(tree.pool_, x, y, n, tree.known(), tree.totals_.estimation_points,
-                           range, context.scratch);
+        candidates.observe(tree.pool_, x, y, n, tree.known(), tree.totals_.estimation_points, range,
+                           context.scratch);
         if (leaf.estimation.total() < settings.min_samples) return;
         const auto best = candidates.best_of_all(context.scratch);
         if (best && best->gain > settings.min_gain) {

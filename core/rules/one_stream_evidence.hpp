@@ -35,8 +35,8 @@ public:
         if (sums_.kept()) sums_.add(pool, shape, counts_, bits, y, n, split_points, check);
     }
 
-    std::optional<Choice<typename Target::G>> best(const CandidateShape& shape, std::uint32_t split_points,
-                               Check& check) const {
+    std::optional<Choice<typename Target::G>> best(const CandidateShape& shape,
+                                                   std::uint32_t split_points, Check& check) const {
         return sums_.best_of_all(shape, split_points, counts_, check);
     }
 

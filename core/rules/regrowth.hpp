@@ -1,4 +1,5 @@
-// Trees that are rebuilt each time their points have doubled, while all that a tree has received is kept (R21).
+// Trees that are rebuilt each time their points have doubled, while all that a tree has received is
+// kept (R21).
 #pragma once
 
 #include <concepts>
@@ -27,8 +28,9 @@ struct Growth {
 
 // What a rule that is made of `Regrowing` says as well: how the leaves of a tree give way.
 template <class Rule, class Tree>
-concept RegrowingRule = LookingRule<Rule, Tree> && std::derived_from<typename Tree::Record, Growth> &&
-                        requires(Tree& tree) { Rule::clear_leaves(tree); };
+concept RegrowingRule =
+    LookingRule<Rule, Tree> && std::derived_from<typename Tree::Record, Growth> &&
+    requires(Tree& tree) { Rule::clear_leaves(tree); };
 
 template <class Rule>
 struct Regrowing : Looking<Rule> {
@@ -41,7 +43,6 @@ struct Regrowing : Looking<Rule> {
     }
 
 protected:
-
     // Once its root has split.
     template <class Tree>
     static void expect_growth(Tree& tree, const KeptSettings& settings) {
@@ -58,12 +59,12 @@ protected:
         return is_due(tree, context) && grow_anew(tree, context);
     }
 
-    // A tree that is rebuilt in the course of a block keeps nothing of what it was before, so points up to
-    // there need not be learned. Returns how many of the next n points that were; they are kept already. If
-    // the last growth among them would be in vain, the one before it may do.
+    // A tree that is rebuilt in the course of a block keeps nothing of what it was before, so
+    // points up to there need not be learned. Returns how many of the next n points that were; they
+    // are kept already. If the last growth among them would be in vain, the one before it may do.
     template <class Tree>
-    static std::size_t grow_ahead(Tree& tree, const typename Tree::Label* labels, std::size_t n, std::uint64_t t,
-                                  typename Tree::Context& context) {
+    static std::size_t grow_ahead(Tree& tree, const typename Tree::Label* labels, std::size_t n,
+                                  std::uint64_t t, typename Tree::Context& context) {
         const Standing before = standing(tree, t);
         if (before.structure_arrivals + n < tree.record_.bound || tree.totals_.stopped_at != 0 ||
             tree.settled_ > 0 || !context.settings.regrows)
@@ -106,8 +107,9 @@ private:
 
     // Where the tree is due among the next n points, which are counted as if they were learned.
     template <class Tree>
-    static std::vector<Standing> next_growths(const Tree& tree, Standing at, const typename Tree::Label* labels,
-                                              std::size_t n, const typename Tree::Context& context) {
+    static std::vector<Standing> next_growths(const Tree& tree, Standing at,
+                                              const typename Tree::Label* labels, std::size_t n,
+                                              const typename Tree::Context& context) {
         using Stream = TwoStreams::Stream;
         std::vector<Standing> growths;
         std::uint64_t bound = tree.record_.bound;
@@ -166,8 +168,8 @@ private:
                 .weight();
         const typename Base::Place root{0, 0, 0, total >= context.settings.beta[0]};
         const auto result = Base::can_succeed(tree, root, context)
-                                      ? Base::search(tree, root, context)
-                                      : Base::template LookResult<Tree>::passed_over();
+                                ? Base::search(tree, root, context)
+                                : Base::template LookResult<Tree>::passed_over();
         if (!result.best) {
             record.growth = old_growth;
             return false;

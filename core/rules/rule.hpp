@@ -1,7 +1,7 @@
-// What a rule must offer. A rule says which points a tree uses, when a leaf splits, and which leaves collect
-// statistics; the tree does the rest. One file per rule: two_streams.hpp is the paper's, keeping.hpp the same with kept
-// points, adaptive.hpp that for streams that change, one_stream.hpp Saffari's. A rule derives from `RuleDefaults` and
-// hides what it does differently.
+// What a rule must offer. A rule says which points a tree uses, when a leaf splits, and which
+// leaves collect statistics; the tree does the rest. One file per rule: two_streams.hpp is the
+// paper's, keeping.hpp the same with kept points, adaptive.hpp that for streams that change,
+// one_stream.hpp Saffari's. A rule derives from `RuleDefaults` and hides what it does differently.
 #pragma once
 
 #include <concepts>
@@ -22,7 +22,8 @@ namespace riparian {
 // What all trees of a forest read, and the forest keeps for them.
 template <class Shared, class Forest>
 concept SharedByTrees =
-    std::constructible_from<Shared, const typename Forest::Settings&, const typename Forest::SpaceType&> &&
+    std::constructible_from<Shared, const typename Forest::Settings&,
+                            const typename Forest::SpaceType&> &&
     requires(Shared& shared, const Shared& kept, const typename Shared::State& state,
              const typename Forest::SpaceType& space, std::span<const std::uint64_t> words,
              std::vector<float>& values) {
@@ -30,8 +31,8 @@ concept SharedByTrees =
         { kept.bytes() } -> std::same_as<std::size_t>;
         { kept.save() } -> std::same_as<typename Shared::State>;
         shared.restore(state);  // nothing is there yet
-        // Values of one column among the kept points: that of the point at place word mod n, for each word, n being
-        // their number. None if there are no points, or no columns.
+        // Values of one column among the kept points: that of the point at place word mod n, for
+        // each word, n being their number. None if there are no points, or no columns.
         kept.draw_values(std::uint32_t{}, words, values);
     };
 
@@ -48,36 +49,44 @@ concept RecordOfTree =
         record.move_to(pool);              // that is now another one
         kept.prefetch_for(std::size_t{});  // this many points are about to arrive,
         kept.prefetch(std::uint32_t{});    // and one of them in this leaf
-        record.trim();                     // a block has been learned: arrays give back their spare room
+        record.trim();  // a block has been learned: arrays give back their spare room
     };
 
 template <class Rule, class Tree>
 concept SplitRule =
-    std::derived_from<typename Rule::Settings, TreeSettings> && RecordOfTree<typename Tree::Record, Tree> &&
-    requires(Tree& tree, const Tree& const_tree, typename Tree::Context& context, const typename Tree::Cut& cut,
-             const typename Rule::Settings& settings, typename Tree::State& state,
-             const typename Tree::State& const_state, typename Tree::Point x, typename Tree::Label y,
-             const typename Tree::Label* labels) {
-        typename Tree::Candidates;  // of Rule::Evidence<Space, Target>: what the candidates of a leaf have seen
+    std::derived_from<typename Rule::Settings, TreeSettings> &&
+    RecordOfTree<typename Tree::Record, Tree> &&
+    requires(Tree& tree, const Tree& const_tree, typename Tree::Context& context,
+             const typename Tree::Cut& cut, const typename Rule::Settings& settings,
+             typename Tree::State& state, const typename Tree::State& const_state,
+             typename Tree::Point x, typename Tree::Label y, const typename Tree::Label* labels) {
+        typename Tree::Candidates;  // of Rule::Evidence<Space, Target>: what the candidates of a
+                                    // leaf have seen
         // -- along the stream
         Rule::plant(tree, context);  // the first leaf of a tree is there
-        // A block is about to be learned, from its first n points on: how many of them the rule has learned ahead.
-        { Rule::grow_ahead(tree, labels, std::size_t{}, std::uint64_t{}, context) } -> std::same_as<std::size_t>;
-        // A point with this draw and label will soon arrive in a leaf, given by its place among the leaves.
+        // A block is about to be learned, from its first n points on: how many of them the rule has
+        // learned ahead.
+        {
+            Rule::grow_ahead(tree, labels, std::size_t{}, std::uint64_t{}, context)
+        } -> std::same_as<std::size_t>;
+        // A point with this draw and label will soon arrive in a leaf, given by its place among the
+        // leaves.
         Rule::prefetch(const_tree, std::uint32_t{}, std::uint64_t{}, y, context);
         // Point t arrives (with the key of the tree's streams), before its weight is known.
         Rule::arrive(tree, std::uint64_t{}, std::uint64_t{}, context);
         // It has reached a leaf: t, its draw (R13), the point, its label and weight.
-        Rule::receive(tree, std::uint32_t{}, std::uint64_t{}, std::uint64_t{}, x, y, Weight{}, context);
+        Rule::receive(tree, std::uint32_t{}, std::uint64_t{}, std::uint64_t{}, x, y, Weight{},
+                      context);
         Rule::tidy(tree, settings);  // a block has been learned
         // -- where a leaf splits
-        // A leaf, young or not, was cut into these two: what they take over, and which leaves become active.
+        // A leaf, young or not, was cut into these two: what they take over, and which leaves
+        // become active.
         Rule::inherit(tree, std::uint32_t{}, std::uint32_t{}, cut, bool{}, context);
         Rule::fill_fringe(tree, std::uint32_t{}, std::uint32_t{}, context);
         Rule::settled(tree, std::uint32_t{}, context);  // a leaf has candidates from now on
         // -- answers: all that predicting may see of a leaf
-        context.order.add(Rule::answer(const_tree, std::uint32_t{}), typename Tree::Target::Voting{},
-                          static_cast<std::int64_t*>(nullptr));
+        context.order.add(Rule::answer(const_tree, std::uint32_t{}),
+                          typename Tree::Target::Voting{}, static_cast<std::int64_t*>(nullptr));
         // -- as arrays, and back (see state.hpp)
         Rule::save(const_tree, state);
         Rule::restore(tree, const_state, context);
@@ -140,8 +149,8 @@ struct RuleDefaults {
         return 0;
     }
     template <class Tree>
-    RIPARIAN_HOT static void prefetch(const Tree&, std::uint32_t, std::uint64_t, typename Tree::Label,
-                                      const typename Tree::Context&) {}
+    RIPARIAN_HOT static void prefetch(const Tree&, std::uint32_t, std::uint64_t,
+                                      typename Tree::Label, const typename Tree::Context&) {}
     template <class Tree>
     RIPARIAN_HOT static void arrive(Tree&, std::uint64_t, std::uint64_t, typename Tree::Context&) {}
     template <class Tree>

@@ -1,5 +1,5 @@
-// The paper's rule: every point goes to one of two streams (R1), structure points split leaves (R6, R8),
-// and a bounded fringe of leaves collects (R12).
+// The paper's rule: every point goes to one of two streams (R1), structure points split leaves (R6,
+// R8), and a bounded fringe of leaves collects (R12).
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ struct TwoStreams : RuleDefaults {
 
         bool bounded() const { return fringe_size != unbounded || budget != unbounded; }
     };
-    // Bounds take less per point, sums less per check: where there are thousands of candidates, that counts.
+    // Bounds take less per point, sums less per check: where there are thousands of candidates,
+    // that counts.
     template <class Space, class Target>
     using Evidence = TwoStreamsEvidence<
         Target, std::conditional_t<Space::columns, typename Target::Bounds, typename Target::Sums>>;
@@ -42,7 +43,8 @@ struct TwoStreams : RuleDefaults {
 
     template <class Tree>
     RIPARIAN_HOT static void receive(Tree& tree, std::uint32_t leaf, std::uint64_t t,
-                                     std::uint64_t draw, typename Tree::Point x, typename Tree::Label y, Weight n,
+                                     std::uint64_t draw, typename Tree::Point x,
+                                     typename Tree::Label y, Weight n,
                                      typename Tree::Context& context) {
         switch (stream_of(draw, context.settings)) {
             case Stream::structure:
@@ -62,7 +64,8 @@ struct TwoStreams : RuleDefaults {
     // A point with this draw and label is about to arrive.
     template <class Tree>
     RIPARIAN_HOT static void prefetch(const Tree& tree, std::uint32_t leaf, std::uint64_t draw,
-                                      typename Tree::Label y, const typename Tree::Context& context) {
+                                      typename Tree::Label y,
+                                      const typename Tree::Context& context) {
         if (!tree.leaves_[leaf].settled()) return;
         const typename Tree::Candidates& candidates = *tree.leaves_[leaf].candidates;
         if (stream_of(draw, context.settings) == Stream::structure)
@@ -85,8 +88,8 @@ struct TwoStreams : RuleDefaults {
                   [&](std::uint32_t leaf) { tree.activate(leaf, 0, context); });
     }
 
-    // R12: enter(leaf) for each leaf that enters. Where no leaf waited before, the two need no heap to be put in
-    // order.
+    // R12: enter(leaf) for each leaf that enters. Where no leaf waited before, the two need no heap
+    // to be put in order.
     template <class Tree, class Settings, class Enter>
     static void let_enter(Tree& tree, std::uint32_t left, std::uint32_t right,
                           const Settings& settings, Enter&& enter) {
@@ -144,8 +147,8 @@ struct TwoStreams : RuleDefaults {
         return u < settings.ignore_cut ? Stream::ignored : Stream::estimation;
     }
 
-    // A structure point was counted in a settled leaf: can it split, and should it or must it (R6, R8)?
-    // `redraw(attempt)`: it shall look elsewhere. `may_split(feature)`: there is room for it.
+    // A structure point was counted in a settled leaf: can it split, and should it or must it (R6,
+    // R8)? `redraw(attempt)`: it shall look elsewhere. `may_split(feature)`: there is room for it.
     template <class Tree, class Redraw, class MaySplit>
     static void check(Tree& tree, std::uint32_t index, typename Tree::Context& context,
                       Redraw&& redraw, MaySplit&& may_split) {
@@ -175,22 +178,21 @@ struct TwoStreams : RuleDefaults {
 private:
     template <class Tree>
     RIPARIAN_HOT static void learn_estimation(Tree& tree, std::uint32_t index,
-                                              typename Tree::Point x, typename Tree::Label y, Weight n,
-                                              typename Tree::Context& context) {
+                                              typename Tree::Point x, typename Tree::Label y,
+                                              Weight n, typename Tree::Context& context) {
         tree.totals_.estimation_points += n;
         typename Tree::Leaf& leaf = tree.leaves_[index];
         const auto errors = leaf.estimation.errors();
         leaf.estimation.add(tree.statistics_, y, n);
         if (leaf.settled())
-            leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.known(),
-                                                context.scratch);
+            leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.known(), context.scratch);
         else if (leaf.estimation.errors() > errors)
             tree.waiting_.raise(leaf.place, tree.s_hat(index), tree.moved());
     }
 
     template <class Tree>
-    static void learn_structure(Tree& tree, std::uint32_t index, typename Tree::Point x, typename Tree::Label y,
-                                Weight n, typename Tree::Context& context) {
+    static void learn_structure(Tree& tree, std::uint32_t index, typename Tree::Point x,
+                                typename Tree::Label y, Weight n, typename Tree::Context& context) {
         tree.totals_.structure_points += n;
         typename Tree::Leaf& leaf = tree.leaves_[index];
         if (!leaf.settled()) return;  // R6

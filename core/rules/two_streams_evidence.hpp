@@ -14,8 +14,8 @@
 
 namespace riparian {
 
-// Structure points choose a split; estimation points allow it and become the children's statistics. `Gains`
-// makes split checks cheap: the target's `Sums` or `Bounds`.
+// Structure points choose a split; estimation points allow it and become the children's statistics.
+// `Gains` makes split checks cheap: the target's `Sums` or `Bounds`.
 template <class TargetT, class Gains>
 class TwoStreamsEvidence {
 public:
@@ -53,8 +53,7 @@ public:
     }
 
     // What to expect of a leaf that sees this many points of each stream.
-    static std::size_t bytes_for(const CandidateShape& shape, std::uint64_t points,
-                                 Known known) {
+    static std::size_t bytes_for(const CandidateShape& shape, std::uint64_t points, Known known) {
         return Pool::block_size(shape.counters()) +
                2 * StructureCounts::bytes_for(shape, points, known);
     }
@@ -67,8 +66,7 @@ public:
     }
 
     RIPARIAN_HOT void add_estimation(Pool& pool, const CandidateShape& shape,
-                                     const std::uint64_t* bits, Label y, Weight n,
-                                     Known known) {
+                                     const std::uint64_t* bits, Label y, Weight n, Known known) {
         totals_.add(pool, shape, bits, n);
         estimation_.add(pool, shape, bits, y, n, known);
         none_valid_ = false;
@@ -88,8 +86,8 @@ public:
         none_valid_ = false;
     }
 
-    // This many points of a stream may be kept as they are; if they are more, they can be counted row by row, before
-    // there are gains.
+    // This many points of a stream may be kept as they are; if they are more, they can be counted
+    // row by row, before there are gains.
     static bool may_keep(const CandidateShape& shape, std::uint64_t points, Known known) {
         return StructureCounts::may_keep(shape, points, known);
     }
@@ -103,8 +101,9 @@ public:
     }
 
     // The best valid candidate, if any is valid: the leaf can split.
-    std::optional<Choice<typename Target::G>> best(const CandidateShape& shape, std::uint32_t split_points,
-                               std::uint64_t alpha, Check& check) {
+    std::optional<Choice<typename Target::G>> best(const CandidateShape& shape,
+                                                   std::uint32_t split_points, std::uint64_t alpha,
+                                                   Check& check) {
         // Two children of α points need 2α; and where none was valid, only an estimation point
         // makes one valid.
         if (none_valid_ || totals_.oldest(shape) / 2 < alpha) return std::nullopt;
@@ -113,8 +112,8 @@ public:
         return choice;
     }
 
-    // A structure point was added, and a check would find no valid candidate with a gain above `min_gain`: known
-    // for sure, and cheaply. Of a split point that lacks 2α, none is valid.
+    // A structure point was added, and a check would find no valid candidate with a gain above
+    // `min_gain`: known for sure, and cheaply. Of a split point that lacks 2α, none is valid.
     RIPARIAN_HOT bool none_above(double min_gain, const CandidateShape& shape,
                                  std::uint32_t split_points, std::uint64_t alpha,
                                  const Check& check) const {

@@ -40,7 +40,8 @@ public:
     using Scratch = CandidateScratch<Space, Target>;
     using Block = CandidateBlock<Candidates, Feature>;
 
-    // What a point asks for, as far as most reach: how long it is, the header says, which is not there yet.
+    // What a point asks for, as far as most reach: how long it is, the header says, which is not
+    // there yet.
     void prefetch() const { riparian::prefetch(this, 384); }
     // Once it is, what a point of this label will change.
     void prefetch_structure(Label y) const { evidence_.prefetch_structure(shape_, y); }
@@ -75,8 +76,7 @@ public:
 
     // `tree_received`: estimation points of the tree, where the lifetime of candidates begins.
     RIPARIAN_HOT void observe_structure(Pool& pool, Point x, Label y, Weight n, Known known,
-                                        std::uint64_t tree_received,
-                                        Scratch& scratch) {
+                                        std::uint64_t tree_received, Scratch& scratch) {
         if (split_points_so_far_ < shape_.split_points)
             become_split_point(x, tree_received, scratch);
         else
@@ -93,19 +93,17 @@ public:
         evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, known);
     }
 
-    // From a list (R20), one point after the other, each with its values in `scratch`: first those that
-    // become split points, then all.
+    // From a list (R20), one point after the other, each with its values in `scratch`: first those
+    // that become split points, then all.
     void add_split_point(std::uint64_t born_at, const Scratch& scratch) {
         create_candidate_splits([&](std::uint32_t d) { return scratch.values[d]; }, born_at);
     }
-    void count_structure(Pool& pool, Known known, Label y, Weight n,
-                         Scratch& scratch) {
+    void count_structure(Pool& pool, Known known, Label y, Weight n, Scratch& scratch) {
         sides(scratch);
         evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, known,
                                 split_points_so_far_, scratch.check);
     }
-    void count_estimation(Pool& pool, Known known, Label y, Weight n,
-                          Scratch& scratch) {
+    void count_estimation(Pool& pool, Known known, Label y, Weight n, Scratch& scratch) {
         received_ += n;
         if (split_points_so_far_ == 0) return;
         sides(scratch);
@@ -115,30 +113,27 @@ public:
     void add_split_point(std::uint64_t born_at, Point x, Scratch& scratch) {
         create_candidate_splits(x, born_at, scratch);
     }
-    void count_structure(Pool& pool, Known known, Label y, Weight n, Point x,
-                         Scratch& scratch) {
+    void count_structure(Pool& pool, Known known, Label y, Weight n, Point x, Scratch& scratch) {
         sides(x, scratch);
         evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, known,
                                 split_points_so_far_, scratch.check);
     }
-    void count_estimation(Pool& pool, Known known, Label y, Weight n, Point x,
-                          Scratch& scratch) {
+    void count_estimation(Pool& pool, Known known, Label y, Weight n, Point x, Scratch& scratch) {
         observe_estimation(pool, x, y, n, known, scratch);
     }
-    // All points of a list, if it is short, where they lie. Rows are readable up to a multiple of 8.
+    // All points of a list, if it is short, where they lie. Rows are readable up to a multiple
+    // of 8.
     bool may_keep(std::size_t points, Known known) const {
         return split_points_so_far_ > 0 && Evidence::may_keep(shape_, points, known);
     }
     void count_structure(Pool& pool, Known, std::span<const Label> labels, const Point* rows) {
-        evidence_.keep_structure(pool, shape_, labels, [&](std::uint64_t* bits) {
-            sides(rows, labels.size(), bits);
-        });
+        evidence_.keep_structure(pool, shape_, labels,
+                                 [&](std::uint64_t* bits) { sides(rows, labels.size(), bits); });
     }
     void count_estimation(Pool& pool, Known, std::span<const Label> labels, const Point* rows) {
         received_ += labels.size();
-        evidence_.keep_estimation(pool, shape_, labels, [&](std::uint64_t* bits) {
-            sides(rows, labels.size(), bits);
-        });
+        evidence_.keep_estimation(pool, shape_, labels,
+                                  [&](std::uint64_t* bits) { sides(rows, labels.size(), bits); });
     }
     // All points of a list, if it is long: values[d * list.stride + i]. The counts are the same.
     bool may_count_at_once(const List& list, Known known) const {
@@ -157,9 +152,9 @@ public:
     }
     void forget_received() { received_ = 0; }
 
-    // The one stream of Saffari's forest (R18). Thresholds are the values of the first m points; or,
-    // with `range`, those values only tell the range to draw them from, once they are all there, and
-    // counting begins then.
+    // The one stream of Saffari's forest (R18). Thresholds are the values of the first m points;
+    // or, with `range`, those values only tell the range to draw them from, once they are all
+    // there, and counting begins then.
     RIPARIAN_HOT void observe(Pool& pool, Point x, Label y, Weight n, Known known,
                               std::uint64_t tree_received, std::optional<Draws> range,
                               Scratch& scratch) {
@@ -174,7 +169,8 @@ public:
                       scratch.check);
     }
 
-    // No valid candidate has a gain above this, as far as can be told cheaply once a structure point was added.
+    // No valid candidate has a gain above this, as far as can be told cheaply once a structure
+    // point was added.
     RIPARIAN_HOT bool none_above(double min_gain, std::uint64_t alpha,
                                  const Scratch& scratch) const {
         return evidence_.none_above(min_gain, shape_, split_points_so_far_, alpha, scratch.check);
@@ -264,8 +260,7 @@ private:
     }
 
     // The same, with the bits of the point.
-    RIPARIAN_HOT void become_split_point(Point x, std::uint64_t tree_received,
-                                         Scratch& scratch) {
+    RIPARIAN_HOT void become_split_point(Point x, std::uint64_t tree_received, Scratch& scratch) {
         if constexpr (Space::columns)
             if (!mixed_ && shape_.split_points <= 16) [[likely]] {
                 std::uint64_t* bits = make_room_for_bits(scratch);

@@ -1,5 +1,5 @@
-// R22: the points that the halves of one key send left, as a row of bits for each half. A point is hashed once
-// for all of them.
+// R22: the points that the halves of one key send left, as a row of bits for each half. A point is
+// hashed once for all of them.
 #pragma once
 
 #include <algorithm>
@@ -46,8 +46,8 @@ public:
     }
 
 private:
-    // Squares of bits side by side in the first `side` words, a power of two: in each of them, bit c of
-    // word r becomes bit r of word c. Parts of ever smaller squares change places.
+    // Squares of bits side by side in the first `side` words, a power of two: in each of them, bit
+    // c of word r becomes bit r of word c. Parts of ever smaller squares change places.
     static void transpose(std::array<std::uint64_t, 64>& words, std::size_t side) {
         for (std::size_t j = side / 2; j > 0; j /= 2) {
             const std::uint64_t low = ~std::uint64_t{0} / ((std::uint64_t{1} << j) + 1);

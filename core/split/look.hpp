@@ -1,6 +1,7 @@
-// R20: a young leaf looks at the points it lists for the best valid split. This is the geometry of a look:
-// candidates, thresholds, sides, halves, and who is valid. What a candidate is worth, the tally of the target says. Of
-// estimation points a look is handed values and weights, never a label: what it chooses cannot depend on them.
+// R20: a young leaf looks at the points it lists for the best valid split. This is the geometry of
+// a look: candidates, thresholds, sides, halves, and who is valid. What a candidate is worth, the
+// tally of the target says. Of estimation points a look is handed values and weights, never a
+// label: what it chooses cannot depend on them.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +36,9 @@ struct ListedEstimation {
 
 template <class G>
 struct LookChoice {
-    std::uint32_t feature = 0;      // its place among the features drawn
-    std::uint32_t split_point = 0;  // its place among the split points drawn; after them come halves
+    std::uint32_t feature = 0;  // its place among the features drawn
+    std::uint32_t split_point =
+        0;  // its place among the split points drawn; after them come halves
     float threshold = 0;
     G g{};  // over all listed structure points
     double gain = 0;
@@ -45,30 +47,31 @@ struct LookChoice {
 template <class G>
 struct LookResult {
     bool any_valid = false;  // if not, the next attempt draws other candidates
-    std::optional<LookChoice<G>> best;  // of the valid ones, if its gain is above what was asked for
+    std::optional<LookChoice<G>>
+        best;  // of the valid ones, if its gain is above what was asked for
 
     // A look that cannot succeed counts as one that lacked points.
     static LookResult passed_over() { return {.any_valid = true, .best = std::nullopt}; }
 };
 
-// Searches, one after the other. It keeps nothing from one to the next but its memory. `Tally` is that of a target
-// (see target/target.hpp).
+// Searches, one after the other. It keeps nothing from one to the next but its memory. `Tally` is
+// that of a target (see target/target.hpp).
 //
-// Gains come first, and estimation points are asked for their values only in a feature that has a candidate
-// better than the best so far: with k features, in about ln(k) of them.
+// Gains come first, and estimation points are asked for their values only in a feature that has a
+// candidate better than the best so far: with k features, in about ln(k) of them.
 template <class Tally>
 class Look {
 public:
     using G = typename Tally::G;
     using Result = LookResult<G>;
 
-    // `features` were drawn, and then the structure points at `split_points` of the list: candidates are
-    // ordered by split point, then by feature (R9). Values are asked for by
-    // values.structure(features, out, stride) and values.estimation(features, out, stride), which write
-    // out[d * stride + i]; values.equals(feature) says whether it is categorical, and values.halves(feature)
-    // which key its halves have (R22). Valid is a candidate with at least α > 0 estimation points on both
-    // sides (R6); the best has the largest gain and was created last among equals. `above` is τ, or nothing
-    // if any gain will do.
+    // `features` were drawn, and then the structure points at `split_points` of the list:
+    // candidates are ordered by split point, then by feature (R9). Values are asked for by
+    // values.structure(features, out, stride) and values.estimation(features, out, stride), which
+    // write out[d * stride + i]; values.equals(feature) says whether it is categorical, and
+    // values.halves(feature) which key its halves have (R22). Valid is a candidate with at least α
+    // > 0 estimation points on both sides (R6); the best has the largest gain and was created last
+    // among equals. `above` is τ, or nothing if any gain will do.
     template <class Feature, class Values>
     Result search(std::span<const Feature> features, std::span<const std::uint32_t> split_points,
                   Tally& structure, const ListedEstimation& estimation, const Values& values,
@@ -93,8 +96,8 @@ public:
         return {true, best_};
     }
 
-    // What the last search was told of the feature that it chose; of structure points nothing if it was too
-    // much to be still there.
+    // What the last search was told of the feature that it chose; of structure points nothing if it
+    // was too much to be still there.
     struct Values {
         const float *structure, *estimation;
     };
@@ -147,7 +150,7 @@ private:
         }
     }
 
-    // -- estimation points --------------------------------------------------------------------------
+    // -- estimation points ------------------------------------------------------------------------
 
     // Those of the best feature stay where they are.
     template <class Feature, class Values>
@@ -191,8 +194,7 @@ private:
         for_each(features, values, [&](std::uint32_t feature, const float* structure) {
             thresholds_.set(structure, split_points);
             const float* estimation = ask_estimation(features, feature, values);
-            for (std::size_t j = 0; j < m_ && !any; ++j)
-                any = is_valid(estimation, thresholds_[j]);
+            for (std::size_t j = 0; j < m_ && !any; ++j) any = is_valid(estimation, thresholds_[j]);
             const std::size_t halves = any || !thresholds_.equal() ? 0 : count_halves();
             for (std::size_t b = 0; b < halves && !any; ++b)
                 any = is_half_valid(values.halves(features[feature]), halves, b, estimation);
@@ -203,8 +205,8 @@ private:
 
     // -- one feature ------------------------------------------------------------------------------
 
-    // The tally finds the best threshold of all in one pass. If it is not valid, the others are asked for one after
-    // the other.
+    // The tally finds the best threshold of all in one pass. If it is not valid, the others are
+    // asked for one after the other.
     template <class Estimate>
     void try_at_once(std::uint32_t feature, const float* structure,
                      std::span<const std::uint32_t> split_points, Estimate&& estimate) {
@@ -250,7 +252,7 @@ private:
         }
     }
 
-    // -- halves of a categorical feature (R22) -----------------------------------------------------
+    // -- halves of a categorical feature (R22) ----------------------------------------------------
 
     // They come after all split points, whose categories are the thresholds now.
     std::size_t count_halves() const {
@@ -290,7 +292,7 @@ private:
         return left;
     }
 
-    // -- the best of them -----------------------------------------------------------------------------
+    // -- the best of them -------------------------------------------------------------------------
 
     // If it is valid. Features come in order.
     bool may_be_best(const G& g, std::uint32_t j) const {

@@ -1,5 +1,5 @@
-// The thresholds of one feature in a look (R20), and which structure points are left of each (R4, R22). Nothing
-// here knows a label.
+// The thresholds of one feature in a look (R20), and which structure points are left of each (R4,
+// R22). Nothing here knows a label.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ void make_room(std::vector<T>& values, std::size_t n) {
     if (values.size() < n) values.resize(n);
 }
 
-// `G` is what the tally of a look says about a threshold. Thresholds that cannot be the best are dropped; the
-// others are *tried*, and numbered from 0 to tried() - 1.
+// `G` is what the tally of a look says about a threshold. Thresholds that cannot be the best are
+// dropped; the others are *tried*, and numbered from 0 to tried() - 1.
 template <class G>
 class Thresholds {
 public:
@@ -54,7 +54,7 @@ public:
     float operator[](std::size_t j) const { return by_split_point_[j]; }
     std::span<const float> all() const { return {by_split_point_.data(), m_}; }
 
-    // -- those that are tried -----------------------------------------------------------------------
+    // -- those that are tried ---------------------------------------------------------------------
 
     std::size_t tried() const { return n_tried_; }
     std::uint32_t split_point(std::size_t v) const { return tried_[v]; }
@@ -86,7 +86,7 @@ public:
         g_[v] = g_[n_tried_];
     }
 
-    // -- which points are left of them --------------------------------------------------------------
+    // -- which points are left of them ------------------------------------------------------------
 
     // As bits, ceil(n / 64) words for each threshold. Values are padded.
     void find_left(float* values, std::size_t n) {
@@ -102,8 +102,9 @@ public:
     const std::uint64_t* left(std::size_t v) const { return left_.data() + v * words_; }
     std::uint32_t n_left(std::size_t v) const { return n_left_[v]; }
 
-    // As the place of each point: threshold v is at place v, in ascending order. Points up to its place are left of
-    // a threshold; of a category, those at its place. tried() is the place of a point beyond all of them.
+    // As the place of each point: threshold v is at place v, in ascending order. Points up to its
+    // place are left of a threshold; of a category, those at its place. tried() is the place of a
+    // point beyond all of them.
     const std::vector<std::uint32_t>& find_places(const float* values, std::size_t n) {
         sort();
         make_room(places_, padded(n));
@@ -120,8 +121,8 @@ private:
         for (std::size_t i = 0; i < n; ++i) {
             const auto at = std::lower_bound(sorted_.begin(), end, values[i]);
             const bool is_one = at != end && *at == values[i];
-            places_[i] = static_cast<std::uint32_t>(is_one ? at - sorted_.begin()
-                                                           : end - sorted_.begin());
+            places_[i] =
+                static_cast<std::uint32_t>(is_one ? at - sorted_.begin() : end - sorted_.begin());
         }
     }
 
@@ -143,8 +144,8 @@ private:
         }
     }
 
-    std::size_t m_ = 0;    // split points
-    bool equal_ = false;   // the feature is categorical
+    std::size_t m_ = 0;   // split points
+    bool equal_ = false;  // the feature is categorical
     std::vector<float> by_split_point_;
     std::size_t n_tried_ = 0;
     std::vector<std::uint32_t> tried_;  // the first n_tried_: their split points,

@@ -1,5 +1,5 @@
-// Classes as the target: a label is one of finitely many classes, a leaf holds a histogram, and gains are information
-// gains in integers (R14).
+// Classes as the target: a label is one of finitely many classes, a leaf holds a histogram, and
+// gains are information gains in integers (R14).
 #pragma once
 
 #include <algorithm>

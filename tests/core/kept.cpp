@@ -1,5 +1,5 @@
-// What a forest keeps and what a young leaf looks at, part by part, against the rules written out plainly
-// (R19, R20). Random cases; the first that differs ends the run.
+// What a forest keeps and what a young leaf looks at, part by part, against the rules written out
+// plainly (R19, R20). Random cases; the first that differs ends the run.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -45,7 +45,7 @@ bool same(float a, float b) {
            (std::isnan(a) && std::isnan(b));
 }
 
-// -- rows -------------------------------------------------------------------------------------------
+// -- rows -----------------------------------------------------------------------------------------
 
 struct Kept {
     std::vector<float> x;
@@ -68,8 +68,8 @@ float make_value(Draws& draws) {
     }
 }
 
-void check_rows(const KeptPoints<Columns, Class>& kept, const std::vector<Kept>& all, std::uint64_t first,
-                std::uint32_t D) {
+void check_rows(const KeptPoints<Columns, Class>& kept, const std::vector<Kept>& all,
+                std::uint64_t first, std::uint32_t D) {
     std::vector<std::uint64_t> ts;
     for (std::uint64_t t = first; t < all.size(); ++t) ts.push_back(t);
     std::vector<std::uint32_t> columns{D - 1, 0, D / 2};
@@ -134,7 +134,7 @@ void test_rows(std::uint64_t seed) {
     }
 }
 
-// -- pixels -----------------------------------------------------------------------------------------
+// -- pixels ---------------------------------------------------------------------------------------
 
 void test_pixels(std::uint64_t seed) {
     Draws draws(key(seed, 2));
@@ -221,11 +221,13 @@ void test_pixels(std::uint64_t seed) {
     }
 }
 
-// -- lists ------------------------------------------------------------------------------------------
+// -- lists ----------------------------------------------------------------------------------------
 
 void test_lists(std::uint64_t seed) {
     Draws draws(key(seed, 3));
-    const std::uint64_t about = seed % 2 ? 20 : seed % 8 ? 400 : 1 << 20;  // links of two bytes, or of four
+    const std::uint64_t about = seed % 2   ? 20
+                                : seed % 8 ? 400
+                                           : 1 << 20;  // links of two bytes, or of four
     const auto W = static_cast<std::uint32_t>(1 + draws.below(about));
     const std::size_t leaves = 1 + draws.below(6);
     PointLists lists(W);
@@ -264,8 +266,8 @@ void test_lists(std::uint64_t seed) {
         std::vector<std::uint64_t> last;
         lists.read(list[other], received, last, most);
         const std::size_t left_out = at_hand.size() - std::min(most, at_hand.size());
-        CHECK(std::equal(last.begin(), last.end(), at_hand.begin() + static_cast<std::ptrdiff_t>(left_out),
-                         at_hand.end()));
+        CHECK(std::equal(last.begin(), last.end(),
+                         at_hand.begin() + static_cast<std::ptrdiff_t>(left_out), at_hand.end()));
         if (draws.below(3) == 0) {
             lists.drop_lost(list[other], received);
             plain[other].assign(at_hand.begin(), at_hand.end());
@@ -292,7 +294,8 @@ void test_lists(std::uint64_t seed) {
             plain[other].clear();
             plain[child].clear();
             for (std::size_t i = 0; i < ts.size(); ++i)
-                plain[(equal ? values[i] == 0.0f : values[i] <= 0.0f) ? other : child].push_back(ts[i]);
+                plain[(equal ? values[i] == 0.0f : values[i] <= 0.0f) ? other : child].push_back(
+                    ts[i]);
             for (const Run& side : {sides.left, sides.right})
                 for (std::size_t i = 0; i < side.count; ++i) {
                     const std::uint64_t at = points.ts(side)[i];
@@ -313,7 +316,7 @@ void test_lists(std::uint64_t seed) {
     CHECK(lists.bytes() <= 4 * std::size_t{W} + 4 * 64 + W);
 }
 
-// -- drawing some of many -----------------------------------------------------------------------------
+// -- drawing some of many -------------------------------------------------------------------------
 
 void test_shuffle(std::uint64_t seed, Shuffle& shuffle) {
     Draws size(key(seed, 4));
@@ -330,7 +333,7 @@ void test_shuffle(std::uint64_t seed, Shuffle& shuffle) {
     CHECK(draws.next() == plain_draws.next());
 }
 
-// -- looking ------------------------------------------------------------------------------------------
+// -- looking --------------------------------------------------------------------------------------
 
 struct Table {
     std::vector<std::vector<float>> structure, estimation;  // by feature and point
@@ -391,8 +394,8 @@ void test_look(std::uint64_t seed, Look<ClassTally>& look, ClassTally& tally) {
     std::vector<std::uint32_t> features(dims), split_points;
     std::iota(features.begin(), features.end(), categorical ? 1u << 31 : 0u);
     const std::size_t m = 1 + draws.below(seed % 8 ? 12 : 70);
-    Shuffle().draw(draws, static_cast<std::uint32_t>(n),
-                   static_cast<std::uint32_t>(std::min(m, n)), split_points);
+    Shuffle().draw(draws, static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(std::min(m, n)),
+                   split_points);
     const std::uint64_t alpha = 1 + draws.below(6);
     const std::optional<double> above =
         draws.below(2) ? std::optional(0.3 * draws.next()) : std::nullopt;
@@ -444,7 +447,8 @@ void test_look(std::uint64_t seed, Look<ClassTally>& look, ClassTally& tally) {
     const auto result = look.search(
         std::span<const std::uint32_t>(features), std::span<const std::uint32_t>(split_points),
         tally, ListedEstimation{n_e, weights_e},
-        ListedValues<Columns, Class>(kept, std::span(ts).first(n), std::span(ts).subspan(n), look_key),
+        ListedValues<Columns, Class>(kept, std::span(ts).first(n), std::span(ts).subspan(n),
+                                     look_key),
         alpha, above);
     CHECK(result.any_valid == any_valid);
     CHECK(result.best.has_value() == best.has_value());
@@ -456,7 +460,7 @@ void test_look(std::uint64_t seed, Look<ClassTally>& look, ClassTally& tally) {
     CHECK(result.best->g == best->g && result.best->gain == best->gain);
 }
 
-// -- long lists -------------------------------------------------------------------------------------
+// -- long lists -----------------------------------------------------------------------------------
 
 // Whether it was long enough.
 bool test_long_list(std::uint64_t seed, LongList& list) {
@@ -493,16 +497,15 @@ bool test_long_list(std::uint64_t seed, LongList& list) {
         for (std::size_t j = 0; j < split_points; ++j) row[shape.everyone(j)] += weight(i);
     }
     std::vector<std::uint64_t> counted(plain.size());
-    list.for_each_row(shape, split_points, thresholds.data(), values, equals,
-                      [&](const LongList::Row& row) {
-                          std::copy_n(row.left, shape.counters(),
-                                      counted.data() + row.label * shape.counters());
-                      });
+    list.for_each_row(
+        shape, split_points, thresholds.data(), values, equals, [&](const LongList::Row& row) {
+            std::copy_n(row.left, shape.counters(), counted.data() + row.label * shape.counters());
+        });
     CHECK(counted == plain);
     return true;
 }
 
-// -- what candidates can gain -------------------------------------------------------------------------
+// -- what candidates can gain ---------------------------------------------------------------------
 
 // G of a candidate (R14), written out. `rows`: for each label, its points left of each candidate.
 std::int64_t plain_g(const std::vector<std::vector<std::uint64_t>>& rows, std::size_t i,
@@ -573,8 +576,7 @@ int test_bounds(std::uint64_t seed) {
         if (draws.below(20)) continue;
         bounds.work_out(shape, counts, check);
         for (std::size_t i = 0; i < shape.candidates(); ++i)
-            CHECK(static_cast<std::int64_t>(check.g[i]) ==
-                  plain_g(rows, i, shape.everyone(i % m)));
+            CHECK(static_cast<std::int64_t>(check.g[i]) == plain_g(rows, i, shape.everyone(i % m)));
     }
     bounds.release(pool, shape);
     counts.release(pool, shape);
@@ -582,8 +584,8 @@ int test_bounds(std::uint64_t seed) {
     return said;
 }
 
-// The best valid candidate (R9): the last created of those with the largest gain, when points have come one after
-// the other and `Gains` were kept from some check on. How often there was one.
+// The best valid candidate (R9): the last created of those with the largest gain, when points have
+// come one after the other and `Gains` were kept from some check on. How often there was one.
 template <class Gains>
 int test_best_split(std::uint64_t seed, CheckScratch& check) {
     Draws draws(key(seed, 8));
@@ -691,8 +693,8 @@ void test_sides(std::uint64_t seed) {
     CHECK(others == bits);
 }
 
-// A leaf that settles counts a short list at once: as if its points came one after the other, and charged alike.
-// How often it had a split.
+// A leaf that settles counts a short list at once: as if its points came one after the other, and
+// charged alike. How often it had a split.
 int test_first_points(std::uint64_t seed, CandidateScratch<Columns, Classes>& scratch) {
     using Settled = Candidates<Columns, TwoStreamsEvidence<Classes, GainBounds>>;
     Draws draws(key(seed, 10));
@@ -749,8 +751,7 @@ int test_first_points(std::uint64_t seed, CandidateScratch<Columns, Classes>& sc
         CHECK(found->candidate == expected->candidate && found->g == expected->g);
         EstimationHistogram left, right, plain_left, plain_right;
         at_once->fill_children(pool, found->candidate, left, right, scratch.check);
-        plain->fill_children(plain_pool, found->candidate, plain_left, plain_right,
-                             scratch.check);
+        plain->fill_children(plain_pool, found->candidate, plain_left, plain_right, scratch.check);
         for (Class y = 0; y < classes; ++y)
             CHECK(left[y] == plain_left[y] && right[y] == plain_right[y]);
         left.release(pool);
@@ -759,13 +760,13 @@ int test_first_points(std::uint64_t seed, CandidateScratch<Columns, Classes>& sc
         plain_right.release(plain_pool);
     }
     if (chosen) {
-        // From now on structure points are counted, a row for each label, and there are bounds and their points.
+        // From now on structure points are counted, a row for each label, and there are bounds and
+        // their points.
         const std::size_t room = std::bit_ceil(std::max<std::size_t>(structure, 8));
-        const std::size_t with_gains = pool.live() -
-                                       Pool::block_size(room * (8 * shape.words() + 4)) +
-                                       Pool::block_size(classes * shape.counters()) +
-                                       Pool::block_size(8 * shape.counters()) +
-                                       Pool::block_size(shape.counters());
+        const std::size_t with_gains =
+            pool.live() - Pool::block_size(room * (8 * shape.words() + 4)) +
+            Pool::block_size(classes * shape.counters()) + Pool::block_size(8 * shape.counters()) +
+            Pool::block_size(shape.counters());
         at_once->keep_gains(pool, classes, scratch);
         CHECK(pool.live() == with_gains);
         plain->keep_gains(plain_pool, classes, scratch);

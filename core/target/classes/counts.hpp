@@ -1,12 +1,15 @@
-// What is counted of classes, and who may see it. Three kinds, three types, none of which turns into another:
+// What is counted of classes, and who may see it. Three kinds, three types, none of which turns
+// into another:
 //
 //   StructureCounts      labels of structure points per candidate: may choose a split
 //   EstimationTotals     how many estimation points per candidate, no labels: may allow a split
-//   EstimationCounts     labels of estimation points per candidate: become the children's histograms
+//   EstimationCounts     labels of estimation points per candidate: become the children's
+//   histograms
 //
-// and SharedCounts, the one stream of Saffari's forest (R18), which does all of that and proves nothing;
-// and EstimationHistogram, the labels of the estimation points of a leaf: all that may predict. The
-// independence of partition and prediction that the theorem rests on is these types and their signatures.
+// and SharedCounts, the one stream of Saffari's forest (R18), which does all of that and proves
+// nothing; and EstimationHistogram, the labels of the estimation points of a leaf: all that may
+// predict. The independence of partition and prediction that the theorem rests on is these types
+// and their signatures.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +38,8 @@ namespace riparian {
 inline constexpr std::uint64_t few_points = 16;  // that a leaf may keep in any case
 
 // The labels that each candidate's left child has counted in one stream. At first its points
-// are kept, each as a label and one bit per candidate; once that would take more room than counting,
-// they are counted, in one row of counters per class. Both answer alike.
+// are kept, each as a label and one bit per candidate; once that would take more room than
+// counting, they are counted, in one row of counters per class. Both answer alike.
 template <class Stream>
 class ClassCounts {
 public:
@@ -63,7 +66,8 @@ public:
         const std::size_t stride = shape.counters();
         if (!counted())
             riparian::prefetch(bits_ + kept_ * shape.words());
-        else if ((y + 1) * stride <= rows_.size())  // the row of a label that was never met is not there
+        else if ((y + 1) * stride <=
+                 rows_.size())  // the row of a label that was never met is not there
             rows_.prefetch(y * stride, stride);
     }
 
@@ -88,8 +92,8 @@ public:
             keep(shape, bits, y, n);
     }
 
-    // The first points, all at once, as many as may be kept: set_bits(bits) writes theirs, which has room for a
-    // multiple of 8 points.
+    // The first points, all at once, as many as may be kept: set_bits(bits) writes theirs, which
+    // has room for a multiple of 8 points.
     template <class SetBits>
     void keep_first(Pool& pool, const CandidateShape& shape, std::span<const Class> labels,
                     SetBits&& set_bits) {
@@ -112,7 +116,8 @@ public:
     // Turn kept points into counts.
     void count(Pool& pool, const CandidateShape& shape, Class n_classes) {
         if (counted()) return;
-        const std::size_t rows = kept_ ? std::max<std::size_t>(n_classes, classes(shape)) : n_classes;
+        const std::size_t rows =
+            kept_ ? std::max<std::size_t>(n_classes, classes(shape)) : n_classes;
         rows_.allocate(pool, rows * shape.counters());
         if (kept_ <= std::numeric_limits<std::uint8_t>::max())
             kernels().count_rows8(rows_.in_bytes(), shape.counters(), bits_, shape.words(), labels_,
@@ -140,8 +145,8 @@ public:
         counts.release(scratch);
     }
 
-    // The rows of the labels that were met, if their counters are of one byte; else none. Kept points, up to 255,
-    // are counted into `room` first.
+    // The rows of the labels that were met, if their counters are of one byte; else none. Kept
+    // points, up to 255, are counted into `room` first.
     std::span<const std::uint8_t* const> rows_in_bytes(
         const CandidateShape& shape, std::vector<std::uint8_t>& room,
         std::vector<const std::uint8_t*>& rows) const {
@@ -151,12 +156,13 @@ public:
                         shape.everyone(0), rows);
     }
 
-    // Kept points: their labels; and their bits, shape.words() words to each, readable up to a multiple of 8 points.
+    // Kept points: their labels; and their bits, shape.words() words to each, readable up to a
+    // multiple of 8 points.
     std::span<const Class> kept_labels() const { return {labels_, kept_}; }
     const std::uint64_t* kept_bits() const { return bits_; }
 
-    // visitor(number of a kept point, whether it is left of candidate i, whether it has met it), the last
-    // two as 0 or 1.
+    // visitor(number of a kept point, whether it is left of candidate i, whether it has met it),
+    // the last two as 0 or 1.
     template <class Visitor>
     void for_each_kept(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
                        Visitor&& visitor) const {
@@ -166,8 +172,9 @@ public:
             visitor(p, bits[i / 64] >> (i % 64) & 1, bits[everyone / 64] >> (everyone % 64) & 1);
     }
 
-    // visitor(label, how many of its points are left of candidate i, how many right of it), labels in any
-    // order, some of them perhaps more than once. No branch asks whether a kept point is on either side.
+    // visitor(label, how many of its points are left of candidate i, how many right of it), labels
+    // in any order, some of them perhaps more than once. No branch asks whether a kept point is on
+    // either side.
     template <class Visitor>
     void labels_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
                    Visitor&& visitor) const {
@@ -223,8 +230,8 @@ public:
         right.set(pool, of_right, without_zeros(of_right, n));
     }
 
-    // -- as arrays: of each leaf whether it has counted, how many points or rows, and these. Of one stream, the
-    // arrays of the first have all.
+    // -- as arrays: of each leaf whether it has counted, how many points or rows, and these. Of one
+    // stream, the arrays of the first have all.
 
     template <class State>
     static auto arrays(State& state) {
@@ -280,9 +287,8 @@ public:
         }
         rows_.allocate(pool, std::size_t{length} * shape.counters());
         for (std::size_t row = 0; row < rows_.size(); row += shape.counters())
-            for_each_counter(shape, split_points, [&](std::size_t i) {
-                rows_.add(pool, row + i, in.count.one());
-            });
+            for_each_counter(shape, split_points,
+                             [&](std::size_t i) { rows_.add(pool, row + i, in.count.one()); });
     }
 
     // The counters of one label, once points are counted and the label was met.
@@ -366,8 +372,8 @@ private:
         kept_ = room_ = 0;
     }
 
-    RIPARIAN_HOT void add_to_row(Pool& pool, const CandidateShape& shape,
-                                 const std::uint64_t* bits, Class y, Weight n) {
+    RIPARIAN_HOT void add_to_row(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
+                                 Class y, Weight n) {
         make_row(pool, shape, y);
         const std::size_t first = y * shape.counters();
         rows_.add_bits(pool, first, bits, shape.counters(), n, first + shape.everyone(0));

@@ -60,8 +60,8 @@ public:
         sums_ = nullptr;
     }
 
-    // A structure point of label y was added to the counts, n copies of it. The largest G of any candidate, for
-    // each split point, is left in `check`.
+    // A structure point of label y was added to the counts, n copies of it. The largest G of any
+    // candidate, for each split point, is left in `check`.
     template <class Stream>
     void add(Pool& pool, const CandidateShape& shape, const ClassCounts<Stream>& structure,
              const std::uint64_t* bits, Class y, Weight n, std::uint32_t split_points_so_far,
@@ -71,13 +71,14 @@ public:
         check.make_room(shape);
         structure.with_row(shape, y, [&](const auto* row) {
             left_.visit([&](const auto* left) {
-                follow(shape, row, left, points, bits, n, split_points_so_far, check.largest.data());
+                follow(shape, row, left, points, bits, n, split_points_so_far,
+                       check.largest.data());
             });
         });
     }
 
-    // No candidate, valid or not, has a gain above `min_gain`. It may say no where that is so. To be asked when a
-    // point was added, with the `largest` of it.
+    // No candidate, valid or not, has a gain above `min_gain`. It may say no where that is so. To
+    // be asked when a point was added, with the `largest` of it.
     template <class MayBeValid>
     bool none_above(double min_gain, const CandidateShape& shape, std::uint32_t split_points_so_far,
                     MayBeValid&&, const CheckScratch& check) const {
@@ -142,8 +143,8 @@ public:
     }
 
 private:
-    // What the points of a label, or all points, of which left[i] are left of candidate i, add to G; or,
-    // if `less`, take from it.
+    // What the points of a label, or all points, of which left[i] are left of candidate i, add to
+    // G; or, if `less`, take from it.
     template <class Count>
     void add_terms(const CandidateShape& shape, const Count* left, std::size_t split_points,
                    bool less) {
@@ -152,7 +153,7 @@ private:
         if constexpr (sizeof(Count) == 1)
             if (are_few(shape, everyone[0]))
                 return kernels().start_few(sums_, left, shape.dims, shape.split_points,
-                                               split_points, F.few_terms(), less);
+                                           split_points, F.few_terms(), less);
         const std::uint64_t sign = less ? ~std::uint64_t{0} : 1;
         for (std::size_t first = 0; first < shape.candidates(); first += shape.split_points)
             for (std::size_t j = 0; j < split_points; ++j) {
@@ -180,8 +181,8 @@ private:
                    [&](std::uint64_t now) { return F(now) - F(now - n); });
     }
 
-    // `step(n)`: what F(n) has grown by. Everything wraps alike, so the order does not matter. The side of a
-    // point is a coin toss, so no branch asks for it.
+    // `step(n)`: what F(n) has grown by. Everything wraps alike, so the order does not matter. The
+    // side of a point is a coin toss, so no branch asks for it.
     template <class Row, class Left, class Step>
     void follow(const CandidateShape& shape, const Row* row, const Left* left,
                 const std::uint64_t* bits, std::size_t split_points, std::int64_t* largest,
@@ -193,7 +194,8 @@ private:
             const std::size_t first = std::size_t{d} * shape.split_points;
             for (std::size_t j = 0; j < split_points; ++j) {
                 const std::size_t i = first + j;
-                const std::uint64_t right = (bits[i / 64] >> (i % 64) & 1) - 1;  // all bits, or none
+                const std::uint64_t right =
+                    (bits[i / 64] >> (i % 64) & 1) - 1;  // all bits, or none
                 const auto on_its_side = [right](std::uint64_t on_left, std::uint64_t in_all) {
                     return (on_left ^ right) - right + (in_all & right);
                 };

@@ -1,6 +1,6 @@
-// A long list of points, counted candidate by candidate: a word of bits is 64 points. Point by point it would
-// take many times as long, and a leaf whose points are all alike draws anew, and counts its list, again
-// and again (R8, R20).
+// A long list of points, counted candidate by candidate: a word of bits is 64 points. Point by
+// point it would take many times as long, and a leaf whose points are all alike draws anew, and
+// counts its list, again and again (R8, R20).
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,8 @@ public:
     // The points of one label.
     struct Row {
         Class label;
-        const std::uint64_t* left;  // their weight left of each candidate; at everyone's places, of all of them
+        const std::uint64_t*
+            left;  // their weight left of each candidate; at everyone's places, of all of them
     };
 
     // From one dimension to the next: values are asked for in groups of sixteen.
@@ -50,8 +51,9 @@ public:
         return sum;
     }
 
-    // visitor(row) for each label, of the first `split_points`. values[d * stride + i] is that of point i in dimension
-    // d, and what is past the last is overwritten; equals(d) says whether it is categorical (R22).
+    // visitor(row) for each label, of the first `split_points`. values[d * stride + i] is that of
+    // point i in dimension d, and what is past the last is overwritten; equals(d) says whether it
+    // is categorical (R22).
     template <class Equals, class Visitor>
     void for_each_row(const CandidateShape& shape, std::size_t split_points,
                       const float* thresholds, std::span<float> values, Equals&& equals,

@@ -1,5 +1,6 @@
-// What a leaf remembers of its estimation points, several times over: histograms that fade at different
-// rates (R23). And how far a tree trusts each, by how well it has predicted the tree's structure points.
+// What a leaf remembers of its estimation points, several times over: histograms that fade at
+// different rates (R23). And how far a tree trusts each, by how well it has predicted the tree's
+// structure points.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,8 @@ inline constexpr std::size_t most_memories = 8;
 // One number per memory.
 using PerMemory = std::array<double, most_memories>;
 
-// The memories F_j of one leaf: for each class, a number per memory. Classes past the end have none.
+// The memories F_j of one leaf: for each class, a number per memory. Classes past the end have
+// none.
 class ClassMemories {
 public:
     // Every memory fades by its factor, then the point is added to its class.
@@ -36,7 +38,8 @@ public:
         for (std::size_t i = 0; i < classes_ * width; i += width)
             for (std::size_t j = 0; j < width; ++j) {
                 const float faded = values_[i + j] * factors[j];
-                // What is as good as nothing is nothing: the smallest numbers are slow, and would stay.
+                // What is as good as nothing is nothing: the smallest numbers are slow, and would
+                // stay.
                 values_[i + j] = faded < nothing ? 0.0f : faded;
             }
         for (std::size_t j = 0; j < width; ++j) values_[y * width + j] += static_cast<float>(n);

@@ -19,16 +19,16 @@ public:
     using TreeAnswer = std::int64_t;
 
     ClassOrder() = default;
-    // `rank[k]` is the place of class k, for each class that has arrived, among `n_classes`, of which some may not
-    // have arrived yet.
+    // `rank[k]` is the place of class k, for each class that has arrived, among `n_classes`, of
+    // which some may not have arrived yet.
     ClassOrder(std::vector<std::uint32_t> rank, std::size_t n_classes)
         : rank_(std::move(rank)), n_classes_(n_classes) {}
 
     // Numbers in the answer of a forest.
     std::size_t outputs() const { return n_classes_; }
 
-    // A row of sums: a number per class that has arrived, the trees that did not abstain, and nothing
-    // up to a multiple of four.
+    // A row of sums: a number per class that has arrived, the trees that did not abstain, and
+    // nothing up to a multiple of four.
     std::size_t row_width() const { return rank_.size() / 4 * 4 + 4; }
     std::uint32_t voters(const std::int64_t* row) const {
         return static_cast<std::uint32_t>(row[rank_.size()]);

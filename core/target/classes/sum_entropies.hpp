@@ -15,8 +15,8 @@
 
 namespace riparian {
 
-// G of some candidates, and N of every split point. for_each(visitor) calls visitor(candidate, its split
-// point) for each that is asked for.
+// G of some candidates, and N of every split point. for_each(visitor) calls visitor(candidate, its
+// split point) for each that is asked for.
 template <class Stream, class ForEach>
 void sum_entropies(const CandidateShape& shape, const ClassCounts<Stream>& structure,
                    ForEach&& for_each, CheckScratch& check) {
@@ -49,7 +49,8 @@ inline bool are_few(const CandidateShape& shape, std::uint64_t points) {
     return points < EntropyTable::few && shape.split_points <= 16;
 }
 
-// The same for some candidates from few kept points, with N of the split points of these candidates.
+// The same for some candidates from few kept points, with N of the split points of these
+// candidates.
 template <class Stream>
 void sum_entropies_of_kept(const CandidateShape& shape, const ClassCounts<Stream>& structure,
                            std::span<const Candidate> candidates, CheckScratch& check) {

@@ -1,4 +1,5 @@
-// The classes of the structure points that a leaf lists, and the information gain of a look's candidates (R14, R20).
+// The classes of the structure points that a leaf lists, and the information gain of a look's
+// candidates (R14, R20).
 #pragma once
 
 #include <algorithm>
@@ -20,8 +21,9 @@
 
 namespace riparian {
 
-// Each class that occurs has a place, unless its total weight is 1: F(0) = F(1) = 0, so such a class adds
-// nothing to G, whichever way its point goes. All of those share the place after the last.
+// Each class that occurs has a place, unless its total weight is 1: F(0) = F(1) = 0, so such a
+// class adds nothing to G, whichever way its point goes. All of those share the place after the
+// last.
 class ClassTally {
 public:
     using G = std::uint64_t;  // R14
@@ -40,8 +42,8 @@ public:
 
     std::size_t points() const { return labels_.size(); }
 
-    // R20: a look is passed over where not even a split that told all classes apart would have a gain above
-    // τ; nothing is drawn for it.
+    // R20: a look is passed over where not even a split that told all classes apart would have a
+    // gain above τ; nothing is drawn for it.
     bool can_succeed(double min_gain) const { return gain(entropy_) > min_gain; }
     double gain(G g) const { return riparian::gain(g, weight_); }
 
@@ -67,12 +69,12 @@ public:
         if (exact_) least_ = static_cast<std::int64_t>(g);
     }
 
-    // G is a sum of terms, one per class, less one of all points, each a function of how many points are on
-    // the left: for few points there is a table of them.
+    // G is a sum of terms, one per class, less one of all points, each a function of how many
+    // points are on the left: for few points there is a table of them.
     bool evaluates_at_once() const { return weights_.empty() && points() <= SideTerms::most; }
 
-    // The split point with the largest sum, the last among equals; and of each its sum, from which G follows. NaN as a
-    // threshold has G of 0, and is never valid.
+    // The split point with the largest sum, the last among equals; and of each its sum, from which
+    // G follows. NaN as a threshold has G of 0, and is never valid.
     std::size_t evaluate_at_once(const float* values, std::span<const std::uint32_t> split_points,
                                  bool equal, G* sums) {
         if (starts_.empty()) find_terms();
@@ -101,9 +103,10 @@ private:
     static constexpr std::size_t most_classes_by_masks = 64;  // a half by masks: a pass per class
     static constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 
-    // -- the classes --------------------------------------------------------------------------------
+    // -- the classes ------------------------------------------------------------------------------
 
-    // By class, and the classes as they are met. Whether one is new is a coin toss: no branch asks for it.
+    // By class, and the classes as they are met. Whether one is new is a coin toss: no branch asks
+    // for it.
     template <class WeightOf>
     void count(WeightOf&& weight_of) {
         n_classes_ = 0;
@@ -148,14 +151,15 @@ private:
         counts_.resize(places);
     }
 
-    // -- gains --------------------------------------------------------------------------------------
+    // -- gains ------------------------------------------------------------------------------------
 
     // Masks take a pass over the words per class and candidate, places one over the points.
     bool places_are_faster(std::size_t candidates) const {
         return candidates * counts_.size() > 256;
     }
 
-    // By place, one bit per point; after the last place, the bits of all points. Returns the words per mask.
+    // By place, one bit per point; after the last place, the bits of all points. Returns the words
+    // per mask.
     std::size_t make_masks() {
         const std::size_t words = (points() + 63) / 64, rows = counts_.size();
         if (!masks_.empty()) return words;
@@ -173,8 +177,8 @@ private:
         starts_.push_back(SideTerms::row(weight_));
     }
 
-    // sums_[where[i] * columns + place of point i] over all points. The last column has the classes without a place
-    // of their own.
+    // sums_[where[i] * columns + place of point i] over all points. The last column has the classes
+    // without a place of their own.
     void add_up(std::span<const std::uint32_t> where, std::size_t columns, std::size_t rows) {
         sums_.assign(rows * columns, 0);
         const auto at = [&](std::size_t i) -> std::uint64_t& {
@@ -252,25 +256,26 @@ private:
         return F(weight_) - F(left) - F(weight_ - left);
     }
 
-    // The side of a point tells no more about its class than there is to know about the side. Each F is
-    // rounded, so that G may be a little above that.
+    // The side of a point tells no more about its class than there is to know about the side. Each
+    // F is rounded, so that G may be a little above that.
     bool cannot_be_best(std::uint64_t sides) const {
         const auto slack = static_cast<std::int64_t>(4 * counts_.size() + 4);
         return exact_ && static_cast<std::int64_t>(sides) + slack < least_;
     }
 
     std::span<const Class> labels_;
-    std::span<const Weight> weights_;  // empty: all 1
+    std::span<const Weight> weights_;      // empty: all 1
     std::vector<std::uint64_t> counts_;    // n_k by place
     std::vector<std::uint64_t> by_class_;  // weights while they are counted, else 0
     std::vector<std::uint32_t> place_of_;  // by class, of those of the last labels
     std::vector<Class> classes_;           // the first n_classes_: as they are met
     std::size_t n_classes_ = 0;
-    std::uint64_t weight_ = 0;   // N
-    std::uint64_t entropy_ = 0;  // F(N) - Σ F(n_k), which is G for a split that tells the classes apart
+    std::uint64_t weight_ = 0;  // N
+    std::uint64_t entropy_ =
+        0;  // F(N) - Σ F(n_k), which is G for a split that tells the classes apart
     // Of a search:
-    bool exact_ = false;           // G alone tells which gain is larger
-    std::int64_t least_ = lowest;  // a candidate of less G is not the best
+    bool exact_ = false;                   // G alone tells which gain is larger
+    std::int64_t least_ = lowest;          // a candidate of less G is not the best
     std::vector<std::uint64_t> masks_;     // the points of each class, and all points
     std::vector<std::uint32_t> starts_;    // of the terms of each class, and of all points
     std::vector<std::uint32_t> on_left_;   // points of each class, by masks
