@@ -19,7 +19,7 @@ endif
 export CXX
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-BUILD_FILES := pyproject.toml CMakeLists.txt $(wildcard core/*.?pp core/*/*)
+BUILD_FILES := pyproject.toml CMakeLists.txt $(wildcard core/*.?pp core/*/*.?pp core/*/*/*.?pp)
 PYTHON_FILES := $(shell find src/riparian -name '*.py')
 CPP_FILES := $(shell find core tests/core -name '*.?pp')
 
@@ -116,7 +116,7 @@ sanitize: $(SANITIZED)/.stamp ## run the tests of the engine with address and un
 	$(SANITIZED_RUN) $(PYTEST) -m engine -p no:cacheprovider tests experiments/tests
 
 # The baseline kernels only: they are all the same to threads.
-build/threads: tests/core/threads.cpp $(wildcard core/*.?pp core/*/*)
+build/threads: tests/core/threads.cpp $(wildcard core/*.?pp core/*/*.?pp core/*/*/*.?pp)
 	@mkdir -p build
 	$(CXX) -std=c++20 -O1 -g -Wall -Wextra -fsanitize=thread -Icore -DRIPARIAN_KERNELS=baseline \
 	    tests/core/threads.cpp core/kernels/kernels.cpp -pthread -o $@

@@ -1,26 +1,25 @@
 // A budget of memory for a tree. What a tree is charged depends on the tree alone, so that a budget
-// changes nothing about R13: its arrays, a histogram of four bytes per class for every leaf, so that
-// counts can widen and classes arrive late, and what its active leaves hold.
+// changes nothing about R13: its arrays, what the target counts for the statistics of every leaf,
+// and what its active leaves hold.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "counts/labels.hpp"
 #include "kernels/hot.hpp"
 #include "memory/array.hpp"
 #include "memory/pool.hpp"
 #include "settings.hpp"
-#include "waiting_leaves.hpp"
 
 namespace riparian {
 
-// What the leaves of a tree are charged, and what it was worked out from. It is asked for at every point and
-// changes at few.
+// What the leaves of a tree are charged, and what it was worked out from. It is asked for at every
+// point and changes at few.
+template <class Known>
 struct ChargeOfLeaves {
     std::uint32_t leaves = 0, settled = 0, columns = 0;  // columns of the importances
-    Class n_classes = 0;
+    Known known{};                                       // about the labels
     std::uint64_t bytes = 0;
 };
 
@@ -31,8 +30,8 @@ public:
 
     Budget(Tree& tree, std::uint64_t bytes) : tree_(tree), bytes_(bytes) {}
 
-    // One more active leaf, of the size planned on average, fits with what is planned for all. A young
-    // leaf will need as much when it settles.
+    // One more active leaf, of the size planned on average, fits with what is planned for all. A
+    // young leaf will need as much when it settles.
     bool has_room() const {
         if (bytes_ == unbounded) return true;
         const std::uint64_t one = tree_.settled_ ? tree_.planned_ / tree_.settled_ : 0;
@@ -51,12 +50,12 @@ public:
     void plan(const Leaf& leaf, const std::vector<std::uint64_t>& alpha) {
         if (bytes_ == unbounded) return;
         const bool known = leaf.depth < alpha.size();  // not yet of the root
-        leaf.candidates->plan(known ? alpha[leaf.depth] : 1, tree_.n_classes());
+        leaf.candidates->plan(known ? alpha[leaf.depth] : 1, tree_.known());
         tree_.planned_ += leaf.candidates->planned();
     }
 
-    // The settled leaves with the smallest ŝ, the youngest first among equals, become inactive until
-    // a sixteenth of what the fringe may have is free. `t`: the point just learned.
+    // The settled leaves with the smallest ŝ, the youngest first among equals, become inactive
+    // until a sixteenth of what the fringe may have is free. `t`: the point just learned.
     void make_room(std::uint64_t t) {
         const std::uint64_t leaves = charge_of_leaves();
         const std::uint64_t spare = bytes_ > leaves ? (bytes_ - leaves) / 16 : std::uint64_t{0};
@@ -74,15 +73,15 @@ public:
                                           bytes_;
     }
 
-    // So many leaves fit, none of them settled, whichever columns they are split in.
+    // This many leaves fit, none of them settled, whichever columns they are split in.
     template <class Space>
     bool has_room_for_leaves(std::size_t leaves, const Space& space) const {
         if (bytes_ == unbounded) return true;
         return charge_of_leaves(leaves, 0) + tree_.growth_of_all_importances(space) <= bytes_;
     }
 
-    // Not even one leaf can collect what it takes to split: the tree has stopped growing, and goes on
-    // learning in its leaves.
+    // Not even one leaf can collect what it takes to split: the tree has stopped growing, and goes
+    // on learning in its leaves.
     void stop(std::uint64_t t) {
         for (std::uint32_t i = 0; i < tree_.leaves_.size(); ++i)
             if (tree_.leaves_[i].active()) evict(i);
@@ -90,16 +89,16 @@ public:
     }
 
     // Blocks of sizes that are not asked for any more pile up as the fringe makes way for leaves:
-    // when they are more than a thirty-second of the budget, everybody moves to a new pool. It
+    // when they are more than a thirty-second of the budget, everything moves to a new pool. It
     // changes nothing but where things lie.
     void tidy() {
         if (bytes_ == unbounded) return;
         const std::size_t waste = bytes_ / 32 + 4096;
-        if (tree_.histograms_.held() > tree_.histograms_.live() + waste) {
+        if (tree_.statistics_.held() > tree_.statistics_.live() + waste) {
             Pool fresh;
             for (Leaf& leaf : tree_.leaves_) leaf.estimation.move_to(fresh);
-            if constexpr (requires { tree_.record_.move_to(fresh); }) tree_.record_.move_to(fresh);
-            tree_.histograms_.swap(fresh);
+            tree_.record_.move_to(fresh);
+            tree_.statistics_.swap(fresh);
         }
         if (tree_.pool_.held() > tree_.pool_.live() + waste) {
             Pool fresh;
@@ -110,9 +109,7 @@ public:
     }
 
 private:
-    // The bytes of a rule's record are a function of the number of leaves alone.
-    static constexpr bool record_follows_leaves =
-        requires { decltype(Tree::record_)::bytes(std::size_t{}); };
+    static constexpr bool record_follows_leaves = Tree::Record::follows_leaves;
 
     RIPARIAN_HOT std::uint64_t charge() const { return charge_of_leaves() + tree_.pool_.live(); }
 
@@ -123,9 +120,9 @@ private:
     }
 
     RIPARIAN_HOT std::uint64_t charge_of_leaves() const {
-        const ChargeOfLeaves& last = tree_.charge_;
+        const auto& last = tree_.charge_;
         if (last.leaves != tree_.leaves_.size() || last.settled != tree_.settled_ ||
-            last.columns != tree_.importance_.size() || last.n_classes != tree_.n_classes())
+            last.columns != tree_.importance_.size() || last.known != tree_.known())
             work_out_charge();
         if constexpr (record_follows_leaves)
             return last.bytes;
@@ -136,7 +133,7 @@ private:
         const std::size_t leaves = tree_.leaves_.size();
         tree_.charge_ = {static_cast<std::uint32_t>(leaves),
                          static_cast<std::uint32_t>(tree_.settled_),
-                         static_cast<std::uint32_t>(tree_.importance_.size()), tree_.n_classes(),
+                         static_cast<std::uint32_t>(tree_.importance_.size()), tree_.known(),
                          record_follows_leaves ? charge_of_leaves(leaves, tree_.settled_)
                                                : charge_without_record(leaves, tree_.settled_)};
     }
@@ -146,13 +143,13 @@ private:
     }
     std::uint64_t charge_without_record(std::size_t leaves, std::size_t settled) const {
         return Array<typename Tree::Node>::bytes(2 * leaves - 1) + Array<Leaf>::bytes(leaves) +
-               leaves * charge_of_histogram() +
-               WaitingLeaves::bytes(leaves - settled) + tree_.importance_.bytes();
+               leaves * charge_of_statistics() + Tree::Waiting::bytes(leaves - settled) +
+               tree_.importance_.bytes();
     }
 
-    std::uint64_t charge_of_histogram() const {
-        return Pool::block_size(4 * std::size_t{tree_.n_classes()}) +
-               tree_.record_.beside_histogram(tree_.n_classes());
+    std::uint64_t charge_of_statistics() const {
+        return Tree::Target::Statistics::charge(tree_.known()) +
+               tree_.record_.bytes_per_leaf(tree_.known());
     }
 
     std::vector<std::uint32_t> settled_by_s_hat() const {
@@ -160,7 +157,7 @@ private:
         for (std::uint32_t i = 0; i < tree_.leaves_.size(); ++i)
             if (tree_.leaves_[i].settled()) settled.push_back(i);
         std::sort(settled.begin(), settled.end(), [this](std::uint32_t a, std::uint32_t b) {
-            const Ratio s_a = tree_.s_hat(a), s_b = tree_.s_hat(b);
+            const auto s_a = tree_.s_hat(a), s_b = tree_.s_hat(b);
             if (s_a < s_b || s_b < s_a) return s_a < s_b;
             return tree_.leaves_[a].node > tree_.leaves_[b].node;
         });

@@ -47,13 +47,13 @@ constexpr std::uint64_t key(Words... words) {
 // A number in [0, 1) from the top 53 bits of a word.
 constexpr double uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-// `yes` if the value is above the bound, else `no`; without a branch. SSE2 has a mask where the value is; to
-// have one elsewhere takes twice as long.
+// `yes` if the value is above the bound, else `no`; without a branch. SSE2 has a mask where the
+// value is; to have one elsewhere takes twice as long.
 inline double if_above(double value, double bound, double yes, double no) {
 #if defined(__SSE2__)
     const __m128d above = _mm_cmpgt_sd(_mm_set_sd(value), _mm_set_sd(bound));
-    return _mm_cvtsd_f64(_mm_or_pd(_mm_and_pd(above, _mm_set_sd(yes)),
-                                   _mm_andnot_pd(above, _mm_set_sd(no))));
+    return _mm_cvtsd_f64(
+        _mm_or_pd(_mm_and_pd(above, _mm_set_sd(yes)), _mm_andnot_pd(above, _mm_set_sd(no))));
 #else
     const std::uint64_t above = 0 - std::uint64_t{value > bound};
     return std::bit_cast<double>((std::bit_cast<std::uint64_t>(yes) & above) |
@@ -103,8 +103,9 @@ public:
 private:
     static constexpr double gaussian_width = 0.8577638849607068;  // sqrt(2 / e)
 
-    // The sum of several draws at one rate. Each takes one uniform more than it counts. Where one ends
-    // cannot be guessed, so no branch asks for it, and the product goes on before that is known.
+    // The sum of several draws at one rate. Each takes one uniform more than it counts. Where one
+    // ends cannot be guessed, so no branch asks for it, and the product goes on before that is
+    // known.
     std::uint64_t knuth(double limit, std::uint64_t draws) {
         if (draws == 0) return 0;
         double product = next();

@@ -17,13 +17,11 @@
 
 namespace riparian {
 
-enum class Voting { average, majority };
-
 // Points with their labels. `weights` may be null: all one.
-template <class Batch>
+template <class Batch, class Label>
 struct LabelledBlock {
     Batch batch;
-    const Class* labels;
+    const Label* labels;
     const double* weights;
 
     std::size_t size() const { return batch.size(); }
@@ -32,37 +30,40 @@ struct LabelledBlock {
     }
 };
 
-template <FeatureSpace Space, class Rule>
+template <FeatureSpace Space, class Rule, Target TargetT>
 class Forest {
 public:
+    using SpaceType = Space;
+    using Target = TargetT;
     using Batch = typename Space::Batch;
-    using Block = LabelledBlock<Batch>;
-    using Tree = riparian::Tree<Space, Rule>;
+    using Block = LabelledBlock<Batch, typename Target::Label>;
+    using Tree = riparian::Tree<Space, Rule, Target>;
+    using Order = typename Target::Order;
+    using Voting = typename Target::Voting;
+    using Shared = typename Rule::template Shared<Space, Target>;
     using State = TreeState<Space>;
     using Settings = typename Rule::Settings;
-    using SharedState = typename Rule::template SharedState<Space>;
+    using SharedState = typename Shared::State;
 
     // A reader sees all trees after the same point: the lock is held for this many at the most.
     static constexpr std::size_t block = 4096;
 
     // Trees `first_tree`, `first_tree` + 1, ... of a forest that may have more, elsewhere.
     Forest(std::size_t n_trees, std::uint64_t first_tree, Settings settings, Space space)
-        : settings_(std::move(settings)),
-          space_(std::move(space)),
-          shared_(Rule::shared(settings_, space_)) {
+        : settings_(std::move(settings)), space_(std::move(space)), shared_(settings_, space_) {
         scratch_.push_back(std::make_unique<Scratch>());
         for (std::size_t i = 0; i < n_trees; ++i) trees_.push_back(plant(first_tree + i));
     }
 
-    // The forest that was saved after so many points.
+    // The forest that was saved after this many points.
     Forest(std::uint64_t first_tree, Settings settings, Space space, std::uint64_t points,
            const std::vector<State>& trees, const SharedState& shared)
         : settings_(std::move(settings)),
           space_(std::move(space)),
-          shared_(Rule::shared(settings_, space_)),
+          shared_(settings_, space_),
           points_(points) {
         scratch_.push_back(std::make_unique<Scratch>());
-        Rule::restore_shared(shared_, shared);
+        shared_.restore(shared);
         auto context = context_of(0);
         for (std::size_t i = 0; i < trees.size(); ++i)
             trees_.push_back(std::make_unique<Tree>(first_tree + i, trees[i], context));
@@ -71,18 +72,17 @@ public:
     // Learn up to a block of points. The schedules reach as deep as the trees can get by it.
     void learn(const Block& points, std::size_t workers) {
         if (points.size() > block) throw std::logic_error("a block holds at most 4096 points");
+        static_assert(ForestRule<Rule, Forest>);
         const auto lock = lock_->write();
         workers = worthwhile(workers, points.size() * trees_.size());
         while (scratch_.size() < workers) scratch_.push_back(std::make_unique<Scratch>());
         Rule::learn(*this, points, workers);
     }
 
-    // Before the first point of a class: `rank[k]`, the place of class k in the public order, which
-    // may have classes that have not arrived yet.
-    void set_classes(std::vector<std::uint32_t> rank, std::size_t n_classes) {
+    // Before the first point of a label that the order does not have.
+    void set_order(Order order) {
         const auto lock = lock_->write();
-        rank_ = std::move(rank);
-        n_classes_ = n_classes;
+        order_ = std::move(order);
     }
     // For every depth that the next block can reach.
     void set_schedules(std::vector<std::uint64_t> alpha, std::vector<std::uint64_t> beta) {
@@ -93,7 +93,7 @@ public:
     void set_space(Space space) {
         const auto lock = lock_->write();
         space_ = std::move(space);
-        Rule::widen(shared_, space_);
+        shared_.widen(space_);
     }
     // Bytes that a tree may hold.
     void set_budget(std::uint64_t budget) {
@@ -102,45 +102,33 @@ public:
     }
 
     // R11, for up to a block of points: sums of shares over the trees, and how many trees did not
-    // abstain. `make(n_classes)` gives room: a pair of pointers, to one row per point with a column per
-    // class in the public order, and to one number per point.
+    // abstain. `make(outputs)` gives room: a pair of pointers, to one row per point with a column
+    // per output, and to one number per point.
     template <class Make>
     void predict_sums(const Batch& batch, Voting voting, std::size_t workers, Make&& make) {
         const auto lock = lock_->read();
-        const auto [sums, voters] = make(n_classes_);
-        sum_shares(batch, voting, workers,
-                   [&](std::size_t i, const std::int64_t* row, std::uint32_t n) {
-                       std::int64_t* out = sums + i * n_classes_;
-                       std::fill_n(out, n_classes_, 0);
-                       for (std::size_t k = 0; k < rank_.size(); ++k) out[rank_[k]] = row[k];
-                       voters[i] = n;
-                   });
+        const auto [sums, voters] = make(order_.outputs());
+        sum_answers(batch, voting, workers, [&](std::size_t i, const std::int64_t* row) {
+            order_.write_sums(row, sums + i * order_.outputs());
+            voters[i] = order_.voters(row);
+        });
     }
 
-    // The same, divided. `make(n_classes)` gives room for the probabilities.
+    // The same, divided: of classes, probabilities. `make(outputs)` gives room.
     template <class Make>
-    void predict_proba(const Batch& batch, Voting voting, std::size_t workers, Make&& make) {
+    void predict(const Batch& batch, Voting voting, std::size_t workers, Make&& make) {
         const auto lock = lock_->read();
-        double* out = make(n_classes_);
-        const double uniform_share = 1.0 / static_cast<double>(n_classes_);
-        sum_shares(batch, voting, workers,
-                   [&](std::size_t i, const std::int64_t* row, std::uint32_t n) {
-                       double* proba = out + i * n_classes_;
-                       std::fill_n(proba, n_classes_, n ? 0.0 : uniform_share);
-                       if (n == 0) return;
-                       const auto whole = static_cast<double>(n * whole_share);
-                       for (std::size_t k = 0; k < rank_.size(); ++k)
-                           proba[rank_[k]] = static_cast<double>(row[k]) / whole;
-                   });
+        double* out = make(order_.outputs());
+        sum_answers(batch, voting, workers, [&](std::size_t i, const std::int64_t* row) {
+            order_.write(row, out + i * order_.outputs());
+        });
     }
 
-    // The class of each tree in the public order, -1 where the tree abstains; one row per point.
-    void predict_trees(const Batch& batch, std::int64_t* out) {
+    // What each tree answers; one row per point.
+    void predict_trees(const Batch& batch, typename Order::TreeAnswer* out) {
         const auto lock = lock_->read();
         for_each_leaf(batch, [&](std::size_t point, std::size_t tree, std::uint32_t node) {
-            const auto& answer = trees_[tree]->answer_at(node);
-            out[point * trees_.size() + tree] =
-                answer.total() ? std::int64_t{rank_[answer.argmax(rank_)]} : -1;
+            out[point * trees_.size() + tree] = order_.tree_answer(trees_[tree]->answer_at(node));
         });
     }
 
@@ -181,8 +169,9 @@ public:
         return largest;
     }
 
-    // Around a fork: nobody learns or reads in between, so the child finds a whole forest. The lock
-    // knows its thread by a number that is another one in the child, which therefore takes a new one.
+    // Around a fork: no thread learns or reads in between, so the child finds a whole forest. The
+    // lock knows its thread by a number that is another one in the child, which therefore takes a
+    // new one.
     void hold() { held_ = lock_->write(); }
     void let_go() { held_.unlock(); }
     void let_go_in_child() {
@@ -207,17 +196,18 @@ public:
         return points_;
     }
     std::size_t n_trees() const { return trees_.size(); }
-    std::size_t n_classes() {
+    std::size_t outputs() {
         const auto lock = lock_->read();
-        return n_classes_;
+        return order_.outputs();
     }
 
 private:
     friend Rule;
+    friend RuleDefaults;
     friend Looking<Rule>;
-    using Scratch = typename Rule::template Scratch<Space>;
+    using Scratch = typename Rule::template Scratch<Space, Target>;
 
-    // -- for the rule, which has the lock -----------------------------------------------------------
+    // -- for the rule, which has the lock ---------------------------------------------------------
 
     const Settings& settings() const { return settings_; }
     auto& shared() { return shared_; }
@@ -246,15 +236,16 @@ private:
         return depth;
     }
 
-    // -----------------------------------------------------------------------------------------------
+    // ---------------------------------------------------------------------------------------------
 
     typename Tree::Context context_of(std::size_t worker) {
-        return {settings_, space_, rank_, shared_, *scratch_[worker]};
+        return {settings_, space_, order_, shared_, *scratch_[worker]};
     }
 
-    // Points whose sums stay in the cache while tree after tree adds to them, and rows in the next one.
+    // Points whose sums stay in the cache while tree after tree adds to them, and rows in the next
+    // one.
     std::size_t tile_size(const Batch& batch) const {
-        std::size_t most = (1 << 19) / (8 * row_width());
+        std::size_t most = (1 << 19) / (8 * order_.row_width());
         if constexpr (Space::columns)
             most = std::min(most, (1 << 21) / (4 * (batch.columns() + 1)));
         return std::clamp<std::size_t>(most, 64, block);
@@ -263,7 +254,8 @@ private:
     // work(tile, number of its first point), on threads.
     template <class Work>
     void in_tiles(const Batch& batch, std::size_t workers, Work&& work) const {
-        const std::size_t points = std::min(tile_size(batch), (batch.size() + workers - 1) / workers);
+        const std::size_t points =
+            std::min(tile_size(batch), (batch.size() + workers - 1) / workers);
         const std::size_t tiles = points ? (batch.size() + points - 1) / points : 0;
         parallel(workers, tiles, [&](std::size_t, std::size_t i) {
             const std::size_t first = i * points;
@@ -283,20 +275,18 @@ private:
         }
     }
 
-    // visitor(point, sums of shares by class in order of arrival, trees that did not abstain).
+    // visitor(point, its row of sums over the trees).
     //
-    // Threads share out the trees, because some work is done once for a tree and a tile; or, where there
-    // are few trees, the points.
+    // Threads share out the trees, because some work is done once for a tree and a tile; or, where
+    // there are few trees, the points.
     template <class Visitor>
-    void sum_shares(const Batch& batch, Voting voting, std::size_t workers,
-                    Visitor&& visitor) const {
+    void sum_answers(const Batch& batch, Voting voting, std::size_t workers,
+                     Visitor&& visitor) const {
         workers = worthwhile(workers, batch.size() * trees_.size());
         const bool by_trees = trees_.size() >= 4 * workers;
         in_tiles(batch, by_trees ? 1 : workers, [&](const Batch& points, std::size_t first) {
             sum_tile(points, voting, by_trees ? workers : 1,
-                     [&](std::size_t i, const std::int64_t* row, std::uint32_t n) {
-                         visitor(first + i, row, n);
-                     });
+                     [&](std::size_t i, const std::int64_t* row) { visitor(first + i, row); });
         });
     }
 
@@ -306,7 +296,7 @@ private:
         Tile<Space> tile{points};
         const auto by_leaf = [&](const auto& tree) { return 2 * tree->n_leaves() <= tile.size(); };
         if (std::any_of(trees_.begin(), trees_.end(), by_leaf)) tile.make_keys(trees_.size());
-        const std::size_t width = row_width();
+        const std::size_t width = order_.row_width();
         std::vector<TilePart<Space>> parts;
         for (std::size_t worker = 0; worker < workers; ++worker) parts.emplace_back(tile, width);
         parallel(workers, trees_.size(), [&](std::size_t worker, std::size_t i) {
@@ -318,40 +308,24 @@ private:
         std::vector<std::int64_t>& sums = parts[0].sums;
         for (std::size_t worker = 1; worker < workers; ++worker)
             for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += parts[worker].sums[i];
-        for (std::size_t i = 0; i < tile.size(); ++i) {
-            const std::int64_t* row = sums.data() + i * width;
-            visitor(i, row, static_cast<std::uint32_t>(row[rank_.size()]));
-        }
-    }
-
-    // A row of sums: a number per class that has arrived, the trees that did not abstain, and nothing
-    // up to a multiple of four.
-    std::size_t row_width() const { return rank_.size() / 4 * 4 + 4; }
-
-    void add_answer(const Tree& tree, std::uint32_t leaf, Voting voting, std::int64_t* row) const {
-        const auto& answer = tree.answer_of(leaf);
-        if (answer.total() == 0) return;
-        if (voting == Voting::average)
-            answer.add_shares(row);
-        else
-            row[answer.argmax(rank_)] += whole_share;
-        ++row[rank_.size()];
+        for (std::size_t i = 0; i < tile.size(); ++i) visitor(i, sums.data() + i * width);
     }
 
     // Many points: what a leaf answers is worked out once.
     void add_by_leaf(const Tree& tree, TilePart<Space>& part, std::size_t n_points,
                      Voting voting) const {
         const std::size_t n_leaves = tree.n_leaves();
-        part.answers.work_out(n_leaves, row_width(), [&](std::uint32_t leaf, std::int64_t* row) {
-            if (leaf + 8 < n_leaves) tree.answer_of(leaf + 8).prefetch();
-            add_answer(tree, leaf, voting, row);
-        });
+        part.answers.work_out(n_leaves, order_.row_width(),
+                              [&](std::uint32_t leaf, std::int64_t* row) {
+                                  if (leaf + 8 < n_leaves) tree.answer_of(leaf + 8).prefetch();
+                                  order_.add(tree.answer_of(leaf), voting, row);
+                              });
         part.answers.add_to(part.sums.data(), part.leaves(tree), n_points);
     }
 
     void add_by_point(const Tree& tree, const Batch& batch, Voting voting,
                       std::int64_t* sums) const {
-        const std::size_t width = row_width();
+        const std::size_t width = order_.row_width();
         typename Tree::Lanes at;
         for (std::size_t first = 0; first < batch.size(); first += at.size()) {
             const std::size_t n = std::min(at.size(), batch.size() - first);
@@ -359,7 +333,7 @@ private:
             for (std::size_t i = 0; i < n; ++i) tree.prefetch_leaf(at[i]);
             for (std::size_t i = 0; i < n; ++i) tree.answer_at(at[i]).prefetch();
             for (std::size_t i = 0; i < n; ++i)
-                add_answer(tree, tree.leaf_at(at[i]), voting, sums + (first + i) * width);
+                order_.add(tree.answer_at(at[i]), voting, sums + (first + i) * width);
         }
     }
 
@@ -367,10 +341,9 @@ private:
     std::unique_lock<std::shared_mutex> held_;  // during a fork
     Settings settings_;
     Space space_;
-    typename Rule::template Shared<Space> shared_;  // what all trees read
-    std::uint64_t points_ = 0;                      // t: points of positive weight received
-    std::vector<std::uint32_t> rank_;  // of each class that has arrived, in the public order
-    std::size_t n_classes_ = 0;        // in the public order
+    Shared shared_;             // what all trees read
+    std::uint64_t points_ = 0;  // t: points of positive weight received
+    Order order_;               // what is known about labels
     std::vector<std::unique_ptr<Tree>> trees_;
     std::vector<std::unique_ptr<Scratch>> scratch_;  // one per thread
 };

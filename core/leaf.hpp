@@ -3,14 +3,14 @@
 
 #include <cstdint>
 
-#include "counts/histogram.hpp"
 #include "split/candidates.hpp"
 
 namespace riparian {
 
 template <class Candidates>
 struct Leaf {
-    EstimationHistogram estimation;    // Y^e(A) over the lifetime of the cell
+    // What predicts, over the lifetime of the cell: of classes, Y^e(A).
+    typename Candidates::Target::Statistics estimation;
     Candidates* candidates = nullptr;  // while active
     std::uint64_t born = 0;            // E0: estimation points of the tree when it began
     std::uint32_t node = 0;            // its number, in order of creation

@@ -9,8 +9,8 @@
 
 namespace riparian {
 
-// One shuffle after the other. What a shuffle has moved goes back to its place, so that the next one
-// costs as many steps as it draws, however many there are to draw from.
+// One shuffle after the other. What a shuffle has moved goes back to its place, so that the next
+// one costs as many steps as it draws, however many there are to draw from.
 class Shuffle {
 public:
     // `count` of the numbers below n, in the order they are drawn.

@@ -1,5 +1,5 @@
-// A tree as flat arrays, and back. All that can be derived (sums, widths, the order of the heap) is left
-// out and made again, so that a forest that comes back is the same in every bit and byte.
+// A tree as flat arrays, and back. All that can be derived (sums, widths, the order of the heap) is
+// left out and made again, so that a forest that comes back is the same in every bit and byte.
 #pragma once
 
 #include <algorithm>
@@ -18,144 +18,7 @@ namespace riparian {
 
 inline constexpr std::array growth_names{"structure_arrivals", "growth", "bound"};
 
-// Where the counts of one stream go.
-struct CountsArrays {
-    std::vector<Byte>& counted;
-    std::vector<Word>&length, &label;
-    std::vector<Long>&bits, &count;
-};
-
-// Of both streams; of one stream, the first has all.
-struct EvidenceArrays {
-    CountsArrays structure, estimation;
-
-    template <class Space>
-    explicit EvidenceArrays(TreeState<Space>& s)
-        : structure{array<"structure_counted">(s), array<"structure_length">(s),
-                    array<"structure_label">(s), array<"structure_bits">(s),
-                    array<"structure_count">(s)},
-          estimation{array<"estimation_counted">(s), array<"estimation_length">(s),
-                     array<"estimation_label">(s), array<"estimation_bits">(s),
-                     array<"estimation_count">(s)} {}
-};
-
-// Reads one array after the other from its beginning.
-template <class T>
-class Reader {
-public:
-    explicit Reader(const std::vector<T>& values) : next_(values.data()) {}
-    T one() { return *next_++; }
-    T peek() const { return *next_; }
-    const T* many(std::size_t n) {
-        const T* first = next_;
-        next_ += n;
-        return first;
-    }
-
-private:
-    const T* next_;
-};
-
-struct CountsReader {
-    Reader<Byte> counted;
-    Reader<Word> length, label;
-    Reader<Long> bits, count;
-};
-
-struct EvidenceReader {
-    CountsReader structure, estimation;
-
-    template <class Space>
-    explicit EvidenceReader(const TreeState<Space>& s)
-        : structure{Reader(array<"structure_counted">(s)), Reader(array<"structure_length">(s)),
-                    Reader(array<"structure_label">(s)), Reader(array<"structure_bits">(s)),
-                    Reader(array<"structure_count">(s))},
-          estimation{Reader(array<"estimation_counted">(s)), Reader(array<"estimation_length">(s)),
-                     Reader(array<"estimation_label">(s)), Reader(array<"estimation_bits">(s)),
-                     Reader(array<"estimation_count">(s))} {}
-};
-
-template <class T>
-void append(std::vector<T>& out, const T* first, std::size_t n) {
-    out.insert(out.end(), first, first + n);
-}
-
-// The counters of the split points that are there, in a row of all: visitor(place in the row).
-template <class Visitor>
-void for_each_counter(const CandidateShape& shape, std::uint32_t split_points, Visitor&& visitor) {
-    for (std::size_t d = 0; d <= shape.dims; ++d)
-        for (std::size_t j = 0; j < split_points; ++j) visitor(d * shape.split_points + j);
-}
-
-template <class Stream>
-void Counts<Stream>::save(const CandidateShape& shape, std::uint32_t split_points,
-                          CountsArrays out) const {
-    out.counted.push_back(counted());
-    out.length.push_back(counted() ? static_cast<std::uint32_t>(rows_.size() / shape.counters())
-                                   : kept_);
-    append(out.label, labels_, kept_);
-    append(out.bits, bits_, kept_ * shape.words());
-    for (std::size_t row = 0; row < rows_.size(); row += shape.counters())
-        for_each_counter(shape, split_points,
-                         [&](std::size_t i) { out.count.push_back(rows_[row + i]); });
-}
-
-template <class Stream>
-void Counts<Stream>::restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
-                             CountsReader& in) {
-    const bool was_counted = in.counted.one();
-    const std::uint32_t length = in.length.one();
-    if (!was_counted) {
-        make_room(pool, shape, length);
-        for (std::uint32_t i = 0; i < length; ++i)
-            keep(shape, in.bits.many(shape.words()), in.label.one(), 1);
-        return;
-    }
-    rows_.allocate(pool, std::size_t{length} * shape.counters());
-    for (std::size_t row = 0; row < rows_.size(); row += shape.counters())
-        for_each_counter(shape, split_points, [&](std::size_t i) {
-            rows_.add(pool, row + i, in.count.one());
-        });
-}
-
-inline void EstimationTotals::restore(Pool& pool, const CandidateShape& shape,
-                                      const EstimationCounts& estimation) {
-    estimation.add_to(pool, shape, left_);
-}
-
-template <class Gains>
-void TwoStreamsEvidence<Gains>::save(const CandidateShape& shape, std::uint32_t split_points,
-                                     EvidenceArrays& out) const {
-    structure_.save(shape, split_points, out.structure);
-    estimation_.save(shape, split_points, out.estimation);
-}
-
-template <class Gains>
-void TwoStreamsEvidence<Gains>::restore(Pool& pool, const CandidateShape& shape,
-                                        std::uint32_t split_points, bool summed, EvidenceReader& in,
-                                        CheckScratch& check) {
-    structure_.restore(pool, shape, split_points, in.structure);
-    estimation_.restore(pool, shape, split_points, in.estimation);
-    totals_.restore(pool, shape, estimation_);
-    if (!summed) return;
-    check.valid = {};  // nobody is asked for
-    gains_.work_out(shape, structure_, check);
-    gains_.keep(pool, shape, structure_, split_points, check);
-}
-
-inline void OneStreamEvidence::save(const CandidateShape& shape, std::uint32_t split_points,
-                                    EvidenceArrays& out) const {
-    counts_.save(shape, split_points, out.structure);
-}
-
-inline void OneStreamEvidence::restore(Pool& pool, const CandidateShape& shape,
-                                       std::uint32_t split_points, bool summed, EvidenceReader& in,
-                                       CheckScratch& check) {
-    counts_.restore(pool, shape, split_points, in.structure);
-    if (summed) sums_.keep(pool, shape, counts_, split_points, check);
-}
-
-template <class Space>
+template <class Space, class Evidence>
 struct CandidatesReader {
     explicit CandidatesReader(const TreeState<Space>& s)
         : next_look(array<"next_look">(s)),
@@ -176,19 +39,19 @@ struct CandidatesReader {
     Reader<typename Space::Feature> candidate_dims;
     Reader<Long> born;
     Reader<float> thresholds;
-    EvidenceReader evidence;
+    typename Evidence::Reader evidence;
 
     // A young leaf has none. (Where there was no column yet, a settled one has candidates in none.)
     bool are_there() const { return next_look.peek() == 0; }
     void skip() {
-        next_look.one(), attempt.one(), dims.one(), split_points.one(), received.one(), planned.one(), summed.one();
-        for (CountsReader* stream : {&evidence.structure, &evidence.estimation})
-            stream->counted.one(), stream->length.one();
+        next_look.one(), attempt.one(), dims.one(), split_points.one(), received.one(),
+            planned.one(), summed.one();
+        evidence.skip();
     }
 };
 
 // The place of a young leaf among the active ones, which has no candidates.
-template <class Space>
+template <class Evidence, class Space>
 void save_young(TreeState<Space>& out, std::uint32_t attempt) {
     array<"attempt">(out).push_back(attempt);
     array<"dims">(out).push_back(0);
@@ -196,11 +59,7 @@ void save_young(TreeState<Space>& out, std::uint32_t attempt) {
     array<"received">(out).push_back(0);
     array<"planned">(out).push_back(0);
     array<"summed">(out).push_back(0);
-    EvidenceArrays evidence(out);
-    for (CountsArrays* stream : {&evidence.structure, &evidence.estimation}) {
-        stream->counted.push_back(0);
-        stream->length.push_back(0);
-    }
+    Evidence::save_none(out);
 }
 
 template <class Space, class Evidence>
@@ -217,14 +76,13 @@ void Candidates<Space, Evidence>::save(TreeState<Space>& out) const {
     for (std::uint32_t d = 0; d < shape_.dims; ++d)
         append(array<"split_threshold">(out), thresholds() + std::size_t{d} * shape_.split_points,
                split_points_so_far_);
-    EvidenceArrays evidence(out);
-    evidence_.save(shape_, split_points_so_far_, evidence);
+    evidence_.save(shape_, split_points_so_far_, out);
 }
 
 template <class Space, class Evidence>
 Candidates<Space, Evidence>* Candidates<Space, Evidence>::restored(
-    Pool& pool, const Space& space, std::uint32_t split_points, CandidatesReader<Space>& in,
-    CandidateScratch<Space>& scratch) {
+    Pool& pool, const Space& space, std::uint32_t split_points,
+    CandidatesReader<Space, Evidence>& in, Scratch& scratch) {
     in.next_look.one();
     const std::uint32_t dims = in.dims.one(), so_far = in.split_points.one();
     const Feature* drawn = in.candidate_dims.many(dims);
@@ -243,7 +101,7 @@ Candidates<Space, Evidence>* Candidates<Space, Evidence>::restored(
     return made;
 }
 
-// What the rules record, beside the nodes and leaves.
+// What the rules record, besides the nodes and leaves.
 
 template <class Tree>
 void TwoStreams::save(const Tree& tree, typename Tree::State& out) {
@@ -251,18 +109,16 @@ void TwoStreams::save(const Tree& tree, typename Tree::State& out) {
         if (node.inner()) continue;
         const auto& leaf = tree.leaves_[node.leaf];
         if (leaf.active()) continue;
-        array<"key_over">(out).push_back(tree.waiting_.key(leaf.place).over);
-        array<"key_under">(out).push_back(tree.waiting_.key(leaf.place).under);
+        tree.waiting_.key(leaf.place).save(out);
     }
 }
 
 template <class Tree>
 void TwoStreams::restore(Tree& tree, const typename Tree::State& in, typename Tree::Context&) {
-    Reader over(array<"key_over">(in)), under(array<"key_under">(in));
+    typename Tree::Target::Priority::Reader priority(in);
     const auto& active = array<"leaf_active">(in);
     for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i)
-        if (!active[i])
-            tree.waiting_.push({{over.one(), under.one()}, tree.leaves_[i].node, i}, tree.moved());
+        if (!active[i]) tree.waiting_.push({priority.one(), tree.leaves_[i].node, i}, tree.moved());
 }
 
 // From point `first` on. listed(stream, weight) of each.
@@ -311,7 +167,7 @@ void Keeping::save(const Tree& tree, typename Tree::State& out) {
 template <class Tree>
 void Keeping::restore(Tree& tree, const typename Tree::State& in, typename Tree::Context& context) {
     TwoStreams::restore(tree, in, context);
-    Record& record = tree.record_;
+    auto& record = tree.record_;
     restore_growth(record, in);
     record.leaves.resize(tree.leaves_.size());
     Reader next(array<"next_look">(in)), attempt(array<"attempt">(in));
@@ -327,15 +183,15 @@ void Keeping::restore(Tree& tree, const typename Tree::State& in, typename Tree:
     for (const std::uint32_t leaf : lost) PointLists::set_lost(record.leaves[leaf].structure);
 }
 
-// The points at hand go their way once more.
+// The kept points go their way once more.
 template <class Tree>
 void Keeping::list_again(Tree& tree, typename Tree::Context& context) {
-    Record& record = tree.record_;
+    auto& record = tree.record_;
     record.lost_estimation = tree.totals_.estimation_points;
     const auto listed = [&](Stream stream, Weight n) {
         if (stream == Stream::estimation) record.lost_estimation -= n;
     };
-    list_points(tree, context.shared.first_at_hand(), context, listed);
+    list_points(tree, context.shared.first_kept(), context, listed);
 }
 
 inline constexpr std::array window_names{"received", "buckets", "replacements"};
@@ -343,7 +199,7 @@ inline constexpr std::array window_names{"received", "buckets", "replacements"};
 template <class Tree>
 void Adaptive::save(const Tree& tree, typename Tree::State& out) {
     TwoStreams::save(tree, out);
-    const Record& record = tree.record_;
+    const auto& record = tree.record_;
     save_growth(record, out);
     std::uint64_t buckets = 0;
     record.detector.for_each_bucket([&](std::size_t row, const Adwin::Bucket& bucket) {
@@ -354,15 +210,14 @@ void Adaptive::save(const Tree& tree, typename Tree::State& out) {
     });
     array<"window">(out) = {record.detector.received(), buckets, record.replaced.size()};
     array<"window_sums">(out) = {record.detector.total(), record.detector.variance()};
-    append(array<"evidence">(out), record.trust.evidence().data(), record.trust.memories());
+    record.trust.save(out);
     array<"replaced">(out) = record.replaced;
     for (const auto& node : tree.nodes_) {
         if (node.inner()) continue;
-        const ListedLeaf& leaf = record.leaves[node.leaf];
+        const auto& leaf = record.leaves[node.leaf];
         array<"structure_arrivals">(out).push_back(leaf.structure.count);
         array<"estimation_arrivals">(out).push_back(leaf.estimation.count);
-        append(array<"memory">(out), leaf.memories.values(),
-               leaf.memories.classes() * record.trust.memories());
+        leaf.memories.save(out, record.trust.memories());
     }
 }
 
@@ -370,7 +225,7 @@ template <class Tree>
 void Adaptive::restore(Tree& tree, const typename Tree::State& in,
                        typename Tree::Context& context) {
     TwoStreams::restore(tree, in, context);
-    Record& record = tree.record_;
+    auto& record = tree.record_;
     restore_growth(record, in);
     record.replaced = array<"replaced">(in);
     if (!record.replaced.empty()) {
@@ -378,7 +233,7 @@ void Adaptive::restore(Tree& tree, const typename Tree::State& in,
                         context.settings);
         tree.planted_ = record.replaced.back();
     }
-    record.trust.restore(array<"evidence">(in).data());
+    record.trust.restore(in);
     const auto& sums = array<"window_sums">(in);
     record.detector.restore(array<"window">(in)[0], sums[0], sums[1]);
     Reader row(array<"bucket_row">(in));
@@ -388,15 +243,14 @@ void Adaptive::restore(Tree& tree, const typename Tree::State& in,
 
     record.leaves.resize(tree.leaves_.size());
     list_again(tree, context);
-    const std::size_t width = record.trust.memories();
-    Reader memory(array<"memory">(in));
+    typename Tree::Target::Memories::Reader memory(in);
     Reader next(array<"next_look">(in)), attempt(array<"attempt">(in));
     for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i) {
-        ListedLeaf& leaf = record.leaves[i];
+        auto& leaf = record.leaves[i];
         leaf.structure.count = array<"structure_arrivals">(in)[i];
         leaf.estimation.count = array<"estimation_arrivals">(in)[i];
-        const auto classes = static_cast<Class>(tree.leaves_[i].estimation.size());
-        leaf.memories.restore(tree.histograms_, width, memory.many(classes * width), classes);
+        leaf.memories.restore(tree.statistics_, record.trust.memories(), memory,
+                              tree.leaves_[i].estimation);
         if (!array<"leaf_active">(in)[i]) continue;
         tree.leaves_[i].next = next.one();
         leaf.attempt = attempt.one();
@@ -405,7 +259,7 @@ void Adaptive::restore(Tree& tree, const typename Tree::State& in,
 
 template <class Tree>
 void Adaptive::list_again(Tree& tree, typename Tree::Context& context) {
-    const std::uint64_t first = std::max(context.shared.first_at_hand(), tree.planted_);
+    const std::uint64_t first = std::max(context.shared.first_kept(), tree.planted_);
     list_points(tree, first, context, [](Stream, Weight) {});
 }
 
@@ -426,12 +280,12 @@ void OneStream::restore(Tree& tree, const typename Tree::State& in,
     tree.record_.errors = bag[3];
 }
 
-template <FeatureSpace Space, class Rule>
-TreeState<Space> Tree<Space, Rule>::save() const {
+template <FeatureSpace Space, class Rule, Target TargetT>
+TreeState<Space> Tree<Space, Rule, TargetT>::save() const {
     State out;
     array<"growth">(out).resize(growth_names.size());  // zeros, unless the rule says otherwise
     for (const auto& [name, total] : total_names) array<"totals">(out).push_back(totals_.*total);
-    append(array<"importance">(out), importance_.data(), importance_.size());
+    append(Target::importances(out), importance_.data(), importance_.size());
     for (const Node& node : nodes_) {
         array<"feature">(out).push_back(Space::saved(node.feature));
         array<"threshold">(out).push_back(node.threshold);
@@ -444,28 +298,27 @@ TreeState<Space> Tree<Space, Rule>::save() const {
         array<"leaf_depth">(out).push_back(leaf.depth);
         array<"leaf_born">(out).push_back(leaf.born);
         array<"leaf_active">(out).push_back(leaf.active());
-        array<"leaf_classes">(out).push_back(static_cast<Word>(leaf.estimation.size()));
-        for (Class y = 0; y < leaf.estimation.size(); ++y)
-            array<"histogram">(out).push_back(leaf.estimation[y]);
+        leaf.estimation.save(out);
         if (!leaf.active()) continue;
         array<"next_look">(out).push_back(leaf.next);
         array<"had_lost">(out).push_back(leaf.young() && Rule::has_lost(*this, node.leaf));
         if (leaf.settled())
             leaf.candidates->save(out);
         else
-            save_young(out, Rule::attempt_of(*this, node.leaf));
+            save_young<typename Rule::template Evidence<Space, Target>>(
+                out, Rule::attempt_of(*this, node.leaf));
     }
     Rule::save(*this, out);
     return out;
 }
 
-template <FeatureSpace Space, class Rule>
-Tree<Space, Rule>::Tree(std::uint64_t number, const State& in, Context& context)
+template <FeatureSpace Space, class Rule, Target TargetT>
+Tree<Space, Rule, TargetT>::Tree(std::uint64_t number, const State& in, Context& context)
     : planted_(0), record_(context.settings) {
     set_number(number, context.settings);
     for (std::size_t i = 0; i < total_names.size(); ++i)
         totals_.*total_names[i].second = array<"totals">(in)[i];
-    const auto& importance = array<"importance">(in);
+    const auto& importance = Target::importances(in);
     importance_.resize(importance.size());
     std::copy(importance.begin(), importance.end(), importance_.begin());
 
@@ -477,8 +330,8 @@ Tree<Space, Rule>::Tree(std::uint64_t number, const State& in, Context& context)
     for (const Node& node : nodes_) learn_to_ask(node.feature, node.threshold);
     leaves_.resize(array<"leaf_node">(in).size());
 
-    Reader histogram(array<"histogram">(in));
-    CandidatesReader<Space> candidates(in);
+    typename Target::Statistics::Reader statistics(in);
+    CandidatesReader<Space, typename Rule::template Evidence<Space, Target>> candidates(in);
     for (std::uint32_t i = 0; i < leaves_.size(); ++i) {
         Leaf& leaf = leaves_[i];
         leaf.node = array<"leaf_node">(in)[i];
@@ -487,17 +340,15 @@ Tree<Space, Rule>::Tree(std::uint64_t number, const State& in, Context& context)
         depth_ = std::max(depth_, leaf.depth);
         nodes_[leaf.node].child = leaf.node;
         nodes_[leaf.node].leaf = i;
-        const Word classes = array<"leaf_classes">(in)[i];
-        leaf.estimation.restore(histograms_, histogram.many(classes), classes);
+        leaf.estimation.restore(statistics_, statistics);
         if (!array<"leaf_active">(in)[i]) continue;
         ++active_;
         if (!candidates.are_there()) {
             candidates.skip();
             continue;
         }
-        leaf.candidates =
-            Candidates::restored(pool_, context.space, context.settings.split_points, candidates,
-                                 context.scratch);
+        leaf.candidates = Candidates::restored(pool_, context.space, context.settings.split_points,
+                                               candidates, context.scratch);
         planned_ += leaf.candidates->planned();
         ++settled_;
     }

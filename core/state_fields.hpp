@@ -81,8 +81,8 @@ using TreeFields = std::tuple<
     Field<"candidate_dims", Feature, "active leaf times dims">,
     Field<"split_point_born", Long, "active leaf times split_points">,
     Field<"split_threshold", float, "active leaf times dims times split_points">,
-    // What they have counted, stream by stream; of one stream, the first has all. `counted`: it holds
-    // rows of counts, not points; `length`: so many.
+    // What they have counted, stream by stream; of one stream, the first has all. `counted`: it
+    // holds rows of counts, not points; `length`: how many.
     Field<"structure_counted", Byte, "active leaf">, Field<"structure_length", Word, "active leaf">,
     Field<"structure_label", Word, "active leaf times points">,
     Field<"structure_bits", Long, "active leaf times points times words">,
@@ -127,6 +127,28 @@ const auto& array(const TreeState<Space>& state) {
     return std::get<detail::place_of_field<name, typename TreeState<Space>::Fields>()>(state.fields)
         .values;
 }
+
+template <class T>
+void append(std::vector<T>& out, const T* first, std::size_t n) {
+    out.insert(out.end(), first, first + n);
+}
+
+// Reads one array piece by piece, from its beginning.
+template <class T>
+class Reader {
+public:
+    explicit Reader(const std::vector<T>& values) : next_(values.data()) {}
+    T one() { return *next_++; }
+    T peek() const { return *next_; }
+    const T* many(std::size_t n) {
+        const T* first = next_;
+        next_ += n;
+        return first;
+    }
+
+private:
+    const T* next_;
+};
 
 // visitor(field), in order.
 template <class State, class Visitor>

@@ -1,5 +1,6 @@
-// BuildTree of Appendix A: nodes, the way down to a leaf, and splitting. What a leaf hears and when it
-// splits is its rule's.
+// BuildTree of Appendix A: nodes, the way down to a leaf, and splitting. A tree has three
+// parameters: the feature space says what can be measured on a point, the rule which points a leaf
+// uses and when it splits, and the target what is predicted.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "rules/rule.hpp"
 #include "space/categories.hpp"
 #include "space/feature_space.hpp"
+#include "target/target.hpp"
 #include "tree_totals.hpp"
 #include "waiting_leaves.hpp"
 
@@ -30,23 +32,27 @@ struct Looking;
 template <class Rule>
 struct Regrowing;
 
-template <FeatureSpace Space, class Rule>
+template <FeatureSpace Space, class Rule, Target TargetT>
 class Tree {
 public:
+    using Target = TargetT;
+    using Label = typename Target::Label;
     using Feature = typename Space::Feature;
     using Point = typename Space::Point;
     using Batch = typename Space::Batch;
     using Settings = typename Rule::Settings;
-    using Context = riparian::Context<Space, Rule>;
-    using Candidates = riparian::Candidates<Space, typename Rule::template Evidence<Space>>;
+    using Context = riparian::Context<Space, Rule, Target>;
+    using Candidates = riparian::Candidates<Space, typename Rule::template Evidence<Space, Target>>;
     using Leaf = riparian::Leaf<Candidates>;
+    using Record = typename Rule::template Record<Target>;
+    using Waiting = WaitingLeaves<typename Target::Priority>;
     using State = TreeState<Space>;
 
     // A node that is a leaf is its own child, and both ways lead there: a descent may overshoot.
     struct Node {
         Feature feature;
         float threshold;
-        std::uint32_t child;  // the left one; the right one lies beside it
+        std::uint32_t child;  // the left one; the right one is the next
         std::uint32_t leaf;   // no_leaf for an inner node
 
         bool inner() const { return leaf == no_leaf; }
@@ -55,7 +61,7 @@ public:
     struct Cut {
         Feature feature;
         float threshold;
-        std::uint64_t g;  // G of it (R14)
+        typename Target::G g;
     };
 
     static constexpr bool columns = Space::columns;
@@ -64,7 +70,7 @@ public:
     // `planted`: the points that the forest had received before.
     Tree(std::uint64_t number, std::uint64_t planted, Context& context)
         : planted_(planted), record_(context.settings) {
-        static_assert(SplitRule<Rule, Space, Tree>);
+        static_assert(SplitRule<Rule, Tree>);
         set_number(number, context.settings);
         plant_root();
         Rule::plant(*this, context);
@@ -77,23 +83,21 @@ public:
     Tree(const Tree&) = delete;
     Tree& operator=(const Tree&) = delete;
     ~Tree() {
-        histograms_.leave_chunks();
+        statistics_.leave_chunks();
         pool_.leave_chunks();
     }
 
     // Learn a batch whose first point is the t-th of the stream. `weights` may be null: all one.
-    void learn(const Batch& batch, const Class* labels, const double* weights, std::uint64_t t,
+    void learn(const Batch& batch, const Label* labels, const double* weights, std::uint64_t t,
                Context& context) {
-        if constexpr (requires { record_.lists.prefetch(batch.size()); })
-            record_.lists.prefetch(batch.size());
+        record_.prefetch_for(batch.size());
         const std::size_t n = batch.size();
         bool looked_ahead = false;
         for (std::size_t first = 0; first < n;) {
-            if constexpr (requires { Rule::grow_ahead(*this, labels, n, t, context); })
-                if (!looked_ahead && nodes_[0].inner()) {
-                    looked_ahead = true;
-                    first += Rule::grow_ahead(*this, labels + first, n - first, t + first, context);
-                }
+            if (!looked_ahead && nodes_[0].inner()) {
+                looked_ahead = true;
+                first += Rule::grow_ahead(*this, labels + first, n - first, t + first, context);
+            }
             const std::size_t some = std::min(std::max(together, n_leaves()), n - first);
             first += learn_some(batch, first, some, labels, weights, t + first, context);
         }
@@ -102,8 +106,8 @@ public:
         Rule::tidy(*this, context.settings);
     }
 
-    // Points that go down, at the least, before the first of them is learned: while they do, nodes stay in the
-    // caches. More where there are many leaves, of which few will have split meanwhile.
+    // Points that go down, at the least, before the first of them is learned: while they do, nodes
+    // stay in the caches. More where there are many leaves, of which few will have split meanwhile.
     static constexpr std::size_t together = 256;
 
     // The node number of the leaf of each of up to `lanes` points.
@@ -129,16 +133,11 @@ public:
     bool asks_numbers() const { return asks_ == Asks::numbers; }
     void lay_out(KeyTree& out, std::size_t stride) const { out.lay_out(nodes_, stride); }
 
-    // All that predicting may see of a leaf: its histogram, unless the rule has something else.
+    // All that predicting may see of a leaf: its statistics, unless the rule has something else.
     decltype(auto) answer_at(std::uint32_t node) const { return answer_of(leaf_at(node)); }
     std::uint32_t leaf_at(std::uint32_t node) const { return nodes_[node].leaf; }
     std::size_t n_leaves() const { return leaves_.size(); }
-    decltype(auto) answer_of(std::uint32_t leaf) const {
-        if constexpr (requires { Rule::answer(*this, leaf); })
-            return Rule::answer(*this, leaf);
-        else
-            return (leaves_[leaf].estimation);
-    }
+    decltype(auto) answer_of(std::uint32_t leaf) const { return Rule::answer(*this, leaf); }
     void prefetch_leaf(std::uint32_t node) const { prefetch(&leaves_[nodes_[node].leaf]); }
 
     // The tree as arrays (see state.hpp).
@@ -146,22 +145,22 @@ public:
 
     std::uint64_t number() const { return number_; }
     std::uint64_t planted() const { return planted_; }
-    const typename Rule::Record& record() const { return record_; }
+    const Record& record() const { return record_; }
     // Σ G over the splits in each column (R14): gain times structure points.
-    const Array<std::int64_t>& importance() const { return importance_; }
+    const Array<typename Target::Importance>& importance() const { return importance_; }
     std::uint64_t depth() const { return depth_; }
 
     TreeSizes sizes() const {
         return {.leaves = leaves_.size(),
                 .active = active_,
                 .node_bytes = nodes_.bytes() + importance_.bytes(),
-                .leaf_bytes = leaves_.bytes() + record_.bytes(leaves_.size()) + histograms_.live(),
+                .leaf_bytes = leaves_.bytes() + record_.bytes(leaves_.size()) + statistics_.live(),
                 .fringe_bytes = waiting_.bytes() + pool_.live()};
     }
 
     TreeStats stats() const {
         TreeStats stats{.totals = totals_, .sizes = sizes(), .depth = depth_};
-        stats.held_bytes = histograms_.held() + pool_.held();
+        stats.held_bytes = statistics_.held() + pool_.held();
         for (const Leaf& leaf : leaves_) {
             if (!leaf.active()) continue;
             stats.young += leaf.young();
@@ -173,6 +172,7 @@ public:
 
 private:
     friend Rule;
+    friend RuleDefaults;
     friend TwoStreams;  // whose parts other rules are made of,
     friend Looking<Rule>;
     friend Regrowing<Rule>;
@@ -232,17 +232,17 @@ private:
 
     // -- learning ---------------------------------------------------------------------------------
 
-    // So many points ahead, what a point will touch is asked for, one thing behind the other: memory takes as
-    // long as learning a point, or longer.
+    // This many points ahead, what a point will touch is asked for, one thing behind the other:
+    // memory takes as long as learning a point, or longer.
     static constexpr std::size_t leaves_ahead = 12, candidates_ahead = 8, counts_ahead = 4;
 
     // Less than this is in the caches in any case.
     static constexpr std::size_t second_cache = std::size_t{1} << 19;
 
-    // How many were learned: all, unless the tree was grown anew, or another took its place. Then the others
-    // must go down again.
+    // How many were learned: all, unless the tree was rebuilt, or another took its place. Then the
+    // others must go down again.
     std::size_t learn_some(const Batch& batch, std::size_t first, std::size_t count,
-                           const Class* labels, const double* weights, std::uint64_t t,
+                           const Label* labels, const double* weights, std::uint64_t t,
                            Context& context) {
         Descent& descent = context.scratch.descent;
         descent.go_down(*this, batch, context.keys, first, count);
@@ -255,7 +255,7 @@ private:
         const auto ask_for_leaf = [&](std::size_t i) {
             if (i >= count) return;
             prefetch(&leaves_[leaves[i]]);
-            if constexpr (requires { record_.prefetch(leaves[i]); }) record_.prefetch(leaves[i]);
+            record_.prefetch(leaves[i]);
         };
         const auto ask_for_candidates = [&](std::size_t i) {
             if (i >= count) return;
@@ -265,9 +265,7 @@ private:
         };
         const auto ask_for_counts = [&](std::size_t i) {
             if (i >= count || is_near) return;
-            if constexpr (requires { Rule::prefetch(*this, leaves[i], t, Class{}, context); })
-                Rule::prefetch(*this, leaves[i], fold(stream_key, t + i), labels[first + i],
-                               context);
+            Rule::prefetch(*this, leaves[i], fold(stream_key, t + i), labels[first + i], context);
         };
         for (std::size_t i = 0; i < leaves_ahead; ++i) ask_for_leaf(i);
         for (std::size_t i = 0; i < candidates_ahead; ++i) ask_for_candidates(i);
@@ -279,16 +277,17 @@ private:
             context.received = t + i + 1;
             Rule::arrive(*this, t + i, stream_key, context);
             // Counted before anything else, so that batches and weights do not matter.
-            totals_.classes = std::max<std::uint64_t>(totals_.classes, labels[first + i] + 1);
+            Target::meet(totals_, labels[first + i]);
             const Weight n =
                 weights ? round_weight(weights[first + i], t + i, context.settings) : Weight{1};
             if (n == 0) continue;
             const Point x = batch.point(first + i);
             std::uint32_t leaf = leaves[i];
-            // A leaf that has split has left its place, and its line is nearer than that of its node.
+            // A leaf that has split has left its place, and its line is nearer than that of its
+            // node.
             if (leaves_[leaf].node != at[i]) leaf = leaf_below(at[i], x);
-            Rule::receive(*this, leaf, t + i, fold(stream_key, t + i), x,
-                          labels[first + i], n, context);
+            Rule::receive(*this, leaf, t + i, fold(stream_key, t + i), x, labels[first + i], n,
+                          context);
             if (felled != felled_) [[unlikely]]
                 return i + 1;
         }
@@ -302,12 +301,13 @@ private:
         return whole + (u < weight - static_cast<double>(whole));
     }
 
-    // Of what the leaf of a node draws when it has drawn so many times before (R13).
+    // Of what the leaf of a node draws when it has drawn `attempt` times before (R13).
     std::uint64_t key_of_draws(std::uint32_t node, std::uint64_t attempt) const {
         return fold(fold(leaf_key_, node), attempt);
     }
 
-    Class n_classes() const { return static_cast<Class>(totals_.classes); }
+    // About the labels that have arrived.
+    typename Target::Known known() const { return Target::known(totals_); }
 
     void set_number(std::uint64_t number, const Settings& settings) {
         number_ = number;
@@ -317,12 +317,12 @@ private:
     // -- splitting --------------------------------------------------------------------------------
 
     // R10: by a candidate, whose estimation counts the children start with.
-    void split(std::uint32_t index, const Choice& choice, Context& context) {
+    void split(std::uint32_t index, const Choice<typename Target::G>& choice, Context& context) {
         const Candidates& candidates = *leaves_[index].candidates;
         const std::uint32_t candidate = choice.candidate;
         Leaf left, right;
-        candidates.fill_children(histograms_, candidate, left.estimation, right.estimation,
-                                 context.scratch.labels);
+        candidates.fill_children(statistics_, candidate, left.estimation, right.estimation,
+                                 context.scratch.check);
         left.born = right.born = candidates.born(candidate);
         split(index, {candidates.feature(candidate), candidates.threshold(candidate), choice.g},
               left, right, context);
@@ -347,7 +347,7 @@ private:
         nodes_[parent.node] = {cut.feature, cut.threshold, first, no_leaf};
         const bool was_young = parent.young();
         deactivate(parent);
-        parent.estimation.release(histograms_);
+        parent.estimation.release(statistics_);
         leaves_[index] = left;
         leaves_[right_index] = right;
         Rule::inherit(*this, index, right_index, cut, was_young, context);
@@ -365,14 +365,14 @@ private:
         leaves_.push_back({});
     }
 
-    // Everything that was grown goes; what the tree has received stays. It is about to grow again: until
-    // the block is learned, its arrays keep their room.
+    // Everything that was grown goes; what the tree has received stays. It is about to grow again:
+    // until the block is learned, its arrays keep their room.
     void fell() {
         for (Leaf& leaf : leaves_) {
             if (leaf.active()) deactivate(leaf);
-            leaf.estimation.release(histograms_);
+            leaf.estimation.release(statistics_);
         }
-        histograms_.restart();
+        statistics_.restart();
         pool_.restart();
         leaves_.restart();
         nodes_.restart();
@@ -388,14 +388,14 @@ private:
         leaves_.trim();
         nodes_.trim();
         importance_.trim();
-        if constexpr (requires { record_.trim(); }) record_.trim();
+        record_.trim();
     }
 
     // Bytes that a split in this feature would add to the importances.
     std::size_t growth_of_importance(const Feature& feature) const {
         if constexpr (Space::columns)
-            return decltype(importance_)::bytes(
-                       std::max<std::size_t>(importance_.size(), std::size_t{Space::column(feature)} + 1)) -
+            return decltype(importance_)::bytes(std::max<std::size_t>(
+                       importance_.size(), std::size_t{Space::column(feature)} + 1)) -
                    importance_.bytes();
         else
             return 0;
@@ -411,11 +411,9 @@ private:
             return 0;
     }
 
-    void add_importance(std::size_t column, std::uint64_t g) {
+    void add_importance(std::size_t column, const typename Target::G& g) {
         if (column >= importance_.size()) importance_.resize(column + 1);
-        // Unsigned, so that it may wrap like G itself.
-        importance_[column] =
-            static_cast<std::int64_t>(static_cast<std::uint64_t>(importance_[column]) + g);
+        Target::add_importance(importance_[column], g);
     }
 
     // -- entering and leaving the fringe ----------------------------------------------------------
@@ -459,10 +457,9 @@ private:
             totals_.refreshes, [this](std::uint32_t leaf) { return s_hat(leaf); }, moved());
     }
 
-    Ratio s_hat(std::uint32_t index) const {
+    typename Target::Priority s_hat(std::uint32_t index) const {
         const Leaf& leaf = leaves_[index];
-        const std::uint64_t lifetime = totals_.estimation_points - leaf.born;
-        return lifetime == 0 ? Ratio{0, 1} : Ratio{leaf.estimation.errors(), lifetime};
+        return Target::priority(leaf.estimation, totals_.estimation_points - leaf.born);
     }
 
     auto moved() {
@@ -475,21 +472,21 @@ private:
     std::uint64_t leaf_key_;      // of the draws of its leaves
     std::uint64_t planted_;       // points that the forest had received before,
     std::uint64_t received_ = 0;  // and by now
-    Pool histograms_;             // what inactive leaves have too
+    Pool statistics_;             // what inactive leaves have too
     Pool pool_;                   // what only active leaves have
     Array<Node> nodes_;           // in order of creation; siblings side by side
     Array<Leaf> leaves_;          // in no order
-    WaitingLeaves waiting_;       // for a place in the fringe
+    Waiting waiting_;             // for a place in the fringe
     std::uint64_t active_ = 0;    // leaves in the fringe,
     std::uint64_t settled_ = 0;   // and those of them that have candidates
     std::uint64_t planned_ = 0;   // bytes set aside for the active leaves, with a budget
-    std::uint64_t felled_ = 0;    // times it was grown anew
+    std::uint64_t felled_ = 0;    // times it was rebuilt
     std::uint32_t depth_ = 0;     // of the deepest leaf
     Asks asks_ = Asks::numbers;   // what some split asks
     TreeTotals totals_;           // points and splits so far
-    Array<std::int64_t> importance_;
-    mutable ChargeOfLeaves charge_;  // as it was last worked out
-    [[no_unique_address]] typename Rule::Record record_;
+    Array<typename Target::Importance> importance_;
+    mutable ChargeOfLeaves<typename Target::Known> charge_;  // as it was last worked out
+    [[no_unique_address]] Record record_;
 };
 
 }  // namespace riparian

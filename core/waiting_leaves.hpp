@@ -1,43 +1,24 @@
-// Who waits for a place in the fringe (R12): the inactive leaves of one tree in a heap by ŝ.
+// The leaves that wait for a place in the fringe (R12): the inactive leaves of one tree in a heap
+// by ŝ.
 //
 // ŝ(A) = errors / (E - E0) sinks by itself as E grows, and rises only when an estimation point
 // arrives in A that its prediction gets wrong. So a key may be stale, but never too low: it is
 // raised in place when ŝ rises, and when the top turns out to be stale it gets its fresh value and
-// another look. Nobody scans all leaves.
+// another look. No scan of all leaves is needed.
 #pragma once
 
 #include <cstdint>
 
 #include "memory/array.hpp"
 
-#if defined(_MSC_VER)
-#include <intrin.h>
-#endif
-
 namespace riparian {
 
-// A ratio of integers, compared exactly.
-struct Ratio {
-    std::uint64_t over = 0;
-    std::uint64_t under = 1;
-
-    friend bool operator<(const Ratio& a, const Ratio& b) {
-#if defined(_MSC_VER)
-        std::uint64_t left_high, right_high;
-        const std::uint64_t left = _umul128(a.over, b.under, &left_high);
-        const std::uint64_t right = _umul128(b.over, a.under, &right_high);
-        return left_high != right_high ? left_high < right_high : left < right;
-#else
-        __extension__ using Wide = unsigned __int128;
-        return static_cast<Wide>(a.over) * b.under < static_cast<Wide>(b.over) * a.under;
-#endif
-    }
-};
-
+// `Priority` is ŝ as a target has it: it is compared with `<`.
+template <class Priority>
 class WaitingLeaves {
 public:
     struct Entry {
-        Ratio key;           // at least ŝ
+        Priority key;        // at least ŝ
         std::uint32_t node;  // ties go to the leaf created first
         std::uint32_t leaf;
     };
@@ -47,7 +28,7 @@ public:
     std::size_t size() const { return heap_.size(); }
     std::size_t bytes() const { return heap_.bytes(); }
     static std::size_t bytes(std::size_t waiting) { return Array<Entry>::bytes(waiting); }
-    const Ratio& key(std::size_t place) const { return heap_[place].key; }
+    const Priority& key(std::size_t place) const { return heap_[place].key; }
 
     // `moved(leaf, place)` is told where a leaf lies now.
     template <class Moved>
@@ -58,18 +39,18 @@ public:
 
     // ŝ of the leaf at this place rose; a key that is higher still stays.
     template <class Moved>
-    void raise(std::size_t place, const Ratio& fresh, Moved&& moved) {
+    void raise(std::size_t place, const Priority& fresh, Moved&& moved) {
         if (!(heap_[place].key < fresh)) return;
         heap_[place].key = fresh;
         rise(place, moved);
     }
 
-    // Take the leaf with the largest ŝ; `fresh(leaf)` tells what it is now. `refreshes` counts the keys
-    // that were stale.
+    // Take the leaf with the largest ŝ; `fresh(leaf)` tells what it is now. `refreshes` counts the
+    // keys that were stale.
     template <class Fresh, class Moved>
     std::uint32_t take(std::uint64_t& refreshes, Fresh&& fresh, Moved&& moved) {
         for (;; ++refreshes) {
-            const Ratio now = fresh(heap_[0].leaf);
+            const Priority now = fresh(heap_[0].leaf);
             if (!(now < heap_[0].key)) break;
             heap_[0].key = now;
             sink(0, moved);

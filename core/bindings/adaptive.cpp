@@ -8,6 +8,8 @@
 
 #include "bindings/bound_forest.hpp"
 #include "bindings/rules.hpp"
+#include "drift/log_exp.hpp"
+#include "target/classes.hpp"
 
 namespace riparian {
 namespace {
@@ -53,8 +55,8 @@ void bind_adaptive(nb::module_& m) {
     nb::class_<Adaptive::Settings>(m, "AdaptiveSettings");
     m.def("adaptive", &adaptive, "two_streams"_a, "kept_points"_a, "sparse"_a, "regrows"_a,
           "n_trees"_a, "leaf_points"_a, "memories"_a, "fading"_a, "drift_confidence"_a);
-    bind_scheduled<Columns, Adaptive>(m, "ColumnAdaptive")
-        .def("replacements", &BoundForest<Columns, Adaptive>::replacements);
+    bind_scheduled<Columns, Adaptive, Classes>(m, "ColumnAdaptive")
+        .def("replacements", &BoundForest<Columns, Adaptive, Classes>::replacements);
 }
 
 }  // namespace riparian

@@ -26,8 +26,8 @@ bool any_infinite(const Rows2& rows) {
     return any;
 }
 
-// The number of each label in order of arrival, and the labels that are new, in theirs: one that has no
-// number in the table gets the next. Nothing, if a label is beyond the table.
+// The number of each label in order of arrival, and the labels that are new, in theirs: one that
+// has no number in the table gets the next. Nothing, if a label is beyond the table.
 nb::object arrivals(const Array1<std::int64_t>& y, const Array1<std::uint32_t>& table,
                     std::uint32_t none, std::uint32_t next) {
     const std::size_t n = y.size(), places = table.size();

@@ -1,4 +1,4 @@
-// Checks of a batch at the Python door that have to be quick for a single row, too.
+// Checks of input that have to be quick for a single row, too.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -3,6 +3,7 @@
 
 #include "bindings/bound_forest.hpp"
 #include "bindings/rules.hpp"
+#include "target/classes.hpp"
 
 namespace riparian {
 namespace {
@@ -17,8 +18,8 @@ Keeping::Settings keeping(const TwoStreams::Settings& two_streams, std::uint32_t
 void bind_keeping(nb::module_& m) {
     nb::class_<Keeping::Settings>(m, "KeepingSettings");
     m.def("keeping", &keeping, "two_streams"_a, "kept_points"_a, "sparse"_a, "regrows"_a);
-    bind_scheduled<Columns, Keeping>(m, "ColumnKeeping");
-    bind_scheduled<DepthDifferences, Keeping>(m, "DepthKeeping");
+    bind_scheduled<Columns, Keeping, Classes>(m, "ColumnKeeping");
+    bind_scheduled<DepthDifferences, Keeping, Classes>(m, "DepthKeeping");
 }
 
 }  // namespace riparian

@@ -23,6 +23,7 @@
 #include "rules/two_streams.hpp"
 #include "space/columns.hpp"
 #include "space/depth.hpp"
+#include "target/classes.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -118,7 +119,7 @@ NB_MODULE(_core, m) {
     m.attr("sanitized") = false;
 #endif
     m.attr("block") = block;
-    m.attr("tree_bytes") = sizeof(Tree<Columns, TwoStreams>);
+    m.attr("tree_bytes") = sizeof(Tree<Columns, TwoStreams, Classes>);
     m.attr("few_points") = few_points;
     m.attr("whole_share") = whole_share;
     m.attr("halves_of_key") = halves_of_key;

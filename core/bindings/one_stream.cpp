@@ -3,6 +3,7 @@
 
 #include "bindings/bound_forest.hpp"
 #include "bindings/rules.hpp"
+#include "target/classes.hpp"
 
 namespace riparian {
 namespace {
@@ -26,8 +27,8 @@ void bind_one_stream(nb::module_& m) {
     nb::class_<OneStream::Settings>(m, "OneStreamSettings");
     m.def("one_stream", &one_stream, "seed"_a, "split_points"_a, "min_gain"_a, "min_samples"_a,
           "max_depth"_a.none(), "range_thresholds"_a, "replace_after"_a.none(), "bagging"_a);
-    bind_forest<Columns, OneStream>(m, "ColumnSaffari");
-    bind_forest<DepthDifferences, OneStream>(m, "DepthSaffari");
+    bind_forest<Columns, OneStream, Classes>(m, "ColumnSaffari");
+    bind_forest<DepthDifferences, OneStream, Classes>(m, "DepthSaffari");
 }
 
 }  // namespace riparian

@@ -10,6 +10,7 @@
 #include "rules/two_streams.hpp"
 #include "space/columns.hpp"
 #include "space/depth.hpp"
+#include "target/classes.hpp"
 
 namespace riparian {
 
@@ -40,9 +41,9 @@ struct Input<DepthDifferences> {
     }
 };
 
-inline constexpr std::size_t block = Forest<Columns, TwoStreams>::block;
+inline constexpr std::size_t block = Forest<Columns, TwoStreams, Classes>::block;
 
-// For each block of so many points, in order.
+// For each block of `size` points, in order.
 template <class Batch, class Work>
 void in_blocks(const Batch& points, std::size_t size, Work&& work) {
     for (std::size_t first = 0; first < points.size(); first += size)

@@ -8,6 +8,7 @@
 #include "bindings/arrays.hpp"
 #include "kept/kept_pixels.hpp"
 #include "kept/kept_points.hpp"
+#include "rules/rule.hpp"
 #include "state_fields.hpp"
 #include "tree_totals.hpp"
 
@@ -47,12 +48,13 @@ TreeState<Space> from_dict(const nb::dict& arrays) {
     return tree;
 }
 
-// What trees share, as arrays and back: nothing, or the points kept (R19). The number of the first is
-// that of the points received, less those kept.
-inline nb::object to_python(Nothing&&) { return nb::none(); }
-inline void from_python(const nb::handle&, std::uint64_t, Nothing&) {}
+// What trees share, as arrays and back: nothing, or the points kept (R19). The number of the first
+// is that of the points received, less those kept.
+inline nb::object to_python(NothingShared::State&&) { return nb::none(); }
+inline void from_python(const nb::handle&, std::uint64_t, NothingShared::State&) {}
 
-inline nb::object to_python(KeptRows&& kept) {
+template <class Label>
+nb::object to_python(KeptRows<Label>&& kept) {
     const std::size_t n = kept.labels.size();
     nb::dict arrays;
     if (kept.starts.empty()) {
@@ -73,7 +75,8 @@ void take(const nb::dict& arrays, const char* name, std::vector<T>& values) {
     from_array(arrays[name], values);
 }
 
-inline void from_python(const nb::handle& object, std::uint64_t points, KeptRows& kept) {
+template <class Label>
+void from_python(const nb::handle& object, std::uint64_t points, KeptRows<Label>& kept) {
     const auto arrays = nb::cast<nb::dict>(object);
     take(arrays, "kept_label", kept.labels);
     take(arrays, "kept_weight", kept.weights);
@@ -89,7 +92,8 @@ inline void from_python(const nb::handle& object, std::uint64_t points, KeptRows
     }
 }
 
-inline nb::object to_python(KeptPixels&& kept) {
+template <class Label>
+nb::object to_python(KeptPixels<Label>&& kept) {
     std::vector<std::int32_t> shapes;
     std::vector<float> depths;
     for (const auto& image : kept.images) {
@@ -106,7 +110,8 @@ inline nb::object to_python(KeptPixels&& kept) {
     return arrays;
 }
 
-inline void from_python(const nb::handle& object, std::uint64_t points, KeptPixels& kept) {
+template <class Label>
+void from_python(const nb::handle& object, std::uint64_t points, KeptPixels<Label>& kept) {
     using Whole2 = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
     const auto arrays = nb::cast<nb::dict>(object);
     take(arrays, "kept_label", kept.labels);

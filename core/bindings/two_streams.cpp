@@ -3,6 +3,7 @@
 
 #include "bindings/bound_forest.hpp"
 #include "bindings/rules.hpp"
+#include "target/classes.hpp"
 
 namespace riparian {
 namespace {
@@ -25,8 +26,8 @@ void bind_two_streams(nb::module_& m) {
     nb::class_<TwoStreams::Settings>(m, "TwoStreamsSettings");
     m.def("two_streams", &two_streams, "seed"_a, "split_points"_a, "min_gain"_a, "structure_cut"_a,
           "ignore_cut"_a, "fringe_size"_a.none(), "budget"_a.none());
-    bind_scheduled<Columns, TwoStreams>(m, "ColumnForest");
-    bind_scheduled<DepthDifferences, TwoStreams>(m, "DepthForest");
+    bind_scheduled<Columns, TwoStreams, Classes>(m, "ColumnForest");
+    bind_scheduled<DepthDifferences, TwoStreams, Classes>(m, "DepthForest");
 }
 
 }  // namespace riparian

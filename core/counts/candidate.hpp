@@ -10,6 +10,14 @@ struct Candidate {
     std::uint32_t split_point;
 };
 
+// The best of them, with what it gains: G as a target has it (R14), and as a number.
+template <class G>
+struct Choice {
+    std::uint32_t candidate;
+    G g;
+    double gain;
+};
+
 // The best of them in a leaf that has seen few points.
 struct BestOfFew {
     std::uint32_t number;  // 2^32-1: none is valid

@@ -112,8 +112,8 @@ public:
         });
     }
 
-    // Where bit i is set, counter first+i grows by n, i < count; count is a multiple of 8. None of them is above
-    // the one at `largest`, which grows too.
+    // Where bit i is set, counter first+i grows by n, i < count; count is a multiple of 8. None of
+    // them is above the one at `largest`, which grows too.
     RIPARIAN_HOT void add_bits(Pool& pool, std::size_t first, const std::uint64_t* bits,
                                std::size_t count, std::uint64_t n, std::size_t largest) {
         if (width_ == 1 && as<std::uint8_t>()[largest] + n <= most_of_byte) [[likely]]
@@ -137,11 +137,10 @@ public:
         }
     }
 
-    // Counter i, which is 0, becomes how many points have bit i set; so many words to a point.
+    // Counter i, which is 0, becomes how many points have bit i set; `words` words to a point.
     void count_bits(Pool& pool, const std::uint64_t* bits, std::size_t words, std::size_t points) {
         fit(pool, points);
-        if (width_ == 1)
-            return kernels().count8(as<std::uint8_t>(), bits, words, points, size_);
+        if (width_ == 1) return kernels().count8(as<std::uint8_t>(), bits, words, points, size_);
         for (std::size_t p = 0; p < points; ++p) add_bits(0, bits + p * words, size_, 1);
     }
 

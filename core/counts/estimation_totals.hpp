@@ -1,4 +1,5 @@
-// How many estimation points each candidate has seen, without their labels: all that may allow a split.
+// How many estimation points each candidate has seen, without their labels: all that may allow a
+// split.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +10,10 @@
 #include "counts/candidate.hpp"
 #include "counts/candidate_shape.hpp"
 #include "counts/counters.hpp"
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "kernels/kernels.hpp"
 
 namespace riparian {
-
-struct Estimation;
-template <class Stream>
-class Counts;
 
 // N^e of every candidate's left child: enough to say which candidates are valid (R6).
 class EstimationTotals {
@@ -39,14 +36,17 @@ public:
         left_.count_bits(pool, bits, shape.words(), points);
     }
 
-    // Points at once, of which so many are left of each candidate.
-    void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts) {
-        left_.fit(pool, oldest(shape) + counts[shape.everyone(0)]);
-        left_.add_all(0, counts, left_.size());
+    // Points at once: their weight left of each candidate.
+    void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* left) {
+        left_.fit(pool, oldest(shape) + left[shape.everyone(0)]);
+        left_.add_all(0, left, left_.size());
     }
 
-    // From the counts that it follows from.
-    void restore(Pool& pool, const CandidateShape& shape, const Counts<Estimation>& estimation);
+    // From the counts of the same points, as a target has them.
+    template <class EstimationCounts>
+    void restore(Pool& pool, const CandidateShape& shape, const EstimationCounts& estimation) {
+        estimation.add_to(pool, shape, left_);
+    }
 
     // What the first split point has seen: no candidate has seen more.
     std::uint64_t oldest(const CandidateShape& shape) const { return left_[shape.everyone(0)]; }
@@ -56,7 +56,8 @@ public:
     // All of them, if they are of one byte.
     const std::uint8_t* in_bytes() const { return left_.in_bytes(); }
 
-    // The valid candidates of the split points so far: at least α points on both sides. They lie in `room`.
+    // The valid candidates of the split points so far: at least α points on both sides. They lie in
+    // `room`.
     std::span<const Candidate> valid(const CandidateShape& shape, std::uint32_t split_points,
                                      std::uint64_t alpha, std::vector<Candidate>& room) const {
         if (room.size() < shape.candidates() + 8) room.resize(shape.candidates() + 8);

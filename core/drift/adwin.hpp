@@ -1,6 +1,7 @@
-// ADWIN (Bifet and Gavaldà 2007): a window of numbers that grows while they have one mean, and drops its
-// oldest ones when a part of it has another. The numbers lie in buckets of 1, 2, 4, ... of them, five of
-// each size, so that a long window takes little room. Cuts are those of River's `drift.ADWIN`.
+// ADWIN (Bifet and Gavaldà 2007): a window of numbers that grows while they have one mean, and
+// drops its oldest ones when a part of it has another. The numbers lie in buckets of 1, 2, 4, ...
+// of them, five of each size, so that a long window takes little room. Cuts are those of River's
+// `drift.ADWIN`.
 #pragma once
 
 #include <cmath>
@@ -67,8 +68,8 @@ public:
     static constexpr std::size_t max_buckets = 5;  // of a size
 
 private:
-    static constexpr std::uint64_t clock = 32;        // numbers from one look for a cut to the next
-    static constexpr double min_length = 5;           // of either part
+    static constexpr std::uint64_t clock = 32;  // numbers from one look for a cut to the next
+    static constexpr double min_length = 5;     // of either part
     static constexpr double grace_period = 10;
 
     // Buckets of one size, the oldest first; one more than may stay while they are made fewer.
@@ -108,8 +109,8 @@ private:
         if (row + 1 == rows_.size()) rows_.emplace_back();
         const double n = size_of(row);
         const Bucket a = rows_[row].buckets[0], b = rows_[row].buckets[1];
-        rows_[row + 1].push({a.total + b.total,
-                             a.variance + b.variance + between(n, a.total / n, n, b.total / n)});
+        rows_[row + 1].push(
+            {a.total + b.total, a.variance + b.variance + between(n, a.total / n, n, b.total / n)});
         rows_[row].drop(2);
     }
 
@@ -124,7 +125,8 @@ private:
         while (!rows_.empty() && rows_.back().count == 0) rows_.pop_back();
     }
 
-    // Whether the oldest numbers and the rest, for some place between two buckets, have different means.
+    // Whether the oldest numbers and the rest, for some place between two buckets, have different
+    // means.
     bool has_cut() const {
         const double log_term = ln(2 * ln(width_) / delta_);
         const double spread = 2 * (variance_ / width_) * log_term;

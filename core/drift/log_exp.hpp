@@ -1,5 +1,6 @@
-// Logarithm and exponential of our own: libraries differ in the last bit, and a forest must not (R23).
-// Plain additions, multiplications and divisions of float64, in a fixed order; within 1e-15 of the truth.
+// Logarithm and exponential of our own: libraries differ in the last bit, and a forest must not
+// (R23). Plain additions, multiplications and divisions of float64, in a fixed order; within 1e-15
+// of the truth.
 #pragma once
 
 #include <array>

@@ -34,9 +34,10 @@ nb::object owned(std::vector<double>&& values, std::initializer_list<std::size_t
 class BoundTrees {
 public:
     BoundTrees(Array<std::int64_t> root, Array<std::int32_t> feature, Array<float> threshold,
-               Array<bool> equals, Array<std::int32_t> left, Array<double> weight, Array<std::int64_t> leaf_number,
-               Array<std::int64_t> value_begin, Array<std::int32_t> value_class,
-               Array<double> value, std::size_t n_features, std::size_t n_classes)
+               Array<bool> equals, Array<std::int32_t> left, Array<double> weight,
+               Array<std::int64_t> leaf_number, Array<std::int64_t> value_begin,
+               Array<std::int32_t> value_class, Array<double> value, std::size_t n_features,
+               std::size_t n_classes)
         : root_(std::move(root)),
           feature_(std::move(feature)),
           threshold_(std::move(threshold)),
@@ -47,9 +48,19 @@ public:
           value_begin_(std::move(value_begin)),
           value_class_(std::move(value_class)),
           value_(std::move(value)),
-          trees_{root_.data(),       root_.shape(0), feature_.data(), threshold_.data(),
-                 equals_.data(),     left_.data(),   weight_.data(),  leaf_number_.data(),
-                 value_begin_.data(), value_class_.data(), value_.data(), n_features, n_classes} {}
+          trees_{root_.data(),
+                 root_.shape(0),
+                 feature_.data(),
+                 threshold_.data(),
+                 equals_.data(),
+                 left_.data(),
+                 weight_.data(),
+                 leaf_number_.data(),
+                 value_begin_.data(),
+                 value_class_.data(),
+                 value_.data(),
+                 n_features,
+                 n_classes} {}
 
     nb::object answer(const Matrix& X) const {
         const Rows rows = rows_of(X);
@@ -109,8 +120,9 @@ void bind(nb::module_& m) {
         .def(nb::init<A, Array<std::int32_t>, Array<float>, Array<bool>, Array<std::int32_t>,
                       Array<double>, A, A, Array<std::int32_t>, Array<double>, std::size_t,
                       std::size_t>(),
-             "root"_a, "feature"_a, "threshold"_a, "equals"_a, "left"_a, "weight"_a, "leaf_number"_a,
-             "value_begin"_a, "value_class"_a, "value"_a, "n_features"_a, "n_classes"_a)
+             "root"_a, "feature"_a, "threshold"_a, "equals"_a, "left"_a, "weight"_a,
+             "leaf_number"_a, "value_begin"_a, "value_class"_a, "value"_a, "n_features"_a,
+             "n_classes"_a)
         .def("answer", &BoundTrees::answer, "rows"_a)
         .def("path_dependent", &BoundTrees::path_dependent, "rows"_a, "workers"_a)
         .def("interventional", &BoundTrees::interventional, "rows"_a, "background"_a,

@@ -46,7 +46,8 @@ void explain_tile(const PlainTrees& trees, const Rows& rows, Method& method, dou
     sums.copy(out);
 }
 
-// Rows whose sums stay in the cache while path after path adds to them; the more, the more of a kind.
+// Rows whose sums stay in the cache while path after path adds to them; the more, the more of a
+// kind.
 inline std::size_t tile_rows(const PlainTrees& trees, std::size_t rows, std::size_t workers) {
     const std::size_t row_bytes = 8 * trees.n_features * trees.n_classes + 1;
     const std::size_t fits = std::clamp<std::size_t>((1 << 20) / row_bytes, 32, 512);

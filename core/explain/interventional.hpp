@@ -1,9 +1,9 @@
 // TreeSHAP against a background: a feature that is not known takes its values from other rows.
 //
-// For a row x, a row r of the background and a leaf, v(S) is V if every feature of the path passes with x
-// where it is in S and with r where it is not. Let a features pass with x alone and b with r alone; where
-// one passes with neither, the leaf cannot be reached. Then φ = V (a-1)! b! / (a+b)! for the a features,
-// and -V a! (b-1)! / (a+b)! for the b.
+// For a row x, a row r of the background and a leaf, v(S) is V if every feature of the path passes
+// with x where it is in S and with r where it is not. Let a features pass with x alone and b with r
+// alone; where one passes with neither, the leaf cannot be reached. Then φ = V (a-1)! b! / (a+b)!
+// for the a features, and -V a! (b-1)! / (a+b)! for the b.
 #pragma once
 
 #include <algorithm>
@@ -37,9 +37,8 @@ public:
                 if (b) of_failed -= share * weight(b, a);
                 if (a == 0) continue;
                 const double of_passed = share * weight(a, b);
-                for_each_bit(others_.failed(other), kinds.words(), [&](std::size_t i) {
-                    times[i * kinds.size() + kind] += of_passed;
-                });
+                for_each_bit(others_.failed(other), kinds.words(),
+                             [&](std::size_t i) { times[i * kinds.size() + kind] += of_passed; });
             }
             for_each_bit(failed, kinds.words(),
                          [&](std::size_t i) { times[i * kinds.size() + kind] = of_failed; });

@@ -1,4 +1,5 @@
-// Rows of the same kind: those that fail the same tests of a path have the same contributions there.
+// Rows of the same kind: those that fail the same tests of a path have the same contributions
+// there.
 #pragma once
 
 #include <bit>
@@ -55,9 +56,8 @@ private:
                 fail(step, i, tile, [=](float x) { return x <= above; });
         }
         for (const auto [i, threshold, right] : path.turns)
-            fail(path.steps[i], i, tile, [=](float x) {
-                return category_goes_left(x, threshold) == right;
-            });
+            fail(path.steps[i], i, tile,
+                 [=](float x) { return category_goes_left(x, threshold) == right; });
     }
 
     // The rows whose value is refused fail step i.
@@ -108,8 +108,8 @@ private:
     }
 
     std::size_t words_ = 0;
-    std::vector<Bits> fails_;    // per word and row: the steps that it fails
-    std::vector<Bits> failed_;   // per kind and word
+    std::vector<Bits> fails_;     // per word and row: the steps that it fails
+    std::vector<Bits> failed_;    // per kind and word
     std::vector<double> counts_;  // per kind: the weight of its rows
     std::vector<std::uint32_t> of_row_;
     std::vector<std::uint64_t> table_;

@@ -1,15 +1,15 @@
 // TreeSHAP by the trees' own weights: a feature that is not known goes both ways, as points did.
 //
-// The game of one leaf with value V and k features on its path: v(S) = V Π_{i in S} o_i Π_{i not in S} z_i,
-// where o_i says whether x passes the tests of feature i, and z_i is the share of points that do. Written
-// with the integral for the weights of Shapley's formula, s!(k-s-1)!/k! = ∫ t^s (1-t)^(k-s-1) dt, the
-// contribution of feature i is
+// The game of one leaf with value V and k features on its path: v(S) = V Π_{i in S} o_i Π_{i not in
+// S} z_i, where o_i says whether x passes the tests of feature i, and z_i is the share of points
+// that do. Written with the integral for the weights of Shapley's formula, s!(k-s-1)!/k! = ∫ t^s
+// (1-t)^(k-s-1) dt, the contribution of feature i is
 //
 //     φ_i = V (o_i - z_i) ∫ Π_{j != i} (t o_j + (1-t) z_j) dt,
 //
-// a polynomial of degree k - 1, which ⌈k/2⌉ places integrate exactly. All terms are positive, so nothing
-// cancels, however long the path. Features that x fails (o = 0) all have the same φ: their factor is
-// (1-t) z, and z cancels.
+// a polynomial of degree k - 1, which ⌈k/2⌉ places integrate exactly. All terms are positive, so
+// nothing cancels, however long the path. Features that x fails (o = 0) all have the same φ: their
+// factor is (1-t) z, and z cancels.
 #pragma once
 
 #include <algorithm>
@@ -31,11 +31,16 @@ public:
         const std::size_t length = path.size();
         const Rule& rule = rule_of(length);
         switch (rule.places) {
-            case 2: return solve_with<2>(steps, length, rule, kinds, times);
-            case 4: return solve_with<4>(steps, length, rule, kinds, times);
-            case 6: return solve_with<6>(steps, length, rule, kinds, times);
-            case 8: return solve_with<8>(steps, length, rule, kinds, times);
-            default: return solve_with<0>(steps, length, rule, kinds, times);
+            case 2:
+                return solve_with<2>(steps, length, rule, kinds, times);
+            case 4:
+                return solve_with<4>(steps, length, rule, kinds, times);
+            case 6:
+                return solve_with<6>(steps, length, rule, kinds, times);
+            case 8:
+                return solve_with<8>(steps, length, rule, kinds, times);
+            default:
+                return solve_with<0>(steps, length, rule, kinds, times);
         }
     }
 

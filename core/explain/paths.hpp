@@ -10,8 +10,8 @@
 
 namespace riparian::explain {
 
-// All tests of one feature on a path. Together they ask whether a number is in (above, up_to]; of categories
-// there is a list of what is asked of them.
+// All tests of one feature on a path. Together they ask whether a number is in (above, up_to]; of
+// categories there is a list of what is asked of them.
 struct Step {
     std::uint32_t feature;
     bool categorical = false;  // R22
@@ -120,8 +120,8 @@ private:
         }
     }
 
-    std::vector<Step> steps_;  // of all paths, end to end
-    std::vector<Turn> turns_;  // the same
+    std::vector<Step> steps_;         // of all paths, end to end
+    std::vector<Turn> turns_;         // the same
     std::vector<End> ends_;           // of the paths
     std::vector<Edge> edges_;         // from the root to where we are
     std::vector<std::size_t> place_;  // per feature, while a path is made: its step

@@ -1,6 +1,6 @@
-// The cells of leaves that look one after the other: the points that a leaf lists lie side by side, with
-// their labels and weights, and are divided in place when it splits. Lists need to be read only where
-// this begins, and to be linked only where it ends.
+// The cells of leaves that look one after the other: the points that a leaf lists lie side by side,
+// with their labels and weights, and are divided in place when it splits. Lists need to be read
+// only where this begins, and to be linked only where it ends.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "counts/counts.hpp"
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "space/categories.hpp"
 
 namespace riparian {
@@ -25,6 +24,7 @@ struct Cell {
 };
 
 // The points of one stream in all cells, those of each cell by time.
+template <class Label>
 class CellPoints {
 public:
     void clear() {
@@ -63,7 +63,7 @@ public:
     std::span<const std::uint64_t> ts(const Run& run) const {
         return {ts_.data() + run.first, run.count};
     }
-    std::span<Class> labels(const Run& run) { return {labels_.data() + run.first, run.count}; }
+    std::span<Label> labels(const Run& run) { return {labels_.data() + run.first, run.count}; }
     std::span<const Weight> weights(const Run& run) const {  // empty: all 1
         if (weights_.empty()) return {};
         return {weights_.data() + run.first, run.count};
@@ -72,8 +72,8 @@ public:
     struct Sides {
         Run left, right;
     };
-    // Those that go left (R4; of categories, if `equal`, R22) before the rest, each in order. `values` are
-    // theirs in the dimension of the split.
+    // Those that go left (R4; of categories, if `equal`, R22) before the rest, each in order.
+    // `values` are theirs in the dimension of the split.
     Sides divide(const Run& run, const float* values, float threshold, bool equal) {
         if (equal && threshold < 0)
             return divide_by(run, values,
@@ -98,11 +98,11 @@ private:
     template <class IsLeft>
     std::size_t divide_numbers(const Run& run, const float* values, IsLeft is_left) {
         std::uint64_t *ts = ts_.data() + run.first, *ts_right = room_.data();
-        Class *labels = labels_.data() + run.first, *labels_right = room_labels_.data();
+        Label *labels = labels_.data() + run.first, *labels_right = room_labels_.data();
         std::size_t left = 0, right = 0;
         for (std::size_t i = 0; i < run.count; ++i) {
             const std::uint64_t t = ts[i];
-            const Class label = labels[i];
+            const Label label = labels[i];
             const bool goes_left = is_left(values[i]);
             ts[left] = ts_right[right] = t;
             labels[left] = labels_right[right] = label;
@@ -128,10 +128,10 @@ private:
     }
 
     std::vector<std::uint64_t> ts_;
-    std::vector<Class> labels_;
+    std::vector<Label> labels_;
     std::vector<Weight> weights_;  // empty: all 1
     std::vector<std::uint64_t> room_;
-    std::vector<Class> room_labels_;
+    std::vector<Label> room_labels_;
     std::vector<Weight> room_weights_;
 };
 

@@ -1,5 +1,5 @@
-// R19 for depth images: what is kept of a pixel is its place and a hold on its image, which is copied
-// once for all its pixels and dropped with the last of them.
+// R19 for depth images: what is kept of a pixel is its place and a hold on its image, which is
+// copied once for all its pixels and dropped with the last of them.
 #pragma once
 
 #include <algorithm>
@@ -48,16 +48,18 @@ inline std::uint64_t fingerprint(const float* depths, std::size_t n) {
     return key(sums[0], sums[1], sums[2], sums[3]);
 }
 
-struct PixelSegment : Labelled {
+template <class Label>
+struct PixelSegment : Labelled<Label> {
     std::array<Pixel, segment_points> pixels;  // whose images are the kept ones
     std::array<KeptImage*, segment_points> images;
 
-    std::size_t bytes() const { return sizeof *this + heap_bytes(); }
+    std::size_t bytes() const { return sizeof *this + this->heap_bytes(); }
 };
 
 }  // namespace detail
 
-// The pixels at hand in time order, and their images, as arrays: what a snapshot holds.
+// The pixels that are kept in time order, and their images, as arrays: what a snapshot holds.
+template <class Label>
 struct KeptPixels {
     struct Image {
         std::int32_t height, width;
@@ -68,19 +70,33 @@ struct KeptPixels {
     float far = 0;                     // the depth of what lies outside
     std::vector<Image> images;         // in order of their first pixels
     std::vector<std::int32_t> pixels;  // image, row and column of each
-    std::vector<Class> labels;
+    std::vector<Label> labels;
     std::vector<double> weights;  // empty: all 1
 };
 
-template <>
-class KeptPoints<DepthDifferences> : public KeptStream<detail::PixelSegment> {
+template <class Label>
+class KeptPoints<DepthDifferences, Label> : public KeptStream<detail::PixelSegment<Label>, Label> {
+    using Segment = detail::PixelSegment<Label>;
+    using Base = KeptStream<Segment, Label>;
+    using Base::end_;
+    using Base::segments_;
+
 public:
+    using State = KeptPixels<Label>;
+    static constexpr bool in_rows = false;
     static constexpr std::size_t pixel_bytes = 64;  // its place, label and hold on the image
 
-    explicit KeptPoints(std::uint64_t size) : KeptStream(size) {}
+    explicit KeptPoints(std::uint64_t size) : Base(size) {}
+    template <class Settings>
+    KeptPoints(const Settings& settings, const DepthDifferences&)
+        : KeptPoints(settings.kept_points) {}
 
-    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null: all 1.
-    void add(const Pixels& batch, const Class* labels, const double* weights,
+    void widen(const DepthDifferences&) {}  // there are no columns
+    void draw_values(std::uint32_t, std::span<const std::uint64_t>, std::vector<float>&) const {}
+
+    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null:
+    // all 1.
+    void add(const Pixels& batch, const Label* labels, const double* weights,
              std::uint64_t first_t) {
         std::unordered_map<const float*, detail::KeptImage*> of_batch;  // as the batch has them
         add_pixels(batch.size(), labels, weights, first_t, [&](std::size_t i) {
@@ -95,8 +111,8 @@ public:
         return depth_difference(pair, pixel(t));
     }
 
-    // out[d * stride + i]: the value of point ts[i] for pair d. An image is in the cache while all its
-    // pairs are read.
+    // out[d * stride + i]: the value of point ts[i] for pair d. An image is in the cache while all
+    // its pairs are read.
     void values(std::span<const OffsetPair> pairs, std::span<const std::uint64_t> ts, float* out,
                 std::size_t stride) const {
         std::array<float, 64> some;
@@ -111,13 +127,13 @@ public:
     void project(std::span<const OffsetPair> pairs, std::uint64_t t, float* out) const {
         DepthDifferences::project(pairs.data(), pairs.size(), pixel(t), out);
     }
-    void prefetch(std::uint64_t t) const { prefetch_label(t); }
+    void prefetch(std::uint64_t t) const { this->prefetch_label(t); }
 
-    // Of the pixels at hand and their images: a function of what is kept, wherever it lies.
+    // Of the pixels and their images: a function of what is kept, wherever it lies.
     std::size_t bytes() const {
-        std::size_t sum = (end_ - first_at_hand()) * pixel_bytes;
+        std::size_t sum = (end_ - this->first_kept()) * pixel_bytes;
         std::unordered_set<const detail::KeptImage*> images;
-        for (std::uint64_t t = first_at_hand(); t < end_; ++t)
+        for (std::uint64_t t = this->first_kept(); t < end_; ++t)
             if (const detail::KeptImage* image = image_of(t); images.insert(image).second)
                 sum += image->depths.size() * sizeof(float);
         return sum;
@@ -125,11 +141,11 @@ public:
 
     std::size_t n_images() const { return images_.size(); }
 
-    KeptPixels save() const {
-        KeptPixels kept;
-        kept.first_t = first_at_hand();
-        kept.labels = labels_at_hand();
-        kept.weights = weights_at_hand();
+    KeptPixels<Label> save() const {
+        KeptPixels<Label> kept;
+        kept.first_t = this->first_kept();
+        kept.labels = this->kept_labels();
+        kept.weights = this->kept_weights();
         std::unordered_map<const detail::KeptImage*, std::int32_t> place;
         for (std::uint64_t t = kept.first_t; t < end_; ++t) {
             const Pixel& p = pixel(t);
@@ -144,14 +160,14 @@ public:
     }
 
     // Nothing is there yet.
-    void restore(const KeptPixels& kept) {
+    void restore(const KeptPixels<Label>& kept) {
         std::vector<detail::KeptImage*> images(kept.images.size());
         add_pixels(kept.labels.size(), kept.labels.data(),
                    kept.weights.empty() ? nullptr : kept.weights.data(), kept.first_t,
                    [&](std::size_t i) {
                        const std::int32_t* place = kept.pixels.data() + 3 * i;
                        const auto number = static_cast<std::size_t>(place[0]);
-                       const KeptPixels::Image& from = kept.images[number];
+                       const typename KeptPixels<Label>::Image& from = kept.images[number];
                        const Pixel p = Pixels(from.depths.data(), from.height, from.width,
                                               std::array{0, place[1], place[2]}.data(), 1, kept.far)
                                            .point(0);
@@ -168,11 +184,11 @@ private:
 
     // `at(i)`: the i-th pixel, and its image as it is kept.
     template <class At>
-    void add_pixels(std::size_t n, const Class* labels, const double* weights,
+    void add_pixels(std::size_t n, const Label* labels, const double* weights,
                     std::uint64_t first_t, At&& at) {
-        add_block(
+        this->add_block(
             n, labels, weights, first_t, [&](std::uint64_t t) { let_go(image_of(t)); },
-            [&](detail::PixelSegment& segment, std::size_t row, std::size_t i) {
+            [&](Segment& segment, std::size_t row, std::size_t i) {
                 auto [p, image] = at(i);
                 p.image = image->depths.data();
                 segment.pixels[row] = p;

@@ -12,22 +12,23 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/hot.hpp"
 #include "kept/segments.hpp"
+#include "kernels/hot.hpp"
 #include "space/columns.hpp"
 
 namespace riparian {
 
-template <FeatureSpace Space>
+// The points of a space with the labels of a target.
+template <FeatureSpace Space, class Label>
 class KeptPoints;
 
 namespace detail {
 
 inline constexpr float missing = std::numeric_limits<float>::quiet_NaN();
 
-// Rows of a segment as a table. Rows, not columns, lie together, however wide: a look asks for a few
-// features of few points, whose cache lines it then shares. Columns would be faster only for a list of
-// more than an eighth of all points, and make adding a point slow.
+// Rows of a segment as a table. Rows, not columns, lie together, however wide: a look asks for a
+// few features of few points, whose cache lines it then shares. Columns would be faster only for a
+// list of more than an eighth of all points, and make adding a point slow.
 class DenseRows {
 public:
     // Room for rows and columns; the first `filled` rows stay, and new columns are missing in them.
@@ -130,12 +131,13 @@ private:
 };
 
 // Only one of the two is in use.
-struct RowSegment : Labelled {
+template <class Label>
+struct RowSegment : Labelled<Label> {
     DenseRows dense;
     SparseRows sparse;
 
     std::size_t bytes() const {
-        return sizeof *this + heap_bytes() + dense.bytes() + sparse.bytes();
+        return sizeof *this + this->heap_bytes() + dense.bytes() + sparse.bytes();
     }
 };
 
@@ -146,7 +148,8 @@ enum class Rows : std::uint8_t {
     sparse,  // a row is kept as its entries that are not zero
 };
 
-// The points at hand in time order, as arrays: what a snapshot holds.
+// The points that are kept in time order, as arrays: what a snapshot holds.
+template <class Label>
 struct KeptRows {
     std::uint64_t first_t = 0;  // the number of the first
     std::uint32_t columns = 0;  // D
@@ -156,16 +159,30 @@ struct KeptRows {
     std::vector<std::uint32_t> indices;  // their columns, ascending
     std::vector<float> entries;          // their values
     std::vector<std::uint32_t> widths;   // D as it was for each point: later columns are missing
-    std::vector<Class> labels;
+    std::vector<Label> labels;
     std::vector<double> weights;  // empty: all 1
 };
 
-template <>
-class KeptPoints<Columns> : public KeptStream<detail::RowSegment> {
-public:
-    KeptPoints(std::uint64_t size, std::uint32_t columns, Rows rows = Rows::dense)
-        : KeptStream(size), columns_(columns), kind_(rows) {}
+template <class Label>
+class KeptPoints<Columns, Label> : public KeptStream<detail::RowSegment<Label>, Label> {
+    using Segment = detail::RowSegment<Label>;
+    using Base = KeptStream<Segment, Label>;
+    using Base::end_;
+    using Base::first_;
+    using Base::segments_;
 
+public:
+    using State = KeptRows<Label>;
+    static constexpr bool in_rows = true;  // a point may lie as the feature space has it
+
+    template <class Settings>
+    KeptPoints(const Settings& settings, const Columns& space)
+        : KeptPoints(settings.kept_points, space.n_dims(),
+                     settings.sparse ? Rows::sparse : Rows::dense) {}
+    KeptPoints(std::uint64_t size, std::uint32_t columns, Rows rows = Rows::dense)
+        : Base(size), columns_(columns), kind_(rows) {}
+
+    void widen(const Columns& space) { set_columns(space.n_dims()); }
     // D has grown. The columns that join are missing in the points that are there.
     void set_columns(std::uint32_t columns) {
         whole_ = whole_ && columns == columns_;
@@ -173,13 +190,14 @@ public:
     }
     std::uint32_t columns() const { return columns_; }
 
-    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null: all 1.
-    void add(const Matrix& batch, const Class* labels, const double* weights,
+    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null:
+    // all 1.
+    void add(const Matrix& batch, const Label* labels, const double* weights,
              std::uint64_t first_t) {
         const std::size_t n = batch.size();
-        add_block(
+        this->add_block(
             n, labels, weights, first_t, [](std::uint64_t) {},
-            [&](detail::RowSegment& segment, std::size_t row, std::size_t i) {
+            [&](Segment& segment, std::size_t row, std::size_t i) {
                 if (kind_ == Rows::sparse)
                     segment.sparse.store(row, batch.point(i), columns_);
                 else
@@ -231,22 +249,31 @@ public:
 
     // This point will be asked for soon.
     void prefetch(std::uint64_t t) const {
-        prefetch_label(t);
-        if (whole_) riparian::prefetch(row_of(t), std::min<std::size_t>(columns_ * sizeof(float), 128));
+        this->prefetch_label(t);
+        if (whole_)
+            riparian::prefetch(row_of(t), std::min<std::size_t>(columns_ * sizeof(float), 128));
     }
 
     std::size_t bytes() const {
         std::size_t sum = 0;
-        segments_.for_each([&](const detail::RowSegment& segment) { sum += segment.bytes(); });
+        segments_.for_each([&](const Segment& segment, std::size_t) { sum += segment.bytes(); });
         return sum;
     }
 
-    KeptRows save() const {
-        KeptRows kept;
-        kept.first_t = first_at_hand();
+    void draw_values(std::uint32_t column, std::span<const std::uint64_t> words,
+                     std::vector<float>& values) const {
+        const std::uint64_t first = this->first_kept(), n = end_ - first;
+        if (n == 0) return;
+        values.reserve(words.size());
+        for (const std::uint64_t word : words) values.push_back(value(column, first + word % n));
+    }
+
+    KeptRows<Label> save() const {
+        KeptRows<Label> kept;
+        kept.first_t = this->first_kept();
         kept.columns = columns_;
-        kept.labels = labels_at_hand();
-        kept.weights = weights_at_hand();
+        kept.labels = this->kept_labels();
+        kept.weights = this->kept_weights();
         if (kind_ == Rows::sparse) {
             save_entries(kept);
         } else {
@@ -258,15 +285,15 @@ public:
     }
 
     // Nothing is there yet. D is what it was made with.
-    void restore(const KeptRows& kept) {
+    void restore(const KeptRows<Label>& kept) {
         const std::size_t n = kept.labels.size();
         const double* weights = kept.weights.empty() ? nullptr : kept.weights.data();
         if (kind_ == Rows::dense)
             return add(Matrix(kept.rows.data(), n, columns_), kept.labels.data(), weights,
                        kept.first_t);
-        add_block(
+        this->add_block(
             n, kept.labels.data(), weights, kept.first_t, [](std::uint64_t) {},
-            [&](detail::RowSegment& segment, std::size_t row, std::size_t i) {
+            [&](Segment& segment, std::size_t row, std::size_t i) {
                 segment.sparse.begin_row(row);
                 for (std::uint64_t e = kept.starts[i]; e < kept.starts[i + 1]; ++e)
                     segment.sparse.add(kept.indices[e], kept.entries[e]);
@@ -289,12 +316,12 @@ private:
     // Whether no column is missing in any segment that is there; and where the rows of each start.
     void see_shape() {
         whole_ = kind_ == Rows::dense;
-        segments_.for_each([&](const detail::RowSegment& segment) {
+        segments_.for_each([&](const Segment& segment, std::size_t) {
             whole_ &= segment.dense.columns() == columns_;
         });
         if (!whole_) return;
         starts_.resize(segments_.places());
-        segments_.for_each([&](const detail::RowSegment& segment, std::size_t place) {
+        segments_.for_each([&](const Segment& segment, std::size_t place) {
             starts_[place] = segment.dense.at(0);
         });
     }
@@ -339,7 +366,7 @@ private:
         }
     }
 
-    void save_entries(KeptRows& kept) const {
+    void save_entries(KeptRows<Label>& kept) const {
         kept.starts.push_back(0);
         for (std::uint64_t t = kept.first_t; t < end_; ++t) {
             const auto& rows = segments_.of(t).sparse;
@@ -355,7 +382,7 @@ private:
 
     std::uint32_t columns_;  // D as of now
     Rows kind_;
-    bool whole_ = false;  // every row that is there has all columns; if so,
+    bool whole_ = false;                // every row that is there has all columns; if so,
     std::vector<const float*> starts_;  // the first row of each segment, by its place
 };
 

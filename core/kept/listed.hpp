@@ -10,11 +10,11 @@
 
 namespace riparian {
 
-template <FeatureSpace Space>
+template <FeatureSpace Space, class Label>
 class ListedValues {
 public:
     // Numbers of points, by time; and the key of what the look draws.
-    ListedValues(const KeptPoints<Space>& kept, std::span<const std::uint64_t> structure,
+    ListedValues(const KeptPoints<Space, Label>& kept, std::span<const std::uint64_t> structure,
                  std::span<const std::uint64_t> estimation, std::uint64_t key_of_draws)
         : kept_(kept),
           structure_(structure),
@@ -41,7 +41,7 @@ public:
     }
 
 private:
-    const KeptPoints<Space>& kept_;
+    const KeptPoints<Space, Label>& kept_;
     std::span<const std::uint64_t> structure_, estimation_;
     std::uint64_t key_of_draws_;
 };

@@ -1,6 +1,6 @@
-// The points that a tree's leaves list (R19): chains backward in time through one array of W numbers per
-// tree. A link is the distance to the next older point of its list. A point that is not at hand any more
-// is recognised by its number, so lists need no upkeep while the stream goes on.
+// The points that a tree's leaves list (R19): chains backward in time through one array of W
+// numbers per tree. A link is the distance to the next older point of its list. A point that is not
+// kept any more is recognised by its number, so lists need no upkeep while the stream goes on.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace riparian {
 // The points of one stream in one leaf.
 struct PointList {
     std::uint64_t newest = 0;  // its number plus one; 0: there is none
-    std::uint64_t oldest = 0;  // likewise; it may not be at hand any more
+    std::uint64_t oldest = 0;  // likewise; it may not be kept any more
     std::uint64_t count = 0;   // points listed, lost ones included until they are dropped
 
     bool empty() const { return count == 0; }
@@ -30,7 +30,7 @@ public:
     std::uint32_t size() const { return size_; }
     bool at_hand(std::uint64_t t, std::uint64_t received) const { return t + size_ >= received; }
 
-    // Whether a listed point is not at hand any more.
+    // Whether a listed point is not kept any more.
     bool has_lost(const PointList& list, std::uint64_t received) const {
         return !list.empty() && !at_hand(list.oldest - 1, received);
     }
@@ -47,14 +47,14 @@ public:
         ++list.count;
     }
 
-    // A list that was rebuilt from the points at hand: it had lost a point before, so more than W points
-    // were received.
+    // A list that was rebuilt from the kept points: it had lost a point before, so more than W
+    // points were received.
     static void set_lost(PointList& list) {
         list.oldest = 1;
         ++list.count;
     }
 
-    // The numbers of the points at hand, the last `most` of them, by time, are added to `ts`.
+    // The numbers of the kept points, the last `most` of them, by time, are added to `ts`.
     void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts,
               std::uint64_t most) const {
         Backward to(ts, std::min<std::uint64_t>(most_at_hand(list), most));
@@ -66,8 +66,8 @@ public:
         to.finish();
     }
 
-    // Two lists, all points at hand of each. Every step waits for memory, so they take turns. visitor(t) as soon
-    // as a point is known.
+    // Two lists, all kept points of each. Every step waits for memory, so they take turns.
+    // visitor(t) as soon as a point is known.
     template <class Visitor>
     void read_both(const PointList& one, std::vector<std::uint64_t>& ts_of_one,
                    const PointList& other, std::vector<std::uint64_t>& ts_of_other,
@@ -88,7 +88,7 @@ public:
         to_other.finish();
     }
 
-    // Drop the points that are not at hand any more.
+    // Drop the points that are not kept any more.
     void drop_lost(PointList& list, std::uint64_t received) const {
         if (!has_lost(list, received)) return;
         PointList left;
@@ -101,13 +101,13 @@ public:
         list = left;
     }
 
-    // A new list of points that are at hand, by time; they leave the one they were in. It can be read
+    // A new list of points that are kept, by time; they leave the one they were in. It can be read
     // once they are linked.
     static PointList list_of(std::span<const std::uint64_t> ts) {
         if (ts.empty()) return {};
         return {ts.back() + 1, ts.front() + 1, ts.size()};
     }
-    // Each of them was pushed before, or all W points are at hand.
+    // Each of them was pushed before, or all W points are kept.
     void link(std::span<const std::uint64_t> ts) {
         if (ts.empty()) return;
         if (ts.back() < size_) make_room(ts.back());
@@ -124,8 +124,8 @@ public:
 
     std::size_t bytes() const { return low_.bytes() + high_.bytes(); }
 
-    // So many points are about to be learned. A walk waits at every step for the one before, so links had better
-    // be near: to ask for all of them costs little where many points share it.
+    // This many points are about to be learned. A walk waits at every step for the one before, so
+    // links had better be near: to ask for all of them costs little where many points share it.
     void prefetch(std::size_t points) const {
         if (points < low_.size() / 64) return;
         riparian::prefetch(low_.data(), low_.size() * sizeof low_[0]);
@@ -183,7 +183,7 @@ private:
         std::uint64_t *first_, *end_;
     };
 
-    // Through the points at hand of a list, from the newest on.
+    // Through the kept points of a list, from the newest on.
     class Walk {
     public:
         Walk(const PointLists& lists, const PointList& list, std::uint64_t received)
@@ -198,7 +198,8 @@ private:
         void step() {
             const std::uint32_t distance = lists_.link(slot_);
             t_ -= distance;
-            slot_ = slot_ >= distance ? slot_ - distance : slot_ + lists_.size_ - distance;  // t % W
+            slot_ =
+                slot_ >= distance ? slot_ - distance : slot_ + lists_.size_ - distance;  // t % W
             goes_on_ = distance != 0 && lists_.at_hand(t_, received_);
         }
 
@@ -216,8 +217,8 @@ private:
     }
 
     std::uint32_t size_;  // W
-    // The link of point t at t % W; 0: it is the oldest at hand. Its high half is there only if W needs it: what
-    // is walked through had better be near.
+    // The link of point t at t % W; 0: it is the oldest that is kept. Its high half is there only
+    // if W needs it: what is walked through had better be near.
     Array<std::uint16_t> low_, high_;
 };
 

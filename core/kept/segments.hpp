@@ -1,5 +1,6 @@
-// The last points of a stream in segments of 1024, by number. Memory follows the points that are there: a
-// segment is made when its first point arrives, and goes when no tree can ask for any of its points.
+// The last points of a stream in segments of 1024, by number. Memory follows the points that are
+// there: a segment is made when its first point arrives, and goes when no tree can ask for any of
+// its points.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "counts/counts.hpp"
 #include "kernels/hot.hpp"
 
 namespace riparian {
@@ -20,11 +20,12 @@ namespace riparian {
 inline constexpr std::size_t segment_points = 1024;
 
 // What every kind of segment has: labels, and weights once one of them is not 1.
+template <class Label>
 struct Labelled {
-    std::array<Class, segment_points> labels;
+    std::array<Label, segment_points> labels;
     std::vector<double> weights;
 
-    void set(std::size_t row, Class label, double weight) {
+    void set(std::size_t row, Label label, double weight) {
         labels[row] = label;
         if (weights.empty() && weight == 1.0) return;
         if (weights.empty()) weights.assign(segment_points, 1.0);
@@ -58,16 +59,11 @@ public:
     }
     void forget_spare() { spare_.clear(); }
 
-    // visitor(segment) or visitor(segment, place), by time.
+    // visitor(segment, place), by time.
     template <class Visitor>
     void for_each(Visitor&& visitor) const {
-        for (std::uint64_t number = first_; number < end_; ++number) {
-            const std::size_t place = number & mask_;
-            if constexpr (requires { visitor(*table_[place], place); })
-                visitor(*table_[place], place);
-            else
-                visitor(*table_[place]);
-        }
+        for (std::uint64_t number = first_; number < end_; ++number)
+            visitor(*table_[number & mask_], number & mask_);
     }
 
     // A segment's is its number modulo this, a power of two.
@@ -101,21 +97,22 @@ private:
     std::uint64_t first_ = 0, end_ = 0;            // numbers of the segments that are there
 };
 
-// The numbers, labels and weights of the points kept (R19), whatever else is kept of them. A tree that
-// has received r points, the arriving one included, has point t at hand while t + W >= r. Trees learn a
-// block after it was added, so points that were at hand for its first one stay until the next block.
-template <class Segment>
+// The numbers, labels and weights of the points kept (R19), whatever else is kept of them. A tree
+// that has received r points, the arriving one included, may ask for point t while t + W >= r.
+// Trees learn a block after it was added, so points that its first one may ask for stay until the
+// next block.
+template <class Segment, class Label>
 class KeptStream {
 public:
     explicit KeptStream(std::uint64_t size) : size_(size) {}
 
     std::uint64_t size() const { return size_; }     // W
     std::uint64_t received() const { return end_; }  // points that the stream has had
-    std::uint64_t first_at_hand() const {            // once all of them are learned
+    std::uint64_t first_kept() const {               // once all of them are learned
         return std::max(first_, end_ > size_ ? end_ - size_ : 0);
     }
 
-    Class label(std::uint64_t t) const { return segments_.of(t).labels[t % segment_points]; }
+    Label label(std::uint64_t t) const { return segments_.of(t).labels[t % segment_points]; }
     double weight(std::uint64_t t) const {
         return weighted_ ? segments_.of(t).weight(t % segment_points) : 1.0;
     }
@@ -125,7 +122,7 @@ public:
     bool weighted() const { return weighted_; }  // a weight other than 1 has been met
 
     // Of several points at once.
-    void labels(std::span<const std::uint64_t> ts, std::span<Class> out) const {
+    void labels(std::span<const std::uint64_t> ts, std::span<Label> out) const {
         for (std::size_t i = 0; i < ts.size(); ++i) out[i] = label(ts[i]);
     }
 
@@ -133,10 +130,10 @@ protected:
     // store(segment, row, i) for each point i of a block that can be asked for. `drop(t)` for each
     // point that cannot be any more.
     template <class Drop, class Store>
-    void add_block(std::size_t n, const Class* labels, const double* weights, std::uint64_t first_t,
+    void add_block(std::size_t n, const Label* labels, const double* weights, std::uint64_t first_t,
                    Drop&& drop, Store&& store) {
         if (first_ == end_) first_ = end_ = first_t;
-        // The first point of the block to be learned sees what is at hand for it, and what it loses.
+        // The first point of the block to be learned sees what is kept for it, and what it loses.
         const std::uint64_t needed = first_t > size_ ? first_t - size_ : 0;
         for (; first_ < end_ && first_ < needed; ++first_) drop(first_);
         segments_.drop_before(first_);
@@ -151,16 +148,16 @@ protected:
         segments_.forget_spare();
     }
 
-    // Of the points at hand, by time.
-    std::vector<Class> labels_at_hand() const {
-        std::vector<Class> labels;
-        for (std::uint64_t t = first_at_hand(); t < end_; ++t) labels.push_back(label(t));
+    // Of the points that are kept, by time.
+    std::vector<Label> kept_labels() const {
+        std::vector<Label> labels;
+        for (std::uint64_t t = first_kept(); t < end_; ++t) labels.push_back(label(t));
         return labels;
     }
     // Empty: all are 1.
-    std::vector<double> weights_at_hand() const {
+    std::vector<double> kept_weights() const {
         std::vector<double> weights;
-        for (std::uint64_t t = first_at_hand(); t < end_; ++t) weights.push_back(weight(t));
+        for (std::uint64_t t = first_kept(); t < end_; ++t) weights.push_back(weight(t));
         const bool all_one =
             std::all_of(weights.begin(), weights.end(), [](double w) { return w == 1.0; });
         return all_one ? std::vector<double>{} : weights;

@@ -24,8 +24,8 @@ struct Spread {
 };
 constexpr Spread spread;
 
-// Sixty-four or thirty-two counters at once where the machine can; else, and for the rest, eight in one
-// 64-bit word: no counter overflows, so no carry crosses over.
+// Sixty-four or thirty-two counters at once where the machine can; else, and for the rest, eight in
+// one 64-bit word: no counter overflows, so no carry crosses over.
 void add8(std::uint8_t* counters, const std::uint64_t* bits, std::size_t n, std::uint64_t weight) {
     std::size_t i = 0;
 #if defined(__AVX512BW__)
@@ -93,8 +93,8 @@ void add(Count* counters, const std::uint64_t* bits, std::size_t n, std::uint64_
     }
 }
 
-// Eight counters of two or of four bytes at once, and as many more as the machine can. Counters are stored
-// whole: what a masked store wrote cannot be read at once.
+// Eight counters of two or of four bytes at once, and as many more as the machine can. Counters are
+// stored whole: what a masked store wrote cannot be read at once.
 void add16(std::uint16_t* counters, const std::uint64_t* bits, std::size_t n,
            std::uint64_t weight) {
 #if defined(__AVX512BW__) && defined(__AVX512VL__)

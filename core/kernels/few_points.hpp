@@ -1,4 +1,5 @@
-// The kernels of a leaf that has seen few points: its gains, and which split is the best. For kernels.cpp alone.
+// The kernels of a leaf that has seen few points: its gains, and which split is the best. For
+// kernels.cpp alone.
 #pragma once
 
 #include <cstddef>
@@ -67,8 +68,8 @@ inline void store_wide(void* to, __m512i sixteen, __mmask16 wanted) {
 
 // Eight sums grow; returns them.
 inline __m512i grow_eight(std::uint64_t* sums, __mmask8 wanted, __m256i steps) {
-    const __m512i grown = _mm512_add_epi64(_mm512_maskz_loadu_epi64(wanted, sums),
-                                           _mm512_cvtepi32_epi64(steps));
+    const __m512i grown =
+        _mm512_add_epi64(_mm512_maskz_loadu_epi64(wanted, sums), _mm512_cvtepi32_epi64(steps));
     _mm512_mask_storeu_epi64(sums, wanted, grown);
     return grown;
 }
@@ -90,8 +91,8 @@ void follow_few(std::uint64_t* sums, const std::uint8_t* label, const std::uint8
         const __m512i growth = _mm512_sub_epi32(
             step(_mm_mask_sub_epi8(left_label, right, label_of_everyone, left_label)),
             step(_mm_mask_sub_epi8(left_all, right, all_of_everyone, left_all)));
-        low_largest = _mm512_max_epi64(
-            low_largest, grow_eight(sums + i, low, _mm512_castsi512_si256(growth)));
+        low_largest = _mm512_max_epi64(low_largest,
+                                       grow_eight(sums + i, low, _mm512_castsi512_si256(growth)));
         if (high)
             high_largest = _mm512_max_epi64(
                 high_largest, grow_eight(sums + i + 8, high, _mm512_extracti64x4_epi64(growth, 1)));
@@ -170,9 +171,9 @@ void grow_few(std::uint64_t* bounds, std::uint8_t* all, const std::uint8_t* labe
     const __m128i grown = _mm_add_epi8(_mm_maskz_loadu_epi8(wanted, all), _mm_set1_epi8(1));
     _mm_mask_storeu_epi8(all, wanted, grown);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(all_now), grown);
-    const __m512i growth = _mm512_add_epi32(
-        _mm512_sub_epi32(step(grown), step(_mm_maskz_loadu_epi8(wanted, label))),
-        _mm512_set1_epi32(static_cast<int>(rounding)));
+    const __m512i growth =
+        _mm512_add_epi32(_mm512_sub_epi32(step(grown), step(_mm_maskz_loadu_epi8(wanted, label))),
+                         _mm512_set1_epi32(static_cast<int>(rounding)));
     _mm512_storeu_si512(now, grow_eight(bounds, low, _mm512_castsi512_si256(growth)));
     _mm512_storeu_si512(now + 8,
                         grow_eight(bounds + 8, high, _mm512_extracti64x4_epi64(growth, 1)));
@@ -265,13 +266,12 @@ inline std::uint64_t points_with(std::size_t i, const std::uint64_t* bits, std::
                                               _mm512_set1_epi64(static_cast<std::int64_t>(words)));
     for (std::size_t p = 0; p < points; p += 8) {
         const std::uint64_t* first = of_points + p * words;
-        const __m512i eight = words == 1 ? _mm512_loadu_si512(first)
-                                         : _mm512_i64gather_epi64(places, first, 8);
+        const __m512i eight =
+            words == 1 ? _mm512_loadu_si512(first) : _mm512_i64gather_epi64(places, first, 8);
         found |= std::uint64_t{_mm512_test_epi64_mask(eight, bit)} << p;
     }
 #else
-    for (std::size_t p = 0; p < points; ++p)
-        found |= (of_points[p * words] >> (i % 64) & 1) << p;
+    for (std::size_t p = 0; p < points; ++p) found |= (of_points[p * words] >> (i % 64) & 1) << p;
 #endif
     return found;
 }
@@ -297,8 +297,8 @@ void sum_kept(const std::uint64_t* bits, std::size_t words, std::size_t points,
 }
 
 #if defined(__AVX512BW__) && defined(__AVX512VL__)
-// Of the best candidates of sixteen split points, those that are `there`: the one with the largest gain, the last
-// of equals. To divide G by the points is enough: the unit of G is the same for all.
+// Of the best candidates of sixteen split points, those that are `there`: the one with the largest
+// gain, the last of equals. To divide G by the points is enough: the unit of G is the same for all.
 inline BestOfFew best_of_sixteen(__mmask16 there, __m512i number, __m512i g, __m512i points) {
     if (!there) return {UINT32_MAX, 0, 0};
     const __m512d none = _mm512_set1_pd(-1e300);
@@ -307,9 +307,8 @@ inline BestOfFew best_of_sixteen(__mmask16 there, __m512i number, __m512i g, __m
     };
     const __m512d low = gains(static_cast<__mmask8>(there), _mm512_castsi512_si256(g),
                               _mm512_castsi512_si256(points));
-    const __m512d high =
-        gains(static_cast<__mmask8>(there >> 8), _mm512_extracti64x4_epi64(g, 1),
-              _mm512_extracti64x4_epi64(points, 1));
+    const __m512d high = gains(static_cast<__mmask8>(there >> 8), _mm512_extracti64x4_epi64(g, 1),
+                               _mm512_extracti64x4_epi64(points, 1));
     const __m512d top = _mm512_set1_pd(_mm512_reduce_max_pd(_mm512_max_pd(low, high)));
     std::uint64_t equal = _mm512_cmp_pd_mask(low, top, _CMP_EQ_OQ) |
                           static_cast<unsigned>(_mm512_cmp_pd_mask(high, top, _CMP_EQ_OQ)) << 8;
@@ -413,9 +412,10 @@ BestOfFew best_of_few(const std::uint8_t* const* rows, std::size_t n_rows,
         for (std::size_t j = 0; j < 16; ++j) {
             const auto this_g = static_cast<std::int32_t>(g[j]);
             most[j] = this_g > most[j] ? this_g : most[j];
-            const std::int32_t is_worse = -static_cast<std::int32_t>(some[j] < least) |
-                                          -static_cast<std::int32_t>(everyone[j] - some[j] < least) |
-                                          -static_cast<std::int32_t>(this_g < top[j]);
+            const std::int32_t is_worse =
+                -static_cast<std::int32_t>(some[j] < least) |
+                -static_cast<std::int32_t>(everyone[j] - some[j] < least) |
+                -static_cast<std::int32_t>(this_g < top[j]);
             top[j] = (top[j] & is_worse) | (this_g & ~is_worse);
             winner[j] = (winner[j] & is_worse) | (static_cast<std::int32_t>(d) & ~is_worse);
         }

@@ -1,5 +1,6 @@
-// Compiled once for each instruction set, with RIPARIAN_KERNELS naming it. No header is included whose code
-// others could share: the linker would be free to keep the copy the oldest machine cannot run.
+// Compiled once for each instruction set, with RIPARIAN_KERNELS naming it. No header is included
+// whose code others could share: the linker would be free to keep the copy the oldest machine
+// cannot run.
 #include "kernels/kernels.hpp"
 
 #include "kernels/counting.hpp"

@@ -14,7 +14,8 @@
 
 namespace riparian {
 
-// R11: a share of 1. Shares are whole numbers of this unit, so that sums do not depend on their order.
+// R11: a share of 1. Shares are whole numbers of this unit, so that sums do not depend on their
+// order.
 inline constexpr std::int64_t whole_share = std::int64_t{1} << 40;
 
 struct Kernels {
@@ -25,8 +26,8 @@ struct Kernels {
     void (*left_bits)(const float* values, std::size_t dims, std::size_t m, const float* thresholds,
                       std::uint64_t* bits);
 
-    // The same where some dimensions are categorical (R22): the top bit of feature d says that value d
-    // must be equal to a threshold.
+    // The same where some dimensions are categorical (R22): the top bit of feature d says that
+    // value d must be equal to a threshold.
     void (*mixed_bits)(const float* values, const std::uint32_t* features, std::size_t dims,
                        std::size_t m, const float* thresholds, std::uint64_t* bits);
 
@@ -36,14 +37,14 @@ struct Kernels {
     void (*mixed_row_bits)(const float* row, const std::uint32_t* features, std::size_t dims,
                            std::size_t m, const float* thresholds, std::uint64_t* bits);
 
-    // The same of several rows, a word for each, with the bits of `everyone`: m <= 16, and all bits fit. Rows are
-    // readable, and words writable, up to a multiple of 4.
+    // The same of several rows, a word for each, with the bits of `everyone`: m <= 16, and all bits
+    // fit. Rows are readable, and words writable, up to a multiple of 4.
     void (*rows_bits)(const float* const* rows, std::size_t n, const std::uint32_t* columns,
                       std::size_t dims, std::size_t m, const float* thresholds,
                       std::uint64_t everyone, std::uint64_t* bits);
 
-    // Bits as of `row_bits`, of a row that becomes a split point: value d becomes threshold d*m+n before it is
-    // compared. m <= 16, and no value is left of the thresholds from n on.
+    // Bits as of `row_bits`, of a row that becomes a split point: value d becomes threshold d*m+n
+    // before it is compared. m <= 16, and no value is left of the thresholds from n on.
     void (*split_point_bits)(const float* row, const std::uint32_t* columns, std::size_t dims,
                              std::size_t m, std::size_t n, float* thresholds, std::uint64_t* bits);
 
@@ -57,59 +58,64 @@ struct Kernels {
     void (*add64)(std::uint64_t* counters, const std::uint64_t* bits, std::size_t n,
                   std::uint64_t weight);
 
-    // counters[i] = how many of up to 255 points have bit i set, i < n, n a multiple of 8; so many words to a point.
+    // counters[i] = how many of up to 255 points have bit i set, i < n, n a multiple of 8; `words`
+    // words to a point.
     void (*count8)(std::uint8_t* counters, const std::uint64_t* bits, std::size_t words,
                    std::size_t points, std::size_t n);
 
-    // By label: counter i of row labels[p] += bit i of point p, i < n, the counters of a row. None overflows.
+    // By label: counter i of row labels[p] += bit i of point p, i < n, the counters of a row. None
+    // overflows.
     void (*count_rows8)(std::uint8_t* rows, std::size_t n, const std::uint64_t* bits,
                         std::size_t words, const std::uint32_t* labels, std::size_t points);
 
-    // A structure point of a leaf that has seen few (see split/entropy_sums.hpp): no count is above 63, and
-    // m and n are at most 16. With k(c) = c[i] where bit i is set, else c[dims*m+j] - c[i], for i = d*m+j, d < dims
-    // and j < n: sums[i] += steps[k(label)] - steps[k(all)], and sums[dims*m+j] += steps[all[dims*m+j]] -
-    // steps[label[dims*m+j]]. largest[j] = the largest of sums[d*m+j], as signed, and sums[dims*m+j] together.
-    // `largest` has room for 16.
+    // A structure point of a leaf that has seen few (see split/entropy_sums.hpp): no count is above
+    // 63, and m and n are at most 16. With k(c) = c[i] where bit i is set, else c[dims*m+j] - c[i],
+    // for i = d*m+j, d < dims and j < n: sums[i] += steps[k(label)] - steps[k(all)], and
+    // sums[dims*m+j] += steps[all[dims*m+j]] - steps[label[dims*m+j]]. largest[j] = the largest of
+    // sums[d*m+j], as signed, and sums[dims*m+j] together. `largest` has room for 16.
     void (*follow_few)(std::uint64_t* sums, const std::uint8_t* label, const std::uint8_t* all,
                        const std::uint64_t* bits, std::size_t dims, std::size_t m, std::size_t n,
                        const std::uint32_t* steps, std::int64_t* largest);
 
-    // The terms of few points, with the same i, j, m and n: sums[i] += terms[c[i]] + terms[c[dims*m+j] - c[i]],
-    // and sums[dims*m+j] -= terms[c[dims*m+j]]; or, if `less`, the other way round.
+    // The terms of few points, with the same i, j, m and n: sums[i] += terms[c[i]] +
+    // terms[c[dims*m+j] - c[i]], and sums[dims*m+j] -= terms[c[dims*m+j]]; or, if `less`, the other
+    // way round.
     void (*start_few)(std::uint64_t* sums, const std::uint8_t* c, std::size_t dims, std::size_t m,
                       std::size_t n, const std::uint32_t* terms, bool less);
 
-    // The bounds of a leaf that has seen few points follow one of them (see split/gain_bounds.hpp): ++all[j], and
-    // bounds[j] += steps[all[j]] - steps[label[j]] + rounding, j < n <= 16; no count is above 63. What they are then
-    // goes to `now` and `all_now` too, which have room for 16.
+    // The bounds of a leaf that has seen few points follow one of them (see split/gain_bounds.hpp):
+    // ++all[j], and bounds[j] += steps[all[j]] - steps[label[j]] + rounding, j < n <= 16; no count
+    // is above 63. What they are then goes to `now` and `all_now` too, which have room for 16.
     void (*grow_few)(std::uint64_t* bounds, std::uint8_t* all, const std::uint8_t* label,
                      std::size_t n, const std::uint32_t* steps, std::uint32_t rounding,
                      std::int64_t* now, std::uint8_t* all_now);
-    // Bit j of the result says whether now[j] is at least g_of_point * all_now[j], which is below 2^62, rounded
-    // towards 0.
-    std::uint32_t (*which_above)(const std::int64_t* now, const std::uint8_t* all_now, std::size_t n,
-                                 double g_of_point);
+    // Bit j of the result says whether now[j] is at least g_of_point * all_now[j], which is below
+    // 2^62, rounded towards 0.
+    std::uint32_t (*which_above)(const std::int64_t* now, const std::uint8_t* all_now,
+                                 std::size_t n, double g_of_point);
 
-    // The candidates d*m+j, d < dims and j < n <= 16, with at least α points on both sides: left[d*m+j] on the
-    // left, the others of left[dims*m+j] on the right. Returns how many; `valid` has room for 8 more than there are
-    // in all.
+    // The candidates d*m+j, d < dims and j < n <= 16, with at least α points on both sides:
+    // left[d*m+j] on the left, the others of left[dims*m+j] on the right. Returns how many; `valid`
+    // has room for 8 more than there are in all.
     std::size_t (*find_valid)(const std::uint8_t* left, std::size_t dims, std::size_t m,
                               std::size_t n, std::uint8_t alpha, Candidate* valid);
 
     // G (R14) of n candidates into g[number] from up to 64 points, and N of their split points into
-    // points_met[split_point]. Of each point, bit i of so many `words` says whether it is left of candidate i, and bit
-    // everyone+j whether it has met split point j; words are readable up to a multiple of 8 points. Bit p
-    // of labels[k], k < n_labels, says whether point p has this label. terms[n] is F(n).
+    // points_met[split_point]. Of each point, bit i of its `words` words says whether it is left of
+    // candidate i, and bit everyone+j whether it has met split point j; words are readable up to a
+    // multiple of 8 points. Bit p of labels[k], k < n_labels, says whether point p has this label.
+    // terms[n] is F(n).
     void (*sum_kept)(const std::uint64_t* bits, std::size_t words, std::size_t points,
                      const std::uint64_t* labels, std::size_t n_labels, const Candidate* candidates,
                      std::size_t n, std::size_t everyone, const std::uint64_t* terms,
                      std::uint64_t* g, std::uint64_t* points_met);
 
-    // The best split of a leaf that has seen few points (R6, R9), m <= 16 split points to a dimension, n so far.
-    // Each label has a row of counters, left[i] of candidate i = d*m+j, and everyone's at dims*m+j; so have the
-    // estimation points, of which a valid candidate has at least alpha on both sides. terms[n] is F(n), n < 64, the
-    // most structure points that a candidate has seen. Also, of split point j < m: the largest G, or 0, and how
-    // many structure points it has seen.
+    // The best split of a leaf that has seen few points (R6, R9), m <= 16 split points to a
+    // dimension, n so far. Each label has a row of counters, left[i] of candidate i = d*m+j, and
+    // everyone's at dims*m+j; so have the estimation points, of which a valid candidate has at
+    // least alpha on both sides. terms[n] is F(n), n < 64, the most structure points that a
+    // candidate has seen. Also, of split point j < m: the largest G, or 0, and how many structure
+    // points it has seen.
     BestOfFew (*best_of_few)(const std::uint8_t* const* rows, std::size_t n_rows,
                              const std::uint8_t* estimation, std::size_t dims, std::size_t m,
                              std::size_t n, std::uint32_t alpha, const std::uint32_t* terms,
@@ -133,33 +139,35 @@ struct Kernels {
     void (*depth_differences)(const Pixel& p, const OffsetPair* pairs, std::size_t n,
                               float* values);
 
-    // The loops of a look (R20). Values and thresholds are readable up to a multiple of 16; thresholds are NaN
-    // past the last, and so are the values of `left_words`. A value is left of a threshold if it is <= it or, where
-    // `equal` says so, equal to it (R22).
+    // The loops of a look (R20). Values and thresholds are readable up to a multiple of 16;
+    // thresholds are NaN past the last, and so are the values of `left_words`. A value is left of a
+    // threshold if it is <= it or, where `equal` says so, equal to it (R22).
 
-    // How many of n values are left of the threshold. They are NaN past the last, up to a multiple of 16.
+    // How many of n values are left of the threshold. They are NaN past the last, up to a multiple
+    // of 16.
     std::size_t (*count_left)(const float* values, std::size_t n, float threshold, bool equal);
 
-    // Of m thresholds, those that are not NaN, as their numbers. Of equal ones, at least the last is kept.
-    // Returns how many; `last` has room for m.
+    // Of m thresholds, those that are not NaN, as their numbers. Of equal ones, at least the last
+    // is kept. Returns how many; `last` has room for m.
     std::size_t (*last_of_equals)(const float* thresholds, std::size_t m, std::uint32_t* last);
 
-    // sums[j], with the value at split_points[j] as a threshold, j < m: with c the number of values that
-    // are left of it and have their bit set in mask k, of ceil(n / 64) words, the sum of
+    // sums[j], with the value at split_points[j] as a threshold, j < m: with c the number of values
+    // that are left of it and have their bit set in mask k, of ceil(n / 64) words, the sum of
     // terms[starts[k] + c] over k < n_masks, less that of one more mask. n is at most 256. Of
-    // equal thresholds, at least the last has its sum. Returns the j of the largest sum, taken as signed;
-    // the last of equals.
+    // equal thresholds, at least the last has its sum. Returns the j of the largest sum, taken as
+    // signed; the last of equals.
     std::size_t (*sum_terms)(const float* values, std::size_t n, const std::uint32_t* split_points,
                              std::size_t m, const std::uint64_t* masks, std::size_t n_masks,
                              const std::uint64_t* terms, const std::uint32_t* starts, bool equal,
                              std::uint64_t* sums);
 
-    // counts[j] = how many of n values are left of thresholds[j], j < m; and which: the bits of row j of
-    // `words`, ceil(n / 64) to a row.
+    // counts[j] = how many of n values are left of thresholds[j], j < m; and which: the bits of row
+    // j of `words`, ceil(n / 64) to a row.
     void (*left_words)(const float* values, std::size_t n, const float* thresholds, std::size_t m,
                        bool equal, std::uint64_t* words, std::uint32_t* counts);
 
-    // counts[k] = how many bits are set in both `left` and the k-th of n_masks masks of so many words.
+    // counts[k] = how many bits are set in both `left` and the k-th of n_masks masks of `words`
+    // words.
     void (*count_both)(const std::uint64_t* left, const std::uint64_t* masks, std::size_t words,
                        std::size_t n_masks, std::uint32_t* counts);
 

@@ -1,5 +1,5 @@
-// Values as whole numbers in their order: a value is <= a threshold if its key is (R4). Zeros have one
-// key, and NaN, which is not <= anything, has the largest.
+// Values as whole numbers in their order: a value is <= a threshold if its key is (R4). Zeros have
+// one key, and NaN, which is not <= anything, has the largest.
 #pragma once
 
 #include <stdint.h>

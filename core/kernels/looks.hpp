@@ -17,7 +17,8 @@ namespace riparian {
 namespace {
 
 #if !defined(__AVX2__)
-// Sixteen bytes, each 0 or 1, as bits. The comparisons before it are done side by side on any machine.
+// Sixteen bytes, each 0 or 1, as bits. The comparisons before it are done side by side on any
+// machine.
 inline std::uint32_t sixteen_bits(const std::uint8_t* bytes) {
     std::uint64_t low, high;
     memcpy(&low, bytes, 8);
@@ -81,8 +82,8 @@ std::size_t last_of_equals(const float* thresholds, std::size_t m, std::uint32_t
     return kept;
 }
 
-// Some features hardly vary: where all thresholds are the same, one sum will do. To look for any repeats took
-// longer than their sums.
+// Some features hardly vary: where all thresholds are the same, one sum will do. To look for any
+// repeats took longer than their sums.
 template <std::size_t words, bool equal>
 std::size_t sum_terms_of(const float* values, std::size_t n, const std::uint32_t* split_points,
                          std::size_t m, const std::uint64_t* masks, std::size_t n_masks,

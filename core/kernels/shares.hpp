@@ -13,8 +13,8 @@
 namespace riparian {
 namespace {
 
-// A share is far below 2^51: added to 1.5 * 2^52 it is rounded to a whole number, half to even, which
-// is then the low bits of the sum. Compilers make vectors of that, unlike of a conversion.
+// A share is far below 2^51: added to 1.5 * 2^52 it is rounded to a whole number, half to even,
+// which is then the low bits of the sum. Compilers make vectors of that, unlike of a conversion.
 template <class Count>
 void shares(std::int64_t* sums, const Count* counts, std::size_t n, double total) {
     const double rounder = 0x1.8p52;

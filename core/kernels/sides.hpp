@@ -1,4 +1,5 @@
-// On which side of the thresholds of a leaf a point lies: a bit for each candidate. For kernels.cpp alone.
+// On which side of the thresholds of a leaf a point lies: a bit for each candidate. For kernels.cpp
+// alone.
 #pragma once
 
 #include <cstddef>

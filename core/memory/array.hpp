@@ -1,6 +1,6 @@
-// An array of plain data that grows in place (see pages.hpp), by a quarter while it is small and by a
-// sixteenth after, so that a bound on memory holds while it grows too. Its room is a function of its
-// size alone, but between `restart` and `trim`.
+// An array of plain data that grows in place (see pages.hpp), by a quarter while it is small and by
+// a sixteenth after, so that a bound on memory holds while it grows too. Its room is a function of
+// its size alone, but between `restart` and `trim`.
 #pragma once
 
 #include <bit>
@@ -46,8 +46,8 @@ public:
     void pop_back() { resize(std::size_t{size_} - 1); }
     void clear() { resize(0); }
 
-    // Empty, with the room that it had: it is about to grow again. Once it has, `trim` gives back what is
-    // too much.
+    // Empty, with the room that it had: it is about to grow again. Once it has, `trim` gives back
+    // what is too much.
     void restart() { size_ = 0; }
     void trim() {
         if (room(size_) != room_) fit(room(size_));

@@ -1,7 +1,7 @@
-// The chunks that pools are cut from. Those of a tree that is gone are kept for the next one: the system takes a
-// microsecond for every page that it hands out anew, and forests often follow one another, as in a search or a
-// cross-validation. They are few, and none is left once a tree asks for more than was kept, so that a bound on
-// the memory of a forest means what the process holds.
+// The chunks that pools are cut from. Those of a tree that is gone are kept for the next one: the
+// system takes a microsecond for every page that it hands out anew, and forests often follow one
+// another, as in a search or a cross-validation. They are few, and none is left once a tree asks
+// for more than was kept, so that a bound on the memory of a forest means what the process holds.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace riparian {
 struct Chunk {
     std::byte* first;
     std::size_t bytes;
-    std::size_t touched;  // so many from the first on: their pages are there
+    std::size_t touched;  // from the first on: their pages are there
 };
 
 class SpareChunks {
@@ -61,7 +61,8 @@ public:
     }
 
 private:
-    // Nobody waits: who finds it busy asks the system. So a fork in the middle does no harm either.
+    // No thread waits: one that finds it busy asks the system. So a fork in the middle does no harm
+    // either.
     class Hold {
     public:
         explicit Hold(std::atomic_flag& busy)

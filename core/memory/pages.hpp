@@ -1,6 +1,6 @@
 // Memory from the system. A large block is made of pages of its own: it goes back when it is not
-// needed, grows without a second copy beside it, and its untouched part costs nothing; so a bound on
-// memory means what the process really holds. Small ones come from malloc.
+// needed, grows without a second copy next to it, and its untouched part costs nothing; so a bound
+// on memory means what the process really holds. Small ones come from malloc.
 #pragma once
 
 #include <algorithm>

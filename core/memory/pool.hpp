@@ -43,8 +43,8 @@ public:
         chunks_.clear();
     }
 
-    // All blocks have come back, and many will be asked for again: the newest chunk, the largest, is cut from
-    // its beginning.
+    // All blocks have come back, and many will be asked for again: the newest chunk, the largest,
+    // is cut from its beginning.
     void restart() {
         std::fill(std::begin(free_), std::end(free_), nullptr);
         cut_ = 0;
@@ -78,7 +78,7 @@ public:
         free = block;
     }
 
-    // A block that counts as one of so many bytes.
+    // A block that counts as one of `charged` bytes.
     void* allocate(std::size_t bytes, std::size_t charged) {
         live_ += block_size(charged) - block_size(bytes);
         return allocate(bytes);
@@ -199,11 +199,11 @@ private:
 
     std::vector<Chunk> chunks_;
     std::size_t large_bytes_ = 0;
-    std::vector<std::byte*> large_;    // blocks too large for a chunk, each knowing its place here
-    void* free_[64] = {};              // per size class: a list through the blocks themselves
-    std::byte* next_ = nullptr;        // what is left of the newest chunk
-    std::size_t cut_ = 0;              // bytes of all blocks cut so far
-    std::size_t live_ = 0;             // bytes of blocks in use, as they are charged
+    std::vector<std::byte*> large_;  // blocks too large for a chunk, each knowing its place here
+    void* free_[64] = {};            // per size class: a list through the blocks themselves
+    std::byte* next_ = nullptr;      // what is left of the newest chunk
+    std::size_t cut_ = 0;            // bytes of all blocks cut so far
+    std::size_t live_ = 0;           // bytes of blocks in use, as they are charged
 };
 
 }  // namespace riparian

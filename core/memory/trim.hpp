@@ -1,5 +1,5 @@
-// What is kept after large arrays have come and gone, back to the system: a snapshot is such a time, and a
-// bound on memory should be seen from outside as well.
+// What is kept after large arrays have come and gone, back to the system: a snapshot is such a
+// time, and a bound on memory should be seen from outside as well.
 #pragma once
 
 #include <cstdlib>

@@ -23,7 +23,7 @@ public:
         route(tree, batch, keys, first, count);
     }
 
-    const std::uint32_t* nodes() const { return nodes_.data(); }    // of each point: the leaf's node,
+    const std::uint32_t* nodes() const { return nodes_.data(); }  // of each point: the leaf's node,
     const std::uint32_t* leaves() const { return leaves_.data(); }  // and the leaf
 
 private:

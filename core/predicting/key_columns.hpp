@@ -1,5 +1,5 @@
-// The rows of a tile, column by column, as whole numbers in the order of their values: many points go
-// down side by side without a special case for NaN or for a leaf.
+// The rows of a tile, column by column, as whole numbers in the order of their values: many points
+// go down side by side without a special case for NaN or for a leaf.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace riparian {
 
 class KeyColumns {
 public:
-    // Points go down in groups of so many; the last group is filled up.
+    // Points go down in groups of this many; the last group is filled up.
     static constexpr std::size_t group = 8;
     // What is turned over once must be read by trees enough; and a place must fit four bytes.
     static bool is_worth(std::size_t columns, std::size_t n_trees) {

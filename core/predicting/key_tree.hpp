@@ -33,10 +33,10 @@ public:
         }
     }
 
-    // The node number of the leaf of each of `count` points from `first` on, and the leaf, of whole groups of
-    // points.
-    void route(const KeyColumns& points, std::size_t first, std::size_t count,
-               std::uint32_t* nodes, std::uint32_t* leaves) const {
+    // The node number of the leaf of each of `count` points from `first` on, and the leaf, of whole
+    // groups of points.
+    void route(const KeyColumns& points, std::size_t first, std::size_t count, std::uint32_t* nodes,
+               std::uint32_t* leaves) const {
         for (std::size_t i = 0; i < count; i += group)
             route_together(points.from(first + i), nodes + i, leaves + i);
     }

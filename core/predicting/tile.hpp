@@ -34,7 +34,8 @@ public:
     std::vector<std::int64_t> sums;  // a row per point
     Answers answers;                 // of one tree after the other
 
-    TilePart(const Tile<Space>& tile, std::size_t width) : sums(tile.size() * width), tile_(&tile) {}
+    TilePart(const Tile<Space>& tile, std::size_t width)
+        : sums(tile.size() * width), tile_(&tile) {}
 
     // The leaf of each point, until the next call.
     template <class Tree>

@@ -1,7 +1,7 @@
-// The paper's two streams, with kept points (R19 to R21): a leaf lists the points at hand in its cell. A
-// young leaf looks among them for a split; once it has lost one of them it settles, and counts as the
-// paper has it. While no point of the stream is lost, a tree is grown anew each time its points have
-// doubled.
+// The paper's two streams, with kept points (R19 to R21): a leaf lists the kept points in its cell.
+// A young leaf looks among them for a split; once it has lost one of them it settles, and counts as
+// the paper has it. While no point of the stream is lost, a tree is rebuilt each time its points
+// have doubled.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,11 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "budget.hpp"
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "draws.hpp"
 #include "kept/cells.hpp"
 #include "kept/lists.hpp"
@@ -21,37 +22,38 @@
 #include "rules/regrowth.hpp"
 #include "rules/two_streams.hpp"
 #include "settings.hpp"
-#include "split/gain_bounds.hpp"
 
 namespace riparian {
 
 struct Keeping : Regrowing<Keeping> {
     using Settings = KeptSettings;
-    // Settled leaves start with what they list: their split points have seen the same points, and bounds hold
-    // long, however many candidates there are.
-    template <class>
-    using Evidence = TwoStreamsEvidence<GainBounds>;
+    // Settled leaves start with what they list: their split points have seen the same points, and
+    // bounds hold long, however many candidates there are.
+    template <class Space, class Target>
+    using Evidence = TwoStreamsEvidence<Target, typename Target::Bounds>;
     using Stream = TwoStreams::Stream;
 
-    // What a leaf has beside its histogram and candidates.
+    // What a leaf has besides its statistics and candidates.
     struct ListedLeaf {
         PointList structure, estimation;
         std::uint32_t attempt = 0;  // while young: times it drew in vain
     };
 
-    struct Record : Growth {
+    template <class Target>
+    struct Record : Growth, RecordDefaults {
         explicit Record(const Settings& settings) : lists(settings.kept_points) {}
 
         Array<ListedLeaf> leaves;  // side by side with the leaves of the tree
         PointLists lists;
-        std::uint64_t lost_estimation = 0;  // weight of the estimation points that are not at hand
-        bool full = false;                  // a split was refused for want of memory
+        std::uint64_t lost_estimation =
+            0;              // weight of the estimation points that are not kept any more
+        bool full = false;  // a split was refused for want of memory
 
         static std::size_t bytes(std::size_t n_leaves) {
             return Array<ListedLeaf>::bytes(n_leaves);
         }
-        static std::size_t beside_histogram(std::size_t) { return 0; }
         void trim() { leaves.trim(); }
+        void prefetch_for(std::size_t points) const { lists.prefetch(points); }
         void prefetch(std::uint32_t leaf) const {
             riparian::prefetch(&leaves[leaf]);
             riparian::prefetch(&leaves[leaf].attempt);
@@ -66,7 +68,7 @@ struct Keeping : Regrowing<Keeping> {
 
     using Regrowing<Keeping>::grow_ahead;
 
-    // The point that is not at hand any more: what the tree had received of it counts as lost.
+    // The point that is not kept any more: what the tree had received of it counts as lost.
     template <class Tree>
     RIPARIAN_HOT static void arrive(Tree& tree, std::uint64_t t, std::uint64_t stream_key,
                                     typename Tree::Context& context) {
@@ -78,7 +80,8 @@ struct Keeping : Regrowing<Keeping> {
 
     template <class Tree>
     RIPARIAN_HOT static void receive(Tree& tree, std::uint32_t leaf, std::uint64_t t,
-                                     std::uint64_t draw, typename Tree::Point x, Class y, Weight n,
+                                     std::uint64_t draw, typename Tree::Point x,
+                                     typename Tree::Label y, Weight n,
                                      typename Tree::Context& context) {
         switch (TwoStreams::stream_of(draw, context.settings)) {
             case Stream::structure:
@@ -95,18 +98,20 @@ struct Keeping : Regrowing<Keeping> {
 
     template <class Tree>
     RIPARIAN_HOT static void prefetch(const Tree& tree, std::uint32_t leaf, std::uint64_t draw,
-                                      Class y, const typename Tree::Context& context) {
+                                      typename Tree::Label y,
+                                      const typename Tree::Context& context) {
         TwoStreams::prefetch(tree, leaf, draw, y, context);
     }
 
-    // The list of a leaf is divided between its children, in order. Those of a young leaf start with
-    // the histogram of what they list, which is made, and linked, once a child has looked or waits.
+    // The list of a leaf is divided between its children, in order. Those of a young leaf start
+    // with the statistics of what they list, which are made, and linked, once a child has looked or
+    // waits.
     template <class Tree>
     static void inherit(Tree& tree, std::uint32_t left, std::uint32_t right,
                         const typename Tree::Cut& cut, bool was_young,
                         typename Tree::Context& context) {
         auto& scratch = context.scratch;
-        Record& record = tree.record_;
+        auto& record = tree.record_;
         expect_growth(tree, context.settings);
         if (!was_young) {
             read_cell(tree, left, context);
@@ -129,8 +134,8 @@ struct Keeping : Regrowing<Keeping> {
         TwoStreams::tidy(tree, settings);
     }
 
-    // Arrivals, growth and bound; of active leaves, when they look and whether they have lost a point.
-    // The lists follow from the points at hand.
+    // Arrivals, growth and bound; of active leaves, when they look and whether they have lost a
+    // point. The lists follow from the kept points.
     template <class Tree>
     static void save(const Tree& tree, typename Tree::State& out);
     template <class Tree>
@@ -141,82 +146,11 @@ struct Keeping : Regrowing<Keeping> {
         return has_lost(tree, leaf, tree.received_);
     }
 
-private:
-    friend Looking<Keeping>;
-    friend Regrowing<Keeping>;
-
-    // -- receiving a point --------------------------------------------------------------------------
-
-    template <class Tree>
-    RIPARIAN_HOT static void learn_estimation(Tree& tree, std::uint32_t index, std::uint64_t t,
-                                              typename Tree::Point x, Class y, Weight n,
-                                              typename Tree::Context& context) {
-        tree.totals_.estimation_points += n;
-        typename Tree::Leaf& leaf = tree.leaves_[index];
-        const std::uint64_t errors = leaf.estimation.errors();
-        leaf.estimation.add(tree.histograms_, y, n);
-        tree.record_.lists.push(tree.record_.leaves[index].estimation, t);
-        if (leaf.settled())
-            leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.n_classes(),
-                                                context.scratch);
-        else if (!leaf.young() && leaf.estimation.errors() > errors)
-            tree.waiting_.raise(leaf.place, tree.s_hat(index), tree.moved());
-    }
-
-    template <class Tree>
-    static void learn_structure(Tree& tree, std::uint32_t index, std::uint64_t t,
-                                typename Tree::Point x, Class y, Weight n,
-                                typename Tree::Context& context) {
-        Record& record = tree.record_;
-        tree.totals_.structure_points += n;
-        if (is_grown_anew(tree, context)) return;
-        record.lists.push(record.leaves[index].structure, t);
-        const typename Tree::Leaf& leaf = tree.leaves_[index];
-        if (leaf.settled()) {
-            leaf.candidates->observe_structure(tree.pool_, x, y, n, tree.n_classes(),
-                                               tree.totals_.estimation_points, context.scratch);
-            check(tree, index, context);
-        } else if (leaf.young()) {
-            if (has_lost(tree, index, context.received)) {
-                settle(tree, index, record.leaves[index].attempt, context);
-                check(tree, index, context);
-            } else if (record.leaves[index].structure.count >= leaf.next) {
-                look(tree, {index, std::nullopt}, context);
-            }
-        }
-        let_all_look_that_entered(tree, context);
-    }
-
-    // Whether a listed point is not at hand any more.
-    template <class Tree>
-    static bool has_lost(const Tree& tree, std::uint32_t index, std::uint64_t received) {
-        const ListedLeaf& leaf = tree.record_.leaves[index];
-        return tree.record_.lists.has_lost(leaf.structure, received) ||
-               tree.record_.lists.has_lost(leaf.estimation, received);
-    }
-
-    template <class Tree>
-    static void list_again(Tree& tree, typename Tree::Context& context);
-
     // -- a look -----------------------------------------------------------------------------------
 
     template <class Tree>
     static std::uint32_t arrivals(const Tree& tree, std::uint32_t leaf) {
         return static_cast<std::uint32_t>(tree.record_.leaves[leaf].structure.count);
-    }
-    static std::uint64_t most_listed(const Settings&) { return unbounded; }
-    template <class Tree>
-    static double min_gain(const Tree&, std::size_t, const Settings& settings) {
-        return settings.min_gain;
-    }
-    template <class Tree>
-    static void draw_dims(const Tree&, Draws& draws, typename Tree::Context& context) {
-        context.space.draw(draws, context.scratch.shuffle, context.scratch.drawn);
-    }
-    template <class Tree>
-    static void rest(Tree& tree, std::uint32_t, const Cell& cell,
-                     const typename Tree::Context& context) {
-        link(tree, cell, context);
     }
     template <class Tree>
     static void clear_leaves(Tree& tree) {
@@ -234,7 +168,63 @@ private:
         return tree.record_.lost_estimation;
     }
 
-    // -- a settled leaf counts ------------------------------------------------------------------------
+private:
+    friend Looking<Keeping>;
+    friend Regrowing<Keeping>;
+
+    // -- receiving a point ------------------------------------------------------------------------
+
+    template <class Tree>
+    RIPARIAN_HOT static void learn_estimation(Tree& tree, std::uint32_t index, std::uint64_t t,
+                                              typename Tree::Point x, typename Tree::Label y,
+                                              Weight n, typename Tree::Context& context) {
+        tree.totals_.estimation_points += n;
+        typename Tree::Leaf& leaf = tree.leaves_[index];
+        const auto errors = leaf.estimation.errors();
+        leaf.estimation.add(tree.statistics_, y, n);
+        tree.record_.lists.push(tree.record_.leaves[index].estimation, t);
+        if (leaf.settled())
+            leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.known(), context.scratch);
+        else if (!leaf.young() && leaf.estimation.errors() > errors)
+            tree.waiting_.raise(leaf.place, tree.s_hat(index), tree.moved());
+    }
+
+    template <class Tree>
+    static void learn_structure(Tree& tree, std::uint32_t index, std::uint64_t t,
+                                typename Tree::Point x, typename Tree::Label y, Weight n,
+                                typename Tree::Context& context) {
+        auto& record = tree.record_;
+        tree.totals_.structure_points += n;
+        if (is_grown_anew(tree, context)) return;
+        record.lists.push(record.leaves[index].structure, t);
+        const typename Tree::Leaf& leaf = tree.leaves_[index];
+        if (leaf.settled()) {
+            leaf.candidates->observe_structure(tree.pool_, x, y, n, tree.known(),
+                                               tree.totals_.estimation_points, context.scratch);
+            check(tree, index, context);
+        } else if (leaf.young()) {
+            if (has_lost(tree, index, context.received)) {
+                settle(tree, index, record.leaves[index].attempt, context);
+                check(tree, index, context);
+            } else if (record.leaves[index].structure.count >= leaf.next) {
+                look(tree, {index, std::nullopt}, context);
+            }
+        }
+        let_all_look_that_entered(tree, context);
+    }
+
+    // Whether a listed point is not kept any more.
+    template <class Tree>
+    static bool has_lost(const Tree& tree, std::uint32_t index, std::uint64_t received) {
+        const ListedLeaf& leaf = tree.record_.leaves[index];
+        return tree.record_.lists.has_lost(leaf.structure, received) ||
+               tree.record_.lists.has_lost(leaf.estimation, received);
+    }
+
+    template <class Tree>
+    static void list_again(Tree& tree, typename Tree::Context& context);
+
+    // -- a settled leaf counts --------------------------------------------------------------------
 
     // Candidates from its list become its own.
     template <class Tree>
@@ -252,36 +242,38 @@ private:
         count_list(tree, *tree.leaves_[index].candidates, context);
     }
 
-    // Every candidate counts every listed point at hand, of both streams.
+    // Every candidate counts every kept point that is listed, of both streams.
     template <class Tree>
     static void count_list(Tree& tree, typename Tree::Candidates& candidates,
                            typename Tree::Context& context) {
         auto& scratch = context.scratch;
         const auto& kept = context.shared;
+        constexpr bool in_rows = std::remove_cvref_t<decltype(kept)>::in_rows;
         const std::span<const typename Tree::Feature> features(scratch.drawn);
         const auto [structure, estimation] = scratch.cell;
-        const Class n_classes = tree.n_classes();
+        const auto known = tree.known();
         scratch.values.resize(std::max(scratch.values.size(), features.size()));
         // visitor(point, scratch), where it lies; or visitor(scratch), projected.
         const auto at = [&](std::uint64_t t, auto&& visitor) {
-            if constexpr (requires { kept.point(t); })
+            if constexpr (in_rows)
                 if (const typename Tree::Point x = kept.point(t)) return visitor(x, scratch);
             kept.project(features, t, scratch.values.data());
             visitor(scratch);
         };
-        // counted(labels, rows) if the list is short and its points lie in rows, counted(list, values) if it is long,
-        // else counted(label, weight, [point,] scratch) for each.
-        const auto count = [&](CellPoints& points, const Run& run, auto&& counted) {
+        // counted(labels, rows) if the list is short and its points lie in rows, counted(list,
+        // values) if it is long, else counted(label, weight, [point,] scratch) for each.
+        const auto count = [&](auto& points, const Run& run, auto&& counted) {
             const auto ts = points.ts(run);
             const auto labels = points.labels(run);
             const auto weights = points.weights(run);
-            if constexpr (requires { kept.points(ts, scratch.rows); })
-                if (weights.empty() && candidates.may_keep(run.count, n_classes) &&
+            if constexpr (in_rows)
+                if (weights.empty() && candidates.may_keep(run.count, known) &&
                     kept.points(ts, scratch.rows))
-                    return counted(std::span<const Class>(labels), scratch.rows.data());
+                    return counted(std::span<const typename Tree::Label>(labels),
+                                   scratch.rows.data());
             if (scratch.list.set(labels, weights) &&
-                candidates.may_count_at_once(scratch.list, n_classes)) {
-                const std::size_t stride = LongList::stride(run.count);
+                candidates.may_count_at_once(scratch.list, known)) {
+                const std::size_t stride = Tree::Target::List::stride(run.count);
                 scratch.gathered.resize(features.size() * stride);
                 kept.values(features, ts, scratch.gathered.data(), stride);
                 return counted(scratch.list, std::span(scratch.gathered));
@@ -295,12 +287,10 @@ private:
             at(scratch.structure.ts(structure)[i], [&](auto&&... point) {
                 candidates.add_split_point(tree.record_.lost_estimation, point...);
             });
-        count(scratch.structure, structure, [&](auto&&... points) {
-            candidates.count_structure(tree.pool_, n_classes, points...);
-        });
-        count(scratch.estimation, estimation, [&](auto&&... points) {
-            candidates.count_estimation(tree.pool_, n_classes, points...);
-        });
+        count(scratch.structure, structure,
+              [&](auto&&... points) { candidates.count_structure(tree.pool_, known, points...); });
+        count(scratch.estimation, estimation,
+              [&](auto&&... points) { candidates.count_estimation(tree.pool_, known, points...); });
     }
 
     template <class Tree>

@@ -1,5 +1,5 @@
-// What rules with kept points share (R19, R20): the lists that leaves have of the points in their cells, and
-// young leaves that look among them for a split.
+// What rules with kept points share (R19, R20): the lists that leaves have of the points in their
+// cells, and young leaves that look among them for a split.
 #pragma once
 
 #include <algorithm>
@@ -12,17 +12,16 @@
 #include <vector>
 
 #include "budget.hpp"
-#include "counts/histogram.hpp"
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "draws.hpp"
 #include "kept/cells.hpp"
 #include "kept/kept_pixels.hpp"
 #include "kept/kept_points.hpp"
 #include "kept/listed.hpp"
 #include "kept/lists.hpp"
+#include "rules/rule.hpp"
 #include "rules/two_streams.hpp"
 #include "split/candidate_scratch.hpp"
-#include "split/long_list.hpp"
 #include "split/look.hpp"
 
 namespace riparian {
@@ -33,15 +32,50 @@ struct KeptSettings : TwoStreams::Settings {
     bool regrows = false;           // R21: off where β(0) is far above α(0)
 };
 
-// A rule that is made of this says where a look draws (`key_of_draws`) and which dimensions (`draw_dims`), how many
-// structure points have arrived in a leaf (`arrivals`), how many of each stream it lists at the most
-// (`most_listed`), the gain that a split among so many must be above (`min_gain`), what it drops of its lists as it
-// enters the fringe (`drop_lost`), what becomes of a cell that stays a leaf (`rest`), and when the lifetime of its
-// children began (`born_of_children`). Its record has `lists`, the lists of each leaf in `leaves`, and `full`.
+// What a rule that is made of `Looking` says. `Looking` has defaults for most of it.
+template <class Rule, class Tree>
+concept LookingRule =
+    // Its settings say how many points are kept.
+    std::derived_from<typename Rule::Settings, KeptSettings> &&
+    requires(Tree& tree, const Tree& const_tree, typename Tree::Context& context,
+             const typename Rule::Settings& settings, Draws& draws, const Cell& cell,
+             typename Tree::Record& record) {
+        // Its record has the lists of each leaf (and how often it drew in vain),
+        // and whether a split was refused.
+        { record.lists } -> std::same_as<PointLists&>;
+        { record.leaves[0].structure } -> std::same_as<PointList&>;
+        { record.leaves[0].estimation } -> std::same_as<PointList&>;
+        { record.leaves[0].attempt } -> std::same_as<std::uint32_t&>;
+        { record.full } -> std::same_as<bool&>;
+        // Where a look draws, given its node and attempt (R13), and which
+        // dimensions.
+        {
+            Rule::key_of_draws(const_tree, std::uint32_t{}, std::uint32_t{})
+        } -> std::same_as<std::uint64_t>;
+        Rule::draw_dims(const_tree, draws, context);
+        // The structure points that have arrived in a leaf, and how many of each
+        // stream it lists at the most.
+        { Rule::arrivals(const_tree, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
+        { Rule::most_listed(settings) } -> std::same_as<std::uint64_t>;
+        // The gain that a split among this many points must be above.
+        { Rule::min_gain(const_tree, std::size_t{}, settings) } -> std::same_as<double>;
+        // What a leaf drops of its lists as it enters the fringe, after this many
+        // points of the stream.
+        Rule::drop_lost(tree, std::uint32_t{}, std::uint64_t{});
+        // A cell stays a leaf: its lists are linked.
+        Rule::rest(tree, std::uint32_t{}, cell, context);
+        // When the lifetime of a leaf's children began (R12).
+        {
+            Rule::born_of_children(const_tree, std::uint32_t{}, context)
+        } -> std::same_as<std::uint64_t>;
+    };
+
 template <class Rule>
-struct Looking {
-    template <class Space>
-    using Shared = KeptPoints<Space>;
+struct Looking : RuleDefaults {
+    template <class Space, class Target>
+    using Shared = KeptPoints<Space, typename Target::Label>;
+    template <class Tree>
+    using LookResult = typename Look<typename Tree::Target::Tally>::Result;
 
     // A leaf that is in the fringe and has not looked yet.
     struct Entered {
@@ -49,47 +83,30 @@ struct Looking {
         std::optional<Cell>
             cell;  // its points, whose links are not made yet; none: it has its list
     };
-    template <class Space>
-    struct Scratch : CandidateScratch<Space> {
-        CellPoints structure, estimation;
+    template <class Space, class Target>
+    struct Scratch : CandidateScratch<Space, Target> {
+        using Look = riparian::Look<typename Target::Tally>;
+
+        CellPoints<typename Target::Label> structure, estimation;
         std::vector<std::uint32_t> split_points;
         std::vector<float> gathered;
         std::vector<typename Space::Point> rows;  // listed points, where they lie
-        std::vector<Entered> entered;            // those that the last split let in,
-        std::vector<Entered> stack;              // and those that wait for them to have looked
-        Cell cell;                               // of the leaf that looks or splits,
-        Cell left, right;                        // and of its children
-        std::optional<Look::Values> cut_values;  // of its points, in the dimension of the split
-        StructureTally tally;
+        std::vector<Entered> entered;             // those that the last split let in,
+        std::vector<Entered> stack;               // and those that wait for them to have looked
+        Cell cell;                                // of the leaf that looks or splits,
+        Cell left, right;                         // and of its children
+        std::optional<typename Look::Values>
+            cut_values;  // of its points, in the dimension of the split
+        typename Target::Tally tally;
         Look look;
-        LongList list;
+        typename Target::List list;
     };
 
-    static KeptPoints<Columns> shared(const KeptSettings& settings, const Columns& space) {
-        return {settings.kept_points, space.n_dims(), settings.sparse ? Rows::sparse : Rows::dense};
-    }
-    static KeptPoints<DepthDifferences> shared(const KeptSettings& settings,
-                                               const DepthDifferences&) {
-        return KeptPoints<DepthDifferences>(settings.kept_points);
-    }
-
-    // The kept points as arrays.
-    template <class Space>
-    using SharedState = decltype(std::declval<const KeptPoints<Space>&>().save());
-    template <class Space>
-    static void restore_shared(KeptPoints<Space>& kept, const SharedState<Space>& state) {
-        kept.restore(state);
-    }
-    // Columns have joined: they are missing in the points that are there.
-    static void widen(KeptPoints<Columns>& kept, const Columns& space) {
-        kept.set_columns(space.n_dims());
-    }
-    static void widen(KeptPoints<DepthDifferences>&, const DepthDifferences&) {}
-
-    // R12, as in the paper; who enters is young.
+    // R12, as in the paper; a leaf that enters is young.
     template <class Tree>
     static void fill_fringe(Tree& tree, std::uint32_t left, std::uint32_t right,
                             typename Tree::Context& context) {
+        static_assert(LookingRule<Rule, Tree>);
         auto& scratch = context.scratch;
         const auto enter_and_look = [&](std::uint32_t leaf, std::optional<Cell> cell) {
             enter(tree, leaf, context.received);
@@ -106,9 +123,9 @@ struct Looking {
             enter_and_look(left, scratch.left);
             return;
         }
-        // Whoever waits has an ŝ.
-        fill_histogram(tree, left, scratch.left, context);
-        fill_histogram(tree, right, scratch.right, context);
+        // A leaf that waits has an ŝ.
+        fill_statistics(tree, left, scratch.left, context);
+        fill_statistics(tree, right, scratch.right, context);
         bool left_waits = true, right_waits = true;
         TwoStreams::let_enter(tree, left, right, context.settings, [&](std::uint32_t leaf) {
             if (leaf == left) {
@@ -125,7 +142,7 @@ struct Looking {
         if (right_waits) Rule::rest(tree, right, scratch.right, context);
     }
 
-    // Nobody waits, and two leaves may enter the fringe, in whichever order.
+    // No leaf waits, and two may enter the fringe, in whichever order.
     template <class Tree>
     static bool has_room_for_both(Tree& tree, const KeptSettings& settings) {
         if (!tree.waiting_.empty() || tree.active_ + 2 > settings.fringe_size) return false;
@@ -138,10 +155,10 @@ struct Looking {
     // A block of points is kept, then learned by all trees side by side.
     template <class Forest>
     static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
-        const std::uint64_t at_hand = std::min<std::uint64_t>(
-            forest.points_learned() + points.size(), forest.settings().kept_points);
-        // Every level takes an estimation point that is at hand, or four points that arrive.
-        if (forest.settings().beta.size() < forest.deepest() + at_hand + points.size() / 4 + 2)
+        const std::uint64_t kept = std::min<std::uint64_t>(forest.points_learned() + points.size(),
+                                                           forest.settings().kept_points);
+        // Every level takes an estimation point that is kept, or four points that arrive.
+        if (forest.settings().beta.size() < forest.deepest() + kept + points.size() / 4 + 2)
             throw std::logic_error("the schedules must reach as deep as the block can");
         forest.shared().add(points.batch, points.labels, points.weights, forest.points_learned());
         forest.learn_together(points, workers);
@@ -150,6 +167,27 @@ struct Looking {
     template <class Tree>
     static std::uint32_t attempt_of(const Tree& tree, std::uint32_t leaf) {
         return tree.record_.leaves[leaf].attempt;
+    }
+
+    // -- what a rule may do otherwise -------------------------------------------------------------
+
+    template <class Settings>
+    static std::uint64_t most_listed(const Settings&) {
+        return unbounded;
+    }
+    template <class Tree>
+    static double min_gain(const Tree&, std::size_t, const KeptSettings& settings) {
+        return settings.min_gain;
+    }
+    template <class Tree>
+    static void draw_dims(const Tree&, Draws& draws, typename Tree::Context& context) {
+        context.space.draw(draws, context.scratch.shuffle, context.scratch.drawn);
+    }
+    template <class Tree>
+    static void drop_lost(Tree&, std::uint32_t, std::uint64_t) {}
+    template <class Tree>
+    static void rest(Tree& tree, std::uint32_t, const Cell& cell, typename Tree::Context& context) {
+        link(tree, cell, context);
     }
 
 protected:
@@ -174,9 +212,9 @@ protected:
         ++tree.active_;
     }
 
-    // -- what a leaf lists ----------------------------------------------------------------------------
+    // -- what a leaf lists ------------------------------------------------------------------------
 
-    // R17: of a point at hand, as this tree has received it.
+    // R17: of a kept point, as this tree has received it.
     template <class Tree>
     static Weight weight_of(const Tree& tree, std::uint64_t t,
                             const typename Tree::Context& context) {
@@ -190,11 +228,11 @@ protected:
         auto& scratch = context.scratch;
         const auto& leaf = tree.record_.leaves[index];
         start_cells(context);
-        scratch.cell = CellPoints::add(
+        scratch.cell = std::remove_cvref_t<decltype(scratch.structure)>::add(
             scratch.structure, scratch.estimation, [&](auto& of_structure, auto& of_estimation) {
-                tree.record_.lists.read_both(
-                    leaf.structure, of_structure, leaf.estimation, of_estimation, context.received,
-                    [&](std::uint64_t t) { context.shared.prefetch(t); });
+                tree.record_.lists.read_both(leaf.structure, of_structure, leaf.estimation,
+                                             of_estimation, context.received,
+                                             [&](std::uint64_t t) { context.shared.prefetch(t); });
             });
         describe_structure(tree, context);
         describe_estimation(tree, context);
@@ -222,7 +260,7 @@ protected:
         describe_estimation(tree, context);
     }
 
-    // Where nobody waits, all cells are done with.
+    // Where no leaf waits, all cells are done with.
     template <class Context>
     static void start_cells(Context& context) {
         if (!context.scratch.stack.empty()) return;
@@ -232,7 +270,7 @@ protected:
 
     template <class Tree>
     static void describe_structure(const Tree& tree, typename Tree::Context& context) {
-        CellPoints& points = context.scratch.structure;
+        auto& points = context.scratch.structure;
         const Run run = context.scratch.cell.structure;
         context.shared.labels(points.ts(run), points.labels(run));
         weigh(tree, points, run, context);
@@ -241,8 +279,8 @@ protected:
     static void describe_estimation(const Tree& tree, typename Tree::Context& context) {
         weigh(tree, context.scratch.estimation, context.scratch.cell.estimation, context);
     }
-    template <class Tree>
-    static void weigh(const Tree& tree, CellPoints& points, const Run& run,
+    template <class Tree, class Points>
+    static void weigh(const Tree& tree, Points& points, const Run& run,
                       const typename Tree::Context& context) {
         if (!context.shared.weighted()) return;
         points.weigh(run, [&](std::uint64_t t) { return weight_of(tree, t, context); });
@@ -251,7 +289,7 @@ protected:
     // Once the cell is to be split.
     template <class Context>
     static void label_estimation(Context& context) {
-        CellPoints& points = context.scratch.estimation;
+        auto& points = context.scratch.estimation;
         const Run run = context.scratch.cell.estimation;
         context.shared.labels(points.ts(run), points.labels(run));
     }
@@ -260,7 +298,7 @@ protected:
     static void divide_cell(const Cut& cut, Context& context) {
         using Space = std::remove_cvref_t<decltype(context.space)>;
         auto& scratch = context.scratch;
-        const auto divide = [&](CellPoints& points, const Run& run, const float* values) {
+        const auto divide = [&](auto& points, const Run& run, const float* values) {
             if (!values) {
                 scratch.gathered.resize(run.count);
                 context.shared.values(std::span(&cut.feature, 1), points.ts(run),
@@ -289,37 +327,29 @@ protected:
         tree.record_.lists.link(context.scratch.estimation.ts(cell.estimation));
     }
 
-    // The points at hand go their way once more (see state.hpp).
+    // The kept points go their way once more (see state.hpp).
     template <class Tree, class Listed>
     static void list_points(Tree& tree, std::uint64_t first, typename Tree::Context& context,
                             Listed&& listed);
 
-    // Unless it has one already. A leaf that splits as soon as it looks needs none: it never predicts.
+    // Unless it has one already. A leaf that splits as soon as it looks needs none: it never
+    // predicts.
     template <class Tree>
-    static void fill_histogram(Tree& tree, std::uint32_t index, const Cell& cell,
-                               typename Tree::Context& context) {
+    static void fill_statistics(Tree& tree, std::uint32_t index, const Cell& cell,
+                                typename Tree::Context& context) {
         if (tree.leaves_[index].estimation.total() > 0) return;
-        CellPoints& points = context.scratch.estimation;
-        const auto labels = points.labels(cell.estimation);
-        const auto weights = points.weights(cell.estimation);
-        if (labels.empty()) return;
-        std::vector<std::uint64_t>& counts = context.scratch.labels;
-        counts.assign(*std::max_element(labels.begin(), labels.end()) + std::size_t{1}, 0);
-        for (std::size_t i = 0; i < labels.size(); ++i)
-            counts[labels[i]] += weights.empty() ? Weight{1} : weights[i];
-        tree.leaves_[index].estimation.restore(tree.histograms_, counts.data(), counts.size());
+        auto& points = context.scratch.estimation;
+        tree.leaves_[index].estimation.fill(tree.statistics_, points.labels(cell.estimation),
+                                            points.weights(cell.estimation), context.scratch.check);
     }
 
-    // -- a young leaf looks (R20) -------------------------------------------------------------------
+    // -- a young leaf looks (R20) -----------------------------------------------------------------
 
     // Where a look draws: the node and how often it did so before.
     struct Place {
         std::uint32_t node, attempt, depth;
         bool must;  // the leaf holds β(d)
     };
-
-    // A look that cannot succeed is passed over: it counts as one that lacked points.
-    static constexpr LookResult passed_over{.any_valid = true, .best = std::nullopt};
 
     // The cell's structure points: whether a look at them can succeed.
     template <class Tree>
@@ -329,7 +359,7 @@ protected:
         if (run.count < 2) return false;
         scratch.tally.set(scratch.structure.labels(run), scratch.structure.weights(run));
         return place.must ||
-               look_can_succeed(scratch.tally, Rule::min_gain(tree, run.count, context.settings));
+               scratch.tally.can_succeed(Rule::min_gain(tree, run.count, context.settings));
     }
 
     // Which of the cell's structure points become thresholds: m of them, or all if they are fewer.
@@ -341,11 +371,11 @@ protected:
                              scratch.split_points);
     }
 
-    // The best valid split of the cell, whose tally is set. Of estimation points it is handed numbers
-    // and weights, never labels.
+    // The best valid split of the cell, whose tally is set. Of estimation points it is handed
+    // numbers and weights, never labels.
     template <class Tree>
-    static LookResult search(const Tree& tree, const Place& place,
-                             typename Tree::Context& context) {
+    static LookResult<Tree> search(const Tree& tree, const Place& place,
+                                   typename Tree::Context& context) {
         const auto& settings = context.settings;
         auto& scratch = context.scratch;
         const auto structure = scratch.structure.ts(scratch.cell.structure);
@@ -353,7 +383,7 @@ protected:
         const std::uint64_t alpha = settings.alpha[place.depth];
         const ListedEstimation listed{estimation.size(),
                                       scratch.estimation.weights(scratch.cell.estimation)};
-        if (listed.weight() / 2 < alpha) return passed_over;
+        if (listed.weight() / 2 < alpha) return LookResult<Tree>::passed_over();
         const std::uint64_t start = Rule::key_of_draws(tree, place.node, place.attempt);
         Draws draws(start);
         Rule::draw_dims(tree, draws, context);
@@ -380,7 +410,7 @@ protected:
         if (!lacks_points) {
             const bool must = total_of(leaf, entered, context) >= settings.beta[leaf.depth];
             const Place place{leaf.node, listed.attempt, leaf.depth, must};
-            const LookResult result = look_at_cell(tree, entered, place, context);
+            const auto result = look_at_cell(tree, entered, place, context);
             if (result.best) {
                 if (!entered.cell) label_estimation(context);
                 if (split_young(tree, index, *result.best, context)) return;
@@ -389,11 +419,11 @@ protected:
         }
         leaf.next = std::max(n + 1, static_cast<std::uint32_t>((13 * std::uint64_t{n} + 9) / 10));
         if (!entered.cell) return;
-        fill_histogram(tree, index, *entered.cell, context);
+        fill_statistics(tree, index, *entered.cell, context);
         Rule::rest(tree, index, *entered.cell, context);
     }
 
-    // Of the histogram that it has or would have.
+    // Of the statistics that it has or would have.
     template <class Leaf, class Context>
     static std::uint64_t total_of(const Leaf& leaf, const Entered& entered, Context& context) {
         if (leaf.estimation.total() > 0 || !entered.cell) return leaf.estimation.total();
@@ -403,13 +433,13 @@ protected:
 
     // Its list is read as far as it is needed.
     template <class Tree>
-    static LookResult look_at_cell(const Tree& tree, const Entered& entered, const Place& place,
-                                   typename Tree::Context& context) {
+    static LookResult<Tree> look_at_cell(const Tree& tree, const Entered& entered,
+                                         const Place& place, typename Tree::Context& context) {
         if (entered.cell)
             context.scratch.cell = *entered.cell;
         else
             read_structure(tree, entered.leaf, context);
-        if (!can_succeed(tree, place, context)) return passed_over;
+        if (!can_succeed(tree, place, context)) return LookResult<Tree>::passed_over();
         if (!entered.cell) read_estimation(tree, entered.leaf, context);
         return search(tree, place, context);
     }
@@ -425,7 +455,8 @@ protected:
     }
 
     template <class Tree>
-    static bool split_young(Tree& tree, std::uint32_t index, const LookChoice& choice,
+    static bool split_young(Tree& tree, std::uint32_t index,
+                            const LookChoice<typename Tree::Target::G>& choice,
                             typename Tree::Context& context) {
         if (!has_room_for(tree, context.scratch.drawn[choice.feature], context)) return false;
         if (choice.gain >
@@ -441,12 +472,13 @@ protected:
         return true;
     }
 
-    // In order of node number, each as deep as it goes: what enters on the way looks first. The order
-    // in which they entered will not do: ŝ knows labels, which must not number nodes.
+    // In order of node number, each as deep as it goes: what enters on the way looks first. The
+    // order in which they entered will not do: ŝ knows labels, which must not number nodes.
     template <class Tree>
     RIPARIAN_HOT static void let_all_look_that_entered(Tree& tree,
                                                        typename Tree::Context& context) {
-        if (!context.scratch.entered.empty()) let_them_look(tree, context);  // for most points, nobody
+        if (!context.scratch.entered.empty())
+            let_them_look(tree, context);  // for most points, none
     }
     template <class Tree>
     static void let_them_look(Tree& tree, typename Tree::Context& context) {

@@ -5,16 +5,16 @@
 #include <cstdint>
 #include <optional>
 
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "draws.hpp"
 #include "kernels/hot.hpp"
 #include "rules/one_stream_evidence.hpp"
+#include "rules/rule.hpp"
 #include "settings.hpp"
-#include "split/candidate_scratch.hpp"
 
 namespace riparian {
 
-struct OneStream {
+struct OneStream : RuleDefaults {
     struct Settings : TreeSettings {
         std::uint64_t min_samples = 0;  // weight that a leaf needs to split
         std::uint64_t max_depth = 0;    // leaves there do not split
@@ -23,13 +23,12 @@ struct OneStream {
         std::uint64_t replace_after = unbounded;  // a tree of more points may be replaced
         Rate bagging;                             // 1: how often a tree takes a point, on average
     };
-    template <class>
-    using Evidence = OneStreamEvidence;
+    template <class Space, class Target>
+    using Evidence = OneStreamEvidence<Target>;
     // What a tree that may be replaced is judged by.
-    struct Record {
+    template <class Target>
+    struct Record : RecordDefaults {
         explicit Record(const Settings&) {}
-        static std::size_t bytes(std::size_t) { return 0; }  // of so many leaves
-        static std::size_t beside_histogram(std::size_t) { return 0; }  // of so many classes
 
         std::uint64_t left_out = 0;  // points that it was not given
         std::uint64_t errors = 0;    // those that it would have got wrong
@@ -38,33 +37,16 @@ struct OneStream {
             return left_out ? static_cast<double>(errors) / static_cast<double>(left_out) : 0.0;
         }
     };
-    template <class Space>
-    using Shared = Nothing;
-    template <class Space>
-    using Scratch = CandidateScratch<Space>;
-
-    template <class Space>
-    using SharedState = Nothing;
-    static void restore_shared(Nothing&, const Nothing&) {}
-    template <class Space>
-    static void widen(Nothing&, const Space&) {}
-    template <class Space>
-    static Nothing shared(const Settings&, const Space&) {
-        return {};
-    }
-
     template <class Tree>
     static void plant(Tree& tree, typename Tree::Context& context) {
         if (context.settings.max_depth > 0) tree.activate(0, 0, context);
     }
 
-    template <class Tree>
-    RIPARIAN_HOT static void arrive(Tree&, std::uint64_t, std::uint64_t, typename Tree::Context&) {}
-
     // A tree takes a point Poisson(1) times; the others, if it may be replaced, test it.
     template <class Tree>
     RIPARIAN_HOT static void receive(Tree& tree, std::uint32_t index, std::uint64_t,
-                                     std::uint64_t draw, typename Tree::Point x, Class y, Weight n,
+                                     std::uint64_t draw, typename Tree::Point x,
+                                     typename Tree::Label y, Weight n,
                                      typename Tree::Context& context) {
         const Settings& settings = context.settings;
         typename Tree::Leaf& leaf = tree.leaves_[index];
@@ -73,11 +55,11 @@ struct OneStream {
             tree.totals_.ignored_points += n;
             if (settings.replace_after == unbounded || leaf.estimation.total() == 0) return;
             tree.record_.left_out += n;
-            tree.record_.errors += leaf.estimation.argmax(context.rank) != y ? n : 0;
+            tree.record_.errors += context.order.misses(leaf.estimation, y) ? n : 0;
             return;
         }
         tree.totals_.estimation_points += taken;
-        leaf.estimation.add(tree.histograms_, y, taken);
+        leaf.estimation.add(tree.statistics_, y, taken);
         if (leaf.settled()) grow(tree, index, x, y, taken, context);
     }
 
@@ -89,16 +71,8 @@ struct OneStream {
         tree.activate(right, 0, context);
     }
 
-    template <class Tree>
-    static void settled(Tree&, std::uint32_t, typename Tree::Context&) {}
-    template <class Tree>
-    static void inherit(Tree&, std::uint32_t, std::uint32_t, const typename Tree::Cut&, bool,
-                        typename Tree::Context&) {}
-    template <class Tree>
-    static void tidy(Tree&, const Settings&) {}
-
-    // A block of points: all trees side by side, unless trees are replaced: who goes depends on all
-    // of them after every point.
+    // A block of points: all trees side by side, unless trees are replaced: which one goes depends
+    // on all of them after every point.
     template <class Forest>
     static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
         if (forest.settings().replace_after == unbounded)
@@ -113,34 +87,26 @@ struct OneStream {
     static void save(const Tree& tree, typename Tree::State& out);
     template <class Tree>
     static void restore(Tree& tree, const typename Tree::State& in, typename Tree::Context&);
-    template <class Tree>
-    static std::uint32_t attempt_of(const Tree&, std::uint32_t) {
-        return 0;  // no leaf is young
-    }
-    template <class Tree>
-    static bool has_lost(const Tree&, std::uint32_t) {
-        return false;
-    }
 
 private:
     template <class Tree>
-    static void grow(Tree& tree, std::uint32_t index, typename Tree::Point x, Class y, Weight n,
-                     typename Tree::Context& context) {
+    static void grow(Tree& tree, std::uint32_t index, typename Tree::Point x,
+                     typename Tree::Label y, Weight n, typename Tree::Context& context) {
         const Settings& settings = context.settings;
         typename Tree::Leaf& leaf = tree.leaves_[index];
         typename Tree::Candidates& candidates = *leaf.candidates;
         std::optional<Draws> range;
         if (settings.range_thresholds)
             range = Draws(key(settings.seed, tree.number_, threshold_draw, leaf.node));
-        candidates.observe(tree.pool_, x, y, n, tree.n_classes(), tree.totals_.estimation_points,
-                           range, context.scratch);
+        candidates.observe(tree.pool_, x, y, n, tree.known(), tree.totals_.estimation_points, range,
+                           context.scratch);
         if (leaf.estimation.total() < settings.min_samples) return;
         const auto best = candidates.best_of_all(context.scratch);
         if (best && best->gain > settings.min_gain) {
             ++tree.totals_.should_splits;
             tree.split(index, *best, context);
         } else if (best) {
-            candidates.keep_gains(tree.pool_, tree.n_classes(), context.scratch);
+            candidates.keep_gains(tree.pool_, tree.known(), context.scratch);
         }
     }
 

@@ -4,17 +4,24 @@
 #include <cstdint>
 #include <optional>
 
-#include "counts/counts.hpp"
-#include "split/best_split.hpp"
+#include "counts/candidate.hpp"
+#include "counts/candidate_shape.hpp"
+#include "counts/streams.hpp"
+#include "kernels/hot.hpp"
+#include "memory/pool.hpp"
 
 namespace riparian {
 
-struct EvidenceArrays;  // see state.hpp
-struct EvidenceReader;
-
 // Every point counts once, for everything: no theorem speaks of this one.
+template <class TargetT>
 class OneStreamEvidence {
 public:
+    using Target = TargetT;
+    using Label = typename Target::Label;
+    using Known = typename Target::Known;
+    using Check = typename Target::Check;
+    using Counts = typename Target::template Counts<Shared>;
+
     void allocate(Pool&, const CandidateShape&) {}
     void release(Pool& pool, const CandidateShape& shape) {
         counts_.release(pool, shape);
@@ -22,41 +29,49 @@ public:
     }
 
     RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
-                          Class y, Weight n, Class n_classes, std::uint32_t split_points,
-                          CheckScratch& check) {
-        counts_.add(pool, shape, bits, y, n, n_classes);
+                          Label y, Weight n, Known known, std::uint32_t split_points,
+                          Check& check) {
+        counts_.add(pool, shape, bits, y, n, known);
         if (sums_.kept()) sums_.add(pool, shape, counts_, bits, y, n, split_points, check);
     }
 
-    std::optional<Choice> best(const CandidateShape& shape, std::uint32_t split_points,
-                               CheckScratch& check) const {
-        return best_split(shape, split_points, counts_, sums_, check);
+    std::optional<Choice<typename Target::G>> best(const CandidateShape& shape,
+                                                   std::uint32_t split_points, Check& check) const {
+        return sums_.best_of_all(shape, split_points, counts_, check);
     }
 
     void keep_gains(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
-                    Class n_classes, CheckScratch& check) {
+                    Known known, Check& check) {
         if (sums_.kept()) return;
-        counts_.count(pool, shape, n_classes);
+        counts_.count(pool, shape, known);
         sums_.keep(pool, shape, counts_, split_points, check);
     }
 
-    template <class Visitor>
-    void predicting_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
-                       Visitor&& visitor) const {
-        counts_.labels_at(shape, split_point, i, visitor);
-    }
-    std::size_t predicting_classes(const CandidateShape& shape) const {
-        return counts_.classes(shape);
+    void fill_children(Pool& pool, const CandidateShape& shape, std::uint32_t candidate,
+                       typename Target::Statistics& left, typename Target::Statistics& right,
+                       Check& check) const {
+        counts_.fill_children(pool, shape, candidate, left, right, check);
     }
 
     bool summed() const { return sums_.kept(); }
-    void save(const CandidateShape& shape, std::uint32_t split_points, EvidenceArrays& out) const;
+    template <class State>
+    void save(const CandidateShape& shape, std::uint32_t split_points, State& out) const {
+        counts_.save(shape, split_points, out);
+    }
+    template <class State>
+    static void save_none(State& out) {
+        Counts::save_none(out);
+    }
+    using Reader = typename Counts::Reader;
     void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points, bool summed,
-                 EvidenceReader& in, CheckScratch& check);
+                 Reader& in, Check& check) {
+        counts_.restore(pool, shape, split_points, in);
+        if (summed) sums_.restore(pool, shape, counts_, split_points, check);
+    }
 
 private:
-    SharedCounts counts_;
-    EntropySums sums_;
+    Counts counts_;
+    typename Target::Sums sums_;
 };
 
 }  // namespace riparian

@@ -1,14 +1,14 @@
-// Trees that are grown anew each time their points have doubled, while all that a tree has received is at
-// hand (R21).
+// Trees that are rebuilt each time their points have doubled, while all that a tree has received is
+// kept (R21).
 #pragma once
 
-#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "budget.hpp"
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "draws.hpp"
 #include "kept/cells.hpp"
 #include "kept/listed.hpp"
@@ -22,16 +22,27 @@ namespace riparian {
 struct Growth {
     std::uint64_t structure_arrivals = 0;
     std::uint64_t growth = 0;  // g: structure arrivals when the tree was grown; 0: from the start
-    std::uint64_t bound = 0;   // structure arrivals at which it is grown anew
+    std::uint64_t bound = 0;   // structure arrivals at which it is rebuilt
     bool growing = false;      // just now
 };
 
-// A rule that is made of this also says how the leaves of a tree give way (`clear_leaves`).
+// What a rule that is made of `Regrowing` says as well: how the leaves of a tree give way.
+template <class Rule, class Tree>
+concept RegrowingRule =
+    LookingRule<Rule, Tree> && std::derived_from<typename Tree::Record, Growth> &&
+    requires(Tree& tree) { Rule::clear_leaves(tree); };
+
 template <class Rule>
 struct Regrowing : Looking<Rule> {
-protected:
     using Base = Looking<Rule>;
 
+    template <class Tree>
+    static std::uint64_t key_of_draws(const Tree& tree, std::uint32_t node, std::uint32_t attempt) {
+        const std::uint64_t first = tree.key_of_draws(node, attempt);
+        return tree.record_.growth ? fold(first, tree.record_.growth) : first;
+    }
+
+protected:
     // Once its root has split.
     template <class Tree>
     static void expect_growth(Tree& tree, const KeptSettings& settings) {
@@ -41,19 +52,19 @@ protected:
         tree.record_.bound = twice + static_cast<std::uint64_t>(static_cast<double>(twice) * u);
     }
 
-    // A structure point arrives: whether the tree was grown anew from all points, this one included.
+    // A structure point arrives: whether the tree was rebuilt from all points, this one included.
     template <class Tree>
     static bool is_grown_anew(Tree& tree, typename Tree::Context& context) {
         ++tree.record_.structure_arrivals;
         return is_due(tree, context) && grow_anew(tree, context);
     }
 
-    // A tree that is grown anew in the course of a block keeps nothing of what it was before, so points up to
-    // there need not be learned. Returns how many of the next n points that were; they are kept already. If
-    // the last growth among them would be in vain, the one before it may do.
+    // A tree that is rebuilt in the course of a block keeps nothing of what it was before, so
+    // points up to there need not be learned. Returns how many of the next n points that were; they
+    // are kept already. If the last growth among them would be in vain, the one before it may do.
     template <class Tree>
-    static std::size_t grow_ahead(Tree& tree, const Class* labels, std::size_t n, std::uint64_t t,
-                                  typename Tree::Context& context) {
+    static std::size_t grow_ahead(Tree& tree, const typename Tree::Label* labels, std::size_t n,
+                                  std::uint64_t t, typename Tree::Context& context) {
         const Standing before = standing(tree, t);
         if (before.structure_arrivals + n < tree.record_.bound || tree.totals_.stopped_at != 0 ||
             tree.settled_ > 0 || !context.settings.regrows)
@@ -67,12 +78,6 @@ protected:
         stand(tree, before, context);
         tree.record_.bound = bound;
         return 0;
-    }
-
-    template <class Tree>
-    static std::uint64_t key_of_draws(const Tree& tree, std::uint32_t node, std::uint32_t attempt) {
-        const std::uint64_t first = tree.key_of_draws(node, attempt);
-        return tree.record_.growth ? fold(first, tree.record_.growth) : first;
     }
 
 private:
@@ -102,8 +107,9 @@ private:
 
     // Where the tree is due among the next n points, which are counted as if they were learned.
     template <class Tree>
-    static std::vector<Standing> next_growths(const Tree& tree, Standing at, const Class* labels,
-                                              std::size_t n, const typename Tree::Context& context) {
+    static std::vector<Standing> next_growths(const Tree& tree, Standing at,
+                                              const typename Tree::Label* labels, std::size_t n,
+                                              const typename Tree::Context& context) {
         using Stream = TwoStreams::Stream;
         std::vector<Standing> growths;
         std::uint64_t bound = tree.record_.bound;
@@ -111,7 +117,7 @@ private:
         const std::uint64_t end = tree.planted_ + context.settings.kept_points;
         for (std::size_t i = 0; i < n && at.received < end; ++i) {
             const std::uint64_t t = at.received++;
-            at.totals.classes = std::max<std::uint64_t>(at.totals.classes, labels[i] + 1);
+            Tree::Target::meet(at.totals, labels[i]);
             const Weight weight = Base::weight_of(tree, t, context);
             if (weight == 0) continue;
             switch (TwoStreams::stream_of(fold(stream_key, t), context.settings)) {
@@ -149,6 +155,7 @@ private:
     }
     template <class Tree>
     static bool try_to_grow(Tree& tree, typename Tree::Context& context) {
+        static_assert(RegrowingRule<Rule, Tree>);
         auto& record = tree.record_;
         const std::uint64_t old_growth = record.growth;
         record.bound = 2 * record.structure_arrivals;
@@ -160,9 +167,9 @@ private:
                              scratch.estimation.weights(scratch.cell.estimation)}
                 .weight();
         const typename Base::Place root{0, 0, 0, total >= context.settings.beta[0]};
-        const LookResult result = Base::can_succeed(tree, root, context)
-                                      ? Base::search(tree, root, context)
-                                      : Base::passed_over;
+        const auto result = Base::can_succeed(tree, root, context)
+                                ? Base::search(tree, root, context)
+                                : Base::template LookResult<Tree>::passed_over();
         if (!result.best) {
             record.growth = old_growth;
             return false;
@@ -173,7 +180,7 @@ private:
         record.leaves.push_back({});
         Base::set_lists(record.leaves[0], scratch.cell, context);
         Base::label_estimation(context);
-        Base::fill_histogram(tree, 0, scratch.cell, context);
+        Base::fill_statistics(tree, 0, scratch.cell, context);
         Base::enter(tree, 0, context.received);
         if (!Base::split_young(tree, 0, *result.best, context))
             Rule::rest(tree, 0, scratch.cell, context);

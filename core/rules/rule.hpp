@@ -1,50 +1,182 @@
-// What a rule must offer. A rule says which points a tree hears, when a leaf splits, and who may collect
-// statistics; the tree does the rest. One file per rule: two_streams.hpp is the paper's, keeping.hpp the
-// same with kept points, one_stream.hpp Saffari's.
+// What a rule must offer. A rule says which points a tree uses, when a leaf splits, and which
+// leaves collect statistics; the tree does the rest. One file per rule: two_streams.hpp is the
+// paper's, keeping.hpp the same with kept points, adaptive.hpp that for streams that change,
+// one_stream.hpp Saffari's. A rule derives from `RuleDefaults` and hides what it does differently.
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
+#include "draws.hpp"
+#include "kernels/hot.hpp"
+#include "memory/pool.hpp"
 #include "settings.hpp"
+#include "split/candidate_scratch.hpp"
 
 namespace riparian {
 
-template <class Rule, class Space, class Tree>
+// What all trees of a forest read, and the forest keeps for them.
+template <class Shared, class Forest>
+concept SharedByTrees =
+    std::constructible_from<Shared, const typename Forest::Settings&,
+                            const typename Forest::SpaceType&> &&
+    requires(Shared& shared, const Shared& kept, const typename Shared::State& state,
+             const typename Forest::SpaceType& space, std::span<const std::uint64_t> words,
+             std::vector<float>& values) {
+        shared.widen(space);  // columns have joined
+        { kept.bytes() } -> std::same_as<std::size_t>;
+        { kept.save() } -> std::same_as<typename Shared::State>;
+        shared.restore(state);  // nothing is there yet
+        // Values of one column among the kept points: that of the point at place word mod n, for
+        // each word, n being their number. None if there are no points, or no columns.
+        kept.draw_values(std::uint32_t{}, words, values);
+    };
+
+// What a rule records of a tree. It is made from the settings.
+template <class Record, class Tree>
+concept RecordOfTree =
+    std::constructible_from<Record, const typename Tree::Settings&> &&
+    requires(Record& record, const Record& kept, Pool& pool, typename Tree::Target::Known known) {
+        // Its bytes, for n leaves. If `follows_leaves`, they are a function of that number alone.
+        { Record::follows_leaves } -> std::convertible_to<bool>;
+        { kept.bytes(std::size_t{}) } -> std::same_as<std::size_t>;
+        // What a leaf may hold in the pool of statistics, besides its own.
+        { kept.bytes_per_leaf(known) } -> std::same_as<std::size_t>;
+        record.move_to(pool);              // that is now another one
+        kept.prefetch_for(std::size_t{});  // this many points are about to arrive,
+        kept.prefetch(std::uint32_t{});    // and one of them in this leaf
+        record.trim();  // a block has been learned: arrays give back their spare room
+    };
+
+template <class Rule, class Tree>
 concept SplitRule =
     std::derived_from<typename Rule::Settings, TreeSettings> &&
-    requires(Tree& tree, const Tree& const_tree, Context<Space, Rule>& context,
+    RecordOfTree<typename Tree::Record, Tree> &&
+    requires(Tree& tree, const Tree& const_tree, typename Tree::Context& context,
              const typename Tree::Cut& cut, const typename Rule::Settings& settings,
              typename Tree::State& state, const typename Tree::State& const_state,
-             typename Space::Point x) {
-        typename Rule::template Evidence<Space>;  // what the candidates of a leaf have seen
-        typename Rule::Record;                    // what the rule keeps of a tree
-        typename Rule::template Shared<Space>;    // what all trees read
-        typename Rule::template Scratch<Space>;   // what a thread works with
-        // The first leaf of a tree is there.
-        { Rule::plant(tree, context) };
-        // Point t arrives (with the key of the tree's streams), before its weight is known.
-        { Rule::arrive(tree, std::uint64_t{}, std::uint64_t{}, context) };
-        // It has reached a leaf, given by its place among the leaves: t, its draw (R13), the point, its
-        // label and weight.
+             typename Tree::Point x, typename Tree::Label y, const typename Tree::Label* labels) {
+        typename Tree::Candidates;  // of Rule::Evidence<Space, Target>: what the candidates of a
+                                    // leaf have seen
+        // -- along the stream
+        Rule::plant(tree, context);  // the first leaf of a tree is there
+        // A block is about to be learned, from its first n points on: how many of them the rule has
+        // learned ahead.
         {
-            Rule::receive(tree, std::uint32_t{}, std::uint64_t{}, std::uint64_t{}, x, Class{},
-                          Weight{}, context)
-        };
-        // A leaf, young or not, was cut into these two. What do they take over, and who becomes active?
-        { Rule::inherit(tree, std::uint32_t{}, std::uint32_t{}, cut, bool{}, context) };
-        { Rule::fill_fringe(tree, std::uint32_t{}, std::uint32_t{}, context) };
-        // A leaf has candidates from now on.
-        { Rule::settled(tree, std::uint32_t{}, context) };
-        // A block has been learned.
-        { Rule::tidy(tree, settings) };
-        // What the rule keeps of a tree as arrays, and back (see state.hpp).
-        { Rule::save(const_tree, state) };
+            Rule::grow_ahead(tree, labels, std::size_t{}, std::uint64_t{}, context)
+        } -> std::same_as<std::size_t>;
+        // A point with this draw and label will soon arrive in a leaf, given by its place among the
+        // leaves.
+        Rule::prefetch(const_tree, std::uint32_t{}, std::uint64_t{}, y, context);
+        // Point t arrives (with the key of the tree's streams), before its weight is known.
+        Rule::arrive(tree, std::uint64_t{}, std::uint64_t{}, context);
+        // It has reached a leaf: t, its draw (R13), the point, its label and weight.
+        Rule::receive(tree, std::uint32_t{}, std::uint64_t{}, std::uint64_t{}, x, y, Weight{},
+                      context);
+        Rule::tidy(tree, settings);  // a block has been learned
+        // -- where a leaf splits
+        // A leaf, young or not, was cut into these two: what they take over, and which leaves
+        // become active.
+        Rule::inherit(tree, std::uint32_t{}, std::uint32_t{}, cut, bool{}, context);
+        Rule::fill_fringe(tree, std::uint32_t{}, std::uint32_t{}, context);
+        Rule::settled(tree, std::uint32_t{}, context);  // a leaf has candidates from now on
+        // -- answers: all that predicting may see of a leaf
+        context.order.add(Rule::answer(const_tree, std::uint32_t{}),
+                          typename Tree::Target::Voting{}, static_cast<std::int64_t*>(nullptr));
+        // -- as arrays, and back (see state.hpp)
+        Rule::save(const_tree, state);
+        Rule::restore(tree, const_state, context);
         // Of a young leaf.
         { Rule::attempt_of(const_tree, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
         { Rule::has_lost(const_tree, std::uint32_t{}) } -> std::same_as<bool>;
-        { Rule::restore(tree, const_state, context) };
     };
+
+// What a forest asks for.
+template <class Rule, class Forest>
+concept ForestRule =
+    SharedByTrees<typename Forest::Shared, Forest> &&
+    requires(Forest& forest, const typename Forest::Block& points) {
+        Rule::learn(forest, points, std::size_t{});  // a block, with this many workers
+    };
+
+// Where trees share nothing.
+struct NothingShared {
+    struct State {};
+
+    template <class Settings, class Space>
+    NothingShared(const Settings&, const Space&) {}
+    template <class Space>
+    void widen(const Space&) {}
+    std::size_t bytes() const { return 0; }
+    State save() const { return {}; }
+    void restore(const State&) {}
+    void draw_values(std::uint32_t, std::span<const std::uint64_t>, std::vector<float>&) const {}
+};
+
+// A record that holds nothing.
+struct RecordDefaults {
+    static constexpr bool follows_leaves = true;
+
+    static std::size_t bytes(std::size_t) { return 0; }
+    template <class Known>
+    static std::size_t bytes_per_leaf(const Known&) {
+        return 0;
+    }
+    static void move_to(Pool&) {}
+    static void prefetch_for(std::size_t) {}
+    static void prefetch(std::uint32_t) {}
+    static void trim() {}
+};
+
+// A rule without young leaves, whose leaves answer with their statistics.
+struct RuleDefaults {
+    template <class Target>
+    struct Record : RecordDefaults {
+        explicit Record(const TreeSettings&) {}
+    };
+    template <class Space, class Target>
+    using Shared = NothingShared;
+    template <class Space, class Target>
+    using Scratch = CandidateScratch<Space, Target>;
+
+    template <class Tree>
+    static std::size_t grow_ahead(Tree&, const typename Tree::Label*, std::size_t, std::uint64_t,
+                                  typename Tree::Context&) {
+        return 0;
+    }
+    template <class Tree>
+    RIPARIAN_HOT static void prefetch(const Tree&, std::uint32_t, std::uint64_t,
+                                      typename Tree::Label, const typename Tree::Context&) {}
+    template <class Tree>
+    RIPARIAN_HOT static void arrive(Tree&, std::uint64_t, std::uint64_t, typename Tree::Context&) {}
+    template <class Tree>
+    static void tidy(Tree&, const typename Tree::Settings&) {}
+    template <class Tree>
+    static void inherit(Tree&, std::uint32_t, std::uint32_t, const typename Tree::Cut&, bool,
+                        typename Tree::Context&) {}
+    template <class Tree>
+    static void settled(Tree&, std::uint32_t, typename Tree::Context&) {}
+    template <class Tree>
+    static const typename Tree::Target::Statistics& answer(const Tree& tree, std::uint32_t leaf) {
+        return tree.leaves_[leaf].estimation;
+    }
+    template <class Tree>
+    static std::uint32_t attempt_of(const Tree&, std::uint32_t) {
+        return 0;
+    }
+    template <class Tree>
+    static bool has_lost(const Tree&, std::uint32_t) {
+        return false;
+    }
+    // All trees side by side.
+    template <class Forest>
+    static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
+        forest.learn_together(points, workers);
+    }
+};
 
 }  // namespace riparian

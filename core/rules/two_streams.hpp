@@ -1,5 +1,5 @@
-// The paper's rule: every point goes to one of two streams (R1), structure points split leaves (R6, R8),
-// and a bounded fringe of leaves collects (R12).
+// The paper's rule: every point goes to one of two streams (R1), structure points split leaves (R6,
+// R8), and a bounded fringe of leaves collects (R12).
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,16 @@
 #include <vector>
 
 #include "budget.hpp"
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "draws.hpp"
 #include "kernels/hot.hpp"
+#include "rules/rule.hpp"
 #include "rules/two_streams_evidence.hpp"
 #include "settings.hpp"
-#include "split/candidate_scratch.hpp"
-#include "split/entropy_sums.hpp"
-#include "split/gain_bounds.hpp"
 
 namespace riparian {
 
-struct TwoStreams {
+struct TwoStreams : RuleDefaults {
     struct Settings : TreeSettings {
         std::uint64_t structure_cut = 0;   // a uniform's 53 bits below this: structure stream (R1)
         std::uint64_t ignore_cut = 0;      // below this: ignored
@@ -31,29 +29,11 @@ struct TwoStreams {
 
         bool bounded() const { return fringe_size != unbounded || budget != unbounded; }
     };
-    // Bounds take less per point, sums less per check: where there are thousands of candidates, that counts.
-    template <class Space>
-    using Evidence =
-        TwoStreamsEvidence<std::conditional_t<Space::columns, GainBounds, EntropySums>>;
-    struct Record {
-        explicit Record(const Settings&) {}
-        static std::size_t bytes(std::size_t) { return 0; }  // of so many leaves
-        static std::size_t beside_histogram(std::size_t) { return 0; }  // of so many classes
-    };
-    template <class Space>
-    using Shared = Nothing;
-    template <class Space>
-    using Scratch = CandidateScratch<Space>;
-
-    template <class Space>
-    using SharedState = Nothing;
-    static void restore_shared(Nothing&, const Nothing&) {}
-    template <class Space>
-    static void widen(Nothing&, const Space&) {}
-    template <class Space>
-    static Nothing shared(const Settings&, const Space&) {
-        return {};
-    }
+    // Bounds take less per point, sums less per check: where there are thousands of candidates,
+    // that counts.
+    template <class Space, class Target>
+    using Evidence = TwoStreamsEvidence<
+        Target, std::conditional_t<Space::columns, typename Target::Bounds, typename Target::Sums>>;
 
     // The root is active before the first point (R2).
     template <class Tree>
@@ -62,11 +42,9 @@ struct TwoStreams {
     }
 
     template <class Tree>
-    RIPARIAN_HOT static void arrive(Tree&, std::uint64_t, std::uint64_t, typename Tree::Context&) {}
-
-    template <class Tree>
     RIPARIAN_HOT static void receive(Tree& tree, std::uint32_t leaf, std::uint64_t t,
-                                     std::uint64_t draw, typename Tree::Point x, Class y, Weight n,
+                                     std::uint64_t draw, typename Tree::Point x,
+                                     typename Tree::Label y, Weight n,
                                      typename Tree::Context& context) {
         switch (stream_of(draw, context.settings)) {
             case Stream::structure:
@@ -86,7 +64,8 @@ struct TwoStreams {
     // A point with this draw and label is about to arrive.
     template <class Tree>
     RIPARIAN_HOT static void prefetch(const Tree& tree, std::uint32_t leaf, std::uint64_t draw,
-                                      Class y, const typename Tree::Context& context) {
+                                      typename Tree::Label y,
+                                      const typename Tree::Context& context) {
         if (!tree.leaves_[leaf].settled()) return;
         const typename Tree::Candidates& candidates = *tree.leaves_[leaf].candidates;
         if (stream_of(draw, context.settings) == Stream::structure)
@@ -95,13 +74,8 @@ struct TwoStreams {
             candidates.prefetch_estimation(y);
     }
 
-    // Nothing but the histograms, which they have.
-    template <class Tree>
-    static void inherit(Tree&, std::uint32_t, std::uint32_t, const typename Tree::Cut&, bool,
-                        typename Tree::Context&) {}
-
     // R12: the two new leaves wait with the others, and while there is room, the one with the
-    // largest ŝ enters. Without a bound both enter at once, and nobody ever waits.
+    // largest ŝ enters. Without a bound both enter at once, and no leaf ever waits.
     template <class Tree>
     static void fill_fringe(Tree& tree, std::uint32_t left, std::uint32_t right,
                             typename Tree::Context& context) {
@@ -114,8 +88,8 @@ struct TwoStreams {
                   [&](std::uint32_t leaf) { tree.activate(leaf, 0, context); });
     }
 
-    // R12: enter(leaf) for whoever enters. Where nobody waited before, the two need no heap to be put in
-    // order.
+    // R12: enter(leaf) for each leaf that enters. Where no leaf waited before, the two need no heap
+    // to be put in order.
     template <class Tree, class Settings, class Enter>
     static void let_enter(Tree& tree, std::uint32_t left, std::uint32_t right,
                           const Settings& settings, Enter&& enter) {
@@ -163,14 +137,6 @@ struct TwoStreams {
     static void save(const Tree& tree, typename Tree::State& out);
     template <class Tree>
     static void restore(Tree& tree, const typename Tree::State& in, typename Tree::Context&);
-    template <class Tree>
-    static std::uint32_t attempt_of(const Tree&, std::uint32_t) {
-        return 0;  // no leaf is young
-    }
-    template <class Tree>
-    static bool has_lost(const Tree&, std::uint32_t) {
-        return false;
-    }
 
     enum class Stream : std::uint8_t { structure, estimation, ignored };
 
@@ -181,8 +147,8 @@ struct TwoStreams {
         return u < settings.ignore_cut ? Stream::ignored : Stream::estimation;
     }
 
-    // A structure point was counted in a settled leaf: can it split, and should it or must it (R6, R8)?
-    // `redraw(attempt)`: it shall look elsewhere. `may_split(feature)`: there is room for it.
+    // A structure point was counted in a settled leaf: can it split, and should it or must it (R6,
+    // R8)? `redraw(attempt)`: it shall look elsewhere. `may_split(feature)`: there is room for it.
     template <class Tree, class Redraw, class MaySplit>
     static void check(Tree& tree, std::uint32_t index, typename Tree::Context& context,
                       Redraw&& redraw, MaySplit&& may_split) {
@@ -199,7 +165,7 @@ struct TwoStreams {
         if (const auto best = candidates.best(settings.alpha[leaf.depth], context.scratch)) {
             const bool should = best->gain > settings.min_gain;
             if (!should && leaf.estimation.total() < beta) {
-                candidates.keep_gains(tree.pool_, tree.n_classes(), context.scratch);
+                candidates.keep_gains(tree.pool_, tree.known(), context.scratch);
             } else if (may_split(candidates.feature(best->candidate))) {
                 ++(should ? tree.totals_.should_splits : tree.totals_.must_splits);
                 tree.split(index, *best, context);
@@ -212,26 +178,25 @@ struct TwoStreams {
 private:
     template <class Tree>
     RIPARIAN_HOT static void learn_estimation(Tree& tree, std::uint32_t index,
-                                              typename Tree::Point x, Class y, Weight n,
-                                              typename Tree::Context& context) {
+                                              typename Tree::Point x, typename Tree::Label y,
+                                              Weight n, typename Tree::Context& context) {
         tree.totals_.estimation_points += n;
         typename Tree::Leaf& leaf = tree.leaves_[index];
-        const std::uint64_t errors = leaf.estimation.errors();
-        leaf.estimation.add(tree.histograms_, y, n);
+        const auto errors = leaf.estimation.errors();
+        leaf.estimation.add(tree.statistics_, y, n);
         if (leaf.settled())
-            leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.n_classes(),
-                                                context.scratch);
+            leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.known(), context.scratch);
         else if (leaf.estimation.errors() > errors)
             tree.waiting_.raise(leaf.place, tree.s_hat(index), tree.moved());
     }
 
     template <class Tree>
-    static void learn_structure(Tree& tree, std::uint32_t index, typename Tree::Point x, Class y,
-                                Weight n, typename Tree::Context& context) {
+    static void learn_structure(Tree& tree, std::uint32_t index, typename Tree::Point x,
+                                typename Tree::Label y, Weight n, typename Tree::Context& context) {
         tree.totals_.structure_points += n;
         typename Tree::Leaf& leaf = tree.leaves_[index];
         if (!leaf.settled()) return;  // R6
-        leaf.candidates->observe_structure(tree.pool_, x, y, n, tree.n_classes(),
+        leaf.candidates->observe_structure(tree.pool_, x, y, n, tree.known(),
                                            tree.totals_.estimation_points, context.scratch);
         const auto redraw = [&](std::uint32_t attempt) {
             tree.deactivate(leaf);

@@ -5,27 +5,36 @@
 #include <optional>
 #include <span>
 
-#include "counts/counts.hpp"
-#include "split/best_split.hpp"
+#include "counts/candidate.hpp"
+#include "counts/candidate_shape.hpp"
+#include "counts/estimation_totals.hpp"
+#include "counts/streams.hpp"
+#include "kernels/hot.hpp"
+#include "memory/pool.hpp"
 
 namespace riparian {
 
-struct EvidenceArrays;  // see state.hpp
-struct EvidenceReader;
-
-// Structure points choose a split; estimation points allow it and become the children's histograms. `Gains`
-// makes split checks cheap: `EntropySums` or `GainBounds`.
-template <class Gains>
+// Structure points choose a split; estimation points allow it and become the children's statistics.
+// `Gains` makes split checks cheap: the target's `Sums` or `Bounds`.
+template <class TargetT, class Gains>
 class TwoStreamsEvidence {
 public:
-    void prefetch_structure(const CandidateShape& shape, Class y) const {
+    using Target = TargetT;
+    using Label = typename Target::Label;
+    using Known = typename Target::Known;
+    using Check = typename Target::Check;
+    using Row = typename Target::List::Row;
+    using StructureCounts = typename Target::template Counts<Structure>;
+    using EstimationCounts = typename Target::template Counts<Estimation>;
+
+    void prefetch_structure(const CandidateShape& shape, Label y) const {
         structure_.prefetch(shape, y);
         if (gains_.kept())
             gains_.prefetch(shape);
         else
             totals_.prefetch();  // a check will ask for them
     }
-    void prefetch_estimation(const CandidateShape& shape, Class y) const {
+    void prefetch_estimation(const CandidateShape& shape, Label y) const {
         totals_.prefetch();
         estimation_.prefetch(shape, y);
     }
@@ -43,74 +52,71 @@ public:
         gains_.move_to(pool, shape);
     }
 
-    // What to expect of a leaf that sees so many points of each stream.
-    static std::size_t bytes_for(const CandidateShape& shape, std::uint64_t points,
-                                 Class n_classes) {
+    // What to expect of a leaf that sees this many points of each stream.
+    static std::size_t bytes_for(const CandidateShape& shape, std::uint64_t points, Known known) {
         return Pool::block_size(shape.counters()) +
-               2 * StructureCounts::bytes_for(shape, points, n_classes);
+               2 * StructureCounts::bytes_for(shape, points, known);
     }
 
     RIPARIAN_HOT void add_structure(Pool& pool, const CandidateShape& shape,
-                                    const std::uint64_t* bits, Class y, Weight n, Class n_classes,
-                                    std::uint32_t split_points, CheckScratch& check) {
-        structure_.add(pool, shape, bits, y, n, n_classes);
+                                    const std::uint64_t* bits, Label y, Weight n, Known known,
+                                    std::uint32_t split_points, Check& check) {
+        structure_.add(pool, shape, bits, y, n, known);
         if (gains_.kept()) gains_.add(pool, shape, structure_, bits, y, n, split_points, check);
     }
 
     RIPARIAN_HOT void add_estimation(Pool& pool, const CandidateShape& shape,
-                                     const std::uint64_t* bits, Class y, Weight n,
-                                     Class n_classes) {
+                                     const std::uint64_t* bits, Label y, Weight n, Known known) {
         totals_.add(pool, shape, bits, n);
-        estimation_.add(pool, shape, bits, y, n, n_classes);
+        estimation_.add(pool, shape, bits, y, n, known);
         none_valid_ = false;
     }
 
-    // The first points of a stream, all at once, if they may be kept (see `Counts::keep_first`).
+    // The first points of a stream, all at once, if they may be kept.
     template <class SetBits>
-    void keep_structure(Pool& pool, const CandidateShape& shape, std::span<const Class> labels,
+    void keep_structure(Pool& pool, const CandidateShape& shape, std::span<const Label> labels,
                         SetBits&& set_bits) {
         structure_.keep_first(pool, shape, labels, set_bits);
     }
     template <class SetBits>
-    void keep_estimation(Pool& pool, const CandidateShape& shape, std::span<const Class> labels,
+    void keep_estimation(Pool& pool, const CandidateShape& shape, std::span<const Label> labels,
                          SetBits&& set_bits) {
         estimation_.keep_first(pool, shape, labels, set_bits);
         totals_.count(pool, shape, estimation_.kept_bits(), labels.size());
         none_valid_ = false;
     }
 
-    // So many points of a stream may be kept as they are; if they are more, those of one label can be
-    // counted at once, before there are gains.
-    static bool may_keep(const CandidateShape& shape, std::uint64_t points, Class n_classes) {
-        return StructureCounts::may_keep(shape, points, n_classes);
+    // This many points of a stream may be kept as they are; if they are more, they can be counted
+    // row by row, before there are gains.
+    static bool may_keep(const CandidateShape& shape, std::uint64_t points, Known known) {
+        return StructureCounts::may_keep(shape, points, known);
     }
-    void add_structure_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts,
-                              Class y, Class n_classes) {
-        structure_.add_counts(pool, shape, counts, y, n_classes);
+    void add_structure_row(Pool& pool, const CandidateShape& shape, const Row& row, Known known) {
+        structure_.add_row(pool, shape, row, known);
     }
-    void add_estimation_counts(Pool& pool, const CandidateShape& shape,
-                               const std::uint64_t* counts, Class y, Class n_classes) {
-        totals_.add_counts(pool, shape, counts);
-        estimation_.add_counts(pool, shape, counts, y, n_classes);
+    void add_estimation_row(Pool& pool, const CandidateShape& shape, const Row& row, Known known) {
+        totals_.add_counts(pool, shape, row.left);
+        estimation_.add_row(pool, shape, row, known);
         none_valid_ = false;
     }
 
     // The best valid candidate, if any is valid: the leaf can split.
-    std::optional<Choice> best(const CandidateShape& shape, std::uint32_t split_points,
-                               std::uint64_t alpha, CheckScratch& check) {
+    std::optional<Choice<typename Target::G>> best(const CandidateShape& shape,
+                                                   std::uint32_t split_points, std::uint64_t alpha,
+                                                   Check& check) {
         // Two children of α points need 2α; and where none was valid, only an estimation point
         // makes one valid.
         if (none_valid_ || totals_.oldest(shape) / 2 < alpha) return std::nullopt;
-        auto choice = best_split(shape, split_points, totals_, alpha, structure_, gains_, check);
+        auto choice = gains_.best(shape, split_points, totals_, alpha, structure_, check);
         none_valid_ = !choice;
         return choice;
     }
 
-    // A structure point was added, and a check would find no valid candidate with a gain above `min_gain`: known
-    // for sure, and cheaply. Of a split point that lacks 2α, none is valid.
+    // A structure point was added, and a check would find no valid candidate with a gain above
+    // `min_gain`: known for sure, and cheaply. Of a split point that lacks 2α, none is valid.
     RIPARIAN_HOT bool none_above(double min_gain, const CandidateShape& shape,
                                  std::uint32_t split_points, std::uint64_t alpha,
-                                 const CheckScratch& check) const {
+                                 const Check& check) const {
         const auto may_be_valid = [&](std::uint32_t j) {
             return totals_[shape.everyone(j)] / 2 >= alpha;
         };
@@ -120,27 +126,50 @@ public:
 
     // A check was made and the leaf was left whole: make the next checks cheap.
     void keep_gains(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
-                    Class n_classes, CheckScratch& check) {
+                    Known known, Check& check) {
         if (gains_.kept()) return;
-        structure_.count(pool, shape, n_classes);
+        structure_.count(pool, shape, known);
         gains_.keep(pool, shape, structure_, split_points, check);
     }
 
-    // visitor(label, how many of its points predict left of this candidate, how many right of it).
-    template <class Visitor>
-    void predicting_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
-                       Visitor&& visitor) const {
-        estimation_.labels_at(shape, split_point, i, visitor);
-    }
-    // No such label is as large.
-    std::size_t predicting_classes(const CandidateShape& shape) const {
-        return estimation_.classes(shape);
+    // The children of a candidate start with its estimation counts (R10).
+    void fill_children(Pool& pool, const CandidateShape& shape, std::uint32_t candidate,
+                       typename Target::Statistics& left, typename Target::Statistics& right,
+                       Check& check) const {
+        estimation_.fill_children(pool, shape, candidate, left, right, check);
     }
 
     bool summed() const { return gains_.kept(); }
-    void save(const CandidateShape& shape, std::uint32_t split_points, EvidenceArrays& out) const;
+    template <class State>
+    void save(const CandidateShape& shape, std::uint32_t split_points, State& out) const {
+        structure_.save(shape, split_points, out);
+        estimation_.save(shape, split_points, out);
+    }
+    // Of a young leaf, which has none.
+    template <class State>
+    static void save_none(State& out) {
+        StructureCounts::save_none(out);
+        EstimationCounts::save_none(out);
+    }
+
+    struct Reader {
+        typename StructureCounts::Reader structure;
+        typename EstimationCounts::Reader estimation;
+
+        template <class State>
+        explicit Reader(const State& in) : structure(in), estimation(in) {}
+        void skip() {
+            structure.skip();
+            estimation.skip();
+        }
+    };
     void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points, bool summed,
-                 EvidenceReader& in, CheckScratch& check);
+                 Reader& in, Check& check) {
+        structure_.restore(pool, shape, split_points, in.structure);
+        estimation_.restore(pool, shape, split_points, in.estimation);
+        totals_.restore(pool, shape, estimation_);
+        if (summed) gains_.restore(pool, shape, structure_, split_points, check);
+    }
 
 private:
     bool none_valid_ = false;  // since the last estimation point

@@ -1,5 +1,6 @@
-// R22: what a split in a categorical column asks. A threshold of 0 or more is a code, and what equals it goes
-// left. One below zero is a half: a random half of all codes, by a hash of each. NaN goes right at both.
+// R22: what a split in a categorical column asks. A threshold of 0 or more is a code, and what
+// equals it goes left. One below zero is a half: a random half of all codes, by a hash of each. NaN
+// goes right at both.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,8 @@ namespace riparian {
 // What the splits of a tree ask: each can do all that those before it can.
 enum class Asks : std::uint8_t { numbers, categories, halves };
 
-inline constexpr std::size_t halves_of_key = 64;        // one for each bit of a hash
-inline constexpr std::size_t halves_of_split_point = 4;  // beside its category,
+inline constexpr std::size_t halves_of_key = 64;         // one for each bit of a hash
+inline constexpr std::size_t halves_of_split_point = 4;  // besides its category,
 inline constexpr float first_code_with_halves = 32;      // if that is not among the first
 
 // Without a branch, and defined for all floats: the number itself, if it is a whole one below 2^24.

@@ -39,7 +39,7 @@ private:
 class Columns {
 public:
     static constexpr bool columns = true;  // a feature is one of finitely many, and has a number
-    using Feature = std::uint32_t;  // a column; the top bit is set if it is categorical
+    using Feature = std::uint32_t;         // a column; the top bit is set if it is categorical
     using Point = const float*;
     using Batch = Matrix;
 
@@ -73,8 +73,7 @@ public:
     // Arrays have plain columns.
     static Feature saved(Feature feature) { return column(feature); }
     Feature restored(Feature column) const {
-        const bool is_one =
-            std::binary_search(categorical_.begin(), categorical_.end(), column);
+        const bool is_one = std::binary_search(categorical_.begin(), categorical_.end(), column);
         return is_one ? column | categorical_bit : column;
     }
 

@@ -1,6 +1,6 @@
-// The feature space: what a point is, what can be measured on it, and how a leaf draws what it will look
-// at. The tree is generic over it: the columns of a matrix, or depth images, where there are infinitely
-// many features and each leaf draws its own (section 5.3).
+// The feature space: what a point is, what can be measured on it, and how a leaf draws what it will
+// look at. The tree is generic over it: the columns of a matrix, or depth images, where there are
+// infinitely many features and each leaf draws its own (section 5.3).
 #pragma once
 
 #include <concepts>
@@ -23,9 +23,11 @@ concept FeatureSpace =
         { Space::columns } -> std::convertible_to<bool>;
         { Space::value(feature, point) } -> std::same_as<float>;
         { Space::equals(feature) } -> std::same_as<bool>;  // it is categorical (R22)
-        { Space::template goes_right<Asks::numbers>(feature, float{}, point) };  // at a threshold (R4),
-        { Space::template goes_right<Asks::halves>(feature, float{}, point) };   // or category (R22)
-        { Space::saved(feature) } -> std::same_as<typename Space::Feature>;  // as arrays have it,
+        {
+            Space::template goes_right<Asks::numbers>(feature, float{}, point)
+        };  // at a threshold (R4),
+        { Space::template goes_right<Asks::halves>(feature, float{}, point) };  // or category (R22)
+        { Space::saved(feature) } -> std::same_as<typename Space::Feature>;    // as arrays have it,
         { space.restored(feature) } -> std::same_as<typename Space::Feature>;  // and back
         { Space::project(&feature, std::size_t{}, point, values) };  // on several features at once
         // Replaces `drawn` with the features of a new leaf (R2).

@@ -1,5 +1,6 @@
-// A pixel, a pair of offsets, and the one formula that both go into (R16). What has code here has a copy
-// of its own in each file that includes it: the kernels are compiled for other machines than the rest.
+// A pixel, a pair of offsets, and the one formula that both go into (R16). What has code here has a
+// copy of its own in each file that includes it: the kernels are compiled for other machines than
+// the rest.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +34,8 @@ static inline std::int32_t moved(std::int32_t from, float offset, float scale) {
 static inline float depth_at(const Pixel& p, float d_row, float d_column) {
     const std::int32_t row = moved(p.row, d_row, p.scale);
     const std::int32_t column = moved(p.column, d_column, p.scale);
-    // Below zero is beyond every size, as an unsigned number. Something is read in any case, so that
-    // there is a choice and no branch: near a border it would be a toss.
+    // Below zero is beyond every size, as an unsigned number. Something is read in any case, so
+    // that there is a choice and no branch: near a border it would be a toss.
     const bool inside = (static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(p.height)) &
                         (static_cast<std::uint32_t>(column) < static_cast<std::uint32_t>(p.width));
     const std::size_t at = static_cast<std::size_t>(row) * static_cast<std::size_t>(p.width) +

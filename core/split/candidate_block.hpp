@@ -1,5 +1,6 @@
-// Where the candidates of an active leaf lie: one block holds the object itself and all that there is
-// once per split point, per candidate or per dimension. The casts of that are here, and nowhere else.
+// Where the candidates of an active leaf lie: one block holds the object itself and all that there
+// is once per split point, per candidate or per dimension. The casts of that are here, and nowhere
+// else.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +25,8 @@ public:
         return pool.allocate(bytes(shape), charged(shape));
     }
 
-    // As if there were room to read past the thresholds beside all else: what a tree is charged must not depend on
-    // where things lie.
+    // As if there were room to read past the thresholds besides all else: what a tree is charged
+    // must not depend on where things lie.
     static std::size_t charged(const CandidateShape& shape) {
         return aligned(sizeof(Header) + shape.split_points * sizeof(std::uint64_t) +
                            shape.candidates() * sizeof(float),

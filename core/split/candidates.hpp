@@ -9,19 +9,21 @@
 #include <span>
 #include <vector>
 
-#include "counts/histogram.hpp"
+#include "counts/candidate.hpp"
+#include "counts/candidate_shape.hpp"
+#include "counts/streams.hpp"
 #include "draws.hpp"
 #include "kernels/hot.hpp"
-#include "split/best_split.hpp"
+#include "kernels/kernels.hpp"
+#include "memory/pool.hpp"
 #include "split/candidate_block.hpp"
 #include "split/candidate_scratch.hpp"
-#include "split/long_list.hpp"
 
 namespace riparian {
 
 template <class Space>
 class TreeState;  // see state_fields.hpp
-template <class Space>
+template <class Space, class Evidence>
 struct CandidatesReader;  // see state.hpp
 
 // The candidates of an active leaf and what they have counted. About 1 MB at 2000 dimensions, 10
@@ -31,13 +33,19 @@ class Candidates {
 public:
     using Feature = typename Space::Feature;
     using Point = typename Space::Point;
+    using Target = typename Evidence::Target;
+    using Label = typename Target::Label;
+    using Known = typename Target::Known;
+    using List = typename Target::List;
+    using Scratch = CandidateScratch<Space, Target>;
     using Block = CandidateBlock<Candidates, Feature>;
 
-    // What a point asks for, as far as most reach: how long it is, the header says, which is not there yet.
+    // What a point asks for, as far as most reach: how long it is, the header says, which is not
+    // there yet.
     void prefetch() const { riparian::prefetch(this, 384); }
     // Once it is, what a point of this label will change.
-    void prefetch_structure(Class y) const { evidence_.prefetch_structure(shape_, y); }
-    void prefetch_estimation(Class y) const { evidence_.prefetch_estimation(shape_, y); }
+    void prefetch_structure(Label y) const { evidence_.prefetch_structure(shape_, y); }
+    void prefetch_estimation(Label y) const { evidence_.prefetch_estimation(shape_, y); }
 
     static Candidates* make(Pool& pool, const std::vector<Feature>& features,
                             std::uint32_t split_points, std::uint32_t attempt) {
@@ -54,10 +62,10 @@ public:
 
     // The bytes to expect of a leaf at a depth with this α: most split by the time they have seen
     // eight times α points of each stream, or sixteen where that is more.
-    void plan(std::uint64_t alpha, Class n_classes) {
+    void plan(std::uint64_t alpha, Known known) {
         const std::uint64_t points = std::clamp<std::uint64_t>(alpha, 2, 1 << 17) * 8;
         planned_ =
-            Pool::block_size(Block::charged(shape_)) + Evidence::bytes_for(shape_, points, n_classes);
+            Pool::block_size(Block::charged(shape_)) + Evidence::bytes_for(shape_, points, known);
     }
     std::uint64_t planned() const { return planned_; }
 
@@ -67,95 +75,89 @@ public:
     }
 
     // `tree_received`: estimation points of the tree, where the lifetime of candidates begins.
-    RIPARIAN_HOT void observe_structure(Pool& pool, Point x, Class y, Weight n, Class n_classes,
-                                        std::uint64_t tree_received,
-                                        CandidateScratch<Space>& scratch) {
+    RIPARIAN_HOT void observe_structure(Pool& pool, Point x, Label y, Weight n, Known known,
+                                        std::uint64_t tree_received, Scratch& scratch) {
         if (split_points_so_far_ < shape_.split_points)
             become_split_point(x, tree_received, scratch);
         else
             sides(x, scratch);
-        evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
+        evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, known,
                                 split_points_so_far_, scratch.check);
     }
 
-    RIPARIAN_HOT void observe_estimation(Pool& pool, Point x, Class y, Weight n, Class n_classes,
-                                         CandidateScratch<Space>& scratch) {
+    RIPARIAN_HOT void observe_estimation(Pool& pool, Point x, Label y, Weight n, Known known,
+                                         Scratch& scratch) {
         received_ += n;
         if (split_points_so_far_ == 0) return;
         sides(x, scratch);
-        evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, n_classes);
+        evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, known);
     }
 
-    // From a list (R20), one point after the other, each with its values in `scratch`: first those that
-    // become split points, then all.
-    void add_split_point(std::uint64_t born_at, const CandidateScratch<Space>& scratch) {
+    // From a list (R20), one point after the other, each with its values in `scratch`: first those
+    // that become split points, then all.
+    void add_split_point(std::uint64_t born_at, const Scratch& scratch) {
         create_candidate_splits([&](std::uint32_t d) { return scratch.values[d]; }, born_at);
     }
-    void count_structure(Pool& pool, Class n_classes, Class y, Weight n,
-                         CandidateScratch<Space>& scratch) {
+    void count_structure(Pool& pool, Known known, Label y, Weight n, Scratch& scratch) {
         sides(scratch);
-        evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
+        evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, known,
                                 split_points_so_far_, scratch.check);
     }
-    void count_estimation(Pool& pool, Class n_classes, Class y, Weight n,
-                          CandidateScratch<Space>& scratch) {
+    void count_estimation(Pool& pool, Known known, Label y, Weight n, Scratch& scratch) {
         received_ += n;
         if (split_points_so_far_ == 0) return;
         sides(scratch);
-        evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, n_classes);
+        evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, known);
     }
     // The same where the point lies.
-    void add_split_point(std::uint64_t born_at, Point x, CandidateScratch<Space>& scratch) {
+    void add_split_point(std::uint64_t born_at, Point x, Scratch& scratch) {
         create_candidate_splits(x, born_at, scratch);
     }
-    void count_structure(Pool& pool, Class n_classes, Class y, Weight n, Point x,
-                         CandidateScratch<Space>& scratch) {
+    void count_structure(Pool& pool, Known known, Label y, Weight n, Point x, Scratch& scratch) {
         sides(x, scratch);
-        evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, n_classes,
+        evidence_.add_structure(pool, shape_, scratch.bits.data(), y, n, known,
                                 split_points_so_far_, scratch.check);
     }
-    void count_estimation(Pool& pool, Class n_classes, Class y, Weight n, Point x,
-                          CandidateScratch<Space>& scratch) {
-        observe_estimation(pool, x, y, n, n_classes, scratch);
+    void count_estimation(Pool& pool, Known known, Label y, Weight n, Point x, Scratch& scratch) {
+        observe_estimation(pool, x, y, n, known, scratch);
     }
-    // All points of a list, if it is short, where they lie. Rows are readable up to a multiple of 8.
-    bool may_keep(std::size_t points, Class n_classes) const {
-        return split_points_so_far_ > 0 && Evidence::may_keep(shape_, points, n_classes);
+    // All points of a list, if it is short, where they lie. Rows are readable up to a multiple
+    // of 8.
+    bool may_keep(std::size_t points, Known known) const {
+        return split_points_so_far_ > 0 && Evidence::may_keep(shape_, points, known);
     }
-    void count_structure(Pool& pool, Class, std::span<const Class> labels, const Point* rows) {
-        evidence_.keep_structure(pool, shape_, labels, [&](std::uint64_t* bits) {
-            sides(rows, labels.size(), bits);
-        });
+    void count_structure(Pool& pool, Known, std::span<const Label> labels, const Point* rows) {
+        evidence_.keep_structure(pool, shape_, labels,
+                                 [&](std::uint64_t* bits) { sides(rows, labels.size(), bits); });
     }
-    void count_estimation(Pool& pool, Class, std::span<const Class> labels, const Point* rows) {
+    void count_estimation(Pool& pool, Known, std::span<const Label> labels, const Point* rows) {
         received_ += labels.size();
-        evidence_.keep_estimation(pool, shape_, labels, [&](std::uint64_t* bits) {
-            sides(rows, labels.size(), bits);
-        });
+        evidence_.keep_estimation(pool, shape_, labels,
+                                  [&](std::uint64_t* bits) { sides(rows, labels.size(), bits); });
     }
     // All points of a list, if it is long: values[d * list.stride + i]. The counts are the same.
-    bool may_count_at_once(const LongList& list, Class n_classes) const {
-        return split_points_so_far_ > 0 && !Evidence::may_keep(shape_, list.weight(), n_classes);
+    bool may_count_at_once(const List& list, Known known) const {
+        return split_points_so_far_ > 0 && !Evidence::may_keep(shape_, list.weight(), known);
     }
-    void count_structure(Pool& pool, Class n_classes, LongList& list, std::span<float> values) {
-        for_each_label(list, values, [&](Class y, const std::uint64_t* counts) {
-            evidence_.add_structure_counts(pool, shape_, counts, y, n_classes);
+    void count_structure(Pool& pool, Known known, List& list, std::span<float> values) {
+        for_each_row(list, values, [&](const typename List::Row& row) {
+            evidence_.add_structure_row(pool, shape_, row, known);
         });
     }
-    void count_estimation(Pool& pool, Class n_classes, LongList& list, std::span<float> values) {
+    void count_estimation(Pool& pool, Known known, List& list, std::span<float> values) {
         received_ += list.weight();
-        for_each_label(list, values, [&](Class y, const std::uint64_t* counts) {
-            evidence_.add_estimation_counts(pool, shape_, counts, y, n_classes);
+        for_each_row(list, values, [&](const typename List::Row& row) {
+            evidence_.add_estimation_row(pool, shape_, row, known);
         });
     }
     void forget_received() { received_ = 0; }
 
-    // The one stream of Saffari's forest (R18). Thresholds are the values of the first m points; or,
-    // with `range`, those values only tell the range to draw them from, once they are all there, and
-    // counting begins then.
-    RIPARIAN_HOT void observe(Pool& pool, Point x, Class y, Weight n, Class n_classes,
+    // The one stream of Saffari's forest (R18). Thresholds are the values of the first m points;
+    // or, with `range`, those values only tell the range to draw them from, once they are all
+    // there, and counting begins then.
+    RIPARIAN_HOT void observe(Pool& pool, Point x, Label y, Weight n, Known known,
                               std::uint64_t tree_received, std::optional<Draws> range,
-                              CandidateScratch<Space>& scratch) {
+                              Scratch& scratch) {
         received_ += n;
         if (split_points_so_far_ < shape_.split_points) {
             create_candidate_splits(x, tree_received, scratch);
@@ -163,47 +165,39 @@ public:
             if (range) spread_thresholds(*range);
         }
         sides(x, scratch);
-        evidence_.add(pool, shape_, scratch.bits.data(), y, n, n_classes, split_points_so_far_,
+        evidence_.add(pool, shape_, scratch.bits.data(), y, n, known, split_points_so_far_,
                       scratch.check);
     }
 
-    // No valid candidate has a gain above this, as far as can be told cheaply once a structure point was added.
+    // No valid candidate has a gain above this, as far as can be told cheaply once a structure
+    // point was added.
     RIPARIAN_HOT bool none_above(double min_gain, std::uint64_t alpha,
-                                 const CandidateScratch<Space>& scratch) const {
+                                 const Scratch& scratch) const {
         return evidence_.none_above(min_gain, shape_, split_points_so_far_, alpha, scratch.check);
     }
 
     // The best of the candidates that may split the leaf, if there are any: those with at least α
     // points on both sides, or, of one stream, all that count.
-    std::optional<Choice> best(std::uint64_t alpha, CandidateScratch<Space>& scratch) {
+    std::optional<Choice<typename Target::G>> best(std::uint64_t alpha, Scratch& scratch) {
         return evidence_.best(shape_, split_points_so_far_, alpha, scratch.check);
     }
-    std::optional<Choice> best_of_all(CandidateScratch<Space>& scratch) const {
+    std::optional<Choice<typename Target::G>> best_of_all(Scratch& scratch) const {
         return evidence_.best(shape_, split_points_so_far_, scratch.check);
     }
 
-    void keep_gains(Pool& pool, Class n_classes, CandidateScratch<Space>& scratch) {
-        evidence_.keep_gains(pool, shape_, split_points_so_far_, n_classes, scratch.check);
+    void keep_gains(Pool& pool, Known known, Scratch& scratch) {
+        evidence_.keep_gains(pool, shape_, split_points_so_far_, known, scratch.check);
     }
 
-    // The children of a candidate start with its estimation counts (R10), which are made in `room`.
-    void fill_children(Pool& pool, std::uint32_t candidate, EstimationHistogram& left,
-                       EstimationHistogram& right, std::vector<std::uint64_t>& room) const {
-        const std::size_t n = evidence_.predicting_classes(shape_);
-        room.assign(2 * n, 0);
-        std::uint64_t *const of_left = room.data(), *const of_right = of_left + n;
-        evidence_.predicting_at(shape_, candidate % shape_.split_points, candidate,
-                                [=](Class y, std::uint64_t on_left, std::uint64_t on_right) {
-                                    of_left[y] += on_left;
-                                    of_right[y] += on_right;
-                                });
-        left.restore(pool, of_left, without_zeros(of_left, n));
-        right.restore(pool, of_right, without_zeros(of_right, n));
+    // The children of a candidate start with its estimation counts (R10).
+    void fill_children(Pool& pool, std::uint32_t candidate, typename Target::Statistics& left,
+                       typename Target::Statistics& right, typename Target::Check& check) const {
+        evidence_.fill_children(pool, shape_, candidate, left, right, check);
     }
 
     void save(TreeState<Space>& out) const;
     static Candidates* restored(Pool& pool, const Space& space, std::uint32_t split_points,
-                                CandidatesReader<Space>& in, CandidateScratch<Space>& scratch);
+                                CandidatesReader<Space, Evidence>& in, Scratch& scratch);
 
     Feature feature(std::uint32_t candidate) const {
         return features()[candidate / shape_.split_points];
@@ -228,25 +222,19 @@ private:
         evidence_.allocate(pool, shape_);
     }
 
-    // So many counts, less those at the end.
-    static std::size_t without_zeros(const std::uint64_t* counts, std::size_t n) {
-        while (n > 0 && counts[n - 1] == 0) --n;
-        return n;
-    }
-
     std::uint64_t* born() { return Block::born(this, shape_); }
     const std::uint64_t* born() const { return Block::born(this, shape_); }
     float* thresholds() { return Block::thresholds(this); }
     const float* thresholds() const { return Block::thresholds(this); }
 
-    RIPARIAN_HOT void project(Point x, CandidateScratch<Space>& scratch) const {
+    RIPARIAN_HOT void project(Point x, Scratch& scratch) const {
         if (scratch.values.size() < shape_.dims) scratch.values.resize(shape_.dims);
         Space::project(features(), shape_.dims, x, scratch.values.data());
     }
 
     template <class Visitor>
-    void for_each_label(LongList& list, std::span<float> values, Visitor&& visitor) const {
-        list.for_each_label(
+    void for_each_row(List& list, std::span<float> values, Visitor&& visitor) const {
+        list.for_each_row(
             shape_, split_points_so_far_, thresholds(), values,
             [this](std::size_t d) { return Space::equals(features()[d]); }, visitor);
     }
@@ -260,7 +248,7 @@ private:
         born()[split_points_so_far_++] = tree_received;
     }
     RIPARIAN_HOT void create_candidate_splits(Point x, std::uint64_t tree_received,
-                                              CandidateScratch<Space>& scratch) {
+                                              Scratch& scratch) {
         if constexpr (Space::columns) {
             const Feature* feature = features();
             create_candidate_splits([&](std::uint32_t d) { return Space::value(feature[d], x); },
@@ -272,8 +260,7 @@ private:
     }
 
     // The same, with the bits of the point.
-    RIPARIAN_HOT void become_split_point(Point x, std::uint64_t tree_received,
-                                         CandidateScratch<Space>& scratch) {
+    RIPARIAN_HOT void become_split_point(Point x, std::uint64_t tree_received, Scratch& scratch) {
         if constexpr (Space::columns)
             if (!mixed_ && shape_.split_points <= 16) [[likely]] {
                 std::uint64_t* bits = make_room_for_bits(scratch);
@@ -303,7 +290,7 @@ private:
     }
 
     // The bits of a point, with everyone's. A value of a row need not be copied to be compared.
-    RIPARIAN_HOT void sides(Point x, CandidateScratch<Space>& scratch) const {
+    RIPARIAN_HOT void sides(Point x, Scratch& scratch) const {
         if constexpr (Space::columns) {
             std::uint64_t* bits = make_room_for_bits(scratch);
             (mixed_ ? kernels().mixed_row_bits : kernels().row_bits)(
@@ -316,7 +303,7 @@ private:
     }
 
     // Of a projected point.
-    void sides(CandidateScratch<Space>& scratch) const {
+    void sides(Scratch& scratch) const {
         std::uint64_t* bits = make_room_for_bits(scratch);
         if (mixed_) {
             if constexpr (Space::columns)
@@ -343,7 +330,7 @@ private:
         }
     }
 
-    RIPARIAN_HOT std::uint64_t* make_room_for_bits(CandidateScratch<Space>& scratch) const {
+    RIPARIAN_HOT std::uint64_t* make_room_for_bits(Scratch& scratch) const {
         const std::size_t words = shape_.words();
         if (scratch.bits.size() < words) scratch.bits.resize(words);
         // The kernel writes whole words, those of the candidates.

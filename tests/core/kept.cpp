@@ -1,5 +1,5 @@
-// What a forest keeps and what a young leaf looks at, part by part, against the rules written out plainly
-// (R19, R20). Random cases; the first that differs ends the run.
+// What a forest keeps and what a young leaf looks at, part by part, against the rules written out
+// plainly (R19, R20). Random cases; the first that differs ends the run.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,12 +22,9 @@
 #include "settings.hpp"
 #include "shuffle.hpp"
 #include "space/columns.hpp"
-#include "split/best_split.hpp"
 #include "split/candidates.hpp"
-#include "split/entropy_sums.hpp"
-#include "split/gain_bounds.hpp"
-#include "split/long_list.hpp"
 #include "split/look.hpp"
+#include "target/classes.hpp"
 
 using namespace riparian;
 
@@ -48,7 +45,7 @@ bool same(float a, float b) {
            (std::isnan(a) && std::isnan(b));
 }
 
-// -- rows -------------------------------------------------------------------------------------------
+// -- rows -----------------------------------------------------------------------------------------
 
 struct Kept {
     std::vector<float> x;
@@ -71,8 +68,8 @@ float make_value(Draws& draws) {
     }
 }
 
-void check_rows(const KeptPoints<Columns>& kept, const std::vector<Kept>& all, std::uint64_t first,
-                std::uint32_t D) {
+void check_rows(const KeptPoints<Columns, Class>& kept, const std::vector<Kept>& all,
+                std::uint64_t first, std::uint32_t D) {
     std::vector<std::uint64_t> ts;
     for (std::uint64_t t = first; t < all.size(); ++t) ts.push_back(t);
     std::vector<std::uint32_t> columns{D - 1, 0, D / 2};
@@ -100,7 +97,7 @@ void test_rows(std::uint64_t seed) {
     const std::uint64_t W = std::uint64_t{1} << draws.below(12);
     const Rows kind = draws.below(2) ? Rows::sparse : Rows::dense;
     auto D = static_cast<std::uint32_t>(1 + draws.below(40));
-    auto kept = std::make_unique<KeptPoints<Columns>>(W, D, kind);
+    auto kept = std::make_unique<KeptPoints<Columns, Class>>(W, D, kind);
     std::vector<Kept> all;
     const bool weighted = draws.below(2);
     for (int block = 0; block < 12; ++block) {
@@ -128,7 +125,7 @@ void test_rows(std::uint64_t seed) {
 
         const KeptRows saved = kept->save();
         CHECK(saved.labels.size() == std::min<std::uint64_t>(W, all.size()));
-        auto again = std::make_unique<KeptPoints<Columns>>(W, D, kind);
+        auto again = std::make_unique<KeptPoints<Columns, Class>>(W, D, kind);
         again->restore(saved);
         check_rows(*again, all, all.size() - saved.labels.size(), D);
         CHECK(again->save().labels == saved.labels && again->save().weights == saved.weights);
@@ -137,12 +134,12 @@ void test_rows(std::uint64_t seed) {
     }
 }
 
-// -- pixels -----------------------------------------------------------------------------------------
+// -- pixels ---------------------------------------------------------------------------------------
 
 void test_pixels(std::uint64_t seed) {
     Draws draws(key(seed, 2));
     const std::uint64_t W = 1 + draws.below(300);
-    auto kept = std::make_unique<KeptPoints<DepthDifferences>>(W);
+    auto kept = std::make_unique<KeptPoints<DepthDifferences, Class>>(W);
     struct Known {
         std::size_t image;
         std::int32_t row, column;
@@ -188,7 +185,7 @@ void test_pixels(std::uint64_t seed) {
         if (half) kept->add(batch.slice(0, half), labels.data(), nullptr, t);
         if (half < n)
             kept->add(batch.slice(half, n - half), labels.data() + half, nullptr, first = t + half);
-        std::fill(depths.begin(), depths.end(), nan);  // nobody looks at the batch again
+        std::fill(depths.begin(), depths.end(), nan);  // the batch is not read again
 
         const auto check = [&](std::uint64_t from) {
             std::vector<std::uint64_t> ts;
@@ -216,7 +213,7 @@ void test_pixels(std::uint64_t seed) {
         check(first > W ? first - W : 0);  // the first point of the block still knows what it loses
         if (draws.below(3) == 0) {
             const KeptPixels saved = kept->save();
-            kept = std::make_unique<KeptPoints<DepthDifferences>>(W);
+            kept = std::make_unique<KeptPoints<DepthDifferences, Class>>(W);
             kept->restore(saved);
             CHECK(kept->save().pixels == saved.pixels && kept->save().labels == saved.labels);
             check(all.size() - saved.labels.size());
@@ -224,11 +221,13 @@ void test_pixels(std::uint64_t seed) {
     }
 }
 
-// -- lists ------------------------------------------------------------------------------------------
+// -- lists ----------------------------------------------------------------------------------------
 
 void test_lists(std::uint64_t seed) {
     Draws draws(key(seed, 3));
-    const std::uint64_t about = seed % 2 ? 20 : seed % 8 ? 400 : 1 << 20;  // links of two bytes, or of four
+    const std::uint64_t about = seed % 2   ? 20
+                                : seed % 8 ? 400
+                                           : 1 << 20;  // links of two bytes, or of four
     const auto W = static_cast<std::uint32_t>(1 + draws.below(about));
     const std::size_t leaves = 1 + draws.below(6);
     PointLists lists(W);
@@ -267,8 +266,8 @@ void test_lists(std::uint64_t seed) {
         std::vector<std::uint64_t> last;
         lists.read(list[other], received, last, most);
         const std::size_t left_out = at_hand.size() - std::min(most, at_hand.size());
-        CHECK(std::equal(last.begin(), last.end(), at_hand.begin() + static_cast<std::ptrdiff_t>(left_out),
-                         at_hand.end()));
+        CHECK(std::equal(last.begin(), last.end(),
+                         at_hand.begin() + static_cast<std::ptrdiff_t>(left_out), at_hand.end()));
         if (draws.below(3) == 0) {
             lists.drop_lost(list[other], received);
             plain[other].assign(at_hand.begin(), at_hand.end());
@@ -280,7 +279,7 @@ void test_lists(std::uint64_t seed) {
             const std::size_t child = (other + 1) % leaves;
             std::vector<float> values;
             for (std::size_t i = 0; i < ts.size(); ++i) values.push_back(make_value(draws));
-            CellPoints points;
+            CellPoints<Class> points;
             const auto mark = [](std::uint64_t at) { return at % 7; };
             const Run run = points.add([&](std::vector<std::uint64_t>& out) { out = ts; });
             for (std::size_t i = 0; i < ts.size(); ++i)
@@ -295,7 +294,8 @@ void test_lists(std::uint64_t seed) {
             plain[other].clear();
             plain[child].clear();
             for (std::size_t i = 0; i < ts.size(); ++i)
-                plain[(equal ? values[i] == 0.0f : values[i] <= 0.0f) ? other : child].push_back(ts[i]);
+                plain[(equal ? values[i] == 0.0f : values[i] <= 0.0f) ? other : child].push_back(
+                    ts[i]);
             for (const Run& side : {sides.left, sides.right})
                 for (std::size_t i = 0; i < side.count; ++i) {
                     const std::uint64_t at = points.ts(side)[i];
@@ -316,7 +316,7 @@ void test_lists(std::uint64_t seed) {
     CHECK(lists.bytes() <= 4 * std::size_t{W} + 4 * 64 + W);
 }
 
-// -- drawing some of many -----------------------------------------------------------------------------
+// -- drawing some of many -------------------------------------------------------------------------
 
 void test_shuffle(std::uint64_t seed, Shuffle& shuffle) {
     Draws size(key(seed, 4));
@@ -333,20 +333,20 @@ void test_shuffle(std::uint64_t seed, Shuffle& shuffle) {
     CHECK(draws.next() == plain_draws.next());
 }
 
-// -- looking ------------------------------------------------------------------------------------------
+// -- looking --------------------------------------------------------------------------------------
 
 struct Table {
     std::vector<std::vector<float>> structure, estimation;  // by feature and point
 
     // The same points as they would be kept: first all structure points.
-    KeptPoints<Columns> kept() const {
+    KeptPoints<Columns, Class> kept() const {
         const std::size_t dims = structure.size(), n = structure[0].size();
         const std::size_t all = n + estimation[0].size();
         std::vector<float> rows;
         for (std::size_t i = 0; i < all; ++i)
             for (std::size_t d = 0; d < dims; ++d)
                 rows.push_back(i < n ? structure[d][i] : estimation[d][i - n]);
-        KeptPoints<Columns> points(all, static_cast<std::uint32_t>(dims));
+        KeptPoints<Columns, Class> points(all, static_cast<std::uint32_t>(dims));
         points.add(Matrix(rows.data(), all, dims), std::vector<Class>(all).data(), nullptr, 0);
         return points;
     }
@@ -364,7 +364,7 @@ std::uint64_t entropy(const std::map<Class, std::uint64_t>& counts) {
 
 std::size_t halves_chosen = 0;
 
-void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
+void test_look(std::uint64_t seed, Look<ClassTally>& look, ClassTally& tally) {
     Draws draws(key(seed, 5));
     const std::size_t n = 1 + draws.below(seed % 4 ? 40 : 400),
                       n_e = draws.below(seed % 4 ? 40 : 400);
@@ -394,14 +394,14 @@ void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
     std::vector<std::uint32_t> features(dims), split_points;
     std::iota(features.begin(), features.end(), categorical ? 1u << 31 : 0u);
     const std::size_t m = 1 + draws.below(seed % 8 ? 12 : 70);
-    Shuffle().draw(draws, static_cast<std::uint32_t>(n),
-                   static_cast<std::uint32_t>(std::min(m, n)), split_points);
+    Shuffle().draw(draws, static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(std::min(m, n)),
+                   split_points);
     const std::uint64_t alpha = 1 + draws.below(6);
     const std::optional<double> above =
         draws.below(2) ? std::optional(0.3 * draws.next()) : std::nullopt;
 
     bool any_valid = false;
-    std::optional<LookChoice> best;
+    std::optional<LookChoice<std::uint64_t>> best;
     std::map<Class, std::uint64_t> all;
     std::uint64_t N = 0;
     for (std::size_t i = 0; i < n; ++i)
@@ -434,20 +434,21 @@ void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
                     weighted ? weights[i] : 1;
             const std::uint64_t g = entropy(all) - entropy(counts[0]) - entropy(counts[1]);
             if (!best || gain(g, N) >= best->gain)
-                best = LookChoice{d, j, threshold, g, gain(g, N)};
+                best = LookChoice<std::uint64_t>{d, j, threshold, g, gain(g, N)};
         }
     if (above && best && !(best->gain > *above)) best.reset();
 
     tally.set(labels, weights);
-    CHECK(tally.weight() == N && tally.entropy() == entropy(all));
-    CHECK(look_can_succeed(tally, 0.5) == (gain(entropy(all), N) > 0.5));
-    const KeptPoints<Columns> kept = table.kept();
+    CHECK(tally.gain(1) == gain(1, N) && tally.g_of_sum(0) == entropy(all));
+    CHECK(tally.can_succeed(0.5) == (gain(entropy(all), N) > 0.5));
+    const KeptPoints<Columns, Class> kept = table.kept();
     std::vector<std::uint64_t> ts(n + n_e);
     std::iota(ts.begin(), ts.end(), std::uint64_t{0});
-    const LookResult result = look.search(
+    const auto result = look.search(
         std::span<const std::uint32_t>(features), std::span<const std::uint32_t>(split_points),
         tally, ListedEstimation{n_e, weights_e},
-        ListedValues<Columns>(kept, std::span(ts).first(n), std::span(ts).subspan(n), look_key),
+        ListedValues<Columns, Class>(kept, std::span(ts).first(n), std::span(ts).subspan(n),
+                                     look_key),
         alpha, above);
     CHECK(result.any_valid == any_valid);
     CHECK(result.best.has_value() == best.has_value());
@@ -459,7 +460,7 @@ void test_look(std::uint64_t seed, Look& look, StructureTally& tally) {
     CHECK(result.best->g == best->g && result.best->gain == best->gain);
 }
 
-// -- long lists -------------------------------------------------------------------------------------
+// -- long lists -----------------------------------------------------------------------------------
 
 // Whether it was long enough.
 bool test_long_list(std::uint64_t seed, LongList& list) {
@@ -496,16 +497,15 @@ bool test_long_list(std::uint64_t seed, LongList& list) {
         for (std::size_t j = 0; j < split_points; ++j) row[shape.everyone(j)] += weight(i);
     }
     std::vector<std::uint64_t> counted(plain.size());
-    list.for_each_label(shape, split_points, thresholds.data(), values, equals,
-                        [&](Class y, const std::uint64_t* counts) {
-                            std::copy_n(counts, shape.counters(),
-                                        counted.data() + y * shape.counters());
-                        });
+    list.for_each_row(
+        shape, split_points, thresholds.data(), values, equals, [&](const LongList::Row& row) {
+            std::copy_n(row.left, shape.counters(), counted.data() + row.label * shape.counters());
+        });
     CHECK(counted == plain);
     return true;
 }
 
-// -- what candidates can gain -------------------------------------------------------------------------
+// -- what candidates can gain ---------------------------------------------------------------------
 
 // G of a candidate (R14), written out. `rows`: for each label, its points left of each candidate.
 std::int64_t plain_g(const std::vector<std::vector<std::uint64_t>>& rows, std::size_t i,
@@ -521,7 +521,7 @@ std::int64_t plain_g(const std::vector<std::vector<std::uint64_t>>& rows, std::s
     return g + entropy_term_exact(all) - entropy_term_exact(left) - entropy_term_exact(all - left);
 }
 
-// How often the bounds could say that nobody gains enough.
+// How often the bounds could say that no candidate gains enough.
 int test_bounds(std::uint64_t seed) {
     Draws draws(key(seed, 7));
     const CandidateShape shape{static_cast<std::uint32_t>(draws.below(5)),
@@ -576,8 +576,7 @@ int test_bounds(std::uint64_t seed) {
         if (draws.below(20)) continue;
         bounds.work_out(shape, counts, check);
         for (std::size_t i = 0; i < shape.candidates(); ++i)
-            CHECK(static_cast<std::int64_t>(check.g[i]) ==
-                  plain_g(rows, i, shape.everyone(i % m)));
+            CHECK(static_cast<std::int64_t>(check.g[i]) == plain_g(rows, i, shape.everyone(i % m)));
     }
     bounds.release(pool, shape);
     counts.release(pool, shape);
@@ -585,8 +584,8 @@ int test_bounds(std::uint64_t seed) {
     return said;
 }
 
-// The best valid candidate (R9): the last created of those with the largest gain, when points have come one after
-// the other and `Gains` were kept from some check on. How often there was one.
+// The best valid candidate (R9): the last created of those with the largest gain, when points have
+// come one after the other and `Gains` were kept from some check on. How often there was one.
 template <class Gains>
 int test_best_split(std::uint64_t seed, CheckScratch& check) {
     Draws draws(key(seed, 8));
@@ -624,15 +623,15 @@ int test_best_split(std::uint64_t seed, CheckScratch& check) {
         return all;
     };
     const auto check_best = [&] {
-        const auto choice = best_split(shape, so_far, totals, alpha, counts, gains, check);
-        std::optional<Choice> plain;
+        const auto choice = gains.best(shape, so_far, totals, alpha, counts, check);
+        std::optional<Choice<std::uint64_t>> plain;
         for (std::size_t j = 0; j < so_far; ++j)
             for (std::size_t i = j; i < shape.candidates(); i += m) {
                 if (on_left[i] < alpha || on_left[shape.everyone(j)] - on_left[i] < alpha) continue;
                 const auto g = static_cast<std::uint64_t>(plain_g(rows, i, shape.everyone(j)));
                 const double this_gain = gain(g, points_met(j));
                 if (plain && !(this_gain >= plain->gain)) continue;
-                plain = Choice{static_cast<std::uint32_t>(i), g, this_gain};
+                plain = Choice<std::uint64_t>{static_cast<std::uint32_t>(i), g, this_gain};
             }
         CHECK(choice.has_value() == plain.has_value());
         if (plain) CHECK(choice->candidate == plain->candidate && choice->g == plain->g);
@@ -694,10 +693,10 @@ void test_sides(std::uint64_t seed) {
     CHECK(others == bits);
 }
 
-// A leaf that settles counts a short list at once: as if its points came one after the other, and charged alike.
-// How often it had a split.
-int test_first_points(std::uint64_t seed, CandidateScratch<Columns>& scratch) {
-    using Settled = Candidates<Columns, TwoStreamsEvidence<GainBounds>>;
+// A leaf that settles counts a short list at once: as if its points came one after the other, and
+// charged alike. How often it had a split.
+int test_first_points(std::uint64_t seed, CandidateScratch<Columns, Classes>& scratch) {
+    using Settled = Candidates<Columns, TwoStreamsEvidence<Classes, GainBounds>>;
     Draws draws(key(seed, 10));
     const std::size_t dims = 1 + draws.below(14), columns = 20;
     const auto m = static_cast<std::uint32_t>(1 + draws.below(20));
@@ -718,8 +717,8 @@ int test_first_points(std::uint64_t seed, CandidateScratch<Columns>& scratch) {
         labels[i] = static_cast<Class>(draws.below(classes));
     }
     const std::span<const Class> all(labels);
-    if (!TwoStreamsEvidence<GainBounds>::may_keep(shape, structure, classes) ||
-        !TwoStreamsEvidence<GainBounds>::may_keep(shape, points - structure, classes))
+    if (!TwoStreamsEvidence<Classes, GainBounds>::may_keep(shape, structure, classes) ||
+        !TwoStreamsEvidence<Classes, GainBounds>::may_keep(shape, points - structure, classes))
         return 0;
 
     Pool pool, plain_pool;
@@ -751,9 +750,8 @@ int test_first_points(std::uint64_t seed, CandidateScratch<Columns>& scratch) {
         ++chosen;
         CHECK(found->candidate == expected->candidate && found->g == expected->g);
         EstimationHistogram left, right, plain_left, plain_right;
-        at_once->fill_children(pool, found->candidate, left, right, scratch.labels);
-        plain->fill_children(plain_pool, found->candidate, plain_left, plain_right,
-                             scratch.labels);
+        at_once->fill_children(pool, found->candidate, left, right, scratch.check);
+        plain->fill_children(plain_pool, found->candidate, plain_left, plain_right, scratch.check);
         for (Class y = 0; y < classes; ++y)
             CHECK(left[y] == plain_left[y] && right[y] == plain_right[y]);
         left.release(pool);
@@ -762,13 +760,13 @@ int test_first_points(std::uint64_t seed, CandidateScratch<Columns>& scratch) {
         plain_right.release(plain_pool);
     }
     if (chosen) {
-        // From now on structure points are counted, a row for each label, and there are bounds and their points.
+        // From now on structure points are counted, a row for each label, and there are bounds and
+        // their points.
         const std::size_t room = std::bit_ceil(std::max<std::size_t>(structure, 8));
-        const std::size_t with_gains = pool.live() -
-                                       Pool::block_size(room * (8 * shape.words() + 4)) +
-                                       Pool::block_size(classes * shape.counters()) +
-                                       Pool::block_size(8 * shape.counters()) +
-                                       Pool::block_size(shape.counters());
+        const std::size_t with_gains =
+            pool.live() - Pool::block_size(room * (8 * shape.words() + 4)) +
+            Pool::block_size(classes * shape.counters()) + Pool::block_size(8 * shape.counters()) +
+            Pool::block_size(shape.counters());
         at_once->keep_gains(pool, classes, scratch);
         CHECK(pool.live() == with_gains);
         plain->keep_gains(plain_pool, classes, scratch);
@@ -803,8 +801,8 @@ int main() {
 #endif
          }) {
         detail::chosen_kernels = set;
-        Look look;
-        StructureTally tally;
+        Look<ClassTally> look;
+        ClassTally tally;
         halves_chosen = 0;
         for (std::uint64_t seed = 0; seed < 600; ++seed) test_look(seed, look, tally);
         CHECK(halves_chosen > 30);
@@ -823,7 +821,7 @@ int main() {
         int said = 0;
         for (std::uint64_t seed = 0; seed < 300; ++seed) said += test_bounds(seed);
         CHECK(said > 5000);
-        CandidateScratch<Columns> scratch;
+        CandidateScratch<Columns, Classes> scratch;
         int first_points = 0;
         for (std::uint64_t seed = 0; seed < 600; ++seed)
             first_points += test_first_points(seed, scratch);

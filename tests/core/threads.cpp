@@ -1,6 +1,6 @@
-// A forest under threads, to be run with ThreadSanitizer: one thread learns, with workers of its own,
-// while others predict, look and save. Each reader also checks that it saw all trees after the same
-// point: every tree has received the same number of points.
+// A forest under threads, to be run with ThreadSanitizer: one thread learns, with workers of its
+// own, while others predict, look and save. Each reader also checks that it saw all trees after the
+// same point: every tree has received the same number of points.
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -9,6 +9,7 @@
 
 #include "forest.hpp"
 #include "space/columns.hpp"
+#include "target/classes.hpp"
 
 using namespace riparian;
 
@@ -36,9 +37,9 @@ bool same_point(const std::vector<TreeStats>& stats) {
 }
 
 int run(std::uint64_t budget) {
-    Forest<Columns, TwoStreams> forest(trees, 0, settings(budget),
-                                       Columns(dims, HowMany(Rate{2, std::exp(-1.0), 1.0})));
-    forest.set_classes({0, 1, 2}, classes);
+    Forest<Columns, TwoStreams, Classes> forest(
+        trees, 0, settings(budget), Columns(dims, HowMany(Rate{2, std::exp(-1.0), 1.0})));
+    forest.set_order({{0, 1, 2}, classes});
     forest.set_schedules(std::vector<std::uint64_t>(4096, 2), std::vector<std::uint64_t>(4096, 50));
 
     std::vector<float> points(rows * dims);
@@ -55,8 +56,7 @@ int run(std::uint64_t budget) {
         std::vector<std::int64_t> nodes(rows * trees);
         while (!done) {
             if (kind == 0)
-                forest.predict_proba(batch, Voting::average, 2,
-                                     [&](std::size_t) { return out.data(); });
+                forest.predict(batch, Voting::average, 2, [&](std::size_t) { return out.data(); });
             else if (kind == 1)
                 forest.apply(batch, nodes.data());
             else

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <vector>
 
 #include "counts/counters.hpp"
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
+#include "state_fields.hpp"
+#include "target/classes/check_scratch.hpp"
+#include "target/classes/labels.hpp"
 
 namespace riparian {
 
@@ -26,8 +30,8 @@ public:
         top_ = std::max(top_, counts_.add(pool, y, n));
     }
 
-    // Of a new leaf: counts of so many classes.
-    void restore(Pool& pool, const std::uint64_t* counts, std::size_t n) {
+    // Of a new leaf: counts of n classes.
+    void set(Pool& pool, const std::uint64_t* counts, std::size_t n) {
         if (n == 0) return;
         counts_.allocate(pool, n);
         for (std::size_t y = 0; y < n; ++y) {
@@ -35,6 +39,40 @@ public:
             top_ = std::max(top_, counts[y]);
         }
         counts_.set(pool, counts, top_);
+    }
+
+    // Of a new leaf: the labels of a list. No weights: all 1.
+    void fill(Pool& pool, std::span<const Class> labels, std::span<const Weight> weights,
+              CheckScratch& check) {
+        if (labels.empty()) return;
+        std::vector<std::uint64_t>& counts = check.histogram;
+        counts.assign(*std::max_element(labels.begin(), labels.end()) + std::size_t{1}, 0);
+        for (std::size_t i = 0; i < labels.size(); ++i)
+            counts[labels[i]] += weights.empty() ? Weight{1} : weights[i];
+        set(pool, counts.data(), counts.size());
+    }
+
+    // What a budget counts: four bytes per class, so that counts can widen and classes arrive late.
+    static std::size_t charge(Class n_classes) {
+        return Pool::block_size(4 * std::size_t{n_classes});
+    }
+
+    template <class State>
+    void save(State& out) const {
+        array<"leaf_classes">(out).push_back(static_cast<Word>(size()));
+        for (Class y = 0; y < size(); ++y) array<"histogram">(out).push_back(counts_[y]);
+    }
+    struct Reader {
+        riparian::Reader<Word> classes;
+        riparian::Reader<Long> histogram;
+
+        template <class State>
+        explicit Reader(const State& in)
+            : classes(array<"leaf_classes">(in)), histogram(array<"histogram">(in)) {}
+    };
+    void restore(Pool& pool, Reader& in) {
+        const Word classes = in.classes.one();
+        set(pool, in.histogram.many(classes), classes);
     }
 
     std::uint64_t total() const { return total_; }          // N^e(A)

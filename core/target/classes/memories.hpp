@@ -1,5 +1,6 @@
-// What a leaf remembers of its estimation points, several times over: histograms that fade at different
-// rates (R23). And how far a tree trusts each, by how well it has predicted the tree's structure points.
+// What a leaf remembers of its estimation points, several times over: histograms that fade at
+// different rates (R23). And how far a tree trusts each, by how well it has predicted the tree's
+// structure points.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +11,13 @@
 #include <limits>
 #include <vector>
 
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "drift/log_exp.hpp"
 #include "kernels/hot.hpp"
 #include "memory/pool.hpp"
+#include "state_fields.hpp"
+#include "target/classes/histogram.hpp"
+#include "target/classes/labels.hpp"
 
 namespace riparian {
 
@@ -22,8 +26,9 @@ inline constexpr std::size_t most_memories = 8;
 // One number per memory.
 using PerMemory = std::array<double, most_memories>;
 
-// The memories F_j of one leaf: for each class, a number per memory. Classes past the end have none.
-class Memories {
+// The memories F_j of one leaf: for each class, a number per memory. Classes past the end have
+// none.
+class ClassMemories {
 public:
     // Every memory fades by its factor, then the point is added to its class.
     void add(Pool& pool, const std::vector<float>& factors, Class y, Weight n) {
@@ -33,7 +38,8 @@ public:
         for (std::size_t i = 0; i < classes_ * width; i += width)
             for (std::size_t j = 0; j < width; ++j) {
                 const float faded = values_[i + j] * factors[j];
-                // What is as good as nothing is nothing: the smallest numbers are slow, and would stay.
+                // What is as good as nothing is nothing: the smallest numbers are slow, and would
+                // stay.
                 values_[i + j] = faded < nothing ? 0.0f : faded;
             }
         for (std::size_t j = 0; j < width; ++j) values_[y * width + j] += static_cast<float>(n);
@@ -67,7 +73,21 @@ public:
         std::copy_n(values_, classes_ * width, moved);
         values_ = moved;
     }
-    void restore(Pool& pool, std::size_t width, const float* values, Class classes) {
+
+    template <class State>
+    void save(State& out, std::size_t width) const {
+        append(array<"memory">(out), static_cast<const float*>(values_), classes_ * width);
+    }
+    struct Reader {
+        riparian::Reader<float> memory;
+
+        template <class State>
+        explicit Reader(const State& in) : memory(array<"memory">(in)) {}
+    };
+    // Of a leaf with this histogram: memories are as long.
+    void restore(Pool& pool, std::size_t width, Reader& in, const EstimationHistogram& leaf) {
+        const auto classes = static_cast<Class>(leaf.size());
+        const float* values = in.memory.many(classes * width);
         if (!classes) return;
         make_room(pool, width, classes);
         std::copy_n(values, classes * width, values_);
@@ -90,27 +110,45 @@ private:
 };
 
 // L_j and w_j of a tree.
-class Trust {
+class MemoryAnswer;
+
+class ClassTrust {
 public:
-    explicit Trust(std::size_t memories) : memories_(memories) { weigh(); }
+    explicit ClassTrust(std::size_t memories) : memories_(memories) { weigh(); }
 
     std::size_t memories() const { return memories_; }
-    const PerMemory& weights() const { return weights_; }
-    const PerMemory& evidence() const { return evidence_; }
 
-    // A structure point of class y has met the leaf, before anything was learned of it.
-    void judge(const Memories& leaf, const PerMemory& sums, Class y, std::size_t n_classes,
+    // What a leaf says about a point before anything is learned of it.
+    struct Test {
+        double error = 0;  // 1 less the probability of its class
+        PerMemory sums{};  // of the leaf's memories
+    };
+    Test test(const ClassMemories& leaf, Class y, Class n_classes) const {
+        const PerMemory sums = leaf.sums(memories_);
+        return {1.0 - probability(leaf, sums, y, n_classes), sums};
+    }
+
+    // A structure point of class y was tested in the leaf.
+    void judge(const ClassMemories& leaf, const Test& test, Class y, Class n_classes,
                double fading) {
         const double most = 0.1 * static_cast<double>(n_classes);
         for (std::size_t j = 0; j < memories_; ++j) {
-            const double share = (leaf.value(memories_, y, j) + 0.1) / (sums[j] + most);
+            const double share = (leaf.value(memories_, y, j) + 0.1) / (test.sums[j] + most);
             evidence_[j] = fading * evidence_[j] + ln(share);
         }
         weigh();
     }
 
-    void restore(const double* evidence) {
-        std::copy_n(evidence, memories_, evidence_.begin());
+    // All that predicting may see of a leaf.
+    MemoryAnswer answer(const ClassMemories& leaf, const EstimationHistogram& votes) const;
+
+    template <class State>
+    void save(State& out) const {
+        append(array<"evidence">(out), evidence_.data(), memories_);
+    }
+    template <class State>
+    void restore(const State& in) {
+        std::copy_n(array<"evidence">(in).data(), memories_, evidence_.begin());
         weigh();
     }
 
@@ -121,9 +159,10 @@ public:
         return scales;
     }
 
+private:
     // q[y]; every class alike where nothing is remembered.
-    double probability(const Memories& leaf, const PerMemory& sums, Class y,
-                       std::size_t n_classes) const {
+    double probability(const ClassMemories& leaf, const PerMemory& sums, Class y,
+                       Class n_classes) const {
         double q = 0;
         if (leaf.classes() == 0) {
             for (std::size_t j = 0; j < memories_; ++j)
@@ -135,7 +174,6 @@ public:
         return q;
     }
 
-private:
     // softmax(L)
     void weigh() {
         double most = evidence_[0], sum = 0;
@@ -154,7 +192,7 @@ private:
 // What a leaf with memories answers (R11): a share for each class.
 class MemoryAnswer {
 public:
-    MemoryAnswer(const Memories& leaf, const Trust& trust, std::uint64_t total)
+    MemoryAnswer(const ClassMemories& leaf, const ClassTrust& trust, std::uint64_t total)
         : leaf_(leaf), trust_(trust), total_(total) {}
 
     std::uint64_t total() const { return total_; }  // 0: it abstains
@@ -191,9 +229,14 @@ private:
         }
     }
 
-    const Memories& leaf_;
-    const Trust& trust_;
+    const ClassMemories& leaf_;
+    const ClassTrust& trust_;
     std::uint64_t total_;
 };
+
+inline MemoryAnswer ClassTrust::answer(const ClassMemories& leaf,
+                                       const EstimationHistogram& votes) const {
+    return {leaf, *this, votes.total()};
+}
 
 }  // namespace riparian

@@ -4,22 +4,25 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 
-#include "counts/counts.hpp"
-#include "split/entropy.hpp"
-#include "split/sum_entropies.hpp"
+#include "counts/estimation_totals.hpp"
+#include "target/classes/best_split.hpp"
+#include "target/classes/counts.hpp"
+#include "target/classes/entropy.hpp"
+#include "target/classes/sum_entropies.hpp"
 
 namespace riparian {
 
-// For each split point, what G (R14) of any of its candidates is at most. A leaf keeps it from the first
-// split check that left it whole.
+// For each split point, what G (R14) of any of its candidates is at most. A leaf keeps it from the
+// first split check that left it whole.
 //
-// G is F(N) - Σ_k F(n_k), which the candidates of a split point share, less what is left of it once the
-// points are divided. A structure point never lowers what is left, so G grows by no more than the shared
-// part does, and to follow that takes two terms of F per split point instead of four per candidate. Where a bound
-// is not enough to say that nobody gains enough, G itself is worked out from the counts, and the bound starts
-// from there.
+// G is F(N) - Σ_k F(n_k), which the candidates of a split point share, less what is left of it once
+// the points are divided. A structure point never lowers what is left, so G grows by no more than
+// the shared part does, and to follow that takes two terms of F per split point instead of four per
+// candidate. Where a bound is not enough to say that no candidate gains enough, G itself is worked
+// out from the counts, and the bound starts from there.
 class GainBounds {
 public:
     bool kept() const { return bounds_ != nullptr; }
@@ -38,6 +41,28 @@ public:
         points_.fit(pool, check.every_point[0]);
         points_.add_all(shape.everyone(0), check.every_point.data(), shape.split_points);
         tighten(shape, check);
+    }
+
+    // The best valid candidate: estimation points make one valid, structure points tell its gain.
+    std::optional<Choice<std::uint64_t>> best(const CandidateShape& shape,
+                                              std::uint32_t split_points,
+                                              const EstimationTotals& estimation,
+                                              std::uint64_t alpha, const StructureCounts& structure,
+                                              CheckScratch& check) {
+        if (const std::uint8_t* left = estimation.in_bytes();
+            left && has_seen_few(shape, structure))
+            if (const auto rows = structure.rows_in_bytes(shape, check.counters, check.rows);
+                !rows.empty())
+                return best_of_few(shape, split_points, left, alpha, rows, *this, check);
+        check.valid = estimation.valid(shape, split_points, alpha, check.room);
+        return best_of_valid(shape, structure, *this, check);
+    }
+
+    // From counts that were saved.
+    void restore(Pool& pool, const CandidateShape& shape, const StructureCounts& structure,
+                 std::uint32_t split_points, CheckScratch& check) {
+        work_out(shape, structure, check);
+        keep(pool, shape, structure, split_points, check);
     }
 
     // G of all candidates and N, as they are now, into `check`: the bounds start from there.
@@ -97,12 +122,12 @@ public:
                  [&](std::uint64_t now) { return F(now) - F(now - n); });
     }
 
-    // No candidate has a gain above `min_gain`, of split points that `may_be_valid(j)`. It may say no where
-    // that is so. To be asked when a point was added, with what that left in `check`.
+    // No candidate has a gain above `min_gain`, of split points that `may_be_valid(j)`. It may say
+    // no where that is so. To be asked when a point was added, with what that left in `check`.
     template <class MayBeValid>
     RIPARIAN_HOT bool none_above(double min_gain, const CandidateShape& shape,
-                                 std::uint32_t split_points_so_far,
-                                 MayBeValid&& may_be_valid, const CheckScratch& check) const {
+                                 std::uint32_t split_points_so_far, MayBeValid&& may_be_valid,
+                                 const CheckScratch& check) const {
         if (check.few_now && min_gain < most_gain) [[likely]] {
             std::uint32_t above =
                 kernels().which_above(check.bounds_now.data(), check.points_now.data(),
@@ -128,8 +153,8 @@ public:
     }
 
 private:
-    // What a tree is charged must not depend on how its checks are made: a number for each counter, as sums would
-    // take, where there is one per split point.
+    // What a tree is charged must not depend on how its checks are made: a number for each counter,
+    // as sums would take, where there is one per split point.
     static std::size_t bytes(const CandidateShape& shape) {
         return shape.split_points * sizeof(std::uint64_t);
     }
@@ -179,8 +204,9 @@ private:
         return structure.counted() ? ~std::uint64_t{0} : structure.kept_labels().size();
     }
 
-    // A candidate's own part changes by two differences of F, four numbers that are each less than a unit from
-    // the truth as long as float64 has bits for them. With more points the bounds, which may wrap, are not asked.
+    // A candidate's own part changes by two differences of F, four numbers that are each less than
+    // a unit from the truth as long as float64 has bits for them. With more points the bounds,
+    // which may wrap, are not asked.
     static constexpr std::uint32_t rounding = 4;
     static constexpr std::uint64_t most_points = std::uint64_t{1} << 24;
 

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
-#include "counts/counts.hpp"
-#include "split/entropy.hpp"
-#include "split/sum_entropies.hpp"
+#include "counts/estimation_totals.hpp"
+#include "target/classes/best_split.hpp"
+#include "target/classes/counts.hpp"
+#include "target/classes/entropy.hpp"
+#include "target/classes/sum_entropies.hpp"
 
 namespace riparian {
 
@@ -29,7 +32,7 @@ public:
     }
 
     template <class Stream>
-    void keep(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
+    void keep(Pool& pool, const CandidateShape& shape, const ClassCounts<Stream>& structure,
               std::uint32_t split_points_so_far, CheckScratch& check) {
         sums_ = pool.allocate_array<std::uint64_t>(shape.counters());
         std::fill_n(sums_, shape.counters(), 0);
@@ -57,10 +60,10 @@ public:
         sums_ = nullptr;
     }
 
-    // A structure point of label y was added to the counts, n copies of it. The largest G of any candidate, for
-    // each split point, is left in `check`.
+    // A structure point of label y was added to the counts, n copies of it. The largest G of any
+    // candidate, for each split point, is left in `check`.
     template <class Stream>
-    void add(Pool& pool, const CandidateShape& shape, const Counts<Stream>& structure,
+    void add(Pool& pool, const CandidateShape& shape, const ClassCounts<Stream>& structure,
              const std::uint64_t* bits, Class y, Weight n, std::uint32_t split_points_so_far,
              CheckScratch& check) {
         left_.add_bits(pool, 0, bits, shape.counters(), n, shape.everyone(0));
@@ -68,13 +71,14 @@ public:
         check.make_room(shape);
         structure.with_row(shape, y, [&](const auto* row) {
             left_.visit([&](const auto* left) {
-                follow(shape, row, left, points, bits, n, split_points_so_far, check.largest.data());
+                follow(shape, row, left, points, bits, n, split_points_so_far,
+                       check.largest.data());
             });
         });
     }
 
-    // No candidate, valid or not, has a gain above `min_gain`. It may say no where that is so. To be asked when a
-    // point was added, with the `largest` of it.
+    // No candidate, valid or not, has a gain above `min_gain`. It may say no where that is so. To
+    // be asked when a point was added, with the `largest` of it.
     template <class MayBeValid>
     bool none_above(double min_gain, const CandidateShape& shape, std::uint32_t split_points_so_far,
                     MayBeValid&&, const CheckScratch& check) const {
@@ -88,9 +92,39 @@ public:
         });
     }
 
+    // The best valid candidate: estimation points make one valid, structure points tell its gain.
+    std::optional<Choice<std::uint64_t>> best(const CandidateShape& shape,
+                                              std::uint32_t split_points,
+                                              const EstimationTotals& estimation,
+                                              std::uint64_t alpha, const StructureCounts& structure,
+                                              CheckScratch& check) const {
+        check.valid = estimation.valid(shape, split_points, alpha, check.room);
+        return best_of_valid(shape, structure, *this, check);
+    }
+
+    // Of all candidates: each is valid (R18).
+    std::optional<Choice<std::uint64_t>> best_of_all(const CandidateShape& shape,
+                                                     std::uint32_t split_points,
+                                                     const SharedCounts& counts,
+                                                     CheckScratch& check) const {
+        check.room.clear();
+        for (std::uint32_t d = 0; d < shape.dims; ++d)
+            for (std::uint32_t j = 0; j < split_points; ++j)
+                check.room.push_back({d * shape.split_points + j, j});
+        check.valid = check.room;
+        return best_of_valid(shape, counts, *this, check);
+    }
+
+    // From counts that were saved.
+    template <class Stream>
+    void restore(Pool& pool, const CandidateShape& shape, const ClassCounts<Stream>& structure,
+                 std::uint32_t split_points, CheckScratch& check) {
+        keep(pool, shape, structure, split_points, check);
+    }
+
     // G of the valid candidates and N, as they are now, into `check`.
     template <class Stream>
-    void work_out(const CandidateShape& shape, const Counts<Stream>& structure,
+    void work_out(const CandidateShape& shape, const ClassCounts<Stream>& structure,
                   CheckScratch& check) const {
         const auto for_each_valid = [valid = check.valid](auto&& visitor) {
             for (const auto [i, j] : valid) visitor(i, j);
@@ -109,8 +143,8 @@ public:
     }
 
 private:
-    // What the points of a label, or all points, of which so many are left of each candidate, add to G; or,
-    // if `less`, take from it.
+    // What the points of a label, or all points, of which left[i] are left of candidate i, add to
+    // G; or, if `less`, take from it.
     template <class Count>
     void add_terms(const CandidateShape& shape, const Count* left, std::size_t split_points,
                    bool less) {
@@ -119,7 +153,7 @@ private:
         if constexpr (sizeof(Count) == 1)
             if (are_few(shape, everyone[0]))
                 return kernels().start_few(sums_, left, shape.dims, shape.split_points,
-                                               split_points, F.few_terms(), less);
+                                           split_points, F.few_terms(), less);
         const std::uint64_t sign = less ? ~std::uint64_t{0} : 1;
         for (std::size_t first = 0; first < shape.candidates(); first += shape.split_points)
             for (std::size_t j = 0; j < split_points; ++j) {
@@ -147,8 +181,8 @@ private:
                    [&](std::uint64_t now) { return F(now) - F(now - n); });
     }
 
-    // `step(n)`: what F(n) has grown by. Everything wraps alike, so the order does not matter. The side of a
-    // point is a coin toss, so no branch asks for it.
+    // `step(n)`: what F(n) has grown by. Everything wraps alike, so the order does not matter. The
+    // side of a point is a coin toss, so no branch asks for it.
     template <class Row, class Left, class Step>
     void follow(const CandidateShape& shape, const Row* row, const Left* left,
                 const std::uint64_t* bits, std::size_t split_points, std::int64_t* largest,
@@ -160,7 +194,8 @@ private:
             const std::size_t first = std::size_t{d} * shape.split_points;
             for (std::size_t j = 0; j < split_points; ++j) {
                 const std::size_t i = first + j;
-                const std::uint64_t right = (bits[i / 64] >> (i % 64) & 1) - 1;  // all bits, or none
+                const std::uint64_t right =
+                    (bits[i / 64] >> (i % 64) & 1) - 1;  // all bits, or none
                 const auto on_its_side = [right](std::uint64_t on_left, std::uint64_t in_all) {
                     return (on_left ^ right) - right + (in_all & right);
                 };

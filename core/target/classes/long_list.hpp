@@ -1,6 +1,6 @@
-// A long list of points, counted candidate by candidate: a word of bits is 64 points. Point by point it would
-// take many times as long, and a leaf whose points are all alike draws anew, and counts its list, again
-// and again (R8, R20).
+// A long list of points, counted candidate by candidate: a word of bits is 64 points. Point by
+// point it would take many times as long, and a leaf whose points are all alike draws anew, and
+// counts its list, again and again (R8, R20).
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,22 @@
 #include <vector>
 
 #include "counts/candidate_shape.hpp"
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "kernels/kernels.hpp"
+#include "target/classes/labels.hpp"
 
 namespace riparian {
 
 // Lists of one stream, one after the other. It keeps nothing from one to the next but its memory.
 class LongList {
 public:
+    // The points of one label.
+    struct Row {
+        Class label;
+        const std::uint64_t*
+            left;  // their weight left of each candidate; at everyone's places, of all of them
+    };
+
     // From one dimension to the next: values are asked for in groups of sixteen.
     static std::size_t stride(std::size_t points) { return (points + 15) / 16 * 16; }
 
@@ -43,13 +51,13 @@ public:
         return sum;
     }
 
-    // visitor(label, counts): the weight of its points left of each candidate; at everyone's places, of the first
-    // `split_points`, of all its points. values[d * stride + i] is that of point i in dimension d,
-    // and what is past the last is overwritten; equals(d) says whether it is categorical (R22).
+    // visitor(row) for each label, of the first `split_points`. values[d * stride + i] is that of
+    // point i in dimension d, and what is past the last is overwritten; equals(d) says whether it
+    // is categorical (R22).
     template <class Equals, class Visitor>
-    void for_each_label(const CandidateShape& shape, std::size_t split_points,
-                        const float* thresholds, std::span<float> values, Equals&& equals,
-                        Visitor&& visitor) {
+    void for_each_row(const CandidateShape& shape, std::size_t split_points,
+                      const float* thresholds, std::span<float> values, Equals&& equals,
+                      Visitor&& visitor) {
         counts_.assign(n_labels_ * shape.counters(), 0);
         const std::size_t m = shape.split_points;
         for (std::size_t d = 0; d < shape.dims; ++d) {
@@ -62,7 +70,7 @@ public:
             if (weights_[y] == 0) continue;
             std::uint64_t* row = counts_.data() + y * shape.counters();
             std::fill_n(row + shape.everyone(0), split_points, weights_[y]);
-            visitor(y, row);
+            visitor(Row{y, row});
         }
     }
 

@@ -1,12 +1,15 @@
-// What is counted, and who may see it. Three kinds, three types, none of which turns into another:
+// What is counted of classes, and who may see it. Three kinds, three types, none of which turns
+// into another:
 //
 //   StructureCounts      labels of structure points per candidate: may choose a split
 //   EstimationTotals     how many estimation points per candidate, no labels: may allow a split
-//   EstimationCounts     labels of estimation points per candidate: become the children's histograms
+//   EstimationCounts     labels of estimation points per candidate: become the children's
+//   histograms
 //
-// and SharedCounts, the one stream of Saffari's forest (R18), which does all of that and proves nothing;
-// and EstimationHistogram, the labels of the estimation points of a leaf: all that may predict. The
-// independence of partition and prediction that the theorem rests on is this folder and its signatures.
+// and SharedCounts, the one stream of Saffari's forest (R18), which does all of that and proves
+// nothing; and EstimationHistogram, the labels of the estimation points of a leaf: all that may
+// predict. The independence of partition and prediction that the theorem rests on is these types
+// and their signatures.
 #pragma once
 
 #include <algorithm>
@@ -15,30 +18,30 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "counts/candidate_shape.hpp"
 #include "counts/counters.hpp"
 #include "counts/estimation_totals.hpp"
-#include "counts/labels.hpp"
+#include "counts/streams.hpp"
 #include "memory/pool.hpp"
+#include "state_fields.hpp"
+#include "target/classes/check_scratch.hpp"
+#include "target/classes/histogram.hpp"
+#include "target/classes/labels.hpp"
+#include "target/classes/long_list.hpp"
 
 namespace riparian {
-
-struct CountsArrays;  // see state.hpp
-struct CountsReader;
-
-struct Structure {};
-struct Estimation {};
-struct Shared {};
 
 inline constexpr std::uint64_t few_points = 16;  // that a leaf may keep in any case
 
 // The labels that each candidate's left child has counted in one stream. At first its points
-// are kept, each as a label and one bit per candidate; once that would take more room than counting,
-// they are counted, in one row of counters per class. Both answer alike.
+// are kept, each as a label and one bit per candidate; once that would take more room than
+// counting, they are counted, in one row of counters per class. Both answer alike.
 template <class Stream>
-class Counts {
+class ClassCounts {
 public:
     void release(Pool& pool, const CandidateShape& shape) {
         release_points(pool, shape);
@@ -63,11 +66,12 @@ public:
         const std::size_t stride = shape.counters();
         if (!counted())
             riparian::prefetch(bits_ + kept_ * shape.words());
-        else if ((y + 1) * stride <= rows_.size())  // the row of a label that was never met is not there
+        else if ((y + 1) * stride <=
+                 rows_.size())  // the row of a label that was never met is not there
             rows_.prefetch(y * stride, stride);
     }
 
-    // The bytes of so many kept points, or of counters of one byte for so many classes if those are
+    // The bytes of this many kept points, or of counters of one byte for all classes if those are
     // fewer.
     static std::size_t bytes_for(const CandidateShape& shape, std::uint64_t points,
                                  Class n_classes) {
@@ -88,8 +92,8 @@ public:
             keep(shape, bits, y, n);
     }
 
-    // The first points, all at once, as many as may be kept: set_bits(bits) writes theirs, which has room for a
-    // multiple of 8 points.
+    // The first points, all at once, as many as may be kept: set_bits(bits) writes theirs, which
+    // has room for a multiple of 8 points.
     template <class SetBits>
     void keep_first(Pool& pool, const CandidateShape& shape, std::span<const Class> labels,
                     SetBits&& set_bits) {
@@ -99,20 +103,21 @@ public:
         kept_ = static_cast<std::uint32_t>(labels.size());
     }
 
-    // Points of one label at once, of which so many are left of each candidate: more than may be kept.
-    void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* counts, Class y,
-                    Class n_classes) {
+    // Points of one label at once: more than may be kept.
+    void add_row(Pool& pool, const CandidateShape& shape, const LongList::Row& row,
+                 Class n_classes) {
         count(pool, shape, n_classes);
-        make_row(pool, shape, y);
-        const std::size_t first = y * shape.counters(), everyone = shape.everyone(0);
-        rows_.fit(pool, rows_[first + everyone] + counts[everyone]);
-        rows_.add_all(first, counts, shape.counters());
+        make_row(pool, shape, row.label);
+        const std::size_t first = row.label * shape.counters(), everyone = shape.everyone(0);
+        rows_.fit(pool, rows_[first + everyone] + row.left[everyone]);
+        rows_.add_all(first, row.left, shape.counters());
     }
 
     // Turn kept points into counts.
     void count(Pool& pool, const CandidateShape& shape, Class n_classes) {
         if (counted()) return;
-        const std::size_t rows = kept_ ? std::max<std::size_t>(n_classes, classes(shape)) : n_classes;
+        const std::size_t rows =
+            kept_ ? std::max<std::size_t>(n_classes, classes(shape)) : n_classes;
         rows_.allocate(pool, rows * shape.counters());
         if (kept_ <= std::numeric_limits<std::uint8_t>::max())
             kernels().count_rows8(rows_.in_bytes(), shape.counters(), bits_, shape.words(), labels_,
@@ -124,7 +129,7 @@ public:
     }
 
     // visitor(row) for each label that was met, row[i] being its count left of candidate i. Kept
-    // points are counted into `scratch` for the while.
+    // points are counted into `scratch` first.
     template <class Visitor>
     void for_each_row(const CandidateShape& shape, Pool& scratch, Visitor&& visitor) const {
         if (counted()) return visit_rows(rows_, shape, visitor);
@@ -140,8 +145,8 @@ public:
         counts.release(scratch);
     }
 
-    // The rows of the labels that were met, if their counters are of one byte; else none. Kept points, up to 255,
-    // are counted into `room` for the while.
+    // The rows of the labels that were met, if their counters are of one byte; else none. Kept
+    // points, up to 255, are counted into `room` first.
     std::span<const std::uint8_t* const> rows_in_bytes(
         const CandidateShape& shape, std::vector<std::uint8_t>& room,
         std::vector<const std::uint8_t*>& rows) const {
@@ -151,12 +156,13 @@ public:
                         shape.everyone(0), rows);
     }
 
-    // Kept points: their labels; and their bits, so many words to each, readable up to a multiple of 8 points.
+    // Kept points: their labels; and their bits, shape.words() words to each, readable up to a
+    // multiple of 8 points.
     std::span<const Class> kept_labels() const { return {labels_, kept_}; }
     const std::uint64_t* kept_bits() const { return bits_; }
 
-    // visitor(number of a kept point, whether it is left of candidate i, whether it has met it), the last
-    // two as 0 or 1.
+    // visitor(number of a kept point, whether it is left of candidate i, whether it has met it),
+    // the last two as 0 or 1.
     template <class Visitor>
     void for_each_kept(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
                        Visitor&& visitor) const {
@@ -166,8 +172,9 @@ public:
             visitor(p, bits[i / 64] >> (i % 64) & 1, bits[everyone / 64] >> (everyone % 64) & 1);
     }
 
-    // visitor(label, how many of its points are left of candidate i, how many right of it), labels in any
-    // order, some of them perhaps more than once. No branch asks whether a kept point is on either side.
+    // visitor(label, how many of its points are left of candidate i, how many right of it), labels
+    // in any order, some of them perhaps more than once. No branch asks whether a kept point is on
+    // either side.
     template <class Visitor>
     void labels_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
                    Visitor&& visitor) const {
@@ -206,9 +213,83 @@ public:
         }
     }
 
-    void save(const CandidateShape& shape, std::uint32_t split_points, CountsArrays out) const;
-    void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
-                 CountsReader& in);
+    // The children of a candidate start with its counts (R10).
+    void fill_children(Pool& pool, const CandidateShape& shape, std::uint32_t candidate,
+                       EstimationHistogram& left, EstimationHistogram& right,
+                       CheckScratch& check) const {
+        const std::size_t n = classes(shape);
+        std::vector<std::uint64_t>& room = check.histogram;
+        room.assign(2 * n, 0);
+        std::uint64_t *const of_left = room.data(), *const of_right = of_left + n;
+        labels_at(shape, candidate % shape.split_points, candidate,
+                  [=](Class y, std::uint64_t on_left, std::uint64_t on_right) {
+                      of_left[y] += on_left;
+                      of_right[y] += on_right;
+                  });
+        left.set(pool, of_left, without_zeros(of_left, n));
+        right.set(pool, of_right, without_zeros(of_right, n));
+    }
+
+    // -- as arrays: of each leaf whether it has counted, how many points or rows, and these. Of one
+    // stream, the arrays of the first have all.
+
+    template <class State>
+    static auto arrays(State& state) {
+        if constexpr (std::is_same_v<Stream, Estimation>)
+            return std::tie(array<"estimation_counted">(state), array<"estimation_length">(state),
+                            array<"estimation_label">(state), array<"estimation_bits">(state),
+                            array<"estimation_count">(state));
+        else
+            return std::tie(array<"structure_counted">(state), array<"structure_length">(state),
+                            array<"structure_label">(state), array<"structure_bits">(state),
+                            array<"structure_count">(state));
+    }
+
+    template <class State>
+    void save(const CandidateShape& shape, std::uint32_t split_points, State& out) const {
+        auto [was_counted, length, label, bits, count] = arrays(out);
+        was_counted.push_back(counted());
+        length.push_back(counted() ? static_cast<Word>(rows_.size() / shape.counters()) : kept_);
+        append(label, static_cast<const Word*>(labels_), kept_);
+        append(bits, static_cast<const Long*>(bits_), kept_ * shape.words());
+        for (std::size_t row = 0; row < rows_.size(); row += shape.counters())
+            for_each_counter(shape, split_points,
+                             [&, &all = count](std::size_t i) { all.push_back(rows_[row + i]); });
+    }
+    template <class State>
+    static void save_none(State& out) {
+        std::get<0>(arrays(out)).push_back(0);
+        std::get<1>(arrays(out)).push_back(0);
+    }
+
+    struct Reader {
+        riparian::Reader<Byte> counted;
+        riparian::Reader<Word> length, label;
+        riparian::Reader<Long> bits, count;
+
+        template <class State>
+        explicit Reader(const State& in)
+            : counted(std::get<0>(arrays(in))),
+              length(std::get<1>(arrays(in))),
+              label(std::get<2>(arrays(in))),
+              bits(std::get<3>(arrays(in))),
+              count(std::get<4>(arrays(in))) {}
+        void skip() { counted.one(), length.one(); }
+    };
+    void restore(Pool& pool, const CandidateShape& shape, std::uint32_t split_points, Reader& in) {
+        const bool was_counted = in.counted.one();
+        const std::uint32_t length = in.length.one();
+        if (!was_counted) {
+            make_room(pool, shape, length);
+            for (std::uint32_t i = 0; i < length; ++i)
+                keep(shape, in.bits.many(shape.words()), in.label.one(), 1);
+            return;
+        }
+        rows_.allocate(pool, std::size_t{length} * shape.counters());
+        for (std::size_t row = 0; row < rows_.size(); row += shape.counters())
+            for_each_counter(shape, split_points,
+                             [&](std::size_t i) { rows_.add(pool, row + i, in.count.one()); });
+    }
 
     // The counters of one label, once points are counted and the label was met.
     template <class Visitor>
@@ -229,6 +310,20 @@ public:
     }
 
 private:
+    // The counters of the split points that are there, in a row of all: visitor(place in the row).
+    template <class Visitor>
+    static void for_each_counter(const CandidateShape& shape, std::uint32_t split_points,
+                                 Visitor&& visitor) {
+        for (std::size_t d = 0; d <= shape.dims; ++d)
+            for (std::size_t j = 0; j < split_points; ++j) visitor(d * shape.split_points + j);
+    }
+
+    // The number of counts, less zeros at the end.
+    static std::size_t without_zeros(const std::uint64_t* counts, std::size_t n) {
+        while (n > 0 && counts[n - 1] == 0) --n;
+        return n;
+    }
+
     static std::size_t point_bytes(const CandidateShape& shape) {
         return shape.words() * sizeof(std::uint64_t) + sizeof(Class);
     }
@@ -277,8 +372,8 @@ private:
         kept_ = room_ = 0;
     }
 
-    RIPARIAN_HOT void add_to_row(Pool& pool, const CandidateShape& shape,
-                                 const std::uint64_t* bits, Class y, Weight n) {
+    RIPARIAN_HOT void add_to_row(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
+                                 Class y, Weight n) {
         make_row(pool, shape, y);
         const std::size_t first = y * shape.counters();
         rows_.add_bits(pool, first, bits, shape.counters(), n, first + shape.everyone(0));
@@ -331,8 +426,8 @@ private:
     Counters rows_;  // counted points: a row of counters for each class
 };
 
-using StructureCounts = Counts<Structure>;
-using EstimationCounts = Counts<Estimation>;
-using SharedCounts = Counts<Shared>;
+using StructureCounts = ClassCounts<Structure>;
+using EstimationCounts = ClassCounts<Estimation>;
+using SharedCounts = ClassCounts<Shared>;
 
 }  // namespace riparian

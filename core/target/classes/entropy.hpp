@@ -12,8 +12,8 @@ namespace riparian {
 inline constexpr double entropy_scale = 0x1p20;
 
 // F(n) = n·log2(n)·2^20, rounded half to even; the one implementation for both engines. It fits 64
-// bits up to n = 2^37, more structure points than a leaf sees between two draws in practice. Beyond,
-// F stays at the largest value, and sums, being unsigned here, wrap: in both engines alike.
+// bits up to n = 2^37, more structure points than a leaf sees between two draws in practice.
+// Beyond, F stays at the largest value, and sums, being unsigned here, wrap: in both engines alike.
 inline std::int64_t entropy_term_exact(std::uint64_t n) {
     if (n < 2) return 0;
     if (n > std::uint64_t{1} << 37) return std::numeric_limits<std::int64_t>::max();
@@ -61,8 +61,8 @@ private:
     std::array<std::uint32_t, few> few_terms_, few_steps_;
 };
 
-// F(left) + F(n - left) for all n up to a bound, one row per n: what n points of a class, or all n, add to G
-// when so many of them are on the left.
+// F(left) + F(n - left) for all n up to a bound, one row per n: what n points of a class, or all n,
+// add to G when `left` of them are on the left.
 class SideTerms {
 public:
     static constexpr std::size_t most = 256;
@@ -88,8 +88,8 @@ private:
     std::array<std::uint64_t, (most + 1) * (most + 2) / 2> terms_;
 };
 
-// Up to so many points, candidates that have seen the same ones and have different G have different gains: one
-// divisor for all of them, and G has fewer digits than a float64.
+// Up to this many points, candidates that have seen the same ones and have different G have
+// different gains: one divisor for all of them, and G has fewer digits than a float64.
 inline constexpr std::uint64_t most_points_exact = std::uint64_t{1} << 24;
 
 // The gain in bits of a candidate that has seen `points` structure points, from its G (R14).
@@ -98,12 +98,10 @@ inline double gain(std::uint64_t g, std::uint64_t points) {
            (static_cast<double>(points) * entropy_scale);
 }
 
-// The least G that a gain above `min_gain` takes, or a little less: what is below needs no division.
-// Only where no sum can have wrapped.
+// The least G that a gain above `min_gain` takes, or a little less: what is below needs no
+// division. Only where no sum can have wrapped.
 inline constexpr std::uint64_t most_points_unwrapped = std::uint64_t{1} << 32;
-inline double least_g_of_point(double min_gain) {
-    return min_gain * (1 - 0x1p-40) * entropy_scale;
-}
+inline double least_g_of_point(double min_gain) { return min_gain * (1 - 0x1p-40) * entropy_scale; }
 inline std::int64_t least_g(double min_gain, std::uint64_t points) {
     const double g = least_g_of_point(min_gain) * static_cast<double>(points);
     return g < 0x1p62 ? static_cast<std::int64_t>(g) : std::int64_t{1} << 62;

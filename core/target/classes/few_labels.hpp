@@ -1,5 +1,5 @@
-// The labels of a few points, in the order they come, each with its points: sums over labels touch no more than
-// are there.
+// The labels of a few points, in the order they come, each with its points: sums over labels touch
+// no more than are there.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "counts/labels.hpp"
+#include "target/classes/labels.hpp"
 
 namespace riparian {
 
@@ -25,7 +25,7 @@ public:
         }
     }
 
-    std::size_t size() const { return size_; }  // labels that are there
+    std::size_t size() const { return size_; }                      // labels that are there
     const std::uint64_t* points() const { return points_.data(); }  // of each, a bit per point
 
 private:
