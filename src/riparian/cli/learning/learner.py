@@ -69,7 +69,7 @@ class Learner:
                         self._pass(self._blocks(ahead), checkpoint, display)
                     self._learn_late()
                     self._mark()
-                    self.progress.row = 0
+                    self.progress.row, self.progress.position = 0, None
                 self.progress.number_of_pass = self.course.passes
         except Stop:
             self._stop(checkpoint)
@@ -97,8 +97,9 @@ class Learner:
                 raise Stop
 
     def _count(self, rows: int) -> None:
-        """So many more are learned."""
+        """Note that n more rows are learned."""
         self.progress.row += rows
+        self.progress.position = self.stream.position(self._first_needed)
         self.progress.learned += rows
         self.progress.seconds = time.monotonic() - self._began
 
@@ -152,9 +153,16 @@ class Learner:
     # -- the stream -------------------------------------------------------------------------------
 
     def _read_ahead(self) -> Ahead[Piece]:
+        batches = self.stream.batches(
+            self.kinds, self._first_needed, self.course.limit, self.progress.position
+        )
+        return Ahead(self._pieces(batches))
+
+    @property
+    def _first_needed(self) -> int:
+        """The first row that is needed to go on: of a window that is shuffled, its first one."""
         row, window = self.progress.row, self.course.shuffle_window
-        skip = row // window * window if window else row
-        return Ahead(self._pieces(self.stream.batches(self.kinds, skip, self.course.limit)))
+        return row // window * window if window else row
 
     def _pieces(self, batches: Iterator[Batch]) -> Generator[Piece, None, None]:
         for batch in batches:
