@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -15,7 +14,6 @@ from riparian.cli.learning.blocks import Piece, rechunk, shuffled_windows
 from riparian.cli.learning.checkpoint import Checkpoint, Progress
 from riparian.cli.learning.course import Course
 from riparian.cli.learning.interrupt import Interrupts, Stop
-from riparian.cli.learning.new_forest import start
 from riparian.cli.learning.on_ray import progress_of_shards
 from riparian.cli.learning.read_ahead import Ahead
 from riparian.cli.output.display import Display, Status
@@ -23,7 +21,6 @@ from riparian.evaluation import Prequential
 from riparian.explain.sample import coded_rows
 from riparian.forest import OnlineForestClassifier
 from riparian.model.budget import budget_in_words
-from riparian.parameters.schedules import ConsistencyWarning
 from riparian.sources.errors import BadData
 from riparian.sources.source import Batch, Kind, Source
 from riparian.sources.stream import Stream
@@ -106,10 +103,6 @@ class Learner:
     def _learn(self, X: Any, y: Any) -> None:
         if self.pair is not None and self.progress.learned == self._learned_before:
             numbers_of(self.pair, self.columns)  # by the first rows all names are known
-        if self.progress.learned == 0:
-            with warnings.catch_warnings():  # `new_forest` has shown them
-                warnings.simplefilter("ignore", ConsistencyWarning)
-                start(self.forest, X[:0])
         if self._test is None:
             self.forest.partial_fit(X, y)
         else:
