@@ -15,6 +15,8 @@ import pytest
 
 import riparian
 from riparian.cli.learning.checkpoint import Checkpoint, Every
+from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
+from riparian.sources import raw
 from riparian.sources.errors import BadUsage
 
 import learn_crash
@@ -70,8 +72,13 @@ def metrics(done):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("names", [["a.csv.gz", "b.csv"], ["a.parquet", "b.jsonl"]], ids=str)
-def test_wherever_it_was_stopped_it_ends_with_the_same_model(way, names, tmp_path, cut_after):
-    found = table(500, text=any("encode" in arg for arg in WAYS[way]))
+def test_wherever_it_was_stopped_it_ends_with_the_same_model(
+    way, names, tmp_path, cut_after, monkeypatch
+):
+    monkeypatch.setattr(
+        raw, "BLOCK_BYTES", 3000
+    )  # so that positions are not all in the first block
+    found = table(500, text=any("categor" in arg for arg in WAYS[way]))
     paths = [write(found.slice(260 * i, 260), tmp_path / name) for i, name in enumerate(names)]
     common = ["learn", *paths, "-t", "label", *SMALL, "--json", *WAYS[way]]
     expected = metrics(call(*common, "-m", tmp_path / "whole"))
@@ -89,6 +96,25 @@ def test_wherever_it_was_stopped_it_ends_with_the_same_model(way, names, tmp_pat
     assert stops >= (1 if way in ("not tested", "late and shuffled") else 3)
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
     assert not (tmp_path / "m.checkpoint").exists()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_a_checkpoint_of_0_2_goes_on_by_the_number_of_its_row(
+    name, tmp_path, cut_after, monkeypatch
+):
+    monkeypatch.setattr(raw, "BLOCK_BYTES", 3000)
+    source = write(table(500), tmp_path / name)
+    expected = learn(source, tmp_path / "whole")
+    args = ["learn", source, "-t", "label", *SMALL, "-m", tmp_path / "m"]
+    cut_after(2)
+    assert isinstance(call(*args, "--checkpoint-every", "90").exception, PowerCut)
+    forest, extra = from_bytes_with_extra((tmp_path / "m.checkpoint").read_bytes())
+    assert extra["learning"].pop("position") is not None
+    extra["learning"]["plan"] |= {"--encode": None, "--hash-buckets": 64}
+    (tmp_path / "m.checkpoint").write_bytes(to_bytes_with_extra(forest, extra))
+    cut_after(-1)
+    assert call(*args, "--resume").exit_code == 0
+    assert (tmp_path / "m").read_bytes() == expected
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it kills by processor time, which /proc tells")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from sklearn.datasets import dump_svmlight_file, load_digits
 import riparian
 from riparian.sources import raw
 from riparian.sources.csv import Dialect
-from riparian.sources.formats import Reading
+from riparian.sources.formats import Format, Reading
 from riparian.sources.opening import open_source
 from riparian.sources.raw import Blocks, Raw
 from riparian.sources.source import Kind
@@ -238,7 +239,7 @@ def test_a_file_is_never_held_as_a_whole(tmp_path, name, rows):
 
 def test_rows_to_skip_are_not_even_read_from_parquet(tmp_path):
     source = open_source(str(write(table(), tmp_path / "t.parquet")), Reading())
-    batches = list(source.batches({"age": Kind.NUMBER}, skip=150))
+    batches = list(source.batches({"age": Kind.NUMBER}, source.place_of(150)))
     assert batches[0].first == 140  # groups of 70
     assert sum(len(batch) for batch in batches) == 160
     source.close()
@@ -258,6 +259,73 @@ def test_a_stream_goes_on_from_any_row_in_any_file(tmp_path, skip, limit, data):
         batches = stream.batches(lambda _: {"age": Kind.NUMBER}, skip, limit)
         ages = [age for batch in batches for age in batch.table.column("age").to_pylist()]
     assert ages == found["age"].to_pylist()[skip:limit]
+
+
+AGE = {"age": Kind.NUMBER}
+
+
+@given(stop=st.integers(0, 300), block_bytes=st.integers(300, 20_000), data=st.data())
+@settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_a_position_leads_to_the_same_rows(tmp_path, monkeypatch, stop, block_bytes, data):
+    monkeypatch.setattr(raw, "BLOCK_BYTES", block_bytes)
+    names = data.draw(st.lists(st.sampled_from(NAMES), min_size=3, max_size=3))
+    rows = table()
+    parts = [
+        str(write(rows.slice(100 * i, 100), tmp_path / f"{i}{name}"))
+        for i, name in enumerate(names)
+    ]
+    with Stream(parts, Reading()) as stream:
+        for _ in stream.batches(lambda _: AGE):
+            if stream.row >= stop:
+                break
+        position = json.loads(json.dumps(stream.position(stop)))
+    assert position[0] == min(2, max(0, stop - 1) // 100) or position[0] == stop // 100
+    with Stream(parts, Reading()) as stream:
+        batches = stream.batches(lambda _: AGE, stop, position=position)
+        ages = [age for batch in batches for age in batch.table.column("age").to_pylist()]
+    assert ages == rows["age"].to_pylist()[stop:]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.arff"])
+def test_what_comes_before_a_position_is_not_read(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(raw, "BLOCK_BYTES", 2000)
+    path = write(table(), tmp_path / name)
+    with Stream([str(path)], Reading()) as stream:
+        list(stream.batches(lambda _: AGE))
+        position = stream.position(250)
+    _, _, row, (offset, _) = position
+    content = bytearray(path.read_bytes())
+    content[4000 : offset - 1] = b"?" * (offset - 1 - 4000)
+    path.write_bytes(content)
+    with Stream([str(path)], Reading()) as stream:
+        (first, *rest) = stream.batches(lambda _: AGE, 250, position=position)
+    age = table()["age"][250].as_py()
+    assert row > 100 and first.first == 250 and first.table["age"][0].as_py() == age
+    assert rest
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.arrows"])
+def test_a_position_is_the_group_that_has_the_row(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("riparian.sources.parquet.MOST_ROWS", 40)
+    with Stream([str(write(table(), tmp_path / name))], Reading()) as stream:
+        list(stream.batches(lambda _: AGE))
+        assert stream.position(150) == [0, 0, 140, 2]  # groups of 70 rows
+
+
+def test_a_pipe_is_read_up_to_a_position(tmp_path, monkeypatch):
+    monkeypatch.setattr(raw, "BLOCK_BYTES", 1000)
+    data = write(table(), tmp_path / "t.csv").read_bytes()
+    reading = Reading(format=Format.CSV)
+    monkeypatch.setattr(raw, "_stdin", lambda: io.BytesIO(data))
+    with Stream(["-"], reading) as stream:
+        list(stream.batches(lambda _: AGE))
+        position = stream.position(200)
+    with Stream(["-"], reading) as stream:
+        batches = stream.batches(lambda _: AGE, 200, position=position)
+        ages = [age for batch in batches for age in batch.table.column("age").to_pylist()]
+    assert ages == table()["age"].to_pylist()[200:]
 
 
 # -- LIBSVM --------------------------------------------------------------------------------------------

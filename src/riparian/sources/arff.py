@@ -15,7 +15,7 @@ import pyarrow as pa
 from riparian.sources.arff_dates import ISO, python_format, read_date
 from riparian.sources.errors import BadData, names, shown
 from riparian.sources.raw import Block, Raw, nothing_but_lines
-from riparian.sources.source import Batch, Kind, TextSource
+from riparian.sources.source import Batch, Kind, Place, TextSource
 
 NUMERIC = ("numeric", "real", "integer")
 DATES = pa.timestamp("us", "UTC")
@@ -57,12 +57,13 @@ class ArffSource(TextSource):
                 file=raw.name,
             )
 
-    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
-        first = 0
-        for block in self._data():
+    def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
+        first = start.row
+        for block in self._blocks_from(start):
             rows = list(self._rows(block, first))
             if rows:
-                yield Batch(self.file, first, self._columns(rows, kinds, first))
+                table = self._columns(rows, kinds, first)
+                yield Batch(self.file, first, table, self._place(block, first))
                 first += len(rows)
 
     # -- the header -------------------------------------------------------------------------------
@@ -78,7 +79,7 @@ class ArffSource(TextSource):
                 start += len(line) + 1 + block.data.startswith(b"\r", start + len(line))
                 text = self._text(line, number).strip()
                 if text.lower().startswith("@data"):
-                    return Block(block.data[start:], number + 1)
+                    return Block(block.data[start:], number + 1, block.offset + start)
                 if text.lower().startswith("@attribute"):
                     self.attributes.append(self._attribute(text, number))
                 elif text and not text.startswith("%") and not text.lower().startswith("@relation"):
@@ -122,6 +123,9 @@ class ArffSource(TextSource):
     def _data(self) -> Iterator[Block]:
         yield self._first
         yield from self._blocks
+
+    def _last(self) -> Block:
+        return self._first
 
     def _rows(self, block: Block, first: int) -> Iterator[tuple[int, list[str]]]:
         """The cells of each row, with the number of its line."""

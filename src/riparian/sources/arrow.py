@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pyarrow.ipc
 from riparian.sources.errors import BadData, BadUsage
 from riparian.sources.formats import STDIN
 from riparian.sources.raw import Raw
-from riparian.sources.source import MOST_ROWS, Batch, Kind, Source
+from riparian.sources.source import MOST_ROWS, Batch, Kind, Place, Source
 
 FILE_MAGIC = b"ARROW1"
 
@@ -46,22 +47,24 @@ class ArrowSource(Source):
     def close(self) -> None:
         self.raw.close()
 
-    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
-        first = 0
-        for batch in self._batches():
-            for start in range(0, batch.num_rows, MOST_ROWS):
-                piece = batch.slice(start, MOST_ROWS)
-                yield Batch(self.file, first + start, self.converted(piece, kinds))
+    def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
+        first = start.row
+        for i, batch in self._batches(start.at or 0):
+            place = Place(first, i)
+            for before in range(0, batch.num_rows, MOST_ROWS):
+                piece = self.converted(batch.slice(before, MOST_ROWS), kinds)
+                yield Batch(self.file, first + before, piece, place)
             first += batch.num_rows
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
+    def _batches(self, start: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The batches of the file from one on, each with its number."""
         try:
             if isinstance(self.reader, pyarrow.ipc.RecordBatchFileReader):
-                for i in range(self.reader.num_record_batches):
+                for i in range(start, self.reader.num_record_batches):
                     self._done = i + 1
-                    yield self.reader.get_batch(i)
-            else:
-                yield from self.reader
+                    yield i, self.reader.get_batch(i)
+            else:  # a stream cannot be entered in the middle
+                yield from islice(enumerate(self.reader), start, None)
         except (pa.ArrowInvalid, OSError) as error:
             raise BadData(f"cannot be read further: {error}", file=self.file) from None
 

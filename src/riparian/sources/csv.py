@@ -15,7 +15,7 @@ import pyarrow.types as types
 
 from riparian.sources.errors import BadData, names, shown
 from riparian.sources.raw import LONGEST_RECORD, Block, Blocks, Raw, last_newline, reader
-from riparian.sources.source import Batch, Kind, TextSource
+from riparian.sources.source import Batch, Kind, Place, TextSource
 
 PLAIN_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
@@ -79,13 +79,15 @@ class CsvSource(TextSource):
         self.names, self._start = self._header()
         self.fields = self._infer()
 
-    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
-        wanted = self.types(kinds)
-        first = 0
-        for block in self._data():
+    def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
+        wanted, first = self.types(kinds), start.row
+        for block in self._blocks_from(start):
+            if not block.data.strip():
+                continue
             table = self._read(block, wanted, first)
             if table.num_rows:
-                yield Batch(self.file, first, table, self.dialect.missing)
+                place = self._place(block, first)
+                yield Batch(self.file, first, table, place, self.dialect.missing)
                 first += table.num_rows
 
     def types(self, kinds: Mapping[str, Kind]) -> dict[str, pa.DataType]:
@@ -93,15 +95,13 @@ class CsvSource(TextSource):
         return {**super().types(kinds), **raw}
 
     def _data(self) -> Iterator[Block]:
-        for i, block in enumerate(self.blocks):
-            data = block if i > 0 else self._below_header()
-            if data.data.strip():
-                yield data
+        for block in self.blocks:
+            yield self._below_header() if block is self.blocks.head else block
 
     def _below_header(self) -> Block:
         head = self.blocks.head
         lines = head.data.count(b"\n", 0, self._start)
-        return Block(head.data[self._start :], head.line + lines)
+        return Block(head.data[self._start :], head.line + lines, head.offset + self._start)
 
     # -- what the columns are ---------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import pyarrow.json
 from riparian.sources.csv import one_batch
 from riparian.sources.errors import BadData, shown
 from riparian.sources.raw import Block, Raw, nothing_but_lines, reader
-from riparian.sources.source import Batch, Kind, TextSource, kind_of
+from riparian.sources.source import Batch, Kind, Place, TextSource, kind_of
 
 # What JSON must have for each type, and how to say it.
 EXPECTED: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
@@ -33,14 +33,13 @@ class JsonLinesSource(TextSource):
         schema = self._read(self.blocks.head, None, 0).schema
         self.fields = {field.name: field.type for field in schema}
 
-    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
-        wanted = self.types(kinds)
-        first = 0
-        for block in self.blocks:
+    def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
+        wanted, first = self.types(kinds), start.row
+        for block in self._blocks_from(start):
             if not block.data.strip():
                 continue
             table = self._read(block, wanted, first).select(list(wanted))
-            yield Batch(self.file, first, table)
+            yield Batch(self.file, first, table, self._place(block, first))
             first += table.num_rows
 
     def types(self, kinds: Mapping[str, Kind]) -> dict[str, pa.DataType]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from riparian.sources.errors import BadData, shown
 from riparian.sources.raw import Block, Raw, nothing_but_lines
-from riparian.sources.source import Batch, Kind, TextSource
+from riparian.sources.source import Batch, Kind, Place, TextSource
 
 LABEL, INDEX, VALUE = "label", "index", "value"
 
@@ -31,12 +31,12 @@ class LibsvmSource(TextSource):
         self.fields = FIELDS
         self.blocks = nothing_but_lines(raw)
 
-    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
-        first = 0
-        for block in self.blocks:
+    def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
+        first = start.row
+        for block in self._blocks_from(start):
             X, y = self._read(block, first)
             if len(y):
-                yield Batch(self.file, first, _as_batch(X, y))
+                yield Batch(self.file, first, _as_batch(X, y), self._place(block, first))
                 first += len(y)
 
     def last_index(self) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +13,7 @@ import pyarrow.parquet
 from riparian.sources.errors import BadData, BadUsage
 from riparian.sources.formats import STDIN
 from riparian.sources.raw import Counted
-from riparian.sources.source import MOST_ROWS, Batch, Kind, Source
+from riparian.sources.source import MOST_ROWS, Batch, Kind, Place, Source
 
 # Of a column at a time; else its whole part of a row group would be read, and before it is needed.
 BUFFERED = {"buffer_size": 2**18, "pre_buffer": False}
@@ -29,21 +31,25 @@ class ParquetSource(Source):
             raise BadData(f"not a Parquet file: {error}", file=path) from None
         self.fields = {field.name: field.type for field in self.parquet.schema_arrow}
         self.rows = self.parquet.metadata.num_rows
+        metadata = self.parquet.metadata
+        groups = range(metadata.num_row_groups)
+        self._ends = [*accumulate(metadata.row_group(i).num_rows for i in groups)]  # of the groups
         self._read = 0
 
     @property
     def fraction(self) -> float | None:
         return self._read / self.rows if self.rows else 1.0
 
-    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
-        groups, first = self._after(skip)
+    def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
+        first = start.row
+        groups = range(start.at or 0, self.parquet.metadata.num_row_groups)
         rows = self.parquet.iter_batches(
-            MOST_ROWS, row_groups=groups, columns=list(kinds), use_threads=False
+            MOST_ROWS, row_groups=[*groups], columns=list(kinds), use_threads=False
         )
         try:
             for batch in rows:
                 self._read = first + batch.num_rows
-                yield Batch(self.file, first, self.converted(batch, kinds))
+                yield Batch(self.file, first, self.converted(batch, kinds), self.place_of(first))
                 first += batch.num_rows
         except (pa.ArrowInvalid, OSError) as error:
             raise BadData(
@@ -53,12 +59,7 @@ class ParquetSource(Source):
     def close(self) -> None:
         self.parquet.close()
 
-    def _after(self, skip: int) -> tuple[list[int], int]:
-        """The row groups that are left when the rows to skip are, and the rows before them."""
-        metadata, first, group = self.parquet.metadata, 0, 0
-        while group < metadata.num_row_groups:
-            rows = metadata.row_group(group).num_rows
-            if first + rows > skip:
-                break
-            first, group = first + rows, group + 1
-        return list(range(group, metadata.num_row_groups)), first
+    def place_of(self, row: int) -> Place:
+        """The row group that has the row."""
+        group = bisect_right(self._ends, row)
+        return Place(self._ends[group - 1] if group else 0, group)

@@ -53,6 +53,15 @@ class Counted:
         self.done += len(data)
         return bytes(data)
 
+    def skip(self, n: int) -> None:
+        """Pass over n bytes; a file is not read for that."""
+        if self.size is None:
+            _read_away(self, n)
+            return
+        seen, self._seen = self._seen, self._seen[n:]
+        self.file.seek(max(0, n - len(seen)), os.SEEK_CUR)
+        self.done += n
+
     def close(self) -> None:
         self.closed = True
         self.file.close()
@@ -60,6 +69,11 @@ class Counted:
     @property
     def fraction(self) -> float | None:
         return None if self.size is None else min(1.0, self.done / self.size)
+
+
+def _read_away(file: Counted | Raw, n: int) -> None:
+    while n > 0 and (data := file.read(min(n, BLOCK_BYTES))):
+        n -= len(data)
 
 
 def _stdin() -> Any:
@@ -104,6 +118,13 @@ class Raw:
             n -= len(data)
         return b"".join(parts)
 
+    def skip(self, n: int) -> None:
+        """Pass over n bytes, which have to be read where they are packed."""
+        if self._reader is self.packed:
+            self.packed.skip(n)
+        else:
+            _read_away(self, n)
+
     def close(self) -> None:
         self._reader.close()
 
@@ -118,6 +139,7 @@ class Block:
 
     data: bytes
     line: int  # the number of the first, from 1
+    offset: int  # bytes of the text before it
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Each with its number, without its end."""
@@ -152,12 +174,26 @@ class Blocks:
     def __init__(self, raw: Raw, whole: Callable[[bytes], int] = last_newline) -> None:
         self.raw = raw
         self._whole = whole  # how many of these bytes are whole records
-        self._rest, self._line = b"", 1
+        self._rest, self._line, self._offset = b"", 1, 0
         self.head = self._first()
 
     def __iter__(self) -> Iterator[Block]:
         if self.head.data:
             yield self.head
+        yield from self._more()
+
+    def after(self, last: Block, offset: int, line: int) -> Iterator[Block]:
+        """The text from an offset on, where a block began; `last` is the last block that was read."""
+        if offset < self._offset:
+            yield Block(last.data[offset - last.offset :], line, offset)
+        else:
+            read = self._offset + len(self._rest)
+            self.raw.skip(max(0, offset - read))
+            self._rest = self._rest[offset - self._offset :]
+            self._offset, self._line = offset, line
+        yield from self._more()
+
+    def _more(self) -> Iterator[Block]:
         while data := self.raw.read(BLOCK_BYTES):
             block = self._cut(data)
             if block.data:
@@ -167,6 +203,7 @@ class Blocks:
 
     def _first(self) -> Block:
         data = self.raw.read_all(BLOCK_BYTES)
+        self._offset = len(BOM) if data.startswith(BOM) else 0
         block = self._cut(data.removeprefix(BOM), ended=len(data) < BLOCK_BYTES)
         while not block.data and (data := self.raw.read_all(BLOCK_BYTES)):
             block = self._cut(data, ended=len(data) < BLOCK_BYTES)
@@ -174,7 +211,7 @@ class Blocks:
 
     def _cut(self, more: bytes, ended: bool = False) -> Block:
         """The whole records of what is there."""
-        data, line = self._rest + more, self._line
+        data, line, offset = self._rest + more, self._line, self._offset
         end = len(data) if ended else self._whole(data)
         if end == 0 and len(data) > LONGEST_RECORD:
             raise BadData(
@@ -185,7 +222,8 @@ class Blocks:
             )
         self._rest = data[end:]
         self._line += data.count(b"\n", 0, end)
-        return Block(data[:end], line)
+        self._offset += end
+        return Block(data[:end], line, offset)
 
 
 def nothing_but_lines(raw: Raw) -> Blocks:

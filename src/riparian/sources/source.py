@@ -6,12 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.types as types
 
 from riparian.sources.errors import BadData
-from riparian.sources.raw import Raw
+from riparian.sources.raw import Block, Blocks, Raw
 
 MOST_ROWS = 2**15  # of a batch
 
@@ -64,12 +65,21 @@ def raw_type(natural: pa.DataType) -> pa.DataType:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a source can begin to read: only the source knows what `at` means."""
+
+    row: int = 0  # of the file: the first that is read from here
+    at: Any = None  # for JSON; None is the beginning
+
+
+@dataclass(frozen=True)
 class Batch:
     """Some rows of a file, with the columns that were wanted."""
 
     file: str
     first: int  # rows of the file before these
     table: pa.RecordBatch
+    place: Place  # from which these rows are read again, perhaps after others
     missing: tuple[str, ...] = ()  # texts that mean that there is no value
 
     def __len__(self) -> int:
@@ -78,7 +88,7 @@ class Batch:
     def __getitem__(self, rows: slice) -> Batch:
         start, stop, _ = rows.indices(len(self))
         some = self.table.slice(start, max(0, stop - start))
-        return Batch(self.file, self.first + start, some, self.missing)
+        return Batch(self.file, self.first + start, some, self.place, self.missing)
 
     def bad(self, row: int, fault: str, column: str | None = None) -> BadData:
         """An error about a row, which is counted within the batch."""
@@ -90,11 +100,14 @@ class Source(ABC):
 
     file: str  # as messages name it
     fields: dict[str, pa.DataType]  # the columns and what they seem to be
-    rows: int | None = None  # in all, if that is known without reading them
 
     @abstractmethod
-    def batches(self, kinds: Mapping[str, Kind], skip: int) -> Iterator[Batch]:
-        """The rows, with the columns that are wanted; of the first `skip` some may be left out."""
+    def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
+        """The rows from a place on, with the columns that are wanted."""
+
+    def place_of(self, row: int) -> Place:
+        """A place at or before a row, if one is known without reading; else the beginning."""
+        return Place()
 
     @property
     @abstractmethod
@@ -141,9 +154,28 @@ class Source(ABC):
 class TextSource(Source):
     """A source that is a text."""
 
+    blocks: Blocks
+
     def __init__(self, raw: Raw) -> None:
         self.file = raw.name
         self.raw = raw
+
+    def _data(self) -> Iterator[Block]:
+        """The blocks that have the rows."""
+        return iter(self.blocks)
+
+    def _blocks_from(self, start: Place) -> Iterator[Block]:
+        if start.at is None:
+            return self._data()
+        offset, line = start.at
+        return self.blocks.after(self._last(), offset, line)
+
+    def _last(self) -> Block:
+        """The last block that was read before the rows."""
+        return self.blocks.head
+
+    def _place(self, block: Block, row: int) -> Place:
+        return Place(row, [block.offset, block.line])
 
     @property
     def fraction(self) -> float | None:

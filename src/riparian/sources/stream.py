@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 from riparian.sources.formats import STDIN, Reading
 from riparian.sources.opening import expanded, open_source
-from riparian.sources.source import Batch, Kind, Source
+from riparian.sources.source import Batch, Kind, Place, Source
+
+Position = list[Any]  # number of the file, rows before it, and a place in it: for JSON
+Read = tuple[
+    int, Batch, Position
+]  # rows, after the number of the first, and where they are read again
 
 Choice = Callable[[Source], Mapping[str, Kind]]  # the columns wanted of a source, if it has them
 
@@ -26,7 +33,8 @@ class Stream:
         self.row = 0  # rows that have been read, those that were skipped included
         self.sizes = [_size(path) for path in self.paths]
         self._choose: Choice | None = None  # what is wanted of the next file
-        self._begun: Iterator[tuple[int, Batch]] | None = None  # the rest, after a peek
+        self._begun: Iterator[Read] | None = None  # the rest, after a peek
+        self._positions: deque[tuple[int, Position]] = deque()  # of what was read, after their rows
 
     @property
     def again(self) -> bool:
@@ -58,21 +66,31 @@ class Stream:
         """The first rows, `rows` in all. `batches` gives them again, the first time."""
         self._choose = choose
         ahead = self._all()
-        held: list[tuple[int, Batch]] = []
-        for first, batch in ahead:
-            held.append((first, batch))
-            if first + len(batch) >= rows:
+        held: list[Read] = []
+        for read in ahead:
+            held.append(read)
+            if read[0] + len(read[1]) >= rows:
                 break
         self._begun = chain(held, ahead)
-        return [batch[: max(0, rows - first)] for first, batch in held]
+        return [batch[: max(0, rows - first)] for first, batch, _ in held]
 
     def batches(
-        self, choose: Choice, skip: int = 0, limit: int | None = None
+        self,
+        choose: Choice,
+        skip: int = 0,
+        limit: int | None = None,
+        position: Position | None = None,
     ) -> Generator[Batch, None, None]:
-        """The rows from number `skip` on, `limit` in all, those that are skipped included."""
+        """The rows from number `skip` on, `limit` in all, those that are skipped included.
+
+        `position` is what `position(skip)` returned when they were read before: then the files are read
+        from there.
+        """
         self._choose = choose
+        self._positions.clear()
         begun, self._begun = self._begun, None
-        for first, batch in begun if begun is not None else self._all(skip):
+        for first, batch, place in begun if begun is not None else self._all(skip, position):
+            self._positions.append((place[1] + place[2], place))
             stop = len(batch) if limit is None else max(0, limit - first)
             wanted = batch[max(0, skip - first) : stop]
             self.row = first + len(batch)
@@ -81,24 +99,35 @@ class Stream:
             if limit is not None and self.row >= limit:
                 return
 
-    def _all(self, skip: int = 0) -> Iterator[tuple[int, Batch]]:
-        """Each batch after the number of its first row; some of the first `skip` may be left out."""
+    def position(self, row: int) -> Position | None:
+        """Where to read a row again, which comes after those of earlier calls; None: from the start."""
+        positions = self._positions  # another thread may append
+        while len(positions) > 1 and positions[1][0] <= row:
+            positions.popleft()
+        return positions[0][1] if positions and positions[0][0] <= row else None
+
+    def _all(self, skip: int = 0, position: Position | None = None) -> Iterator[Read]:
+        """The rows from a position on, or without one from a place at or before row `skip`."""
         assert self._choose is not None
-        before = self._done = 0  # rows, bytes
-        for path, size in zip(self.paths, self.sizes, strict=True):
+        begin, before, *place = position or (0, 0)
+        self._done = sum(size or 0 for size in self.sizes[:begin])
+        if begin > 0 and self._opened is not None:
+            self._opened.close()
+            self._opened = None
+        for number, path in enumerate(self.paths[begin:], start=begin):
             source = self._open(path)
             try:
-                wanted, row = self._choose(source), 0
-                if source.rows is not None and before + source.rows <= skip:
-                    before += source.rows
-                    continue
-                for batch in source.batches(wanted, max(0, skip - before)):
+                wanted = self._choose(source)
+                start = Place(*place) if place else source.place_of(max(0, skip - before))
+                row, place = start.row, []
+                for batch in source.batches(wanted, start):
                     row = batch.first + len(batch)
-                    yield before + batch.first, batch
+                    again = [number, before, batch.place.row, batch.place.at]
+                    yield before + batch.first, batch, again
                 before += row
             finally:
                 self._close(source)
-                self._done += size or 0
+                self._done += self.sizes[number] or 0
 
     def __enter__(self) -> Stream:
         return self

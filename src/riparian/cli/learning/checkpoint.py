@@ -19,7 +19,7 @@ from riparian.evaluation import Prequential
 from riparian.explain import RowSample, SurestMistakes
 from riparian.forest import OnlineForestClassifier
 from riparian.sources.errors import BadData, BadUsage, CommandError
-from riparian.sources.stream import Stream
+from riparian.sources.stream import Position, Stream
 from riparian.table.columns import Columns
 from riparian.tools.files import remove_leftovers
 
@@ -32,6 +32,7 @@ class Progress:
 
     number_of_pass: int = 0
     row: int = 0  # of this pass, the next to learn
+    position: Position | None = None  # where the stream has it; None: count from the start
     learned: int = 0  # rows, of all passes
     seconds: float = 0.0  # of learning, over all runs that led here
     test: Prequential | None = None  # None where nothing is tested
@@ -42,6 +43,7 @@ class Progress:
         return {
             "pass": self.number_of_pass,
             "row": self.row,
+            "position": self.position,
             "learned": self.learned,
             "seconds": self.seconds,
             "test": None if self.test is None else self.test.state(),
@@ -55,6 +57,7 @@ class Progress:
         return cls(
             number_of_pass=int(state["pass"]),
             row=int(state["row"]),
+            position=state.get("position"),  # 0.2 had none
             learned=int(state["learned"]),
             seconds=float(state["seconds"]),
             test=None if test is None else Prequential.from_state(test),

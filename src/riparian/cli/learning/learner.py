@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import Any
@@ -14,7 +13,6 @@ from riparian.cli.learning.blocks import Piece, rechunk, shuffled_windows
 from riparian.cli.learning.checkpoint import Checkpoint, Progress
 from riparian.cli.learning.course import Course
 from riparian.cli.learning.interrupt import Interrupts, Stop
-from riparian.cli.learning.new_forest import start
 from riparian.cli.learning.on_ray import progress_of_shards
 from riparian.cli.learning.read_ahead import Ahead
 from riparian.cli.output.display import Display, Status
@@ -22,7 +20,6 @@ from riparian.evaluation import Prequential
 from riparian.explain.sample import coded_rows
 from riparian.forest import OnlineForestClassifier
 from riparian.model.budget import budget_in_words
-from riparian.parameters.schedules import ConsistencyWarning
 from riparian.sources.errors import BadData
 from riparian.sources.source import Batch, Kind, Source
 from riparian.sources.stream import Stream
@@ -68,7 +65,7 @@ class Learner:
                         self._pass(self._blocks(ahead), checkpoint, display)
                     self._learn_late()
                     self._mark()
-                    self.progress.row = 0
+                    self.progress.row, self.progress.position = 0, None
                 self.progress.number_of_pass = self.course.passes
         except Stop:
             self._stop(checkpoint)
@@ -96,18 +93,15 @@ class Learner:
                 raise Stop
 
     def _count(self, rows: int) -> None:
-        """So many more are learned."""
+        """Note that n more rows are learned."""
         self.progress.row += rows
+        self.progress.position = self.stream.position(self._first_needed)
         self.progress.learned += rows
         self.progress.seconds = time.monotonic() - self._began
 
     def _learn(self, X: Any, y: Any) -> None:
         if self.pair is not None and self.progress.learned == self._learned_before:
             numbers_of(self.pair, self.columns)  # by the first rows all names are known
-        if self.progress.learned == 0:
-            with warnings.catch_warnings():  # `new_forest` has shown them
-                warnings.simplefilter("ignore", ConsistencyWarning)
-                start(self.forest, X[:0])
         if self._test is None:
             self.forest.partial_fit(X, y)
         else:
@@ -151,9 +145,16 @@ class Learner:
     # -- the stream -------------------------------------------------------------------------------
 
     def _read_ahead(self) -> Ahead[Piece]:
+        batches = self.stream.batches(
+            self.kinds, self._first_needed, self.course.limit, self.progress.position
+        )
+        return Ahead(self._pieces(batches))
+
+    @property
+    def _first_needed(self) -> int:
+        """The first row that is needed to go on: of a window that is shuffled, its first one."""
         row, window = self.progress.row, self.course.shuffle_window
-        skip = row // window * window if window else row
-        return Ahead(self._pieces(self.stream.batches(self.kinds, skip, self.course.limit)))
+        return row // window * window if window else row
 
     def _pieces(self, batches: Iterator[Batch]) -> Generator[Piece, None, None]:
         for batch in batches:

@@ -13,13 +13,13 @@ from riparian.cli.option_groups.stream import StreamOptions
 from riparian.forest import OnlineForestClassifier
 from riparian.parameters.schedules import ConsistencyWarning
 from riparian.sources.errors import BadUsage
-from riparian.table.columns import Columns, Points
+from riparian.table.columns import Columns
 
 
 def new_forest(
     options: ForestOptions, going: StreamOptions, columns: Columns, max_categories: int | None
 ) -> OnlineForestClassifier:
-    """A forest with these options, which a first forest has tried out."""
+    """A forest with these options, which has learned no point: what it refuses is bad usage."""
     assert columns.target is not None
     more: dict[str, Any] = {"passes": going.passes, "shuffle": going.shuffle_window > 0}
     if columns.categorical:
@@ -28,15 +28,11 @@ def new_forest(
             more["max_categories"] = max_categories
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConsistencyWarning)
-        start(options.estimator(columns.target, **more), columns.no_points())
+        forest = options.estimator(columns.target, **more)
+        try:  # so that the parameters are checked
+            forest.partial_fit(columns.no_points(), np.empty(0, np.int64))
+        except (TypeError, ValueError) as error:
+            raise BadUsage(in_options(str(error))) from None
     for warning in caught:
         say(f"note: {warning.message}")
-    return options.estimator(columns.target, **more)
-
-
-def start(forest: OnlineForestClassifier, no_points: Points) -> None:
-    """Learn no point, so that the parameters are checked: what the forest refuses is bad usage."""
-    try:
-        forest.partial_fit(no_points, np.empty(0, np.int64))
-    except (TypeError, ValueError) as error:
-        raise BadUsage(in_options(str(error))) from None
+    return forest
