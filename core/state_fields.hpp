@@ -1,5 +1,6 @@
-// The arrays of a tree, each described once: name, type, per what there is one entry, which forests have it,
-// and since which format of snapshots. Snapshots, pickles and Python's view of a tree are made of this list.
+// The arrays of a tree, each described once: name, type, per what there is one entry, which forests
+// have it, and since which format of snapshots. Snapshots, pickles and Python's view of a tree are
+// made of this list.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +22,10 @@ struct Text {
     constexpr std::string_view view() const { return {letters, N - 1}; }
 };
 
-// `Of`: the forests that have it. "two streams", "one stream" (R18), "kept points" (R19), "settling" (kept points,
-// R20), "change" (R23), or nothing: all. A second word, "learning", marks what is of no use for predicting. `Since`:
-// the first format of snapshots with it. A snapshot that lacks it is read as if it held zeros.
+// `Of`: the forests that have it. "two streams", "one stream" (R18), "kept points" (R19),
+// "settling" (kept points, R20), "change" (R23), or nothing: all. A second word, "learning", marks
+// what is of no use for predicting. `Since`: the first format of snapshots with it. A snapshot that
+// lacks it is read as if it held zeros.
 template <Text Name, class T, Text Per, Text Of = "", int Since = 1>
 struct Field {
     static constexpr std::string_view name = Name.view();
@@ -43,11 +45,11 @@ template <class Feature>
 using TreeFields = std::tuple<
     Field<"totals", Long, "tree">,                // see tree_totals.hpp
     Field<"bag", Long, "tree", "one stream", 2>,  // of Saffari's (R18): see `bag_names`
-    Field<"growth", Long, "tree", "kept points, learning", 2>,  // with kept points (R21): see `growth_names`
-    // Of streams that change (R23): see `window_names`; the detector's sums; L_j of the memories; the
-    // buckets of the detector, the oldest first; the points at which trees gave way.
-    Field<"window", Long, "tree", "change", 2>,
-    Field<"window_sums", double, "tree", "change", 2>,
+    Field<"growth", Long, "tree", "kept points, learning", 2>,  // with kept points (R21): see
+                                                                // `growth_names`
+    // Of streams that change (R23): see `window_names`; the detector's sums; L_j of the memories;
+    // the buckets of the detector, the oldest first; the points at which trees gave way.
+    Field<"window", Long, "tree", "change", 2>, Field<"window_sums", double, "tree", "change", 2>,
     Field<"evidence", double, "tree times memories", "change", 2>,
     Field<"bucket_row", Byte, "tree times buckets", "change", 2>,
     Field<"bucket_total", double, "tree times buckets", "change", 2>,
@@ -70,11 +72,11 @@ using TreeFields = std::tuple<
     Field<"key_over", Long, "inactive leaf", "two streams">,
     Field<"key_under", Long, "inactive leaf", "two streams">,
     // Candidates.
-    // Of a young leaf (R20), which has no candidates, else 0; whether a young one has lost a listed point.
+    // Of a young leaf (R20), which has no candidates, else 0; whether a young one has lost a listed
+    // point.
     Field<"next_look", Word, "active leaf", "kept points", 2>,
-    Field<"had_lost", Byte, "active leaf", "settling", 2>,
-    Field<"attempt", Word, "active leaf">, Field<"dims", Word, "active leaf">,
-    Field<"split_points", Word, "active leaf">,  // so far
+    Field<"had_lost", Byte, "active leaf", "settling", 2>, Field<"attempt", Word, "active leaf">,
+    Field<"dims", Word, "active leaf">, Field<"split_points", Word, "active leaf">,  // so far
     Field<"received", Long, "active leaf">,
     Field<"planned", Long, "active leaf">,  // bytes set aside for it
     Field<"summed", Byte, "active leaf">,   // keeps its entropy sums up to date

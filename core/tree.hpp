@@ -76,8 +76,9 @@ public:
         Rule::plant(*this, context);
     }
 
-    // The tree that was saved. Python has checked every link, length, index and sum that the core relies on, and
-    // nothing else: a number that learning could not have led to gives wrong answers, and no more than that.
+    // The tree that was saved. Python has checked every link, length, index and sum that the core
+    // relies on, and nothing else: a number that learning could not have led to gives wrong
+    // answers, and no more than that.
     Tree(std::uint64_t number, const State& in, Context& context);
 
     Tree(const Tree&) = delete;

@@ -31,7 +31,8 @@ using namespace nb::literals;
 namespace riparian {
 namespace {
 
-// The list of a tree's arrays, for Python: name, type, per what, in which forests, since which format.
+// The list of a tree's arrays, for Python: name, type, per what, in which forests, since which
+// format.
 template <class T>
 const char* type_name(const std::vector<T>&) {
     if constexpr (std::is_same_v<T, Byte>) return "uint8";
@@ -54,8 +55,8 @@ nb::list tree_fields() {
     return fields;
 }
 
-// What a forest holds once each, in bytes, of the kind that takes the most: what a snapshot will ask for is known
-// before any of it is taken.
+// What a forest holds once each, in bytes, of the kind that takes the most: what a snapshot will
+// ask for is known before any of it is taken.
 template <class... Things>
 constexpr std::size_t largest = std::max({sizeof(Things)...});
 
@@ -74,8 +75,10 @@ nb::dict sizes_of() {
     return sizes;
 }
 
-// The counters of a leaf and the words of the bits of one of its points (see counts/candidate_shape.hpp).
-std::pair<std::size_t, std::size_t> candidate_shape(std::uint32_t dims, std::uint32_t split_points) {
+// The counters of a leaf and the words of the bits of one of its points (see
+// counts/candidate_shape.hpp).
+std::pair<std::size_t, std::size_t> candidate_shape(std::uint32_t dims,
+                                                    std::uint32_t split_points) {
     const CandidateShape shape{dims, split_points};
     return {shape.counters(), shape.words()};
 }

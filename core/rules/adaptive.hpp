@@ -196,7 +196,8 @@ struct Adaptive : Regrowing<Adaptive> {
         const std::uint64_t lifetime = tree.totals_.estimation_points - leaf.born;
         const double share =
             static_cast<double>(listed) / static_cast<double>(leaf.estimation.total());
-        // A snapshot may say anything of its leaves, also that one lists more points than it has received.
+        // A snapshot may say anything of its leaves, also that one lists more points than it has
+        // received.
         const double even = static_cast<double>(lifetime) * share;
         const auto part = even < 0x1p64 ? static_cast<std::uint64_t>(even) : lifetime;
         return tree.totals_.estimation_points - std::min(lifetime, std::max(listed, part));
