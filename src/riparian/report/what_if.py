@@ -1,4 +1,4 @@
-"""What matters to the answers: permutation, partial dependence, a plane, and the surest mistakes."""
+"""What matters to predictions: permutation, partial dependence, a plane, the surest mistakes."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _first(forest: OnlineForestClassifier, importance: Sequence[Importance]) -> 
 
 
 class _Unnamed:
-    """A forest that is asked about arrays, although it may know names."""
+    """A forest that takes arrays, even if it was fitted with feature names."""
 
     def __init__(self, forest: OnlineForestClassifier) -> None:
         self.classes_ = forest.classes_
@@ -95,7 +95,7 @@ class _Unnamed:
         return X
 
     def categories(self, feature: int, codes: NDArray[np.float32]) -> list[str] | None:
-        """What the codes of a categorical feature stand for; None of one that holds numbers."""
+        """Return the categories of these codes, or None for a numeric feature."""
         tables = self._native.categories
         if tables is None or feature not in tables.tables:
             return None
@@ -189,7 +189,7 @@ def most_probable(probabilities: NDArray[np.float64], most: int) -> list[int]:
 
 
 def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
-    """A table, with the features that speak most for the wrong class."""
+    """Return a table of mistakes, with the features that add most to the wrong class."""
     if not surest:
         return ""
     from riparian.explain.contributions import Explainer
