@@ -84,7 +84,7 @@ def _first(forest: OnlineForestClassifier, importance: Sequence[Importance]) -> 
 
 
 class _Unnamed:
-    """A forest that takes arrays, even if it was fitted with feature names."""
+    """A forest that is asked about arrays, although it may know names."""
 
     def __init__(self, forest: OnlineForestClassifier) -> None:
         self.classes_ = forest.classes_
