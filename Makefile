@@ -1,6 +1,6 @@
-# Everything from nothing: a target makes the virtual environment, builds the core, and does its work.
-# Needed before: python3 (with venv and headers), a C++20 compiler, make. CMake and Ninja, where the
-# machine has none, come with the build requirements.
+# Every target starts from nothing: it makes the virtual environment, builds the core, and does its work.
+# You need python3 (with venv and headers), a C++20 compiler and make. CMake and Ninja are installed with the
+# build requirements if the machine has none.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -24,13 +24,13 @@ PYTHON_FILES := $(shell find src/riparian -name '*.py')
 CPP_FILES := $(shell find core tests/core -name '*.?pp')
 
 .PHONY: help
-help: ## say what can be made
+help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 23
 
 .PHONY: venv
 venv: $(VENV)/.experiments ## make .venv, with both packages installed in it
 
-# Not isolated: the build directory is kept, and only what has changed is compiled again.
+# Without isolation, the build directory is kept, and only changed files are compiled again.
 $(VENV)/.stamp: $(BUILD_FILES) $(VENV)/.build-requirements
 	$(BIN)/pip install --quiet --no-build-isolation --editable '.[dev]'
 	@touch $@
@@ -85,7 +85,7 @@ phrases: ## list phrases that the project does not use (CONTRIBUTING.md, Words)
 types: venv ## check types
 	$(BIN)/mypy
 
-# A second environment that holds the sanitized package alone, and finds everything else in the first.
+# A second environment with only the sanitized package; everything else comes from the first.
 # (A .pth file in a directory that was added by a .pth file is not read, so the editable install of
 # the first environment stays out.)
 $(SANITIZED)/.stamp: $(VENV)/.stamp $(PYTHON_FILES)
@@ -140,7 +140,7 @@ kills: venv ## kill `learn`, `serve` and shards on Ray 1,000 times in all, and c
 	$(BIN)/python fuzz/kills.py ray --kills 120
 
 .PHONY: promises
-promises: venv ## put what was tried so far into docs/promises.md
+promises: venv ## write the recorded results into docs/promises.md
 	$(BIN)/python -m benchmarks.reliability --page docs/promises.md
 
 .PHONY: ray-full
@@ -161,18 +161,18 @@ bench-serve: venv ## measure the service under load, and River behind FastAPI: h
 docs: venv ## build the pages into build/site, with warnings as errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 	@! grep -rlE '<(link|script|img|iframe)[^>]* (src|href)="(https?:)?//' --include=*.html build/site \
-	    || { echo 'these pages fetch something from a network'; exit 1; }
+	    || { echo 'these pages load something from a network: keep it in the site'; exit 1; }
 
 SDIST := build/sdist
 
-# The archive alone: unpacked, and installed where there is nothing else.
+# Unpack the archive, and install it in an environment with nothing else.
 .PHONY: sdist-installed
 sdist-installed: venv
 	rm -rf $(SDIST)
 	mkdir -p $(SDIST)/source
 	$(BIN)/python -c 'from scikit_build_core.build import build_sdist; build_sdist("$(SDIST)")'
 	@! tar -tzf $(SDIST)/riparian-*.tar.gz | grep -E '\.(so|pyd|o|pyc|whl)$$|__pycache__|/(build|dist|\.[a-z_]*cache|\.hypothesis)/' \
-	    || { echo 'these are no sources'; exit 1; }
+	    || { echo 'these files are not sources: add them to sdist.exclude in pyproject.toml'; exit 1; }
 	tar -xzf $(SDIST)/riparian-*.tar.gz -C $(SDIST)/source --strip-components=1
 	$(PYTHON) -m venv $(SDIST)/venv
 	$(SDIST)/venv/bin/pip install --quiet $(SDIST)/riparian-*.tar.gz 'pytest>=8.2' hypothesis
@@ -187,7 +187,7 @@ sdist-full: sdist-installed ## the same, with all of the tests
 	cd $(SDIST)/source && ../venv/bin/python -m pytest -p no:cacheprovider tests experiments/tests --pyargs riparian
 
 WHEEL := build/wheel
-# Nothing but the new environment is on the path: where something needs a compiler, it fails.
+# Only the new environment is on the path, so anything that needs a compiler fails.
 WITHOUT_COMPILER = env PATH='$(abspath $(WHEEL)/venv/bin)' CC=/bin/false CXX=/bin/false
 
 .PHONY: wheel
@@ -228,6 +228,6 @@ bench-growth: venv ## measure how the cost of a point grows with points, dims, c
 	$(BIN)/python -m benchmarks.growth --out benchmarks/record/growth.json --figures docs/figures
 
 .PHONY: clean
-clean: ## remove all that was made
+clean: ## remove everything that was made
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,9 +1,9 @@
 """In CapyMOA: a prequential evaluation (predict, then learn), compared with MOA's own learners.
 
-The stream is a chessboard with one label in twenty flipped: no single split says anything about the
-colour of a square. A tree that waits for a split that pays off may wait for ever; the paper's forest
-must split once a leaf holds β(d) points, and so it gets there. CapyMOA runs on Java, which must be
-installed.
+The stream is a chessboard with one label in twenty flipped: no single split gains any information about
+the colour of a square. A tree that waits for a split with a gain may wait forever; the paper's forest
+must split once a leaf holds β(d) points, and so it learns the board. CapyMOA runs on Java, which must
+be installed.
 """
 
 import numpy as np

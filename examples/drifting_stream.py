@@ -1,10 +1,10 @@
-"""A stream that changes: two forests side by side, one of which follows.
+"""A stream that changes: compare a forest that follows it with one that does not.
 
     python examples/drifting_stream.py             # five classes that change places twice
     python examples/drifting_stream.py FILE.csv    # numbers, and the class in the last column
 
-Every row is predicted before it is learned. The forest that assumes a steady stream has to outgrow what
-it learned; the adaptive one replaces the trees whose error rises.
+Every row is predicted before it is learned. One forest assumes a steady stream, and its old
+points keep counting; the adaptive one replaces the trees whose error rises.
 """
 
 import sys

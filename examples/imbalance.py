@@ -1,4 +1,4 @@
-"""Only one point in a hundred has the class that matters: weights make the forest listen to it.
+"""Only one point in a hundred has the class that matters: weights make the forest predict it.
 
 `class_weight="balanced"` follows the frequencies of the stream as they are seen; `class_weight={...}`
 says what a mistake costs.

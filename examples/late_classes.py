@@ -1,6 +1,6 @@
 """Classes that arrive late: new digits join the stream every now and then.
 
-Nothing has to be declared in advance. A label never seen before joins `classes_`, and from then on
+You declare nothing in advance. A new label joins `classes_`, and from then on
 `predict_proba` has a column for it.
 """
 

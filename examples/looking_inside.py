@@ -1,4 +1,4 @@
-"""Looking inside a forest: which features matter, what a tree asks, and how it cuts up the plane.
+"""Look inside a forest: which features matter, the splits of a tree, and its cells in the plane.
 
 The stream is the paper's mixture of five Gaussians, with two features of pure noise added. Needs
 matplotlib (`pip install "riparian[plot]"`).

@@ -1,8 +1,8 @@
 """In River: a pipeline on a stream that gains a feature; each point is predicted, then learned.
 
 Machines report temperature, vibration and their model, which is text: River's transformers scale and
-encode, and the forest takes what comes. After a while a pressure sensor is fitted. Nothing has to be
-declared: the new feature joins, and faults that could not be seen before are found.
+encode. After a while a pressure sensor is added. You declare nothing: the new feature joins, and the
+forest detects faults that it could not detect before.
 """
 
 import random

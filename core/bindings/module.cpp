@@ -66,11 +66,11 @@ nb::dict sizes_of() {
     sizes["tree"] = largest<Trees...>;
     sizes["node"] = largest<typename Trees::Node...>;
     sizes["leaf"] = largest<typename Trees::Leaf...>;
-    sizes["waiting_leaf"] = sizeof(WaitingLeaves::Entry);
+    sizes["waiting_leaf"] = sizeof(WaitingLeaves<Classes::Priority>::Entry);
     sizes["candidates"] = largest<typename Trees::Candidates...>;
-    sizes["listed_leaf"] = largest<Keeping::ListedLeaf, Adaptive::ListedLeaf>;
+    sizes["listed_leaf"] = largest<Keeping::ListedLeaf, Adaptive::ListedLeaf<Classes>>;
     sizes["detector_row"] = (Adwin::max_buckets + 1) * sizeof(Adwin::Bucket) + sizeof(std::size_t);
-    sizes["segment"] = largest<detail::RowSegment, detail::PixelSegment>;
+    sizes["segment"] = largest<detail::RowSegment<Class>, detail::PixelSegment<Class>>;
     sizes["kept_image"] = sizeof(detail::KeptImage);
     return sizes;
 }
@@ -128,10 +128,11 @@ NB_MODULE(_core, m) {
     m.attr("halves_of_key") = halves_of_key;
     m.attr("segment_points") = segment_points;
     m.attr("most_buckets") = Adwin::max_buckets;
-    m.attr("sizes") =
-        sizes_of<Tree<Columns, TwoStreams>, Tree<Columns, Keeping>, Tree<Columns, Adaptive>,
-                 Tree<Columns, OneStream>, Tree<DepthDifferences, TwoStreams>,
-                 Tree<DepthDifferences, Keeping>, Tree<DepthDifferences, OneStream>>();
+    m.attr("sizes") = sizes_of<Tree<Columns, TwoStreams, Classes>, Tree<Columns, Keeping, Classes>,
+                               Tree<Columns, Adaptive, Classes>, Tree<Columns, OneStream, Classes>,
+                               Tree<DepthDifferences, TwoStreams, Classes>,
+                               Tree<DepthDifferences, Keeping, Classes>,
+                               Tree<DepthDifferences, OneStream, Classes>>();
     m.attr("tree_fields") = tree_fields();
     m.def("candidate_shape", &candidate_shape, "dims"_a, "split_points"_a);
     m.attr("tree_totals") = names(total_names);

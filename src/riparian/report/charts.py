@@ -1,4 +1,4 @@
-"""The figures of the report, one function each; they know numbers and names, no forest."""
+"""The figures of the report, one function each, made from numbers and names only."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def confusion(names: list[str], matrix: NDArray[np.int64]) -> Any:
 
 
 def heat_colours(names: list[str]) -> str:
-    """Ink must stay legible on a cell that says something; others may be of any strength."""
+    """Text must stay legible on a cell that has some; other cells may have any colour."""
     return "heat" if len(names) <= LARGEST_TO_WRITE else "strong-heat"
 
 

@@ -1,4 +1,4 @@
-"""Tables and other pieces of HTML; what they are given is plain text, and is escaped here."""
+"""Tables and other pieces of HTML. They take plain text and escape it."""
 
 from __future__ import annotations
 

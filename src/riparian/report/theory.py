@@ -1,4 +1,4 @@
-"""What of the theorem can be seen in the forest, from its certificate."""
+"""The section on the theorem, from the certificate of the forest."""
 
 from __future__ import annotations
 

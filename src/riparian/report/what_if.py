@@ -1,4 +1,4 @@
-"""What matters to the answers: permutation, partial dependence, a plane, and the surest mistakes."""
+"""What matters to predictions: permutation, partial dependence, a plane, the surest mistakes."""
 
 from __future__ import annotations
 
@@ -95,9 +95,17 @@ class CodedForest:
         return X
 
     def categories(self, feature: int, codes: NDArray[np.float32]) -> list[str] | None:
+<<<<<<< HEAD
         """What the codes of a categorical feature stand for; None of one that holds numbers."""
         table = self.model_.categories.get(feature)
         return None if table is None else [table.name(int(code)) for code in codes]
+=======
+        """Return the categories of these codes, or None for a numeric feature."""
+        tables = self._native.categories
+        if tables is None or feature not in tables.tables:
+            return None
+        return [tables.tables[feature].name(int(code)) for code in codes]
+>>>>>>> habits
 
     def value(self, feature: int, x: np.float32) -> str:
         if np.isnan(x):
@@ -187,7 +195,7 @@ def most_probable(probabilities: NDArray[np.float64], most: int) -> list[int]:
 
 
 def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
-    """A table, with the features that speak most for the wrong class."""
+    """Return a table of mistakes, with the features that add most to the wrong class."""
     if not surest:
         return ""
     from riparian.explain.contributions import Explainer

@@ -1,4 +1,4 @@
-"""The figures of what matters to the answers; they know numbers and names, no forest."""
+"""The figures of what matters to predictions, made from numbers and names only."""
 
 from __future__ import annotations
 
