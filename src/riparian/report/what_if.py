@@ -95,17 +95,9 @@ class CodedForest:
         return X
 
     def categories(self, feature: int, codes: NDArray[np.float32]) -> list[str] | None:
-<<<<<<< HEAD
-        """What the codes of a categorical feature stand for; None of one that holds numbers."""
+        """Return the categories of these codes, or None for a numeric feature."""
         table = self.model_.categories.get(feature)
         return None if table is None else [table.name(int(code)) for code in codes]
-=======
-        """Return the categories of these codes, or None for a numeric feature."""
-        tables = self._native.categories
-        if tables is None or feature not in tables.tables:
-            return None
-        return [tables.tables[feature].name(int(code)) for code in codes]
->>>>>>> habits
 
     def value(self, feature: int, x: np.float32) -> str:
         if np.isnan(x):
