@@ -18,7 +18,7 @@ from riparian.forest import OnlineForestClassifier
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 from riparian.sources.errors import BadData, BadUsage
-from riparian.table.columns import Columns
+from riparian.table.columns import ColumnPlan
 from riparian.table.saved import COLUMNS, columns_of
 
 LEARNING = "learning"  # what the extra part of a snapshot of a checkpoint holds besides COLUMNS
@@ -32,7 +32,7 @@ class Model:
     size: int  # of the file, in bytes
     forest: OnlineForestClassifier  # without the names of its features: it is fed arrays
     feature_names: list[str] | None
-    columns: Columns | None  # None if it was saved from Python
+    columns: ColumnPlan | None  # None if it was saved from Python
     learning: dict[str, Any] | None  # what only a checkpoint has
 
     @property
@@ -87,7 +87,7 @@ def named(forest: OnlineForestClassifier, names: list[str] | None) -> Iterator[N
 
 
 def model_bytes(
-    forest: OnlineForestClassifier, columns: Columns, learning: dict[str, Any] | None = None
+    forest: OnlineForestClassifier, columns: ColumnPlan, learning: dict[str, Any] | None = None
 ) -> bytes:
     """The file of a model. It does not depend on how many threads were used to learn."""
     threads, forest.n_jobs = forest.n_jobs, None
