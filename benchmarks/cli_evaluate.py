@@ -29,15 +29,15 @@ BLOCK, BATCH = 100, 1000  # of the command, and of a user
 PROGRAM = f"""
 import sys, time
 import riparian.cli.app
-from riparian.cli.learning.learner import Learner
+from riparian.cli.learning.run import Run
 
-count, spent = Learner._count, {{}}
+count, spent = Run._count, {{}}
 
 def counted(self, rows):
     count(self, rows)
     spent[self.progress.learned] = time.process_time()
 
-Learner._count = counted
+Run._count = counted
 try:
     riparian.cli.app.app(prog_name="riparian")
 finally:

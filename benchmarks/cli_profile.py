@@ -79,7 +79,7 @@ def timed_batches(module, owner):
     owner.batches = run
 
 start = time.perf_counter()
-import riparian.cli.app, riparian.cli.commands.learn, riparian.cli.learning.learner
+import riparian.cli.app, riparian.cli.commands.learn, riparian.cli.learning.run
 spent["import"] = time.perf_counter() - start
 timed("core", "riparian.engine.native", "Engine", "learn")
 timed("encode", "riparian.table.table", "TableColumns", "points")

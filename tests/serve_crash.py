@@ -16,8 +16,8 @@ from typing import Any
 from riparian import OnlineForestClassifier
 from riparian.client import Client, ServiceError
 from riparian.serve.items import Lesson
-from riparian.serve.options import Options
-from riparian.serve.state.folder import Folder
+from riparian.serve.options import ServiceOptions
+from riparian.serve.state.folder import StateFolder
 from riparian.serve.state.model import Model
 from riparian.serve.state.scores import LogScores
 
@@ -86,7 +86,7 @@ def run(state: Path, kills: int, seed: int) -> dict[str, int]:
 
 def check(state: Path, acknowledged: list[float]) -> int:
     """Every acknowledged lesson is in the log once, and the model is what the log says, to the bit."""
-    folder = Folder.open(state, unexpected, "", Options(keep_log=True))
+    folder = StateFolder.open(state, unexpected, "", ServiceOptions(keep_log=True))
     try:
         numbered = folder.log.lessons(after=0, most=10**9)
         lessons = [lesson for _, lesson in numbered]

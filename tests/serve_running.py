@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 from riparian import OnlineForestClassifier
 from riparian.serve.http.app import app
 from riparian.serve.http.guard import Tokens
-from riparian.serve.options import Options
+from riparian.serve.options import ServiceOptions
 from riparian.serve.service import Service
-from riparian.serve.state.folder import Folder
+from riparian.serve.state.folder import StateFolder
 from riparian.serve.state.model import Model
 
 
@@ -45,7 +45,7 @@ class Clock:
 def running(
     path: Path,
     *,
-    options: Options | None = None,
+    options: ServiceOptions | None = None,
     classes: list[Any] | None = None,
     tokens: Tokens | None = None,
     clock: Clock | None = None,
@@ -58,8 +58,8 @@ def running(
             return model()
         return Model.new(forest(trees, random_state=0), classes)
 
-    options, clock = options or Options(), clock or Clock()
-    folder = Folder.open(path, start, "new", options)
+    options, clock = options or ServiceOptions(), clock or Clock()
+    folder = StateFolder.open(path, start, "new", options)
     service = Service(folder, options, clock)
     with TestClient(app(service, tokens), base_url="http://localhost") as web:
         yield Running(service, web, clock)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from riparian.cli.features.choosing import choose_columns
-from riparian.cli.option_groups.columns import ColumnOptions
+from riparian.cli.option_groups.reading import ColumnOptions
 from riparian.sources.errors import BadData, BadUsage
 from riparian.sources.formats import Reading
 from riparian.sources.stream import Stream

@@ -13,7 +13,7 @@ import pytest
 import riparian
 from riparian import AdaptiveForestClassifier, Geometric, OnlineForestClassifier, Polynomial
 from riparian.cli.option_groups.forest import ForestOptions
-from riparian.cli.option_groups.stream import StreamOptions
+from riparian.cli.option_groups.learning import StreamOptions
 from riparian.evaluation import Prequential
 from riparian.table.target import Target
 

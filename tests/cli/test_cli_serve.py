@@ -7,8 +7,8 @@ import sys
 import pytest
 
 import riparian
-from riparian.serve.options import Options
-from riparian.serve.state.folder import Folder
+from riparian.serve.options import ServiceOptions
+from riparian.serve.state.folder import StateFolder
 from riparian.serve.state.model import Model
 
 from commands import call
@@ -67,11 +67,11 @@ def test_who_has_no_libraries_of_the_service_is_told_what_to_install(
 
 
 def test_a_folder_with_another_kind_of_forest_is_another_service(tmp_path):
-    started = Folder.open(
+    started = StateFolder.open(
         tmp_path / "s",
         lambda: Model.new(riparian.AdaptiveForestClassifier(2, random_state=0), None),
         "new",
-        Options(),
+        ServiceOptions(),
     )
     started.close()
     done = call("serve", "--new", "--state", tmp_path / "s", "--trees", 2, "--port", "0")

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from riparian.cli.app import app
 from riparian.cli.model_file import load_model
 from riparian.loading import from_bytes_with_extra
-from riparian.serve.options import Options
-from riparian.serve.state.folder import Folder
+from riparian.serve.options import ServiceOptions
+from riparian.serve.state.folder import StateFolder
 from riparian.serve.state.model import Model
 
 from serve_running import running
@@ -110,7 +110,7 @@ class Batch:
 def test_snapshot_and_log_are_the_model_to_the_bit(learned, tmp_path):
     lessons = [{"features": point(row), "label": row["kind"]}
                for row in rows(40, seed=2, year=2025)]  # fmt: skip
-    options = Options(keep_log=True)
+    options = ServiceOptions(keep_log=True)
     with running(tmp_path / "state", model=start(learned), options=options) as served:
         served.post("/v1/learn", lessons[:13])
         served.settle()
@@ -123,7 +123,7 @@ def test_snapshot_and_log_are_the_model_to_the_bit(learned, tmp_path):
     whole = start(learned)()
     whole.learn([lesson for _, lesson in log])
     assert whole.to_bytes({}) == before
-    folder = Folder.open(tmp_path / "state", start(learned), "", options)
+    folder = StateFolder.open(tmp_path / "state", start(learned), "", options)
     assert folder.model.to_bytes({}) == before
     folder.close()
 

@@ -11,8 +11,8 @@ import pytest
 
 from riparian import OnlineForestClassifier
 from riparian.serve.items import Lesson
-from riparian.serve.options import Options
-from riparian.serve.state.folder import BadState, Folder, origin_of
+from riparian.serve.options import ServiceOptions
+from riparian.serve.state.folder import BadState, StateFolder, origin_of
 from riparian.serve.state.log import Log
 from riparian.serve.state.model import Model
 from riparian.serve.state.scores import LogScores
@@ -95,13 +95,13 @@ def test_a_torn_last_record_is_as_if_it_had_not_been_written(tmp_path):
     for torn in (len(whole) - 1, len(whole) - 3000):
         shutil.copytree(tmp_path / "copy", tmp_path / f"torn{torn}")
         (tmp_path / f"torn{torn}" / "log.sqlite-wal").write_bytes(whole[:torn])
-        folder = Folder.open(tmp_path / f"torn{torn}", start, "new", Options())
+        folder = StateFolder.open(tmp_path / f"torn{torn}", start, "new", ServiceOptions())
         assert folder.position == 4
         assert folder.model.points == 4
         folder.close()
     with open(tmp_path / "copy" / "log.sqlite-wal", "ab") as file:
         file.write(whole[-2000:])  # a record that was begun and not finished
-    folder = Folder.open(tmp_path / "copy", start, "new", Options())
+    folder = StateFolder.open(tmp_path / "copy", start, "new", ServiceOptions())
     assert folder.position == 5
     folder.close()
 
@@ -112,34 +112,34 @@ def test_what_does_not_belong_together_is_refused(tmp_path):
         served.post("/v1/learn", [{"features": {"a": i}, "label": "x"} for i in range(5)])
     shutil.copy(tmp_path / "old", tmp_path / "state" / "model.riparian")
     with pytest.raises(BadState, match="do not belong together"):
-        Folder.open(tmp_path / "state", start, "new", Options())
+        StateFolder.open(tmp_path / "state", start, "new", ServiceOptions())
     with pytest.raises(BadState, match="began empty"):
-        Folder.open(tmp_path / "state", start, origin_of(b"a model"), Options())
+        StateFolder.open(tmp_path / "state", start, origin_of(b"a model"), ServiceOptions())
     (tmp_path / "state" / "model.riparian").unlink()
     with pytest.raises(BadState, match="is missing"):
-        Folder.open(tmp_path / "state", start, "new", Options())
+        StateFolder.open(tmp_path / "state", start, "new", ServiceOptions())
 
 
 def test_a_log_that_is_none_is_refused_and_not_touched(tmp_path):
     (tmp_path / "log.sqlite").write_bytes(b"this is no database" * 100)
     with pytest.raises(BadState, match=r"log\.sqlite cannot be used: file is not a database"):
-        Folder.open(tmp_path, start, "new", Options())
+        StateFolder.open(tmp_path, start, "new", ServiceOptions())
     assert (tmp_path / "log.sqlite").read_bytes() == b"this is no database" * 100
     (tmp_path / "log.sqlite").unlink()
-    Folder.open(tmp_path, start, "new", Options()).close()
+    StateFolder.open(tmp_path, start, "new", ServiceOptions()).close()
     with sqlite3.connect(tmp_path / "log.sqlite") as other:
         other.execute("UPDATE meta SET value = '99' WHERE name = 'format'")
     other.close()
     with pytest.raises(BadState, match="the log has format '99', not '1'"):
-        Folder.open(tmp_path, start, "new", Options())
+        StateFolder.open(tmp_path, start, "new", ServiceOptions())
 
 
 def test_a_model_from_elsewhere_has_its_features_and_takes_no_others(tmp_path):
     forest = OnlineForestClassifier(2, random_state=0)
     forest.partial_fit([[0.0, 1.0], [1.0, 0.0]], ["x", "y"])
     origin = origin_of(b"it")
-    Folder.open(tmp_path, lambda: Model.of(forest), origin, Options()).close()
-    folder = Folder.open(tmp_path, start, origin, Options())
+    StateFolder.open(tmp_path, lambda: Model.of(forest), origin, ServiceOptions()).close()
+    folder = StateFolder.open(tmp_path, start, origin, ServiceOptions())
     assert list(folder.model.catalogue.columns) == ["x0", "x1"]
     assert not folder.model.catalogue.open_features
     assert folder.model.points == 2
@@ -161,7 +161,7 @@ def test_a_lesson_that_cannot_be_learned_stops_the_service_and_not_the_process(t
         assert served.web.post("/v1/snapshot").status_code == 503
         assert served.web.get("/v2/health/live").status_code == 503
     assert "a mistake" in capsys.readouterr().err
-    folder = Folder.open(tmp_path, start, "new", Options())
+    folder = StateFolder.open(tmp_path, start, "new", ServiceOptions())
     assert folder.model.points == 1
     folder.close()
 
@@ -181,7 +181,7 @@ def test_when_a_write_fails_nothing_counts_and_nothing_acknowledged_is_lost(tmp_
         return numbers
 
     acknowledged = []
-    with running(tmp_path, options=Options(keep_log=True)) as served:
+    with running(tmp_path, options=ServiceOptions(keep_log=True)) as served:
         monkeypatch.setattr(Log, "add_lessons", add_or_fail)
         for i in range(60):
             row = {"features": {f"f{i}": i}, "label": f"c{i}"}
@@ -196,7 +196,9 @@ def test_when_a_write_fails_nothing_counts_and_nothing_acknowledged_is_lost(tmp_
         before = served.service.model.to_bytes({})
         monkeypatch.undo()
         shutil.copytree(tmp_path, tmp_path.with_name("copy"))
-    folder = Folder.open(tmp_path.with_name("copy"), start, "new", Options(keep_log=True))
+    folder = StateFolder.open(
+        tmp_path.with_name("copy"), start, "new", ServiceOptions(keep_log=True)
+    )
     assert [lesson.label for _, lesson in folder.log.lessons(0, 100)] == acknowledged
     assert folder.model.to_bytes({}) == before
     folder.close()
@@ -229,6 +231,6 @@ def test_a_snapshot_that_cannot_be_written_loses_nothing(tmp_path, monkeypatch):
         assert served.web.post("/v1/snapshot").status_code == 503
         assert "No space" in served.web.get("/v1/status").json()["figures"]["trouble"]
     monkeypatch.undo()
-    folder = Folder.open(tmp_path, start, "new", Options())
+    folder = StateFolder.open(tmp_path, start, "new", ServiceOptions())
     assert (folder.saved, folder.position, folder.model.points) == (0, 1, 1)
     folder.close()

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from riparian.serve.options import Options
+from riparian.serve.options import ServiceOptions
 
 from serve_running import Clock, running
 
@@ -35,7 +35,7 @@ class Plain(RuleBasedStateMachine):
 
     def _open(self):
         self.running = ExitStack()
-        options = Options(wait=WAIT, pending=PENDING, keep_log=True)
+        options = ServiceOptions(wait=WAIT, pending=PENDING, keep_log=True)
         self.served = self.running.enter_context(
             running(self.path, options=options, clock=self.clock, trees=1)
         )

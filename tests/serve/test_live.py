@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from riparian import AdaptiveForestClassifier
-from riparian.serve.options import Options
+from riparian.serve.options import ServiceOptions
 
 from report_browser import FAINT, OVERFLOWING, chromium, running_browser
 from serve_process import Process
@@ -23,7 +23,7 @@ def test_the_page_needs_no_network_and_may_only_ask_the_service(tmp_path):
 
 
 def test_the_page_says_what_a_crash_may_forget(tmp_path):
-    with running(tmp_path, options=Options(lazy=True)) as served:
+    with running(tmp_path, options=ServiceOptions(lazy=True)) as served:
         assert "A crash may forget" in served.web.get("/").text
     with running(tmp_path) as served:
         assert "A crash may forget" not in served.web.get("/").text

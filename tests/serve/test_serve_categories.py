@@ -14,8 +14,8 @@ import pytest
 import riparian
 from riparian import OnlineForestClassifier
 from riparian.serve.items import Lesson
-from riparian.serve.options import Options
-from riparian.serve.state.folder import Folder
+from riparian.serve.options import ServiceOptions
+from riparian.serve.state.folder import StateFolder
 from riparian.serve.state.model import Model
 
 from serve_running import running
@@ -65,7 +65,7 @@ def test_batches_and_snapshots_change_no_bit(parameters):
 def test_a_text_makes_a_feature_categorical_and_every_door_takes_it(tmp_path):
     given = lessons(200)
     rows = [{"features": lesson.features, "label": lesson.label} for lesson in given]
-    options = Options(keep_log=True)
+    options = ServiceOptions(keep_log=True)
     with running(tmp_path, options=options, trees=5) as served:
         answers = [answer for row in rows for answer in [served.post("/v1/learn", row)]]
         assert {answer.status_code for answer in answers} == {200}
@@ -106,7 +106,7 @@ def test_a_text_makes_a_feature_categorical_and_every_door_takes_it(tmp_path):
     offline = start(5)
     offline.learn(log)
     assert offline.to_bytes({}) == before
-    folder = Folder.open(tmp_path, start, "new", options)
+    folder = StateFolder.open(tmp_path, start, "new", options)
     assert folder.model.to_bytes({}) == before
     assert folder.model.catalogue.texts == {"city", "late"}
     folder.close()

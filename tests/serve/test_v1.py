@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import riparian
-from riparian.serve.options import DAY, Limits, Options
+from riparian.serve.options import DAY, Limits, ServiceOptions
 
 from serve_running import Clock, running
 
@@ -148,7 +148,7 @@ def test_a_key_is_done_once(served):
 
 def test_an_id_waits_so_long_and_no_longer(tmp_path):
     clock = Clock()
-    with running(tmp_path, clock=clock, options=Options(wait=DAY)) as served:
+    with running(tmp_path, clock=clock, options=ServiceOptions(wait=DAY)) as served:
         for id in "ab":
             served.post("/v1/predict", {"id": id, "features": {"a": 1}})
         clock.now += DAY
@@ -161,7 +161,7 @@ def test_an_id_waits_so_long_and_no_longer(tmp_path):
 
 
 def test_so_many_ids_wait_and_the_oldest_go_first(tmp_path):
-    with running(tmp_path, options=Options(pending=2)) as served:
+    with running(tmp_path, options=ServiceOptions(pending=2)) as served:
         for id in "abc":
             served.post("/v1/predict", {"id": id, "features": {"a": 1}})
         statuses = [served.post("/v1/label", {"id": i, "label": "x"}).status_code for i in "abc"]
@@ -170,7 +170,7 @@ def test_so_many_ids_wait_and_the_oldest_go_first(tmp_path):
 
 
 def test_lazy_predictions_can_be_labelled_too(tmp_path):
-    with running(tmp_path, options=Options(lazy=True)) as served:
+    with running(tmp_path, options=ServiceOptions(lazy=True)) as served:
         asked = served.post("/v1/predict", [{"features": {"a": i}} for i in range(3)]).json()
         told = [{"id": answer["id"], "label": "x"} for answer in asked]
         assert all(answer["learned"] for answer in served.post("/v1/label", told).json())
@@ -178,7 +178,7 @@ def test_lazy_predictions_can_be_labelled_too(tmp_path):
 
 def test_too_much_is_refused_before_memory_grows(tmp_path):
     limits = Limits(body=1000, rows=3, backlog=2)
-    with running(tmp_path, options=Options(limits=limits)) as served:
+    with running(tmp_path, options=ServiceOptions(limits=limits)) as served:
         row = {"features": {"a": 1}, "label": "x"}
         assert served.post("/v1/learn", [row] * 4).status_code == 413
         assert served.post("/v1/learn", {"features": {"a" * 150 + str(i): 1 for i in range(9)},
@@ -256,7 +256,7 @@ def arrow(table):
 
 def test_a_line_without_an_end_is_held_and_refused_like_a_body(tmp_path):
     limits = Limits(body=1000)
-    with running(tmp_path, options=Options(limits=limits)) as served:
+    with running(tmp_path, options=ServiceOptions(limits=limits)) as served:
         whole = [
             b'{"features": {"a": 1}, "label": "x"}\n{"fe',
             b'atures": {"a": 2}, ',
@@ -278,7 +278,7 @@ def test_a_key_does_not_go_with_a_stream(served):
 
 
 def test_an_arrow_stream_of_too_many_rows_is_refused_before_it_is_all_read(tmp_path):
-    with running(tmp_path, options=Options(limits=Limits(rows=3))) as served:
+    with running(tmp_path, options=ServiceOptions(limits=Limits(rows=3))) as served:
         table = pa.table({"a": [1.0] * 9, "label": ["x"] * 9})
         answer = served.web.post("/v1/learn", content=arrow(table), headers=ARROW)
         assert answer.status_code == 413

@@ -14,7 +14,7 @@ from riparian.forest import OnlineForestClassifier
 from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 from riparian.snapshot.errors import SnapshotError
 from riparian.sources.errors import BadData, BadUsage
-from riparian.table.columns import Columns
+from riparian.table.columns import ColumnPlan
 from riparian.table.saved import COLUMNS, columns_of
 
 LEARNING = "learning"  # what the extra part of a snapshot of a checkpoint holds besides COLUMNS
@@ -27,7 +27,7 @@ class ModelFile:
     path: str
     size: int  # of the file, in bytes
     forest: OnlineForestClassifier  # takes plain arrays
-    columns: Columns | None  # None if it was saved from Python
+    columns: ColumnPlan | None  # None if it was saved from Python
     learning: dict[str, Any] | None  # what only a checkpoint has
 
     @property
@@ -67,7 +67,7 @@ def load_model(path: Path, threads: int | None = None) -> ModelFile:
 
 
 def model_bytes(
-    forest: OnlineForestClassifier, columns: Columns, learning: dict[str, Any] | None = None
+    forest: OnlineForestClassifier, columns: ColumnPlan, learning: dict[str, Any] | None = None
 ) -> bytes:
     """The file of a model."""
     forest.model_.feature_names = columns.feature_names

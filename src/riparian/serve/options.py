@@ -22,7 +22,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Options:
+class ServiceOptions:
     """How a service keeps and forgets."""
 
     wait: float = 30 * DAY  # seconds that an id waits for its label, and a key is remembered

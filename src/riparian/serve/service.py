@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 from riparian.serve.door import AskRow, TeachRow, TellRow
 from riparian.serve.items import Ask, Bad, Features, Forecast, Item, Teach, Tell
-from riparian.serve.options import Options
+from riparian.serve.options import ServiceOptions
 from riparian.serve.refused import Refused
 from riparian.serve.state.backlog import Backlog
-from riparian.serve.state.folder import Folder
+from riparian.serve.state.folder import StateFolder
 from riparian.serve.state.ids import Answer, ask_answer
 from riparian.serve.state.learner import Learner
 from riparian.serve.state.model import Model
@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 
 class Service:
     def __init__(
-        self, folder: Folder, options: Options, clock: Callable[[], float] = time.time
+        self, folder: StateFolder, options: ServiceOptions, clock: Callable[[], float] = time.time
     ) -> None:
         self.folder, self.options, self.clock = folder, options, clock
         self.started = clock()

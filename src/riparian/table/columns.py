@@ -13,7 +13,7 @@ from riparian.table.target import Target
 Points = Any  # rows of float32: an array, or a CSR matrix; or `MixedRows`, with categories
 
 
-class Columns(ABC):
+class ColumnPlan(ABC):
     """What the columns of a stream mean to a forest."""
 
     target: Target | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from riparian.sources.libsvm import LABEL
-from riparian.table.columns import Columns
+from riparian.table.columns import ColumnPlan
 from riparian.table.encoders import Encoder, from_state
 from riparian.table.sparse import SparseColumns
 from riparian.table.table import TableColumns
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COLUMNS = "columns"  # what the extra part of a snapshot says about them
 
 
-def columns_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> Columns | None:
+def columns_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> ColumnPlan | None:
     """What a file says about them; None if it was saved from Python."""
     if extra is None or COLUMNS not in extra:
         return None
@@ -35,7 +35,7 @@ def columns_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> 
     return columns
 
 
-def columns_from_state(state: Any) -> Columns:
+def columns_from_state(state: Any) -> ColumnPlan:
     """The columns that a model file describes; a ValueError if there can be none like that."""
     match state:
         case {"kind": "table", "target": [str(column), str(family)], "columns": list(columns)}:

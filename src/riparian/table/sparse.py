@@ -11,11 +11,11 @@ from scipy import sparse
 from riparian.sources.errors import BadData, shown
 from riparian.sources.libsvm import INDEX, VALUE, LibsvmSource
 from riparian.sources.source import Batch, Kind, Source
-from riparian.table.columns import Columns
+from riparian.table.columns import ColumnPlan
 from riparian.table.target import Target
 
 
-class SparseColumns(Columns):
+class SparseColumns(ColumnPlan):
     """Features by their numbers; those that a row leaves out are zero."""
 
     def __init__(self, target: Target, width: int, zero_based: bool, strict: bool = True) -> None:

@@ -14,14 +14,14 @@ from riparian.sources.csv import CsvSource, no_header
 from riparian.sources.errors import BadData, BadUsage, names, shown
 from riparian.sources.libsvm import LibsvmSource
 from riparian.sources.source import Batch, Kind, Source
-from riparian.table.columns import Columns
+from riparian.table.columns import ColumnPlan
 from riparian.table.deciding import otherwise, what_to_do
 from riparian.table.encoders import Category, Encoder, Number, Unreadable, without
 from riparian.table.target import Target
 from riparian.table.times import Moment
 
 
-class TableColumns(Columns):
+class TableColumns(ColumnPlan):
     """Columns by their names, each with its encoder."""
 
     def __init__(

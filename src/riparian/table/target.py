@@ -21,6 +21,9 @@ Family = Literal["str", "int", "bool", "float"]  # of labels; the last comes fro
 
 FAMILIES: tuple[str, ...] = get_args(Family)
 
+# By the kind of the array of classes.
+OF_CLASSES: dict[str, Family] = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}
+
 LEAST_SORTED_ROWS = 100  # fewer can come so by chance
 
 
@@ -48,6 +51,15 @@ class Target:
                 column=column,
             )
         return cls(column, "int")
+
+    @classmethod
+    def of_classes(cls, column: str, classes: NDArray[Any]) -> Target:
+        """The target of a model that has these classes; a ValueError if no file can have such labels."""
+        texts = classes.dtype.kind == "O" and isinstance(classes[0], str)
+        kind = "U" if texts else classes.dtype.kind
+        if kind not in OF_CLASSES:
+            raise ValueError(f"labels of type {classes.dtype} cannot be read from files")
+        return cls(column, OF_CLASSES[kind])
 
     def kind(self, natural: pa.DataType) -> Kind:
         """What to read the column as."""

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from riparian.cli.errors import reported, say
-from riparian.cli.features.pair import check_pair, numbers_of
-from riparian.cli.option_groups.matching import MatchingOptions
-from riparian.cli.option_groups.reading import ReadingOptions
-from riparian.cli.option_groups.shared import AsJson, Html, ModelFile, Pair, Sources
+from riparian.cli.option_groups.reading import MatchingOptions, ReadingOptions
+from riparian.cli.option_groups.shared import (
+    AsJson,
+    Html,
+    ModelFile,
+    Pair,
+    Sources,
+    check_pair,
+    numbers_of,
+)
 from riparian.cli.option_groups.spread import spread
 from riparian.cli.output.files import check_can_write
 from riparian.cli.output.tables import class_table, confusion_table, grid, score, show, two_columns

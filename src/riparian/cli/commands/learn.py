@@ -7,15 +7,11 @@ import json
 import typer
 
 from riparian.cli.errors import reported
-from riparian.cli.features.pair import check_pair
-from riparian.cli.option_groups.columns import ColumnOptions
 from riparian.cli.option_groups.forest import ForestOptions
-from riparian.cli.option_groups.reading import ReadingOptions
-from riparian.cli.option_groups.saving import SavingOptions
-from riparian.cli.option_groups.shared import AsJson, Html, Pair, Quiet, Sources
+from riparian.cli.option_groups.learning import RayOptions, SavingOptions, StreamOptions
+from riparian.cli.option_groups.reading import ColumnOptions, ReadingOptions
+from riparian.cli.option_groups.shared import AsJson, Html, Pair, Quiet, Sources, check_pair
 from riparian.cli.option_groups.spread import spread
-from riparian.cli.option_groups.spreading import SpreadingOptions
-from riparian.cli.option_groups.stream import StreamOptions
 from riparian.cli.output.files import check_apart, check_can_write
 from riparian.sources.errors import BadUsage, CommandError
 
@@ -32,7 +28,7 @@ def learn(
     going: StreamOptions,
     reading: ReadingOptions,
     options: ForestOptions,
-    spreading: SpreadingOptions,
+    spreading: RayOptions,
     html: Html = None,
     pair: Pair = None,
     quiet: Quiet = False,
@@ -66,9 +62,8 @@ def learn(
 
     from riparian.cli.features.choosing import choose_columns, kinds_of
     from riparian.cli.learning.checkpoint import Checkpoint, Every, Progress, plan
-    from riparian.cli.learning.learner import Learner
-    from riparian.cli.learning.new_forest import new_forest
     from riparian.cli.learning.on_ray import gathered, place_of
+    from riparian.cli.learning.run import Run, new_forest
     from riparian.cli.model_file import model_bytes
     from riparian.cli.output import summary
     from riparian.cli.output.columns import show_decisions
@@ -98,20 +93,20 @@ def learn(
         kinds = kinds_of(chosen)
         stream.check(kinds)
         with place_of(spreading, checkpoint) as place:
-            learner = Learner(place(forest), chosen, stream, going.course(), progress, kinds, pair)
-            learner.run(checkpoint, display(quiet))
-            forest = learner.forest = gathered(learner.forest)
+            run = Run(place(forest), chosen, stream, going.course(), progress, kinds, pair)
+            run.run(checkpoint, display(quiet))
+            forest = run.forest = gathered(run.forest)
 
     data = model_bytes(forest, chosen)
     checkpoint.write_model(model, data)
-    facts = summary.facts(learner, model, len(data))
+    facts = summary.facts(run, model, len(data))
     if html is not None:
         try:
-            summary.write_report(html, learner, facts)
+            summary.write_report(html, run, facts)
         except OSError as error:
             why = f"{html}: could not write the report: {error.strerror}"
             raise CommandError(f"{why}\nThe model {model} is written.") from None
     if as_json:
-        print(json.dumps(summary.to_dict(learner, model, len(data), html)))
+        print(json.dumps(summary.to_dict(run, model, len(data), html)))
     else:
-        summary.show_all(learner, facts, html)
+        summary.show_all(run, facts, html)

@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from riparian.cli.errors import reported, say
-from riparian.cli.option_groups.matching import MatchingOptions
-from riparian.cli.option_groups.reading import ReadingOptions
+from riparian.cli.option_groups.reading import MatchingOptions, ReadingOptions
 from riparian.cli.option_groups.shared import AsJson, ModelFile, Sources
 from riparian.cli.option_groups.spread import spread
 from riparian.cli.output.files import check_can_write

@@ -17,8 +17,8 @@ from riparian.sources.errors import BadData, BadUsage
 
 if TYPE_CHECKING:
     from riparian.serve.http.guard import Tokens
-    from riparian.serve.options import Options
-    from riparian.serve.state.folder import Folder
+    from riparian.serve.options import ServiceOptions
+    from riparian.serve.state.folder import StateFolder
 
 LOCAL = {"127.0.0.1", "localhost", "::1"}
 READ, WRITE = "RIPARIAN_READ_TOKEN", "RIPARIAN_WRITE_TOKEN"
@@ -215,8 +215,8 @@ def _token(file: Path | None, flag: str, variable: str) -> str | None:
     return text.strip()
 
 
-def _options(keeping: KeepingOptions, network: NetworkOptions, forest: Any) -> Options:
-    from riparian.serve.options import DAY, Limits, Options
+def _options(keeping: KeepingOptions, network: NetworkOptions, forest: Any) -> ServiceOptions:
+    from riparian.serve.options import DAY, Limits, ServiceOptions
 
     if keeping.predictions not in ("durable", "lazy"):
         raise BadUsage(f"--predictions must be durable or lazy, got {keeping.predictions!r}")
@@ -226,7 +226,7 @@ def _options(keeping: KeepingOptions, network: NetworkOptions, forest: Any) -> O
         if not 0 < value < 1e12:
             raise BadUsage(f"{option} must be above 0, got {value}")
     body = network.max_body * 2**20
-    return Options(
+    return ServiceOptions(
         wait=keeping.wait * DAY,
         pending=keeping.pending,
         lazy=keeping.predictions == "lazy",
@@ -266,10 +266,9 @@ def _opened(
     new: bool,
     classes: list[Any] | None,
     forest: ForestOptions,
-    options: Options,
-) -> Folder:
-    from riparian.serve.state.folder import BadState, Folder, origin_of
-    from riparian.serve.state.lock import Locked
+    options: ServiceOptions,
+) -> StateFolder:
+    from riparian.serve.state.folder import BadState, Locked, StateFolder, origin_of
 
     begun = (path / "model.riparian").exists()
     if model is None and not new and not begun:
@@ -284,7 +283,7 @@ def _opened(
 
     first = None if begun else beginning()  # before there is a folder: it may be refused
     try:
-        folder = Folder.open(path, lambda: first or beginning(), origin, options)
+        folder = StateFolder.open(path, lambda: first or beginning(), origin, options)
     except (BadState, Locked) as error:
         raise BadUsage(str(error)) from None
     if new:
@@ -307,13 +306,13 @@ def _content(model: Path) -> bytes:
         raise BadUsage(f"{model}: {error.strerror}") from None
 
 
-def _nothing_yet(classes: list[Any] | None, forest: ForestOptions, options: Options) -> Any:
+def _nothing_yet(classes: list[Any] | None, forest: ForestOptions, options: ServiceOptions) -> Any:
     from riparian.serve.state.model import Model
 
     return Model.new(_new_forest(forest), classes, options.limits)
 
 
-def _model_in(file: Path, data: bytes, options: Options) -> Any:
+def _model_in(file: Path, data: bytes, options: ServiceOptions) -> Any:
     from riparian.forest import OnlineForestClassifier
     from riparian.loading import from_bytes_with_extra
     from riparian.serve.state.model import Model
@@ -334,13 +333,11 @@ def _model_in(file: Path, data: bytes, options: Options) -> Any:
 def _new_forest(forest: ForestOptions) -> Any:
     import numpy as np
 
-    from riparian.cli.learning.new_forest import start
-
-    start(forest.estimator(None), np.empty((0, 1), np.float32))
+    forest.started(None, np.empty((0, 1), np.float32))  # so that the parameters are checked
     return forest.estimator(None)
 
 
-def _check_same(folder: Folder, classes: list[Any] | None, forest: ForestOptions) -> None:
+def _check_same(folder: StateFolder, classes: list[Any] | None, forest: ForestOptions) -> None:
     """A folder goes on with what it has; options that say something else are a mistake."""
     asked, found = forest.estimator(None), folder.model.forest
     if type(asked) is not type(found):

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 
-from riparian.cli.option_groups.columns import ColumnOptions
+from riparian.cli.option_groups.reading import ColumnOptions
 from riparian.sources.errors import BadData, BadUsage, names
 from riparian.sources.libsvm import LABEL, LibsvmSource
 from riparian.sources.opening import open_source
 from riparian.sources.source import Kind, Source
 from riparian.sources.stream import Stream
-from riparian.table.columns import Columns
+from riparian.table.columns import ColumnPlan
 from riparian.table.deciding import Decision, Wishes, decide, first_kind, otherwise
 from riparian.table.sparse import SparseColumns
 from riparian.table.table import TableColumns, check_there
@@ -23,7 +23,7 @@ from riparian.table.target import Target
 class Chosen:
     """What the columns of a stream mean, and how each was decided."""
 
-    columns: Columns
+    columns: ColumnPlan
     decisions: Mapping[str, Decision]
     warnings: Sequence[str] = ()  # of the rows and their labels
 
@@ -144,7 +144,7 @@ def _width(stream: Stream, zero_based: bool) -> int:
     return width
 
 
-def kinds_of(columns: Columns) -> Callable[[Source], dict[str, Kind]]:
+def kinds_of(columns: ColumnPlan) -> Callable[[Source], dict[str, Kind]]:
     """What to read of each file of a stream: all must have the columns of the first."""
 
     def kinds(source: Source) -> dict[str, Kind]:

@@ -6,18 +6,16 @@ from dataclasses import dataclass, field
 
 from riparian.cli.errors import say
 from riparian.cli.model_file import ModelFile
-from riparian.cli.option_groups.matching import MatchingOptions
+from riparian.cli.option_groups.reading import MatchingOptions
 from riparian.engine.categories import Table
 from riparian.sources.errors import BadData, BadUsage, names
 from riparian.sources.libsvm import LABEL, LibsvmSource
 from riparian.sources.source import Kind, Source
-from riparian.table.columns import Columns
+from riparian.table.columns import ColumnPlan
 from riparian.table.encoders import Category, Encoder, Number
 from riparian.table.sparse import SparseColumns
 from riparian.table.table import TableColumns
-from riparian.table.target import Family, Target
-
-FAMILIES: dict[str, Family] = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}
+from riparian.table.target import Target
 
 
 @dataclass
@@ -28,7 +26,7 @@ class Matched:
     options: MatchingOptions
     target: str | None = None  # as the user names it
     with_target: bool = False  # whether it is needed
-    columns: Columns | None = None  # of the file that is being read
+    columns: ColumnPlan | None = None  # of the file that is being read
     unknown: list[str] = field(default_factory=list)  # columns that the model does not know
     absent: list[str] = field(default_factory=list)  # columns that a file does not have
 
@@ -56,7 +54,7 @@ class Matched:
 
     # -- what the columns of a file mean to the model ---------------------------------------------
 
-    def _columns(self, source: Source) -> Columns:
+    def _columns(self, source: Source) -> ColumnPlan:
         if isinstance(source, LibsvmSource):
             return self._sparse_columns(source)
         target = self._target()
@@ -83,14 +81,10 @@ class Matched:
         column = self.target or (None if known is None else known.column)
         if column is None:
             return None
-        classes = self.model.forest.classes_
-        texts = classes.dtype.kind == "O" and isinstance(classes[0], str)
-        kind = "U" if texts else classes.dtype.kind
-        if kind not in FAMILIES:
-            raise BadUsage(
-                f"{self.model.path}: labels of type {classes.dtype} cannot be read from files"
-            )
-        return Target(column, FAMILIES[kind])
+        try:
+            return Target.of_classes(column, self.model.forest.classes_)
+        except ValueError as error:
+            raise BadUsage(f"{self.model.path}: {error}") from None
 
     def _by_place(self, source: Source, target: Target | None) -> list[str]:
         """A model without names takes the columns in their order."""

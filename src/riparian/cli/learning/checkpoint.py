@@ -20,7 +20,7 @@ from riparian.explain import RowSample, SurestMistakes
 from riparian.forest import OnlineForestClassifier
 from riparian.sources.errors import BadData, BadUsage, CommandError
 from riparian.sources.stream import Position, Stream
-from riparian.table.columns import Columns
+from riparian.table.columns import ColumnPlan
 from riparian.tools.files import remove_leftovers
 
 GONE = ("--hash-buckets",)  # options of 0.2, which change nothing without --encode
@@ -108,7 +108,9 @@ class Checkpoint:
         assert self.every.seconds is not None
         return time.monotonic() - self._last_time >= self.every.seconds
 
-    def write(self, forest: OnlineForestClassifier, columns: Columns, progress: Progress) -> None:
+    def write(
+        self, forest: OnlineForestClassifier, columns: ColumnPlan, progress: Progress
+    ) -> None:
         learning = {"plan": self.plan, **progress.state()}
         try:
             write_file(self.path, model_bytes(forest, columns, learning), "checkpoint")
@@ -137,7 +139,7 @@ class Checkpoint:
             "make room, then continue with --resume."
         )
 
-    def resume(self) -> tuple[OnlineForestClassifier, Columns, Progress]:
+    def resume(self) -> tuple[OnlineForestClassifier, ColumnPlan, Progress]:
         """The content of the file, if it belongs to the same run."""
         if not self.path.exists():
             raise BadUsage(f"--resume: there is no checkpoint {self.path}")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from riparian.cli.learning.checkpoint import Checkpoint
-from riparian.cli.option_groups.spreading import SpreadingOptions
+from riparian.cli.option_groups.learning import RayOptions
 from riparian.forest import OnlineForestClassifier
 from riparian.sources.errors import BadUsage, CommandError
 
@@ -18,7 +18,7 @@ SHARD_CHECKPOINT_ROWS = 100_000
 
 
 @contextmanager
-def place_of(options: SpreadingOptions, checkpoint: Checkpoint) -> Iterator[Place]:
+def place_of(options: RayOptions, checkpoint: Checkpoint) -> Iterator[Place]:
     """Puts a forest where it is to learn, and ends what was started for that."""
     if options.ray is None:
         for name in ("shards", "shard_checkpoints"):
@@ -58,7 +58,7 @@ def _joined(address: str) -> tuple[Any, Any]:
     return ray, errors
 
 
-def _spread(forest: OnlineForestClassifier, options: SpreadingOptions) -> Any:
+def _spread(forest: OnlineForestClassifier, options: RayOptions) -> Any:
     from riparian.ray import RayForestClassifier
 
     return RayForestClassifier.from_forest(

@@ -258,6 +258,16 @@ class ForestOptions(_Options):
         forest = AdaptiveForestClassifier if self.adaptive else OnlineForestClassifier
         return forest(**self._parameters(target), **more)
 
+    def started(self, target: Target | None, no_points: Any, **more: Any) -> Any:
+        """The same forest after it has learned no point: a parameter that it refuses is bad usage."""
+        import numpy as np
+
+        forest = self.estimator(target, **more)
+        try:
+            return forest.partial_fit(no_points, np.empty(0, np.int64))
+        except (TypeError, ValueError) as error:
+            raise BadUsage(in_options(str(error))) from None
+
     def _parameters(self, target: Target | None) -> dict[str, Any]:
         adaptive = {
             name: parameter

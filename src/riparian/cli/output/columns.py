@@ -5,7 +5,7 @@ from __future__ import annotations
 from riparian.cli.errors import say
 from riparian.cli.features.choosing import Chosen
 from riparian.forest import OnlineForestClassifier
-from riparian.table.columns import Columns
+from riparian.table.columns import ColumnPlan
 from riparian.table.encoders import Number
 from riparian.table.sparse import SparseColumns
 from riparian.table.table import TableColumns
@@ -33,12 +33,12 @@ def show_decisions(chosen: Chosen, file: str, *, quiet: bool) -> None:
         say(f"warning: {warning}")
 
 
-def columns_in_words(columns: Columns | None, forest: OnlineForestClassifier) -> dict[str, str]:
+def columns_in_words(columns: ColumnPlan | None, forest: OnlineForestClassifier) -> dict[str, str]:
     """What each column is to a forest that has learned."""
     return _in_words(columns, _categories(columns, forest))
 
 
-def _in_words(columns: Columns | None, about: dict[str, str]) -> dict[str, str]:
+def _in_words(columns: ColumnPlan | None, about: dict[str, str]) -> dict[str, str]:
     """What each column is; a table of many numbers has one line for those that are left."""
     if isinstance(columns, SparseColumns):
         return {"*": f"LIBSVM: {columns.width:,} numbers, zero where a row leaves them out"}
@@ -58,7 +58,7 @@ def _in_words(columns: Columns | None, about: dict[str, str]) -> dict[str, str]:
     return lines | dict.fromkeys(columns.ignored, "left out")
 
 
-def _categories(columns: Columns | None, forest: OnlineForestClassifier) -> dict[str, str]:
+def _categories(columns: ColumnPlan | None, forest: OnlineForestClassifier) -> dict[str, str]:
     """How many values the forest knows of each categorical column."""
     tables = forest.model_.categories
     names = columns.feature_names if isinstance(columns, TableColumns) else []

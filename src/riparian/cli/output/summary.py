@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from riparian.cli.features.pair import numbers_of
-from riparian.cli.learning.learner import Learner
+from riparian.cli.learning.run import Run
+from riparian.cli.option_groups.shared import numbers_of
 from riparian.cli.output.columns import columns_in_words
 from riparian.cli.output.tables import confusion_table, score, show, two_columns
 from riparian.model.budget import budget_in_words
@@ -16,24 +16,24 @@ from riparian.model.replacements import replacements_in_words, replacements_of
 from riparian.tools import text
 
 
-def facts(learner: Learner, model: Path, size: int) -> dict[str, str]:
+def facts(run: Run, model: Path, size: int) -> dict[str, str]:
     """The run in a few words."""
-    progress, stats = learner.progress, learner.forest.stats()
+    progress, stats = run.progress, run.forest.stats()
     rate = progress.learned / max(progress.seconds, 1e-9)
     summary = {
         "model": f"{model} ({text.size(size)})",
         "learned": f"{progress.learned:,} rows in {text.duration(progress.seconds)} "
         f"({rate:,.0f} rows/s)",
-        "classes": f"{len(learner.forest.classes_)}",
-        "features": f"{learner.columns.n_features:,}",
-        "forest": f"{learner.forest.n_estimators} trees, {stats['leaves']:,} leaves, "
+        "classes": f"{len(run.forest.classes_)}",
+        "features": f"{run.columns.n_features:,}",
+        "forest": f"{run.forest.n_estimators} trees, {stats['leaves']:,} leaves, "
         f"{stats['active']:,} active, depth {stats['depth']}, "
-        f"{text.size(learner.forest.memory()['total'])}",
+        f"{text.size(run.forest.memory()['total'])}",
     }
     budget = budget_in_words(stats)
     if budget is not None:
         summary["budget"] = budget
-    replaced = replacements_of(learner.forest)
+    replaced = replacements_of(run.forest)
     if replaced is not None:
         summary["replaced"] = replacements_in_words(replaced, stats["points"])
     if progress.test is not None and progress.test.scores.rows:
@@ -49,19 +49,19 @@ def facts(learner: Learner, model: Path, size: int) -> dict[str, str]:
     return summary
 
 
-def show_all(learner: Learner, facts: dict[str, str], html: Path | None) -> None:
+def show_all(run: Run, facts: dict[str, str], html: Path | None) -> None:
     """For a person."""
     show(two_columns(facts))
-    test = learner.progress.test
+    test = run.progress.test
     if test is not None and test.scores.rows:
         show(confusion_table(test.scores))
     if html is not None:
         show(f"report: {html}")
 
 
-def to_dict(learner: Learner, model: Path, size: int, html: Path | None) -> dict[str, Any]:
+def to_dict(run: Run, model: Path, size: int, html: Path | None) -> dict[str, Any]:
     """For JSON."""
-    progress, stats = learner.progress, learner.forest.stats()
+    progress, stats = run.progress, run.forest.stats()
     del stats["trees"]
     test = progress.test
     return {
@@ -69,15 +69,15 @@ def to_dict(learner: Learner, model: Path, size: int, html: Path | None) -> dict
         "model_bytes": size,
         "html": None if html is None else str(html),
         "rows": progress.learned,
-        "passes": learner.course.passes,
+        "passes": run.course.passes,
         "seconds": progress.seconds,
-        "classes": learner.forest.classes_.tolist(),
-        "features": learner.columns.n_features,
-        "columns": columns_in_words(learner.columns, learner.forest),
+        "classes": run.forest.classes_.tolist(),
+        "features": run.columns.n_features,
+        "columns": columns_in_words(run.columns, run.forest),
         "prequential": None if test is None else test.to_dict(),
         "curve": None if test is None else [_without_nan(asdict(point)) for point in test.curve],
-        "forest": {**stats, "memory": learner.forest.memory()},
-        "replacements": replacements_of(learner.forest),
+        "forest": {**stats, "memory": run.forest.memory()},
+        "replacements": replacements_of(run.forest),
     }
 
 
@@ -86,19 +86,19 @@ def _without_nan(values: dict[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
-def write_report(path: Path, learner: Learner, facts: dict[str, str]) -> None:
+def write_report(path: Path, run: Run, facts: dict[str, str]) -> None:
     """As a page with charts."""
     from riparian.explain.sample import kept_sample
     from riparian.report import Report
 
-    kept, _ = kept_sample(learner.forest)
-    test, target = learner.progress.test, learner.columns.target
-    learner.forest.model_.feature_names = learner.columns.feature_names
+    kept, _ = kept_sample(run.forest)
+    test, target = run.progress.test, run.columns.target
+    run.forest.model_.feature_names = run.columns.feature_names
     Report(
         title=f"{path.stem}: a stream learned",
-        forest=learner.forest,
+        forest=run.forest,
         facts={
-            "sources": ", ".join(learner.stream.paths),
+            "sources": ", ".join(run.stream.paths),
             "target": "-" if target is None else target.column,
             **{
                 name: facts[name]
@@ -106,10 +106,10 @@ def write_report(path: Path, learner: Learner, facts: dict[str, str]) -> None:
                 if name in facts
             },
         },
-        columns=columns_in_words(learner.columns, learner.forest),
+        columns=columns_in_words(run.columns, run.forest),
         curve=None if test is None else test.curve,
         scores=None if test is None else test.scores,
-        mistakes=learner.progress.mistakes.mistakes,
-        sample=kept if len(kept) else learner.progress.sample.rows,
-        pair=None if learner.pair is None else numbers_of(learner.pair, learner.columns),
+        mistakes=run.progress.mistakes.mistakes,
+        sample=kept if len(kept) else run.progress.sample.rows,
+        pair=None if run.pair is None else numbers_of(run.pair, run.columns),
     ).write(path)

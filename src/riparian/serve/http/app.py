@@ -15,8 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from riparian.serve.http.answers import json_answer, refusal
-from riparian.serve.http.body import Bodies
+from riparian.serve.http.body import Bodies, json_answer, refusal
 from riparian.serve.http.guard import Guard, Tokens
 from riparian.serve.http.live import Live
 from riparian.serve.http.metrics import Metrics

@@ -1,11 +1,14 @@
-"""Bodies of requests, within their limits: one by one, and all that are being read."""
+"""Bodies of requests, within their limits: one by one, and all that are being read; and of answers."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
+import orjson
 from starlette.requests import Request
+from starlette.responses import Response
 
 from riparian.serve.options import Limits
 from riparian.serve.refused import Overloaded, Refused
@@ -68,3 +71,20 @@ class Bodies:
         return Refused(
             413, f"a body may have {self.limits.body} bytes; send several, or JSON lines"
         )
+
+
+# -- answers -----------------------------------------------------------------------------------------
+
+
+JSON = "application/json"
+RETRY_AFTER = {"Retry-After": "1"}
+
+
+def json_answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    body = orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
+    return Response(body, status, headers, media_type=JSON)
+
+
+def refusal(refused: Refused) -> Response:
+    headers = RETRY_AFTER if refused.status == 503 else None
+    return json_answer(refused.answer(), refused.status, headers)

@@ -15,7 +15,7 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from riparian.serve.http.answers import json_answer, refusal
+from riparian.serve.http.body import json_answer, refusal
 from riparian.serve.refused import Overloaded
 
 MOST_REQUESTS = 1000  # that are answered at the same time

@@ -18,7 +18,7 @@ from riparian.adaptive import AdaptiveForestClassifier
 from riparian.evaluation import or_none
 from riparian.model.replacements import Replacement, replacements_of
 from riparian.report.figure import LONGEST_NAME, text
-from riparian.serve.http.answers import json_answer
+from riparian.serve.http.body import json_answer
 from riparian.serve.http.live_page import live_page
 from riparian.serve.http.metrics import Metrics
 from riparian.serve.refused import Overloaded

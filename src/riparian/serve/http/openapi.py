@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from starlette.responses import HTMLResponse, Response
 
-from riparian.serve.http.answers import json_answer
+from riparian.serve.http.body import json_answer
 
 ID = {"type": "string", "minLength": 1, "maxLength": 200}
 LABEL = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 200},

@@ -15,8 +15,7 @@ from riparian.evaluation import or_none
 from riparian.serve import door
 from riparian.serve.door import parsed, rows_of
 from riparian.serve.http import arrow, bulk
-from riparian.serve.http.answers import json_answer
-from riparian.serve.http.body import Bodies
+from riparian.serve.http.body import Bodies, json_answer
 from riparian.serve.http.guard import content_type
 from riparian.serve.items import Bad
 from riparian.serve.refused import Refused

@@ -15,8 +15,7 @@ from starlette.responses import Response
 
 from riparian.serve import door
 from riparian.serve.door import AskRow
-from riparian.serve.http.answers import json_answer
-from riparian.serve.http.body import Bodies
+from riparian.serve.http.body import Bodies, json_answer
 from riparian.serve.items import Features, Label
 from riparian.serve.refused import Refused
 from riparian.serve.service import Service

@@ -10,6 +10,5 @@ ids.py        what becomes of an id: asked, told, taught; once
 writer.py     one thread that stores, many requests per fsync
 learner.py    one thread that learns what is stored, in its order, and takes snapshots
 backlog.py    how much is accepted and not yet done
-lock.py       one process per folder
-folder.py     the folder: snapshot + log = model
+folder.py     the folder: snapshot + log = model; one process has it
 """

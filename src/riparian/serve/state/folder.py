@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import sqlite3
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from riparian.serve.options import Options
-from riparian.serve.state.lock import locked
+from riparian.serve.options import ServiceOptions
 from riparian.serve.state.log import Log
 from riparian.serve.state.model import Model
 from riparian.serve.state.scores import LogScores
@@ -31,7 +32,7 @@ class BadState(Exception):
 
 
 @dataclass
-class Folder:
+class StateFolder:
     """An open folder, and what came back from it."""
 
     path: Path
@@ -43,7 +44,9 @@ class Folder:
     _lock: IO[str]
 
     @classmethod
-    def open(cls, path: Path, start: Callable[[], Model], origin: str, options: Options) -> Folder:
+    def open(
+        cls, path: Path, start: Callable[[], Model], origin: str, options: ServiceOptions
+    ) -> StateFolder:
         """Go on with what is there, or else with what `start` makes.
 
         `origin` says where that would come from; a folder that began elsewhere is refused.
@@ -107,7 +110,7 @@ def _begin(path: Path, log: Log, model: Model, origin: str) -> None:
     write_whole(path / MODEL, snapshot_bytes(model, LogScores(), 0))
 
 
-def _recovered(path: Path, log: Log, lock: IO[str], options: Options) -> Folder:
+def _recovered(path: Path, log: Log, lock: IO[str], options: ServiceOptions) -> StateFolder:
     try:
         model, own = Model.from_bytes((path / MODEL).read_bytes(), options.limits)
     except ValueError as error:
@@ -122,7 +125,7 @@ def _recovered(path: Path, log: Log, lock: IO[str], options: Options) -> Folder:
     position = _replay(log, model, scores, saved)
     if not options.keep_log:
         _trim(log, saved)
-    return Folder(path, log, model, scores, position, saved, lock)
+    return StateFolder(path, log, model, scores, position, saved, lock)
 
 
 def _replay(log: Log, model: Model, scores: LogScores, position: int) -> int:
@@ -139,3 +142,37 @@ def _trim(log: Log, saved: int) -> None:
     with contextlib.suppress(sqlite3.Error), log.transaction():
         while log.trim(saved, REPLAYED):
             pass
+
+
+# -- one process per folder --------------------------------------------------------------------------
+
+
+class Locked(Exception):
+    """Another process has the folder."""
+
+
+def locked(folder: Path) -> IO[str]:
+    """A file that is locked until it is closed, or the process ends, however it does."""
+    file = open(folder / "lock", "a+", encoding="ascii")  # noqa: SIM115, it is the lock
+    try:
+        _lock(file)
+    except OSError:
+        file.seek(0)
+        owner = file.read().strip() or "unknown"
+        file.close()
+        raise Locked(f"{folder} is in use by another process ({owner})") from None
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def _lock(file: IO[str]) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from riparian.serve.items import Item, Lesson
-from riparian.serve.options import Options
+from riparian.serve.options import ServiceOptions
 from riparian.serve.refused import Overloaded, Refused
 from riparian.serve.state.backlog import Backlog
 from riparian.serve.state.catalogue import Catalogue
@@ -53,7 +53,7 @@ class Writer:
         self,
         log: Log,
         catalogue: Catalogue,
-        options: Options,
+        options: ServiceOptions,
         backlog: Backlog,
         learn: Callable[[list[tuple[int, Lesson]]], None],
         tell_all: Callable[[list[Callable[[], None]]], None],

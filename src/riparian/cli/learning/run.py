@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import Any
 
-from riparian.cli.errors import Interrupted
-from riparian.cli.features.pair import numbers_of
+from riparian.cli.errors import Interrupted, say
 from riparian.cli.learning.blocks import Piece, rechunk, shuffled_windows
 from riparian.cli.learning.checkpoint import Checkpoint, Progress
-from riparian.cli.learning.course import Course
 from riparian.cli.learning.interrupt import Interrupts, Stop
 from riparian.cli.learning.on_ray import progress_of_shards
 from riparian.cli.learning.read_ahead import Ahead
+from riparian.cli.option_groups.forest import ForestOptions
+from riparian.cli.option_groups.learning import Course, StreamOptions
+from riparian.cli.option_groups.shared import numbers_of
 from riparian.cli.output.display import Display, Status
 from riparian.evaluation import Prequential
 from riparian.explain.sample import coded_rows
 from riparian.forest import OnlineForestClassifier
 from riparian.model.budget import budget_in_words
+from riparian.parameters.schedules import ConsistencyWarning
 from riparian.sources.errors import BadData
 from riparian.sources.source import Batch, Kind, Source
 from riparian.sources.stream import Stream
-from riparian.table.columns import Columns
+from riparian.table.columns import ColumnPlan
 
 
-class Learner:
+class Run:
     """A forest, the stream that it learns, and how far it has got."""
 
     def __init__(
         self,
         forest: OnlineForestClassifier,
-        columns: Columns,
+        columns: ColumnPlan,
         stream: Stream,
         course: Course,
         progress: Progress,
@@ -228,3 +231,23 @@ class Learner:
         if checkpoint.saved_row is None:
             return f"{learned}."
         return f"{learned}, but {checkpoint.path} holds the first {checkpoint.saved_row:,}."
+
+
+def new_forest(
+    options: ForestOptions, stream: StreamOptions, columns: ColumnPlan, max_categories: int | None
+) -> OnlineForestClassifier:
+    """A forest with these options, which has learned no point."""
+    assert columns.target is not None
+    more: dict[str, Any] = {"passes": stream.passes, "shuffle": stream.shuffle_window > 0}
+    if columns.categorical:
+        more["categorical_features"] = columns.categorical
+        if max_categories is not None:
+            more["max_categories"] = max_categories
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConsistencyWarning)
+        forest: OnlineForestClassifier = options.started(
+            columns.target, columns.no_points(), **more
+        )
+    for warning in caught:
+        say(f"note: {warning.message}")
+    return forest
