@@ -19,7 +19,6 @@ from riparian.inspection import (
     tree_view,
 )
 from riparian.inspection.cut import Cut, cells
-from riparian.inspection.view import category_tables
 from riparian.reference import differs, goes_right
 
 pytestmark = pytest.mark.engine
@@ -95,7 +94,7 @@ def test_categories_that_found_no_room_are_shown_as_others():
 
 def test_a_plane_is_cut_at_a_category(forest):
     view = tree_view(forest, 0)
-    table = category_tables(forest)[1]
+    table = forest.model_.categories[1]
     extent = (-3.0, 3.0, -3.0, 3.0)
     rng = np.random.default_rng(0)
     for city in CITIES:
@@ -121,7 +120,7 @@ def of_many():
 def test_a_half_is_shown_as_the_categories_that_are_in_it(of_many):
     n_halves = 0
     for tree in range(4):
-        view, table = tree_view(of_many, tree), category_tables(of_many)[0]
+        view, table = tree_view(of_many, tree), of_many.model_.categories[0]
         halves = np.flatnonzero(view.categorical & (view.threshold < 0)).tolist()
         text, dot = export_text(of_many, tree, max_depth=None), export_graphviz(of_many, tree)
         for node in halves:
@@ -154,7 +153,7 @@ def test_a_plane_is_cut_where_a_half_says_so():
                       "b": rng.normal(size=900)})  # fmt: skip
     y = (np.arange(900) % 80 * 7 % 10 < 5) ^ (X["a"] > 0)
     forest = OnlineForestClassifier(1, random_state=0).partial_fit(X, y)
-    view, table = tree_view(forest, 0), category_tables(forest)[1]
+    view, table = tree_view(forest, 0), forest.model_.categories[1]
     assert (view.threshold[view.categorical] < 0).any()
     for town in (*table.values[:40:5], None):
         code = np.nan if town is None else table.code(town)
@@ -180,7 +179,7 @@ def test_what_is_fixed_is_a_category_or_the_usual_one(forest):
 def test_what_if_tries_the_most_frequent_categories(forest):
     X = frame()
     found = dependence.partial_dependence(forest, X, 1, points=3)
-    table = category_tables(forest)[1]
+    table = forest.model_.categories[1]
     usual = X["city"].value_counts().index[:3].tolist()
     assert {table.values[int(code)] for code in found.values} <= {*CITIES}
     assert table.values[int(found.values[0])] == usual[0] and len(found.values) == 3
