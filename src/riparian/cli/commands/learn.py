@@ -25,7 +25,7 @@ def learn(
     sources: Sources,
     saving: SavingOptions,
     columns: ColumnOptions,
-    going: StreamOptions,
+    stream_options: StreamOptions,
     reading: ReadingOptions,
     options: ForestOptions,
     spreading: RayOptions,
@@ -52,7 +52,7 @@ def learn(
     zcat log.csv.gz | riparian learn - --format csv -t failed -m log.riparian
     ```
     """
-    going.check()
+    stream_options.check()
     model = saving.model_path(sources)
     for path, option in ((model, "--model"), (html, "--html")):
         if path is not None:
@@ -73,27 +73,33 @@ def learn(
 
     every = None if saving.checkpoint_every is None else Every.parse(saving.checkpoint_every)
     with Stream(sources, reading.reading(strict=True)) as stream:
-        if going.passes > 1 and not stream.again:
+        if stream_options.passes > 1 and not stream.again:
             raise BadUsage("--passes: standard input can be read only once")
         checkpoint = Checkpoint(
-            saving.checkpoint_path(model), plan(stream, reading, columns, going, options), every
+            saving.checkpoint_path(model),
+            plan(stream, reading, columns, stream_options, options),
+            every,
         )
         if saving.resume:
             forest, chosen, progress = checkpoint.resume()
             forest.n_jobs = options.n_jobs
         else:
             checkpoint.check_none()
-            shuffled = going.shuffle_window > 0
-            found = choose_columns(stream, columns, going.limit, shuffled=shuffled)
+            shuffled = stream_options.shuffle_window > 0
+            found = choose_columns(stream, columns, stream_options.limit, shuffled=shuffled)
             chosen = found.columns
-            forest = new_forest(options, going, chosen, columns.max_categories)
-            test = None if going.no_eval else Prequential(going.window, going.delay)
+            forest = new_forest(options, stream_options, chosen, columns.max_categories)
+            test = (
+                None
+                if stream_options.no_eval
+                else Prequential(stream_options.window, stream_options.delay)
+            )
             progress = Progress(test=test)
             show_decisions(found, stream.first.file, quiet=quiet)
         kinds = kinds_of(chosen)
         stream.check(kinds)
         with place_of(spreading, checkpoint) as place:
-            run = Run(place(forest), chosen, stream, going.course(), progress, kinds, pair)
+            run = Run(place(forest), chosen, stream, stream_options.course(), progress, kinds, pair)
             run.run(checkpoint, display(quiet))
             forest = run.forest = gathered(run.forest)
 
