@@ -302,7 +302,8 @@ def _saved_in(folder: Folder) -> tuple[Header, int]:
         try:
             text, stored = container.unpack(folder.read(name))
             container.check_digest(text, stored)
-            return replace(read(text, default_max_bytes()), part=None, extra=None), n_shards
+            about = container.read_json(text, "header")
+            return replace(read(about, default_max_bytes()), part=None, extra=None), n_shards
         except SnapshotError as damaged:
             error = damaged
     raise CheckpointError(f"no whole checkpoint of shard 0 in {folder}: {error}")

@@ -27,7 +27,6 @@ from riparian.parameters.forests import (
     parameters_of,
 )
 from riparian.parameters.schedules import ConsistencyWarning
-from riparian.snapshot.container import read_json
 from riparian.snapshot.errors import SnapshotError, require
 from riparian.snapshot.fields import MOST_POINTS, at, bad, typed, whole, whole_list
 from riparian.snapshot.labels import (
@@ -225,8 +224,8 @@ def _with_extra(fields_: dict[str, Any], extra: dict[str, Any]) -> str:
     return text
 
 
-def read(text: str, max_bytes: int) -> Header:
-    stored = read_json(text, "header")
+def read(stored: dict[str, Any], max_bytes: int) -> Header:
+    """Return the header that a snapshot has as JSON."""
     check_format(stored)
     if stored["format"] == 1:
         stored = {**stored, "class": OLDEST_CLASS, "sparse": False, "depth": None}

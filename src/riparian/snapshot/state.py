@@ -44,9 +44,10 @@ def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.NativeEng
 
 def read(data: bytes, limit: int) -> Contents:
     text, stored = container.unpack(data)
-    header.check_format(container.read_json(text, "header"))
+    header_fields = container.read_json(text, "header")
+    header.check_format(header_fields)
     stored = container.check_digest(text, stored)
-    about = header.read(text, limit)
+    about = header.read(header_fields, limit)
     size.check_arrays_size(stored, limit)
     tables, stored = categories.read(stored, about, limit)
     of_trees, points = _parted(stored)
