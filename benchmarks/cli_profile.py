@@ -81,7 +81,7 @@ def timed_batches(module, owner):
 start = time.perf_counter()
 import riparian.cli.app, riparian.cli.commands.learn, riparian.cli.learning.run
 spent["import"] = time.perf_counter() - start
-timed("core", "riparian.engine.native", "Engine", "learn")
+timed("core", "riparian.engine.native", "NativeEngine", "learn")
 timed("encode", "riparian.table.table", "TableColumns", "points")
 timed("encode", "riparian.table.target", "Target", "labels")
 timed("save", "riparian.cli.model_file", None, "model_bytes")

@@ -268,7 +268,7 @@ def grown(draw) -> Asked:
     voting = draw(st.sampled_from(["average", "majority"]))
     made = OnlineForestClassifier(3, voting=voting, random_state=0, beta=4.0, **more)
     made.partial_fit(X, y)
-    codes = made._checked_points(X[:50])
+    codes = made.checked_points(X[:50])
     return Asked(made, np.concatenate([codes, on_thresholds(made, X.shape[1])]))
 
 

@@ -23,6 +23,8 @@ from riparian.late_labels import LateLabels
 if TYPE_CHECKING:
     from riparian.forest import OnlineForestClassifier
 
+__all__ = ["Bin", "CurvePoint", "Prequential", "Scores"]
+
 LEAST_PROBABILITY = 1e-15  # for the log loss: a class that was ruled out costs about 34.5 nats
 
 BINS = 10  # of the calibration curve

@@ -12,10 +12,10 @@ import sys
 import time
 
 import pytest
-from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
 
 import riparian
 from riparian.cli.learning.checkpoint import Checkpoint, Every
+from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 from riparian.sources import raw
 from riparian.sources.errors import BadUsage
 

@@ -59,7 +59,7 @@ def go_down(view, codes, x):
 
 def test_a_view_says_where_values_are_compared_by_being_equal(forest):
     X = frame(seed=1)
-    rows, leaves = forest._checked_points(X), forest.apply(X)
+    rows, leaves = forest.checked_points(X), forest.apply(X)
     for tree in range(5):
         view = tree_view(forest, tree)
         assert (view.categorical == (view.feature == 1)).all()
@@ -140,7 +140,7 @@ def test_a_half_decides_for_categories_that_join_later(of_many):
     assert (before == before[0]).all()  # not known: right at every split
     later = copy.deepcopy(of_many)
     later.partial_fit(X, [True] * 30)
-    rows, leaves = later._checked_points(X), later.apply(X)
+    rows, leaves = later.checked_points(X), later.apply(X)
     for tree in range(4):
         view = tree_view(later, tree)
         assert [go_down(view, None, x) for x in rows] == leaves[:, tree].tolist()

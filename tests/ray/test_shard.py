@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from riparian.snapshot.save import header_of
 
 from riparian import OnlineForestClassifier
 from riparian.ray.folder import NAME
 from riparian.ray.journal import Batch
 from riparian.ray.plan import Options, Plan
 from riparian.ray.shard import Order, Shard
+from riparian.sklearn.base import origin_of
 
 from ray_clusters import stream
 
@@ -35,7 +35,7 @@ class Driver:
 
     def start(self, X, y):
         self.forest.partial_fit(X[:0], y[:0])
-        return header_of(self.forest, 0)
+        return self.forest.model_.header(origin_of(self.forest), 0)
 
     def send(self, X, y, weights=None):
         self.forest.partial_fit(X, y, sample_weight=weights)
@@ -45,7 +45,7 @@ class Driver:
         if rows == 0:
             return
         engine = self.forest._native
-        door = pickle.dumps(header_of(self.forest, 0))
+        door = pickle.dumps(self.forest.model_.header(origin_of(self.forest), 0))
         start, first = self.rows, self.points
         self.rows, self.points = start + rows, first + len(arrivals)
         self.batches.append(

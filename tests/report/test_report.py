@@ -75,7 +75,7 @@ def full(names=("ash", "elm", "fir", "oak", "yew"), title="Trees", **settings):
 
 def hostile():
     report = full(HOSTILE, title=f"{HOSTILE[0]} $title")
-    report.forest.feature_names_in_ = np.array(["<i>x</i>", 'a"b', "y" * 300], dtype=object)
+    report.forest.model_.feature_names = ["<i>x</i>", 'a"b', "y" * 300]
     return Report(
         report.title, report.forest, {HOSTILE[1]: HOSTILE[2]}, report.curve, report.scores
     )
@@ -345,7 +345,7 @@ def test_importances_go_down_and_have_the_names_of_the_features():
     X = rng.normal(size=(600, 30))
     forest = OnlineForestClassifier(4, random_state=0, min_gain=0.05)
     forest.partial_fit(X, (X[:, 7] > 0).astype(int))
-    forest.feature_names_in_ = np.array([f"column {i}" for i in range(30)], dtype=object)
+    forest.model_.feature_names = [f"column {i}" for i in range(30)]
     seen = Seen(Report("Thirty features", forest).html())
     (bars,) = seen.figures["importances"]["data"]
     importances = forest.feature_importances_

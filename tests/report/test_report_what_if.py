@@ -110,7 +110,7 @@ def test_categories_are_shown_by_their_names(classes):
     frame = pd.DataFrame({"height": rng.normal(size=900), "kind": kinds[rng.integers(4, size=900)]})
     y = (frame["kind"] == "7").astype(int) + (classes - 2) * (frame["height"] > 0)
     forest = OnlineForestClassifier(5, random_state=0).partial_fit(frame, y)
-    mistakes, codes = SurestMistakes(3), forest._checked_points(frame)
+    mistakes, codes = SurestMistakes(3), forest.checked_points(frame)
     mistakes.update(codes, np.roll(y, 1), forest.predict_proba(frame), forest.classes_)
     html = Report(
         "kinds", forest, sample=codes[:200], pair=(1, 0), mistakes=mistakes.mistakes

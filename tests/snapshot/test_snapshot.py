@@ -298,7 +298,7 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_a_folder_is_not_replaced_and_a_missing_one_not_made(tmp_path):
-    with pytest.raises(ValueError, match="must name a file"):
+    with pytest.raises(ValueError, match="must name a regular file"):
         learned(50).save(tmp_path)
     with pytest.raises(FileNotFoundError):
         learned(50).save(tmp_path / "missing" / "forest")

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from riparian import _core
 from riparian.engine.categories import OTHER, Value
 from riparian.engine.halves import codes_left, halves_among
-from riparian.engine.native import DepthEngine
 from riparian.engine.pieces import begins
 from riparian.engine.trees import Tree
 from riparian.model.model import HasModel, model_of
@@ -126,18 +125,13 @@ class Ensemble:
         return values
 
 
-ONE_COLUMN = (
-    "its nodes compare the depths at two places near a pixel, places that depend on the depth of the "
-    "pixel itself, and the formats know only tests of one column of a row"
-)
-
-
 def ensemble_of(forest: HasModel, what: str) -> Ensemble:
     """The forest as it is now. `what` is wanted of it, for the errors."""
+    why_not = getattr(forest, "why_not_plain", None)
+    if why_not is not None:
+        raise TypeError(f"{what} of a {type(forest).__name__} is not possible: {why_not}")
     model = model_of(forest)
     engine, labels = model.engine, model.target
-    if isinstance(engine, DepthEngine):
-        raise TypeError(f"{what} of a {type(forest).__name__} is not possible: {ONE_COLUMN}")
     with engine.learning:  # so that no batch comes between two trees
         classes, rank = labels.classes, labels.rank()
         trees = [engine.tree(i) for i in range(len(engine.trees))]

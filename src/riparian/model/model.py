@@ -284,12 +284,16 @@ class Model:
             prediction_only=header.prediction_only,
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> dict[str, Any]:
         """A pickle holds arrays and parameters as of one point; the engine derives the rest again."""
         with self.engine.learning:
-            others = {**self.__dict__, "target": copy.copy(self.target)}
-            del others["engine"]
-            return _unpickled, (type(self), self.engine.__reduce__(), others)
+            target = copy.copy(self.target)
+            return {**self.__dict__, "target": target, "engine": self.engine.__reduce__()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        restored, arguments = state["engine"]
+        self.__dict__ = {**state, "engine": restored(*arguments)}
+        self._set_classes()
 
 
 class HasModel(Protocol):
@@ -304,14 +308,6 @@ def model_of(forest: HasModel) -> Model:
     if not hasattr(forest, "model_"):
         check_is_fitted(forest)
     return forest.model_
-
-
-def _unpickled(cls: type[Model], engine: tuple[Any, Any], others: dict[str, Any]) -> Model:
-    restored, arguments = engine
-    model = cls.__new__(cls)
-    model.__dict__ = {"engine": restored(*arguments), **others}
-    model._set_classes()
-    return model
 
 
 def _with_weight(
