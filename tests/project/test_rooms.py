@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# The core, the benchmarks, and what holds for the project as a whole.
-OTHERS = {"benchmarks", "core", "project"}
+# The core, the benchmarks, what holds for the project as a whole, and the checkers of plausibility.
+OTHERS = {"benchmarks", "core", "plausible", "project"}
 
 
 def folders(place: Path) -> set[str]:
