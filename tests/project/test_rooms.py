@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-# The core, the benchmarks, what holds for the project as a whole, and a check that several tests use.
-OTHERS = {"benchmarks", "core", "project", "plausible"}
+# The core, the benchmarks, what holds for the project as a whole, and the checkers of plausibility.
+OTHERS = {"benchmarks", "core", "plausible", "project"}
 
 
 def folders(place: Path) -> set[str]:
@@ -20,6 +20,5 @@ def test_the_folders_of_the_tests_are_those_of_the_package():
 
 def test_no_two_files_of_the_tests_have_the_same_name():
     """pytest imports them by name."""
-    tests = [ROOT / "tests", ROOT / "experiments/tests"]
-    names = [path.name for folder in tests for path in folder.rglob("*.py")]
+    names = [path.name for path in (ROOT / "tests").rglob("*.py")]
     assert len(names) == len(set(names))
