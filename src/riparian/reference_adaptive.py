@@ -162,7 +162,7 @@ class AdaptiveTree(KeepingTree):
         self.structure_arrivals += 1
         leaf = self.leaf_of(x)
         self.trust.judge(self.memories[leaf.number], y, self.arrived)
-        if self.is_due() and self.grow_anew():
+        if self.is_due() and self.rebuild():
             return
         self.list_last(self.lists[leaf.number].structure, self.arrival(x, y, copies))
         self.arrivals[leaf.number] += 1
@@ -176,9 +176,9 @@ class AdaptiveTree(KeepingTree):
 
     # -- regrowth (R21) -------------------------------------------------------------------------
 
-    def grow_anew(self) -> bool:
+    def rebuild(self) -> bool:
         self.growing = True
-        has_split = super().grow_anew()
+        has_split = super().rebuild()
         self.growing = False
         return has_split
 

@@ -163,7 +163,7 @@ class EagerTree(KeepingTree):
         super().plant(root)
 
     def is_eager(self) -> bool:
-        return self.kept.at_hand(0)
+        return self.kept.holds(0)
 
     def voted(self) -> int:
         return self.estimation_points + self.structure_votes
@@ -185,7 +185,7 @@ class EagerTree(KeepingTree):
         else:
             self.estimation_points += point.copies
         self.structure_arrivals += 1  # an eager point is one, whatever its coin
-        if self.is_due() and self.grow_anew():
+        if self.is_due() and self.rebuild():
             return
         leaf = self.leaf_of(point.x)
         lists = self.lists[leaf.number]
@@ -283,9 +283,9 @@ class EagerTree(KeepingTree):
     def splits_without_gain(self) -> bool:
         return True  # every eager leaf does
 
-    def grow_anew(self) -> bool:
+    def rebuild(self) -> bool:
         floor, self.floor = self.floor, max(1, self.best_head() // 16)
-        has_split = super().grow_anew()
+        has_split = super().rebuild()
         if not has_split:
             self.floor = floor
         return has_split

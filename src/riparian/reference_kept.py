@@ -78,9 +78,9 @@ class KeptPoints:
         """Keep the arriving point. What is no longer at hand for it is given back: one point or none."""
         self.points.append(KeptPoint(self.received, x, y, weight))
         self.received += 1
-        return [] if self.at_hand(self.points[0].t) else [self.points.popleft()]
+        return [] if self.holds(self.points[0].t) else [self.points.popleft()]
 
-    def at_hand(self, t: int) -> bool:
+    def holds(self, t: int) -> bool:
         return t >= self.received - self.size
 
 
@@ -108,11 +108,11 @@ class Lists:
     def has_lost(self, kept: KeptPoints) -> bool:
         """Whether a listed point is no longer at hand: the oldest of a stream tells."""
         streams = self.structure, self.estimation
-        return any(points and not kept.at_hand(points[0].t) for points in streams)
+        return any(points and not kept.holds(points[0].t) for points in streams)
 
     def drop_lost(self, kept: KeptPoints) -> None:
-        self.structure = [point for point in self.structure if kept.at_hand(point.t)]
-        self.estimation = [point for point in self.estimation if kept.at_hand(point.t)]
+        self.structure = [point for point in self.structure if kept.holds(point.t)]
+        self.estimation = [point for point in self.estimation if kept.holds(point.t)]
 
 
 def weight_of(points: Iterable[Arrival]) -> int:
@@ -157,7 +157,7 @@ class KeepingTree(Tree):
     def receive_structure(self, x: Point, y: Label, copies: int) -> None:
         self.structure_points += copies
         self.structure_arrivals += 1
-        if self.is_due() and self.grow_anew():
+        if self.is_due() and self.rebuild():
             return
         leaf = self.leaf_of(x)
         lists = self.lists[leaf.number]
@@ -322,7 +322,7 @@ class KeepingTree(Tree):
     def is_due(self) -> bool:
         """While all its points are at hand, a tree is grown anew each time they have doubled."""
         return (
-            self.kept.at_hand(self.planted)
+            self.kept.holds(self.planted)
             and self.splits_without_gain()
             and isinstance(self.root, Split)
             and self.structure_arrivals >= self.bound
@@ -339,7 +339,7 @@ class KeepingTree(Tree):
         n = self.structure_arrivals
         return 2 * n + math.floor(2 * n * u)
 
-    def grow_anew(self) -> bool:
+    def rebuild(self) -> bool:
         """All points at hand are the list of a new root. If that does not split, the old tree stays."""
         old = vars(self).copy()
         self.growth = self.structure_arrivals
