@@ -82,14 +82,14 @@ def check_lists(tree: EagerTree, taken: list[Received]) -> None:
     expected = {
         (tree.leaf_of(point.x).number, role, point.t)
         for point, role in taken
-        if tree.kept.at_hand(point.t)
+        if tree.kept.holds(point.t)
     }
     listed = [
         (number, role, point.t)
         for number, lists in tree.lists.items()
         for role, points in (("structure", lists.structure), ("estimation", lists.estimation))
         for point in points
-        if tree.kept.at_hand(point.t)
+        if tree.kept.holds(point.t)
     ]
     assert sorted(listed) == sorted(expected)
 

@@ -203,8 +203,8 @@ def reference_lists(tree: KeepingTree, leaf: int) -> dict[str, list[int]]:
     """The numbers of the points at hand in the cell of a leaf, active or not."""
     lists = tree.lists[leaf]
     return {
-        "structure": [point.t for point in lists.structure if tree.kept.at_hand(point.t)],
-        "estimation": [point.t for point in lists.estimation if tree.kept.at_hand(point.t)],
+        "structure": [point.t for point in lists.structure if tree.kept.holds(point.t)],
+        "estimation": [point.t for point in lists.estimation if tree.kept.holds(point.t)],
     }
 
 

@@ -259,7 +259,7 @@ def test_r24_the_floor_of_a_new_tree_follows_its_best_head():
     for best in range(len(SIZES)):
         tree = feed(CoinTree(), *[s(x % 40, "ab"[x % 40 > 19]) for x in range(60)])
         tree.scores[best] = 1.0
-        assert tree.grow_anew()
+        assert tree.rebuild()
         floors.append(tree.floor)
     assert floors == [1, 1, 1, 4, 16]
     assert CoinTree().best_head() == 1  # the smaller among equals
@@ -269,7 +269,7 @@ def test_r24_where_the_new_root_does_not_split_the_old_floor_stays():
     tree = feed(CoinTree(), *[s(x, "ab"[x > 2]) for x in range(6)])
     old, before = tree.root, votes(tree)
     tree.scores[-1] = 1.0  # a floor of 16 for six points
-    assert not tree.grow_anew()
+    assert not tree.rebuild()
     assert (tree.floor, tree.root, votes(tree)) == (1, old, before)
 
 

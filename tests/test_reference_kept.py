@@ -127,13 +127,13 @@ def test_r19_the_last_w_points_are_at_hand_the_arriving_one_included():
     lost = [[point.t for point in kept.receive(None, "a", 1.0)] for _ in range(5)]
     assert lost == [[], [], [], [0], [1]]
     assert [point.t for point in kept.points] == [2, 3, 4]
-    assert [kept.at_hand(t) for t in range(5)] == [False, False, True, True, True]
+    assert [kept.holds(t) for t in range(5)] == [False, False, True, True, True]
 
 
 def test_r19_where_none_is_kept_not_even_the_arriving_one_is_at_hand():
     kept = KeptPoints(0)
     assert [point.t for point in kept.receive(None, "a", 1.0)] == [0]
-    assert not kept.points and not kept.at_hand(0)
+    assert not kept.points and not kept.holds(0)
 
 
 def test_r19_a_leaf_lists_the_points_in_its_cell_by_stream_in_order_of_time():
@@ -313,7 +313,7 @@ def test_r20_all_leaves_that_enter_look_in_order_of_number_each_as_deep_as_it_go
     feed(tree, *(e(x) for x in X), *(s(x, "ab"[int(8 * x) % 2]) for x in X))
     looks = []
     tree.look = lambda leaf: looks.append(leaf.number) or KeepingTree.look(tree, leaf)
-    assert tree.grow_anew()
+    assert tree.rebuild()
     splits_ = [node for node in tree.nodes() if isinstance(node, Split)]
     assert len(splits_) > 5
     assert looks == in_preorder(tree.root)
@@ -396,7 +396,7 @@ def test_r20_a_redraw_settles_anew_and_its_count_is_0():
 def test_r20_children_of_a_young_leaf_live_since_the_oldest_point_at_hand():
     tree = feed(ToldTree(kept_points=9), e(0, copies=5), *READY, s(2, "b"))
     feed(tree, e(2), e(3), e(3), s(3, "a"))
-    assert not tree.kept.at_hand(0)
+    assert not tree.kept.holds(0)
     _, right = tree.root.children
     assert isinstance(right, Split)  # young: it has lost nothing of its own
     assert {child.born for child in right.children} == {5}

@@ -1,13 +1,13 @@
 """Online random forests that provably learn.
 
-A riparian forest grows along a stream; this one grows on a stream of data: only its last points are
-kept, memory is bounded, and the answer converges to the best possible one (Denil, Matheson and de
-Freitas, *Consistency of Online Random Forests*, ICML 2013).
+A riparian forest grows along a stream of water; these forests grow on a stream of data. They keep only
+the last points, their memory is bounded, and their answers converge to the best possible ones (Denil,
+Matheson and de Freitas, *Consistency of Online Random Forests*, ICML 2013).
 """
 
 from typing import TYPE_CHECKING, Any
 
-# A name is imported when it is first asked for: importing scikit-learn takes a second, and not
+# A name is imported when it is first used: importing scikit-learn takes a second, and not
 # everything here needs it (`riparian --help`, `riparian.Geometric`).
 _HOMES = {
     "OnlineForestClassifier": "riparian.forest",

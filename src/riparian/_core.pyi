@@ -12,8 +12,8 @@ whole_share: int
 halves_of_key: int
 segment_points: int
 most_buckets: int
-sizes: dict[str, int]  # bytes of what a forest holds once each, of the kind that takes the most
-tree_fields: list[tuple[str, str, str, str, int]]  # name, type, per what, of which forests, since
+sizes: dict[str, int]  # bytes of each object that a forest holds, in the type of forest that takes most
+tree_fields: list[tuple[str, str, str, str, int]]  # name, type, one per, of which forests, since
 tree_totals: list[str]
 tree_bag: list[str]
 tree_growth: list[str]
@@ -21,18 +21,18 @@ tree_window: list[str]
 most_memories: int
 
 def candidate_shape(dims: int, split_points: int) -> tuple[int, int]:
-    """The counters of a leaf, and the words of the bits of one of its points."""
+    """Return the number of counters of a leaf, and of words that hold the bits of a point."""
 
 def entropy_term(n: int) -> int: ...
 def ln(x: float) -> float: ...
 def exp_of_negative(x: float) -> float: ...
 
 class Adwin:
-    """A window of errors that drops its oldest ones when their mean was another (R23)."""
+    """A window of errors that drops its oldest ones when their mean was different (R23)."""
 
     def __init__(self, delta: float) -> None: ...
     def add(self, x: float) -> int:
-        """1 if the window was cut and its mean has risen, -1 if it has fallen, 0 without a cut."""
+        """Return 1 if the window was cut and its mean has risen, -1 if fallen, 0 without a cut."""
     @property
     def width(self) -> float: ...
     @property
@@ -184,7 +184,7 @@ class DepthKeeping(_Forest):
 class DepthSaffari(_Forest): ...
 
 class PlainTrees:
-    """Trees that only answer: see `riparian.model.ensemble` for the arrays."""
+    """Trees that only predict; see `riparian.model.ensemble` for the arrays."""
 
     def __init__(
         self,

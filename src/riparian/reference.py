@@ -1,11 +1,11 @@
 """The forest of the paper in plain Python: documentation that runs.
 
-Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013), Appendix A and
-the bounded fringe, in the paper's order and words. A number such as R7 is a rule of docs/rules.md, which
-settles what the paper leaves open. The native engine must equal this file to the last bit; nothing
-here is fast, and nothing here is clever.
+Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013), Appendix A and the
+bounded fringe, in the paper's order and words. A number such as R7 is a rule of docs/rules.md, which
+decides what the paper leaves open. The native engine must equal this file to the last bit. The code is
+written to be read, not to be fast.
 
-From top to bottom: the draws, the two kinds of counts, a candidate split, a leaf, a tree, the forest.
+From top to bottom: the draws, the two types of counts, a candidate split, a leaf, a tree, the forest.
 
 >>> import numpy as np
 >>> from riparian.parameters.forests import PaperParameters
@@ -50,14 +50,14 @@ GAUSSIAN_WIDTH = 0.8577638849607068  # sqrt(2 / e)
 
 
 def mix(z: int) -> int:
-    """The finaliser of SplitMix64."""
+    """Apply the finaliser of SplitMix64."""
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & WORD
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB & WORD
     return z ^ (z >> 31)
 
 
 def key(*words: int) -> int:
-    """Fold the words, in order, into one."""
+    """Fold the words, in order, into one word."""
     folded = 0
     for word in words:
         folded = mix((folded ^ word) + GOLDEN & WORD)
@@ -65,7 +65,7 @@ def key(*words: int) -> int:
 
 
 def uniform(bits: int) -> float:
-    """A number in [0, 1) from the top 53 bits of a word."""
+    """Return a number in [0, 1) from the top 53 bits of a word."""
     return (bits >> 11) * 2.0**-53
 
 
@@ -80,16 +80,16 @@ class Draws:
         return uniform(mix(self.state))
 
     def below(self, n: int) -> int:
-        """A whole number from 0 to n-1."""
+        """Return an integer from 0 to n-1."""
         return int(self.uniform() * n)
 
     def poisson(self, rate: float) -> int:
-        """R2: exp(-rate) underflows for a large rate, so add up draws at rate 1 and one at the rest."""
+        """Add up draws at rate 1 and one at the rest: exp(-rate) underflows for a large rate (R2)."""
         whole = math.floor(rate)
         return sum(self._knuth(1.0) for _ in range(whole)) + self._knuth(rate - whole)
 
     def gaussian(self) -> float:
-        """R16: a standard Gaussian, by the ratio of two uniforms."""
+        """Draw from a standard Gaussian by the ratio of two uniforms (R16)."""
         while True:
             u = 1.0 - self.uniform()
             x = GAUSSIAN_WIDTH * (2.0 * self.uniform() - 1.0) / u
@@ -111,17 +111,17 @@ class Draws:
 
 class FeatureSpace(Protocol):
     def draw(self, draws: Draws) -> Sequence[Feature]:
-        """The candidate dimensions of a leaf that enters the fringe."""
+        """Draw the candidate dimensions of a leaf that enters the fringe."""
 
     def value(self, feature: Any, x: Any) -> float:
-        """The projection of a point onto one dimension, a float32."""
+        """Return the projection of a point onto one dimension, a float32."""
 
     def is_categorical(self, feature: Any) -> bool:
-        """Whether its values are codes of categories (R22)."""
+        """Return whether the values of a feature are codes of categories (R22)."""
 
 
 class Columns:
-    """Axis-aligned: dimension d of a point is its d-th coordinate."""
+    """Axis-aligned features: dimension d of a point is its d-th coordinate."""
 
     def __init__(self, n_dims: int, rate: float, categorical: Iterable[int] = ()) -> None:
         self.n_dims = n_dims  # D, as of now
@@ -129,7 +129,7 @@ class Columns:
         self.categorical = set(categorical)  # columns
 
     def draw(self, draws: Draws) -> list[int]:
-        """R2: min(1 + Poisson(λ), D) distinct dimensions, by a partial Fisher-Yates shuffle."""
+        """Draw min(1 + Poisson(λ), D) distinct dimensions by a partial Fisher-Yates shuffle (R2)."""
         count = min(self.how_many(draws), self.n_dims)
         dims = list(range(self.n_dims))
         for i in range(count):
@@ -148,8 +148,8 @@ class Columns:
 
 
 # ---------------------------------------------------------------------------------------------
-# Two kinds of counts. A structure point may choose a split and never speaks in a prediction; an
-# estimation point speaks in a prediction, and all that a split may know of it is that it came.
+# Two types of counts. A structure point may choose a split and never votes in a prediction. An
+# estimation point votes in predictions, and a choice of split may only count it, never read its label.
 # ---------------------------------------------------------------------------------------------
 
 
@@ -162,7 +162,7 @@ class EstimationCounts(Counter[Label]):
 
 
 def scaled_gain(left: StructureCounts, right: StructureCounts) -> int:
-    """G of R14: the gain times the structure points it is from, in units of 2^-20 bits."""
+    """Return G of R14: the gain times the number of structure points, in units of 2^-20 bits."""
     both = left + right
     return in_64_bits(
         F(both.total())
@@ -175,25 +175,25 @@ def scaled_gain(left: StructureCounts, right: StructureCounts) -> int:
 
 
 def in_64_bits(n: int) -> int:
-    """What a signed integer of 64 bits holds of n: all of it, short of 2^37 points in a leaf."""
+    """Wrap n to a signed 64-bit integer. It changes nothing below 2^37 points in a leaf."""
     return (n + 2**63) % 2**64 - 2**63
 
 
 def information_gain(left: StructureCounts, right: StructureCounts) -> float:
-    """R7: the mutual information of side and label, in bits."""
+    """Return the mutual information of side and label, in bits (R7)."""
     points = left.total() + right.total()
     return float(scaled_gain(left, right)) / float(points * 2**20)
 
 
 def entropy(labels: StructureCounts) -> float:
-    """In bits, as R14 rounds: the gain of a split that tells all classes apart."""
+    """Return the entropy in bits, rounded as in R14: the gain of a split that separates all classes."""
     points = labels.total()
     scaled = in_64_bits(F(points) - sum(F(n) for n in labels.values()))
     return float(scaled) / float(points * 2**20)
 
 
 def split_is_valid(left_points: int, right_points: int, alpha: int) -> bool:
-    """R6: enough estimation points in both children. Their labels are not asked for."""
+    """Return whether both children have enough estimation points, whatever their labels (R6)."""
     return left_points >= alpha and right_points >= alpha
 
 
@@ -203,7 +203,7 @@ def split_is_valid(left_points: int, right_points: int, alpha: int) -> bool:
 
 
 class CandidateSplit:
-    """A dimension and a threshold, category or half, with what its two children have counted (R5)."""
+    """A dimension and a threshold, category or half, with the counts of its two children (R5)."""
 
     def __init__(self, feature: Feature, threshold: float, born: int) -> None:
         self.feature = feature
@@ -221,15 +221,15 @@ class CandidateSplit:
 
 
 def goes_right(value: float, threshold: float) -> bool:
-    """R4: `<=` goes left, all else right, so a missing value (NaN) goes right everywhere."""
+    """R4: `<=` goes left, everything else right, so a missing value (NaN) goes right at every split."""
     return not value <= threshold
 
 
 def differs(value: float, category: float) -> bool:
-    """R22: what equals the category goes left, all else right, missing values included.
+    """R22: a value that equals the category goes left, everything else right, missing values included.
 
-    Below zero, it is no category: -(1 + 64·key + b) stands for half b of a key, which sends the codes
-    left whose hash has bit b.
+    A number below zero is not a category but a half: -(1 + 64·key + b) stands for half b of a key,
+    which sends the codes left whose hash has bit b.
     """
     if category < 0:
         half_key, b = divmod(-1 - int(category), HALVES_OF_KEY)
@@ -247,18 +247,18 @@ class Leaf:
 
     def enter_fringe(self) -> None:
         self.active = True
-        self.attempt = 0  # counts the times candidates were drawn in vain (R8)
+        self.attempt = 0  # how often candidates were drawn of which none became valid (R8)
         self.select_dims(())
 
     def select_dims(self, dims: Sequence[Feature]) -> None:
-        """Begin with these candidate dimensions, and no candidate yet."""
+        """Start with these candidate dimensions, without candidates."""
         self.dims = dims
         self.split_points = 0
         self.candidates: list[CandidateSplit] = []  # by split point, then as dimensions were drawn
         self.received = 0  # estimation points since the candidates were drawn
 
     def s_hat(self, received: int) -> Fraction:
-        """R12: the most that splitting this leaf can save, p̂·ê; `received` is the tree's E."""
+        """Return the most that splitting this leaf can save, p̂·ê (R12); `received` is the tree's E."""
         if received == self.born:
             return Fraction(0)
         errors = self.estimation.total() - max(self.estimation.values(), default=0)
@@ -315,7 +315,7 @@ class Tree:
             self.ignored_points += copies
 
     def stream(self, t: int) -> Literal["structure", "estimation", "ignored"]:
-        """R1"""
+        """Return the stream of the t-th point in this tree (R1)."""
         p = self.parameters
         u = uniform(key(p.seed, self.number, STREAM_DRAW, t))
         if u < p.structure_fraction:
@@ -323,7 +323,7 @@ class Tree:
         return "ignored" if u < p.structure_fraction + p.ignore_fraction else "estimation"
 
     def round_weight(self, t: int, weight: float) -> int:
-        """R17: up with the probability of the fraction."""
+        """Round a weight, up with the probability of its fraction (R17)."""
         whole = math.floor(weight)
         u = uniform(key(self.parameters.seed, self.number, WEIGHT_DRAW, t))
         return whole + (u < weight - whole)
@@ -354,7 +354,7 @@ class Tree:
             split.structure[self.side(split, x)][y] += copies
 
     def check(self, leaf: Leaf) -> None:
-        """A structure point has arrived in an active leaf: split it if it can and should or must."""
+        """Split an active leaf in which a structure point has arrived, if it can and should or must."""
         if self.can_split(leaf):
             if self.should_split(leaf):
                 self.should_splits += 1
@@ -362,7 +362,7 @@ class Tree:
             elif self.must_split(leaf):
                 self.must_splits += 1
                 self.split(leaf)
-        elif leaf.received >= 2 * self.beta(leaf):  # R8: ties, most likely; look elsewhere
+        elif leaf.received >= 2 * self.beta(leaf):  # R8: ties, most likely; try other candidates
             leaf.attempt += 1
             self.select_candidates(leaf)
 
@@ -389,7 +389,7 @@ class Tree:
         return CandidateSplit(feature, threshold, born)
 
     def voted(self) -> int:
-        """E of R12: the weight of the points that have voted in this tree."""
+        """Return E of R12: the weight of the points that have voted in this tree."""
         return self.estimation_points
 
     # -- when to split ------------------------------------------------------------------------
@@ -413,7 +413,7 @@ class Tree:
         return leaf.estimation.total() >= self.beta(leaf)
 
     def best_split(self, leaf: Leaf) -> CandidateSplit:
-        """R9: the valid one with the largest gain, the last created among equals."""
+        """Return the valid candidate with the largest gain, among equals the last created (R9)."""
         best = None
         for split in self.valid_splits(leaf):
             if best is None or split.gain() >= best.gain():
@@ -424,10 +424,10 @@ class Tree:
     def valid_splits(self, leaf: Leaf) -> list[CandidateSplit]:
         return [split for split in leaf.candidates if split.is_valid(self.alpha(leaf))]
 
-    # -- splitting, and who takes the free place in the fringe ------------------------------------
+    # -- splitting, and filling the fringe ---------------------------------------------------------
 
     def split(self, leaf: Leaf) -> None:
-        """R10: the children begin with what their candidate child has counted for estimation."""
+        """Split a leaf. The children start with the estimation counts of the candidate (R10)."""
         best = self.best_split(leaf)
         self.importance[best.feature] += scaled_gain(*best.structure)
         left, right = (
@@ -441,7 +441,7 @@ class Tree:
         self.fill_fringe()
 
     def fill_fringe(self) -> None:
-        """R12: while there is room, the inactive leaf with the largest ŝ, the oldest among equals."""
+        """Add the inactive leaf with the largest ŝ, among equals the oldest, while there is room (R12)."""
         room = self.parameters.fringe_size
         while self.inactive and (room is None or len(self.fringe) < room):
             leaf = max(self.inactive, key=lambda a: (a.s_hat(self.voted()), -a.number))
@@ -453,7 +453,7 @@ class Tree:
         leaf.enter_fringe()
         self.select_candidates(leaf)
 
-    # -- finding one's way ------------------------------------------------------------------------
+    # -- routing and answering --------------------------------------------------------------------
 
     def side(self, split: CandidateSplit | Split, x: Point) -> int:
         value = self.space.value(split.feature, x)
@@ -468,7 +468,7 @@ class Tree:
         return node
 
     def answer(self, x: Point, classes: Sequence[Label]) -> list[int] | None:
-        """R11, in units of 2^-40, for the classes in the public order; None: the tree abstains."""
+        """Return the answer of the tree in units of 2^-40, by class; None if it abstains (R11)."""
         estimation = self.leaf_of(x).estimation
         if estimation.total() == 0:
             return None
@@ -493,19 +493,19 @@ class Tree:
 
 
 # ---------------------------------------------------------------------------------------------
-# Prediction (R11): what a tree says, in whole numbers, whose sums do not depend on their order.
+# Prediction (R11): the answers of trees are integers, whose sums do not depend on their order.
 # ---------------------------------------------------------------------------------------------
 
 WHOLE = 2**40
 
 
 def shares(counts: Sequence[int]) -> list[int]:
-    """η^k(x) of each class, in units of 2^-40, half to even."""
+    """Return η^k(x) of each class, in units of 2^-40, rounded half to even."""
     return [round(count / sum(counts) * WHOLE) for count in counts]
 
 
 def vote(counts: Sequence[int]) -> list[int]:
-    """g(x) = argmax_k η^k(x), ties to the smallest index."""
+    """Vote for g(x) = argmax_k η^k(x), ties to the smallest index."""
     return [WHOLE * (k == counts.index(max(counts))) for k in range(len(counts))]
 
 
@@ -517,7 +517,8 @@ def vote(counts: Sequence[int]) -> list[int]:
 class Forest:
     """Trees built in parallel, each in isolation from the others.
 
-    The labels met so far are `classes`, sorted; labels known beforehand can be given.
+    `classes` holds the labels that have arrived so far, sorted; you can pass labels that are known
+    beforehand.
     """
 
     def __init__(

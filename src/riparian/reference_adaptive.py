@@ -1,11 +1,11 @@
 """The forest for streams that change (R23), in plain Python.
 
-To be read after `riparian.reference_kept`, whose parts it is made of. Its trees forget. A leaf lists its
-last points only, and never settles. It remembers its estimation points several times over, each memory
-fading at its own rate, and the tree trusts the memories that have predicted its structure points best of
-late. A tree is grown anew from its points while they are all at hand. A tree whose error rises, by an
-ADWIN of its own, is replaced by an empty one. Trees do not look at each other. The native engine must
-equal this file to the last bit; of it are only ln, exp and ADWIN.
+Read `riparian.reference_kept` first: this module is made of its parts. Its trees forget. A leaf lists
+only its last points, and never settles. It has several memories of its estimation points, each of which
+fades at its own rate, and the tree trusts the memories that have recently predicted its structure
+points best. A tree is rebuilt from its points while all of them are kept. If the error of a tree rises,
+by an ADWIN of its own, an empty tree replaces it. Trees do not depend on each other. The native engine
+must equal this file to the last bit; only ln, exp and ADWIN are those of the engine.
 
 >>> import numpy as np
 >>> from riparian.parameters.schedules import Geometric
@@ -48,10 +48,10 @@ from riparian.reference import (
 from riparian.reference_kept import Arrival, KeepingForest, KeepingTree, KeptPoints, weight_of
 
 LN2 = 0.6931471805599453
-NOTHING = np.float32(2.0**-60)  # what is less is 0: the smallest numbers would never fade
+NOTHING = np.float32(2.0**-60)  # smaller values become 0: the smallest numbers would never fade
 
 # ---------------------------------------------------------------------------------------------
-# What a leaf remembers, and how far each memory is trusted.
+# The memories of a leaf, and how far the tree trusts each of them.
 # ---------------------------------------------------------------------------------------------
 
 
@@ -86,13 +86,13 @@ class Trust:
         self.evidence = [0.0] * memories
 
     def judge(self, memories: list[Memory], y: Label, arrived: Sequence[Label]) -> None:
-        """A structure point of class y has met the leaf with these memories."""
+        """Judge the memories of a leaf by a structure point of class y that has arrived there."""
         for j, memory in enumerate(memories):
             share = (memory.of(y) + 0.1) / (memory.sum(arrived) + 0.1 * len(arrived))
             self.evidence[j] = self.fading * self.evidence[j] + ln(share)
 
     def weights(self) -> list[float]:
-        """softmax(L)"""
+        """Return softmax(L)."""
         exponentials = [exp_of_negative(mine - max(self.evidence)) for mine in self.evidence]
         total = 0.0
         for each in exponentials:
@@ -100,7 +100,7 @@ class Trust:
         return [each / total for each in exponentials]
 
     def probability(self, memories: list[Memory], y: Label, arrived: Sequence[Label]) -> float:
-        """q[y] = Σ_j w_j F_j[y] / ΣF_j, each w_j / ΣF_j first."""
+        """Return q[y] = Σ_j w_j F_j[y] / ΣF_j, where each w_j / ΣF_j is computed first."""
         q = 0.0
         for weight, memory in zip(self.weights(), memories, strict=True):
             if memory.values:
@@ -127,7 +127,7 @@ class AdaptiveTree(KeepingTree):
         arrived: list[Label],
     ) -> None:
         self.arrived = arrived  # the classes of the stream so far, in order of arrival
-        self.growing = False  # just now, anew
+        self.growing = False  # while it is being rebuilt
         self.trust = Trust(len(parameters.memories), parameters.fading)
         self.detector = Adwin(parameters.drift_confidence)
         super().__init__(number, parameters, space, kept)
@@ -144,7 +144,7 @@ class AdaptiveTree(KeepingTree):
     # -- receiving a point --------------------------------------------------------------------
 
     def error_has_risen(self, x: Point, y: Label) -> bool:
-        """The tree is tested on a point that it has not learned."""
+        """Test the tree on a point before it learns it, and return whether its error has risen."""
         memories = self.memories[self.leaf_of(x).number]
         q = self.trust.probability(memories, y, self.arrived)
         return self.detector.add(1.0 - q) > 0
@@ -162,7 +162,7 @@ class AdaptiveTree(KeepingTree):
         self.structure_arrivals += 1
         leaf = self.leaf_of(x)
         self.trust.judge(self.memories[leaf.number], y, self.arrived)
-        if self.is_due() and self.grow_anew():
+        if self.is_due() and self.rebuild():
             return
         self.list_last(self.lists[leaf.number].structure, self.arrival(x, y, copies))
         self.arrivals[leaf.number] += 1
@@ -176,9 +176,9 @@ class AdaptiveTree(KeepingTree):
 
     # -- regrowth (R21) -------------------------------------------------------------------------
 
-    def grow_anew(self) -> bool:
+    def rebuild(self) -> bool:
         self.growing = True
-        has_split = super().grow_anew()
+        has_split = super().rebuild()
         self.growing = False
         return has_split
 
@@ -187,7 +187,7 @@ class AdaptiveTree(KeepingTree):
         self.inherit(root)
 
     def shorten_lists(self, leaf: Leaf) -> None:
-        """A leaf of a tree that is grown anew has listed all points in its cell until it has looked."""
+        """Drop all but the last points. In a rebuild, a leaf lists all points until it has looked."""
         lists = self.lists[leaf.number]
         del lists.structure[: -self.parameters.leaf_points]
         del lists.estimation[: -self.parameters.leaf_points]
@@ -201,12 +201,12 @@ class AdaptiveTree(KeepingTree):
             self.shorten_lists(leaf)
 
     def draw_dims(self, draws: Draws) -> Sequence[Feature]:
-        """Among many points, trees that look in so many would be too much alike: a quarter will do."""
+        """Draw; use a quarter in a rebuild: among many points, trees would be too similar."""
         dims = super().draw_dims(draws)
         return dims[: 1 + (len(dims) + 3) // 4] if self.growing else dims
 
     def min_gain(self, leaf: Leaf) -> float:
-        """A leaf that looks again and again among few points finds a large gain by chance."""
+        """Ask for more gain among few points: a leaf that looks repeatedly finds some by chance."""
         if self.growing:  # each looks once
             return super().min_gain(leaf)
         n = len(self.lists[leaf.number].structure)
@@ -216,7 +216,7 @@ class AdaptiveTree(KeepingTree):
         return self.arrivals[leaf.number]
 
     def born_of_children(self, leaf: Leaf) -> int:
-        """When the leaf received the oldest point that it lists, if its points came evenly."""
+        """Estimate when the oldest listed point arrived, as if points had arrived evenly."""
         listed = weight_of(self.lists[leaf.number].estimation)
         lifetime = self.estimation_points - leaf.born
         part = int(float(lifetime) * (float(listed) / float(leaf.estimation.total())))
@@ -235,7 +235,7 @@ class AdaptiveTree(KeepingTree):
             self.inherit(child)
 
     def inherit(self, leaf: Leaf) -> None:
-        """A new leaf remembers the points that it lists, as if these had arrived there."""
+        """Add the listed points to the memories of a new leaf, as if they had arrived there."""
         lists, memories = self.lists[leaf.number], self.empty_memories()
         for point in lists.estimation:
             for memory in memories:

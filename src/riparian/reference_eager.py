@@ -1,12 +1,12 @@
-"""The forest that is eager, then honest (R24), and knows which cells to trust (R25), in plain Python.
+"""The forest that is eager, then honest (R24), and learns which cells to trust (R25), in plain Python.
 
-To be read after `riparian.reference_kept`, whose parts it is made of. While every point of the stream is
-kept, a point plays both roles in a tree: it chooses splits and it votes. From the point on at which the
-first one is lost, trees are honest: a point plays the one role that its coin gives it. A tree can answer
+Read `riparian.reference_kept` first: this module is made of its parts. While every point of the stream
+is kept, a point has both roles in a tree: it chooses splits and it votes. When the first point is lost,
+trees become honest: from then on a point has the one role that its coin gives it. A tree can answer
 from its leaf or from a larger cell above it. The forest learns from its own predictions which size of
-cell to trust. The native engine must equal this file to the last bit; exp alone is the engine's own.
+cell to trust. The native engine must equal this file to the last bit; only exp is that of the engine.
 
-With `eager=False`, or where no point is kept, this is the forest of `riparian.reference_kept`.
+With `eager=False`, or if no point is kept, this is the forest of `riparian.reference_kept`.
 
 >>> import numpy as np
 >>> from riparian.parameters.forests import Parameters
@@ -61,7 +61,7 @@ WEIGHT = 2**12  # the units of a weight; a product of the two has the units of R
 
 
 # ---------------------------------------------------------------------------------------------
-# Eager points are a third kind of points: they alone may choose a split and vote as well.
+# Eager points are a third type of points: only they may both choose a split and vote.
 # ---------------------------------------------------------------------------------------------
 
 
@@ -92,7 +92,7 @@ class EagerCandidate(CandidateSplit):
 
 
 class Votes:
-    """What a node answers from. Inner nodes have votes, too."""
+    """The votes in a node, from which it answers. Inner nodes have votes, too."""
 
     def __init__(self, counts: EstimationCounts, points: int = 0, eager: int = 0) -> None:
         self.counts = counts  # by weight; of a leaf, its own histogram
@@ -105,7 +105,7 @@ class Votes:
         self.eager += point.copies * eager
 
     def share(self, y: Label) -> int:
-        """The share of a class, in units of 2^-28, half to even."""
+        """Return the share of a class, in units of 2^-28, rounded half to even."""
         return round(self.counts[y] / self.counts.total() * SHARE)
 
     def eager_share(self) -> Fraction:
@@ -113,7 +113,7 @@ class Votes:
 
 
 def faded(evidence: float, share: float) -> float:
-    """What is known of a head, after a point to whose class it has given this share."""
+    """Return the evidence for a head after a point, given the share that it gave to the true class."""
     return FADING * evidence - 2.0 * ((1.0 - share) * (1.0 - share))
 
 
@@ -124,7 +124,7 @@ class Trust:
         self.evidence = [0.0] * len(SIZES)
 
     def judge(self, sums: Sequence[int], voters: int) -> None:
-        """For each head, the shares of the true class are summed over the trees that do not abstain."""
+        """Update T by the sums, for each head, of the shares that the voters give to the true class."""
         if voters > 0:
             self.evidence = [
                 faded(mine, total / (voters * SHARE))
@@ -132,7 +132,7 @@ class Trust:
             ]
 
     def weights(self) -> list[int]:
-        """softmax(T) in units of 2^-12: the largest takes what is left of the whole."""
+        """Return softmax(T) in units of 2^-12; the largest takes the remainder."""
         best = max(self.evidence)
         exponentials = [exp_of_negative(mine - best) for mine in self.evidence]
         total = 0.0
@@ -163,7 +163,7 @@ class EagerTree(KeepingTree):
         super().plant(root)
 
     def is_eager(self) -> bool:
-        return self.kept.at_hand(0)
+        return self.kept.holds(0)
 
     def voted(self) -> int:
         return self.estimation_points + self.structure_votes
@@ -178,14 +178,14 @@ class EagerTree(KeepingTree):
             super().receive(t, x, y, weight)
 
     def receive_eagerly(self, point: Arrival, *, is_structure: bool) -> None:
-        """The coin of R1 only says on which list the point is: while eager, lists are read together."""
+        """Learn a point in both roles. Its coin (R1) only chooses its list; lists are read together."""
         if is_structure:
             self.structure_points += point.copies
             self.structure_votes += point.copies
         else:
             self.estimation_points += point.copies
-        self.structure_arrivals += 1  # an eager point is one, whatever its coin
-        if self.is_due() and self.grow_anew():
+        self.structure_arrivals += 1  # every eager point counts, whatever its coin
+        if self.is_due() and self.rebuild():
             return
         leaf = self.leaf_of(point.x)
         lists = self.lists[leaf.number]
@@ -200,7 +200,7 @@ class EagerTree(KeepingTree):
             self.votes[node.number].add(point, self.is_eager())
 
     def path(self, x: Point) -> Iterator[Split | Leaf]:
-        """The nodes from the root to the leaf of a point."""
+        """Yield the nodes from the root to the leaf of a point."""
         node = self.root
         yield node
         while isinstance(node, Split):
@@ -251,15 +251,15 @@ class EagerTree(KeepingTree):
         return self.floor if self.is_eager() else super().alpha(leaf)
 
     def min_gain(self, leaf: Leaf) -> float:
-        """The best valid candidate is taken whatever its gain."""
+        """Return no bound while eager: the best valid candidate is taken whatever its gain."""
         return -math.inf if self.is_eager() else super().min_gain(leaf)
 
     def born_of_children(self, leaf: Leaf) -> int:
-        """E0, so that E - E0 is the weight of the votes that are kept (eager) or may vote again."""
+        """Return E0, so that E - E0 is the weight of all votes (eager) or of the kept ones (honest)."""
         return 0 if self.is_eager() else self.structure_votes + super().born_of_children(leaf)
 
     def replace(self, leaf: Leaf, split: Split) -> None:
-        """Votes stay in the node. A child has those of its list, or of what a settled leaf counted."""
+        """Keep the votes in the node. A child has those of its list, or the counts of a settled leaf."""
         above, was_young = self.votes[leaf.number], self.is_young(leaf)
         eager_counted = self.eager_counted.pop(leaf.number)
         super().replace(leaf, split)
@@ -283,15 +283,15 @@ class EagerTree(KeepingTree):
     def splits_without_gain(self) -> bool:
         return True  # every eager leaf does
 
-    def grow_anew(self) -> bool:
+    def rebuild(self) -> bool:
         floor, self.floor = self.floor, max(1, self.best_head() // 16)
-        has_split = super().grow_anew()
+        has_split = super().rebuild()
         if not has_split:
             self.floor = floor
         return has_split
 
     def best_head(self) -> int:
-        """The size of the cells that this tree answers best from, the smaller among equals."""
+        """Return the size of the cells from which this tree answers best, the smaller among equals."""
         return SIZES[self.scores.index(max(self.scores))]
 
     def list_all(self, root: Leaf) -> None:
@@ -307,21 +307,21 @@ class EagerTree(KeepingTree):
         super().lose(point)
 
     def turn(self) -> None:
-        """Eager trees can be deep, where α would never be reached: depths start again below log2 W."""
-        deepest = (self.kept.size - 1).bit_length()  # ⌈log2 W⌉
+        """Limit depths to ⌈log2 W⌉: eager trees can be so deep that α would never be reached."""
+        deepest = (self.kept.size - 1).bit_length()
         for node in self.nodes():
             if isinstance(node, Leaf):
                 node.depth = min(node.depth, deepest)
 
     def eager_shares(self) -> dict[int, Fraction]:
-        """The share of eager votes in each leaf, by its number: exact, or an upper bound."""
+        """Return the share of eager votes in each leaf, by its number: exact, or an upper bound."""
         leaves = [node for node in self.nodes() if isinstance(node, Leaf)]
         return {leaf.number: self.votes[leaf.number].eager_share() for leaf in leaves}
 
     # -- predicting ---------------------------------------------------------------------------------
 
     def heads(self, x: Point) -> list[Votes]:
-        """For each size, the deepest node on the path of x with that many votes, or else the root."""
+        """Return, for each size, the deepest node on the path of x with that many votes, or the root."""
         path = [self.votes[node.number] for node in self.path(x)]
         return [
             next((votes for votes in reversed(path) if votes.points >= size), path[0])
@@ -332,7 +332,7 @@ class EagerTree(KeepingTree):
         return self.votes[0].points == 0
 
     def judge(self, x: Point, y: Label) -> list[int]:
-        """The share of the class y by each head, before the point is learned."""
+        """Return the share that each head gives to the class y, before the point is learned."""
         shares = [votes.share(y) for votes in self.heads(x)]
         if self.is_eager():
             self.scores = [
@@ -343,7 +343,7 @@ class EagerTree(KeepingTree):
     def mixed_answer(
         self, x: Point, classes: Sequence[Label], weights: Sequence[int]
     ) -> list[int] | None:
-        """Σ w_j·share_j, which is in units of 2^-40 without rounding again."""
+        """Return Σ w_j·share_j, which is in units of 2^-40 without rounding again."""
         if self.abstains():
             return None
         heads = list(zip(weights, self.heads(x), strict=True))
@@ -377,7 +377,7 @@ class EagerForest(KeepingForest):
 
     @property
     def trust(self) -> dict[int, float]:
-        """The weight of each size of cell."""
+        """Return the weight of each size of cell."""
         weights = self.evidence.weights()
         return {size: weight / WEIGHT for size, weight in zip(SIZES, weights, strict=True)}
 
@@ -389,7 +389,7 @@ class EagerForest(KeepingForest):
         *,
         again: bool = False,
     ) -> None:
-        """Learn points; `again` is a pass after the first: points learned before cannot judge."""
+        """Learn points; `again` means a pass after the first, in which points cannot judge."""
         self.again = again
         super().learn(points, labels, weights)
         self.again = False
@@ -400,7 +400,7 @@ class EagerForest(KeepingForest):
         super().learn_one(x, y, weight)
 
     def judge(self, x: Point, y: Label) -> tuple[list[int], int]:
-        """For each head the sum of the shares of the class y, and of how many trees it is."""
+        """Return the sum of the shares of the class y for each head, and the number of voters."""
         judged = [tree.judge(x, y) for tree in self.voting_trees()]
         return [sum(shares) for shares in zip(*judged, strict=True)], len(judged)
 
@@ -413,7 +413,7 @@ class EagerForest(KeepingForest):
         return tree.mixed_answer(x, self.classes, self.evidence.weights())
 
     def largest_eager_share(self) -> Fraction:
-        """Over all leaves of all trees. It goes to 0 as honest points arrive."""
+        """Return the largest share of eager votes in any leaf. It goes to 0 as honest points arrive."""
         trees = [tree for tree in self.trees if isinstance(tree, EagerTree)]
         return max(
             (share for t in trees for share in t.eager_shares().values()), default=Fraction(0)

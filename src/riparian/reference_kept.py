@@ -1,14 +1,14 @@
 """The forest that keeps its last points (R19 to R21), in plain Python: what goes beyond the paper.
 
-To be read after `riparian.reference`, whose parts it is made of. The paper's forest forgets a point as
+Read `riparian.reference` first: this module is made of its parts. The paper's forest forgets a point as
 soon as it is counted, and starts every leaf from nothing. This one keeps its last W points, and a leaf
-knows which of them lie in its cell. A young leaf looks among them for a split. Once one of them is lost
-it settles, and counts as the paper has it. While no point of the stream is lost, a tree is grown anew
+lists those that are in its cell. A young leaf looks among them for a split. Once one of them is lost
+it settles, and counts as in the paper. While no point of the stream is lost, a tree is rebuilt
 each time its points have doubled. With W = 0 it is the paper's forest, node for node. The native engine
 must equal this file to the last bit.
 
 The two streams stay apart as before: structure points choose the splits, estimation points predict, and
-all that a split may know of an estimation point is that it came.
+the choice of a split may only use the number of estimation points, not their labels.
 
 >>> import numpy as np
 >>> from riparian.parameters.schedules import Geometric
@@ -75,22 +75,22 @@ class KeptPoints:
         self.points: deque[KeptPoint] = deque()
 
     def receive(self, x: Point, y: Label, weight: float) -> list[KeptPoint]:
-        """Keep the arriving point. What is no longer at hand for it is given back: one point or none."""
+        """Keep the arriving point, and return the point that is lost for it, if there is one."""
         self.points.append(KeptPoint(self.received, x, y, weight))
         self.received += 1
-        return [] if self.at_hand(self.points[0].t) else [self.points.popleft()]
+        return [] if self.holds(self.points[0].t) else [self.points.popleft()]
 
-    def at_hand(self, t: int) -> bool:
+    def holds(self, t: int) -> bool:
         return t >= self.received - self.size
 
 
 # ---------------------------------------------------------------------------------------------
-# What a leaf lists of them.
+# The lists of a leaf.
 # ---------------------------------------------------------------------------------------------
 
 
 class Arrival(NamedTuple):
-    """A point as one tree has received it. Its number tells all the rest (R13)."""
+    """A point as one tree has received it. Its stream and weight follow from its number (R13)."""
 
     t: int
     x: Point
@@ -106,13 +106,13 @@ class Lists:
         self.estimation: list[Arrival] = []
 
     def has_lost(self, kept: KeptPoints) -> bool:
-        """Whether a listed point is no longer at hand: the oldest of a stream tells."""
+        """Return whether a listed point is lost. It is enough to check the oldest of each stream."""
         streams = self.structure, self.estimation
-        return any(points and not kept.at_hand(points[0].t) for points in streams)
+        return any(points and not kept.holds(points[0].t) for points in streams)
 
     def drop_lost(self, kept: KeptPoints) -> None:
-        self.structure = [point for point in self.structure if kept.at_hand(point.t)]
-        self.estimation = [point for point in self.estimation if kept.at_hand(point.t)]
+        self.structure = [point for point in self.structure if kept.holds(point.t)]
+        self.estimation = [point for point in self.estimation if kept.holds(point.t)]
 
 
 def weight_of(points: Iterable[Arrival]) -> int:
@@ -130,17 +130,17 @@ class KeepingTree(Tree):
     ) -> None:
         self.kept = kept  # shared by all trees
         self.planted = 0  # the first point that the tree has received
-        self.lost_estimation_points = 0  # received, and no longer at hand
+        self.lost_estimation_points = 0  # their weight: received, and no longer kept
         self.structure_arrivals = 0
-        self.growth = 0  # g of R21: structure arrivals when the tree was grown, 0 at first
-        self.bound = 0  # structure arrivals at which to grow it anew; 0 until the root has split
+        self.growth = 0  # g of R21: structure arrivals when the tree was rebuilt, 0 at first
+        self.bound = 0  # structure arrivals at which to rebuild it; 0 until the root has split
         super().__init__(number, parameters, space)
         self.let_all_look_that_entered()  # the root, at an empty list
 
     def plant(self, root: Leaf) -> None:
         self.lists = {root.number: Lists()}  # of every leaf, active or not, by its number
-        self.next_look: dict[int, int] = {}  # of a young leaf: at how many listed structure points
-        self.entered: list[Leaf] = []  # the fringe, and have not looked yet
+        self.next_look: dict[int, int] = {}  # young leaves: listed structure points at the next look
+        self.entered: list[Leaf] = []  # leaves that are new in the fringe and have not looked yet
         super().plant(root)
 
     # -- receiving a point --------------------------------------------------------------------
@@ -157,7 +157,7 @@ class KeepingTree(Tree):
     def receive_structure(self, x: Point, y: Label, copies: int) -> None:
         self.structure_points += copies
         self.structure_arrivals += 1
-        if self.is_due() and self.grow_anew():
+        if self.is_due() and self.rebuild():
             return
         leaf = self.leaf_of(x)
         lists = self.lists[leaf.number]
@@ -173,15 +173,15 @@ class KeepingTree(Tree):
         self.let_all_look_that_entered()
 
     def arrival(self, x: Point, y: Label, copies: int) -> Arrival:
-        """Of the arriving point, the last that the forest has received."""
+        """Return the arriving point, the last that the forest has received, as a leaf lists it."""
         return Arrival(self.kept.received - 1, x, y, copies)
 
     def vote(self, leaf: Leaf, point: Arrival) -> None:
-        """A point in the cell of a leaf takes part in its predictions from now on."""
+        """Let a point in the cell of a leaf take part in its predictions."""
         leaf.estimation[point.y] += point.copies
 
     def lose(self, point: KeptPoint) -> None:
-        """The point is no longer at hand. Young leaves list it all the same, to know that it is lost."""
+        """Note that a point is lost. Young leaves still list it, which shows them that they lost one."""
         if self.stream(point.t) == "estimation":
             self.lost_estimation_points += self.round_weight(point.t, point.weight)
 
@@ -203,7 +203,7 @@ class KeepingTree(Tree):
         return leaf.active and not self.is_young(leaf)
 
     def look(self, leaf: Leaf) -> None:
-        """Whether a young leaf can split, and should or must, is asked of candidates from its list."""
+        """Split a young leaf if it can and should or must, by candidates from its list."""
         n = self.n_arrivals(leaf)
         if self.look_can_succeed(leaf):
             self.select_candidates(leaf)
@@ -212,16 +212,16 @@ class KeepingTree(Tree):
                 self.check(leaf)
             else:
                 leaf.attempt += 1
-            leaf.select_dims(())  # of no use until it looks again
+            leaf.select_dims(())  # the next look draws again
         if self.is_young(leaf):  # it has not split
             self.next_look[leaf.number] = max(n + 1, (13 * n + 9) // 10)
 
     def n_arrivals(self, leaf: Leaf) -> int:
-        """Structure points that have arrived in a young leaf, inherited ones included."""
+        """Return the number of structure points in a young leaf, inherited ones included."""
         return len(self.lists[leaf.number].structure)
 
     def look_can_succeed(self, leaf: Leaf) -> bool:
-        """Whether there are points enough, and a split that told all classes apart would be taken."""
+        """Return whether there are enough points, and a split that separates all classes would do."""
         lists = self.lists[leaf.number]
         if len(lists.structure) < 2 or weight_of(lists.estimation) < 2 * self.alpha(leaf):
             return False
@@ -231,22 +231,25 @@ class KeepingTree(Tree):
         return self.must_split(leaf) or entropy(labels) > self.min_gain(leaf)
 
     def let_all_look_that_entered(self) -> None:
-        """In order of node number, each as deep as it goes: what enters on the way looks first."""
+        """Let new leaves of the fringe look in order of node number, each as deep as it can.
+
+        Leaves that enter on the way look before those that were already waiting.
+        """
         stack: list[Leaf] = []
         while stack or self.entered:
-            # The order in which they entered will not do: ŝ knows labels, which must not number nodes.
+            # Not in the order in which they entered: that follows ŝ, and labels must not number nodes.
             stack += sorted(self.entered, key=lambda leaf: -leaf.number)
             self.entered = []
             self.look(stack.pop())
 
     def settle(self, leaf: Leaf) -> None:
-        """From now on candidates stay, and count."""
+        """Give a leaf candidates that stay, and count from now on."""
         del self.next_look[leaf.number]
         self.select_candidates(leaf)
         leaf.received = weight_of(self.lists[leaf.number].estimation)  # R8
 
     def select_candidates(self, leaf: Leaf) -> None:
-        """Candidates from a list: dimensions as R2 has it, thresholds from m of its points, or all."""
+        """Draw candidates from a list: dimensions as in R2, thresholds from at most m of its points."""
         lists = self.lists[leaf.number]
         lists.drop_lost(self.kept)
         draws = self.draws(leaf)
@@ -260,7 +263,7 @@ class KeepingTree(Tree):
             self.count_listed(leaf, split)
 
     def choosing_points(self, leaf: Leaf) -> list[Arrival]:
-        """The listed points whose values are thresholds, in a list of their own."""
+        """Return a new list of the listed points whose values may become thresholds."""
         return list(self.lists[leaf.number].structure)
 
     def count_listed(self, leaf: Leaf, split: CandidateSplit) -> None:
@@ -271,7 +274,7 @@ class KeepingTree(Tree):
             split.estimation[self.side(split, point.x)][point.y] += point.copies
 
     def add_halves(self, leaf: Leaf) -> None:
-        """R22: beside the categories of a look, halves of them all, where there are many."""
+        """Add halves of all categories to the candidates of a look, if there are many (R22)."""
         born = self.born_of_children(leaf)
         how_many = {feature: self.n_halves(leaf, feature) for feature in leaf.dims}
         for b in range(HALVES_OF_KEY):
@@ -284,7 +287,7 @@ class KeepingTree(Tree):
                     leaf.candidates.append(half)
 
     def n_halves(self, leaf: Leaf, feature: Feature) -> int:
-        """Four for each split point whose category is not among the first 32."""
+        """Return the number of halves: four for each split point with a code of 32 or more."""
         if not self.space.is_categorical(feature):
             return 0
         late = [c for c in leaf.candidates if c.feature == feature and c.threshold >= 32]
@@ -294,7 +297,7 @@ class KeepingTree(Tree):
         return self.space.draw(draws)
 
     def born_of_children(self, leaf: Leaf) -> int:
-        """E0 of what counts all points at hand."""
+        """Return E0 of children and candidates that count all kept points."""
         return self.lost_estimation_points
 
     def place_of_draws(self, leaf: Leaf) -> tuple[int, ...]:
@@ -302,7 +305,7 @@ class KeepingTree(Tree):
         return (*place, self.growth) if self.growth else place
 
     def replace(self, leaf: Leaf, split: Split) -> None:
-        """The list of a leaf that splits goes to its children."""
+        """Replace a leaf by a split, and divide its list among the children."""
         if leaf is self.root and self.growth == 0:
             self.bound = self.first_bound()
         super().replace(leaf, split)
@@ -320,27 +323,30 @@ class KeepingTree(Tree):
     # -- regrowth (R21) ------------------------------------------------------------------------
 
     def is_due(self) -> bool:
-        """While all its points are at hand, a tree is grown anew each time they have doubled."""
+        """Return whether to rebuild the tree: its points have doubled, and all of them are kept."""
         return (
-            self.kept.at_hand(self.planted)
+            self.kept.holds(self.planted)
             and self.splits_without_gain()
             and isinstance(self.root, Split)
             and self.structure_arrivals >= self.bound
         )
 
     def splits_without_gain(self) -> bool:
-        """If not, trees would shrink as they are grown anew: among more points there is less gain."""
+        """Return whether β lets leaves split without gain.
+
+        Otherwise trees would shrink when they are rebuilt, since gains among more points are smaller.
+        """
         p = self.parameters
         return p.beta.at(0) <= 100 * p.alpha.at(0)
 
     def first_bound(self) -> int:
-        """Between two and four times as many arrivals as now: trees take turns."""
+        """Return two to four times the current arrivals, at random, so that trees take turns."""
         u = uniform(key(self.parameters.seed, self.number, BOUND_DRAW, 0))
         n = self.structure_arrivals
         return 2 * n + math.floor(2 * n * u)
 
-    def grow_anew(self) -> bool:
-        """All points at hand are the list of a new root. If that does not split, the old tree stays."""
+    def rebuild(self) -> bool:
+        """Build the tree again from all kept points, or keep it if the new root does not split."""
         old = vars(self).copy()
         self.growth = self.structure_arrivals
         root = Leaf(number=0, depth=0, estimation=EstimationCounts(), born=0)

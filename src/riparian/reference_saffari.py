@@ -1,8 +1,8 @@
 """Saffari's forest (R18) in plain Python, from the parts of `riparian.reference`.
 
 A. Saffari, C. Leistner, J. Santner, M. Godec and H. Bischof, *On-line Random Forests* (2009). Where
-the paper's forest sends a point to one of two streams, this one lets every point that a tree takes
-both choose the splits and make the predictions. The rest is shared: draws, feature space, candidates,
+the paper's forest sends a point to one of two streams, this one uses every point that a tree takes
+both to choose splits and to predict. The rest is shared: draws, feature space, candidates,
 leaves. The native engine must equal this file to the last bit.
 
 >>> import numpy as np
@@ -43,7 +43,7 @@ REPLACEMENT_DRAW = 4  # of the forest
 
 
 class FixedColumns(Columns):
-    """Columns of which a leaf draws a fixed number, or all where there are fewer."""
+    """Columns of which a leaf draws a fixed number, or all if there are fewer."""
 
     def __init__(self, n_dims: int, candidates: int, categorical: Iterable[int] = ()) -> None:
         super().__init__(n_dims, rate=math.nan, categorical=categorical)
@@ -66,7 +66,7 @@ class SaffariTree(Tree):
     # -- receiving a point --------------------------------------------------------------------
 
     def receive(self, t: int, x: Point, y: Label, weight: float) -> None:
-        """A tree takes a point Poisson(1) times, as a weight."""
+        """Take a point Poisson(1) times, as a weight, or leave it out."""
         copies = self.round_weight(t, weight)
         if copies == 0:
             return
@@ -95,7 +95,7 @@ class SaffariTree(Tree):
             self.split(leaf)
 
     def leave_out(self, x: Point, y: Label, copies: int) -> None:
-        """Points that it was not given test a tree that may be replaced."""
+        """Test the tree on a point that it does not take, if trees may be replaced."""
         self.ignored_points += copies
         counts = self.leaf_of(x).estimation
         if self.parameters.replacement_rate is None or counts.total() == 0:
@@ -113,7 +113,7 @@ class SaffariTree(Tree):
             self.spread_thresholds(leaf)
 
     def collects(self, leaf: Leaf) -> bool:
-        """Whether the values of its first points only tell the range of the thresholds to come."""
+        """Return whether a leaf still collects the values that give the range of its thresholds."""
         p = self.parameters
         return p.thresholds == "range" and leaf.split_points < p.split_points
 
@@ -121,7 +121,7 @@ class SaffariTree(Tree):
         draws = Draws(key(self.parameters.seed, self.number, THRESHOLD_DRAW, leaf.number))
         for d in range(len(leaf.dims)):
             if self.space.is_categorical(leaf.dims[d]):
-                continue  # R22: a category each, as they are
+                continue  # R22: candidates keep their categories
             splits: list[CandidateSplit] = leaf.candidates[d :: len(leaf.dims)]
             values = [split.threshold for split in splits if not math.isnan(split.threshold)]
             low, high = (min(values), max(values)) if values else (math.nan, math.nan)
@@ -138,7 +138,7 @@ class SaffariTree(Tree):
         return leaf.candidates
 
     def fill_fringe(self) -> None:
-        """Every leaf is active that may split."""
+        """Make every leaf active that may split."""
         deepest = self.parameters.max_depth
         may = [leaf for leaf in self.inactive if deepest is None or leaf.depth < deepest]
         for leaf in may:
@@ -165,7 +165,7 @@ class SaffariForest(Forest):
             self.replace_one(1 / self.parameters.replacement_rate)
 
     def replace_one(self, age: float) -> None:
-        """One of the trees that are old enough, with the probability of its out-of-bag error."""
+        """Draw one of the old trees, and replace it with the probability of its out-of-bag error."""
         old = [tree for tree in self.trees if self.points - tree.planted > age]
         if not old:
             return
@@ -173,6 +173,6 @@ class SaffariForest(Forest):
         tree = old[draws.below(len(old))]
         error = tree.left_out_errors / tree.left_out if tree.left_out else 0.0
         if draws.uniform() < error:
-            # A number that no tree has had: its draws are new.
+            # A number that no tree has had, so that its draws are new.
             new = self.new_tree(tree.number + len(self.trees))
             self.trees[self.trees.index(tree)] = new

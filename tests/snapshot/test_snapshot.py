@@ -357,7 +357,7 @@ def test_every_array_that_is_described_is_in_some_snapshot_and_no_other():
 
 
 def test_the_page_about_the_format_lists_the_totals_in_their_order():
-    section = PAGE.read_text("utf-8").split("Of `totals`, in this order")[1]
+    section = PAGE.read_text("utf-8").split("The numbers of `totals`, in this order")[1]
     described = re.findall(r"^\| `(\w+)`", section.split("\n\n")[1], re.MULTILINE)
     assert described == list(Totals._fields)
 
