@@ -12,7 +12,7 @@ import sys
 import time
 
 import pytest
-from riparian.snapshot.extra import from_bytes_with_extra, to_bytes_with_extra
+from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 
 import riparian
 from riparian.cli.learning.checkpoint import Checkpoint, Every
@@ -130,9 +130,12 @@ def test_the_real_command_killed_at_random_moments_ends_with_the_same_model(tmp_
     [
         (
             [],
-            "the work of this run is lost. Make room, then run it again; --checkpoint-every N keeps",
+            "the work of this run is lost. Free some disk space and run it again; --checkpoint-every N saves",
         ),
-        (["--checkpoint-every", "90"], "is intact: make room, then continue with --resume"),
+        (
+            ["--checkpoint-every", "90"],
+            "is intact: free some disk space and continue with --resume",
+        ),
     ],
 )
 def test_a_model_that_cannot_be_written_at_the_end(options, what_remains, tmp_path, monkeypatch):
@@ -166,7 +169,7 @@ def test_a_report_that_cannot_be_written_leaves_the_model_and_says_so(tmp_path, 
     done = call("learn", path, "-t", "label", "-m", "m", *SMALL, "--html", "r.html", cwd=tmp_path)
     assert done.exit_code == 1
     assert "r.html: could not write the report: No space left on device" in done.stderr
-    assert "The model m is written." in done.stderr
+    assert "The model was written to m." in done.stderr
     assert (tmp_path / "m").read_bytes() == learn(path, tmp_path / "whole")
 
 
@@ -248,7 +251,7 @@ def test_asked_to_stop_it_keeps_what_it_has_and_says_how_to_go_on(number, piped,
     process.send_signal(number)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert told.startswith("stopped: after ") and "rows, which are saved in m.checkpoint" in told
+    assert told.startswith("stopped: after ") and "rows, saved in m.checkpoint" in told
     assert told.endswith("run the same command with --resume\n")
     assert riparian.load(tmp_path / "m.checkpoint").stats()["points"] >= before
     end()
