@@ -92,7 +92,7 @@ def test_an_option_of_the_adaptive_forest_goes_with_it(name, path, tmp_path):
     given = form(parameter.kind).write(parameter.default)
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", parameter.flag, given)
     assert done.exit_code == 2
-    assert f"{parameter.flag} goes with --adaptive: give that, too" in done.stderr
+    assert f"{parameter.flag} requires --adaptive" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_an_option_of_the_adaptive_forest_goes_with_it(name, path, tmp_path):
     [
         ("--drift-confidence", 1.5, "--drift-confidence must be"),
         ("--leaf-points", 1, "--leaf-points must be"),
-        ("--memories", "0.5,x", "--memories must be numbers with commas between, got '0.5,x'"),
+        ("--memories", "0.5,x", "--memories must be numbers separated by commas, got '0.5,x'"),
         ("--memories", "0.5,2", "--memories must be"),
         ("--fading", -1, "--fading must be"),
         ("--kept-points", 0, "--kept-points must be"),

@@ -164,4 +164,7 @@ def test_without_their_package_help_still_lists_the_commands_of_the_experiments(
 
     monkeypatch.setattr(app, "import_module", without)
     done = call("--help")
-    assert done.exit_code == 0 and done.stdout.count("Needs the package riparian-experiments.") == 2
+    assert (
+        done.exit_code == 0
+        and done.stdout.count("Install riparian-experiments to use this command.") == 2
+    )

@@ -40,7 +40,7 @@ BAD = {
         "t.csv", csv(f"{GOOD}1,2,\n"), "t.csv, row 1,001, column 'label': the target is missing",
     ),
     "a file cut off": (
-        "t.csv.gz", gzip.compress(csv(GOOD))[:-50], "t.csv.gz: cannot be unpacked: Truncated",
+        "t.csv.gz", gzip.compress(csv(GOOD))[:-50], "t.csv.gz: cannot be decompressed: Truncated",
     ),
 }  # fmt: skip
 
@@ -60,14 +60,14 @@ MORE = {
     "no date": (
         "t.csv", b"when,label\n2020-01-01,a\n2020-01-32,b\n2020-01-02,b\n",
         "t.csv, row 2, column 'when': expected a date such as 2024-05-31, as in earlier rows, got "
-        "'2020-01-32'; if it means that there is none, say so with --missing",
+        "'2020-01-32'; if it means a missing value, give --missing",
     ),
     "infinity": (
         "t.csv", csv("1,2,a\n1,inf,a\n"),
-        "row 2, column 'y': expected a number that fits float32, got 'inf'; if it means that there is "
-        "none, say so with --missing",
+        "row 2, column 'y': expected a number that fits float32, got 'inf'; if it means a missing "
+        "value, give --missing",
     ),
-    "no target": ("t.csv", csv("1,2,a\n1,2,\n"), "row 2, column 'label': the target is missing; leave"),
+    "no target": ("t.csv", csv("1,2,a\n1,2,\n"), "row 2, column 'label': the target is missing; remove"),
     "semicolons and commas": (
         "t.csv", b"x;label\n0,5;a\n",
         "row 1 (line 2): expected 1 cell, one per column, got 2: '0,5;a'; the header is 'x;label': do "
@@ -83,7 +83,7 @@ MORE = {
         "appear more than once: '1'; if the file has no header, give --no-header",
     ),
     "a title above the header": (
-        "t.csv", b"all my trees\nx,label\n1,a\n", "do other lines come before the header?"
+        "t.csv", b"all my trees\nx,label\n1,a\n", "are there lines before the header?"
     ),
     "UTF-16": ("t.csv", "x,label\n1,a\n".encode("utf-16"), "convert it first with iconv -f UTF-16"),
     "fractions as labels": ("t.csv", csv("1,2,1.5\n"), "row 1, column 'label': the target must be"),
@@ -97,7 +97,7 @@ MORE = {
         "t.jsonl", b'{"x":1,"label":"a"}\n{"x":"1","label":"a"}\n',
         "row 2 (line 2), column 'x': expected a number, as in earlier rows, got '\"1\"'",
     ),
-    "a list": ("t.jsonl", b'{"x":[1],"label":"a"}\n', "column 'x': values (list"),
+    "a list": ("t.jsonl", b'{"x":[1],"label":"a"}\n', "column 'x': values of type list"),
     "JSON in latin-1": ("t.jsonl", b'{"x":1,"label":"\xe9"}\n', "row 1 (line 1): not UTF-8"),
     "no index": ("t.libsvm", b"1 1:2\n2 x:4\n", "row 2 (line 2): expected label index:value"),
     "a fraction as label": ("t.libsvm", b"1 1:2\n1.5 1:4\n", "row 2 (line 2): the label must be"),
@@ -118,7 +118,7 @@ MORE = {
     "a relation": ("t.arff", b"@attribute d relational\n@data\n", "attributes of type relational"),
     "dates as nobody writes them": (
         "t.arff", b"@attribute d date 'yyyy-ww'\n@data\n",
-        "line 1, column 'd': the format of the dates, 'yyyy-ww': 'ww' cannot be read in a date",
+        "line 1, column 'd': the date format 'yyyy-ww' cannot be used: 'ww' is not supported",
     ),
     "another format": (
         "t.arff", b"@attribute d date\n@attribute label {a}\n@data\n2024-01-01,a\n",
@@ -143,7 +143,7 @@ def test_a_field_that_turns_up_later_is_named(tmp_path, monkeypatch):
     rows = '{"x":1,"label":"a"}\n' * 100
     (tmp_path / "t.jsonl").write_text(rows + '{"x":1,"label":"a","z":0}\n')
     done = call("learn", tmp_path / "t.jsonl", "-t", "label", "-m", tmp_path / "m", *SMALL)
-    assert "row 101 (line 101), column 'z': a field that earlier rows do not have" in done.stderr
+    assert "row 101 (line 101), column 'z': earlier rows do not have this field" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_text_among_numbers_is_told_with_what_to_do(name, tmp_path, monkeypatc
     assert (
         "--categorical x learns the column as categories, --ignore x leaves it out." in done.stderr
     )
-    assert ("say so with --missing" in done.stderr) == (name == "t.csv")
+    assert ("give --missing" in done.stderr) == (name == "t.csv")
 
 
 def test_what_was_learned_before_bad_data_is_said(tmp_path):
@@ -213,7 +213,9 @@ def test_a_class_never_seen_is_counted_as_wrong_and_reported(tmp_path):
     (tmp_path / "new.csv").write_text(lines)
     done = call("evaluate", "m", "new.csv", "--json", cwd=tmp_path)
     assert done.exit_code == 0, done.stderr
-    assert "classes that the model has never seen, whose rows count as wrong: 'yew'" in done.stderr
+    assert (
+        "the model has never seen these classes; their rows count as mistakes: 'yew'" in done.stderr
+    )
     found = json.loads(done.stdout)
     yews = lines.count("yew")
     assert found["unseen_classes"] == [{"label": "yew", "rows": yews}]
@@ -244,7 +246,7 @@ def test_when_the_disk_is_full_the_checkpoint_from_before_survives(tmp_path):
     done = run(*args, cwd=tmp_path, preexec_fn=full_disk)
     assert done.returncode == 1
     assert "error: m.checkpoint: could not write the checkpoint: File too large" in done.stderr
-    assert "is intact: make room, then continue with --resume." in done.stderr
+    assert "is intact: free some disk space and continue with --resume." in done.stderr
     assert riparian.load(tmp_path / "m.checkpoint").stats()["points"] % 300 == 0
     assert [path.name for path in tmp_path.glob(".*")] == []
     done = call(*args, "--resume", cwd=tmp_path)

@@ -48,7 +48,7 @@ def test_the_report_shows_all_of_it(files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--pair", "width", "age"], "give --html, too"),
+        (["--pair", "width", "age"], "--pair requires --html"),
         (["--html", "e.html", "--pair", "width", "girth"], "no feature 'girth'"),
         (["--html", "e.html", "--pair", "age", "age"], "got 'age' twice"),
     ],

@@ -34,7 +34,7 @@ def test_a_model_or_a_report_never_replaces_the_data(files, tmp_path, monkeypatc
     ):
         done = call(*arguments)
         assert done.exit_code == 2, arguments
-        assert "the command reads this file, name another one to write" in done.stderr
+        assert "the command reads this file; name another one to write" in done.stderr
     assert (source.read_bytes(), model.read_bytes()) == before
 
 
@@ -54,9 +54,9 @@ def test_one_file_is_not_written_over_another(options, both, files, tmp_path, mo
 
 
 def test_a_place_where_no_file_can_be_is_said_with_the_reason(tmp_path):
-    with pytest.raises(BadUsage, match=r"--model .*: cannot write a file there, it is a folder"):
+    with pytest.raises(BadUsage, match=r"--model .*: cannot write a file there: it is a folder"):
         check_can_write(tmp_path, "--model")
-    with pytest.raises(BadUsage, match=r"cannot write a file there, there is no folder .*no/such"):
+    with pytest.raises(BadUsage, match=r"cannot write a file there: there is no folder .*no/such"):
         check_can_write(tmp_path / "no/such/file", "--model")
 
 

@@ -93,12 +93,12 @@ def test_labels_may_come_late(delay, path, points, tmp_path):
 def test_late_labels_and_no_test_say_nothing_together(path, tmp_path):
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", "--delay", 3, "--no-eval")
     assert done.exit_code == 2
-    assert "--delay 3 says when rows that were tested are learned" in done.stderr
+    assert "--delay 3 conflicts with --no-eval" in done.stderr
 
 
 def test_how_late_labels_come_is_told(path, tmp_path):
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--delay", 30)
-    assert "labels come 30 rows late" in done.stdout
+    assert "labels arrive 30 rows late" in done.stdout
 
 
 def test_a_second_pass_is_no_test(path, tmp_path):
@@ -260,9 +260,9 @@ def test_a_model_that_nobody_names_is_named_like_its_source(found, tmp_path):
     assert said(call(*args, "--json", cwd=tmp_path))["model"] == "trees.riparian"
     assert riparian.load(tmp_path / "trees.riparian").classes_.tolist() == ["ash", "elm", "oak"]
     again = call(*args, cwd=tmp_path)
-    assert again.exit_code == 2 and "trees.riparian is there already" in again.stderr
+    assert again.exit_code == 2 and "trees.riparian already exists" in again.stderr
     piped = call("learn", "-", "--format", "csv", "-t", "label", input="x,label\n1,a\n")
-    assert piped.exit_code == 2 and "--model must name the file to write" in piped.stderr
+    assert piped.exit_code == 2 and "--model is required" in piped.stderr
 
 
 def test_the_target_must_be_named(path, tmp_path):
@@ -289,7 +289,10 @@ def test_files_that_are_not_read_are_told_what_to_do_with(name, what_to_do, tmp_
     (tmp_path / name).write_bytes(b"PK")
     done = call("learn", tmp_path / name, "-t", "label", "-m", tmp_path / "m")
     assert done.exit_code == 2
-    assert f".{name.rpartition('.')[2]} is not read" in done.stderr and what_to_do in done.stderr
+    assert (
+        f".{name.rpartition('.')[2]} files are not supported" in done.stderr
+        and what_to_do in done.stderr
+    )
 
 
 def test_a_schedule_without_a_guarantee_is_noted(path, tmp_path):

@@ -94,7 +94,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_report(source, tmp_path, monk
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--pair", "width", "age"], "give --html, too"),
+        (["--pair", "width", "age"], "--pair requires --html"),
         (["--html", "r.html", "--pair", "age", "age"], "got 'age' twice"),
         (["--html", "r.html", "--pair", "age", "girth"], "has no feature 'girth'"),
     ],

@@ -54,7 +54,7 @@ def test_options_of_shards_need_a_cluster(option, tmp_path):
     found = write(table(30, text=False), tmp_path / "trees.csv")
     done = call("learn", found, "-t", "label", "-m", tmp_path / "m", option, "2")
     assert done.exit_code == 2
-    assert f"{option} needs --ray" in done.output
+    assert f"{option} requires --ray" in done.output
 
 
 def test_a_cluster_that_is_not_there_is_bad_usage(tmp_path, monkeypatch):
@@ -86,5 +86,5 @@ def test_progress_is_told_by_shard():
     forest = Forest()
     assert progress_of_shards(forest) == "rows by shard: 1,000 900"
     forest.restarts = 1
-    assert progress_of_shards(forest) == "rows by shard: 1,000 900, started again: 2"
+    assert progress_of_shards(forest) == "rows by shard: 1,000 900, restarts: 2"
     assert progress_of_shards(object()) is None

@@ -104,14 +104,14 @@ def test_a_shell_pipe_works(tmp_path, expected):
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        (["-"], "give --format"),
+        (["-"], "--format is required"),
         (["-", "t.csv"], "must be the only source"),
-        (["t.xyz"], "t.xyz: the file name does not tell the format"),
+        (["t.xyz"], "t.xyz: the format is not clear from the file name"),
         (["none-*.csv"], "no file matches"),
         (["none.csv"], "none.csv: No such file"),
         (["none.parquet"], "none.parquet: No such file"),
         (["-", "--format", "parquet"], "cannot be read from a pipe"),
-        (["-", "--format", "libsvm"], "--features must say"),
+        (["-", "--format", "libsvm"], "--features is required"),
         (["-", "--format", "csv", "--passes", "2"], "can be read only once"),
         (["t.csv", "--delimiter", ";;"], "one ASCII character"),
     ],
@@ -356,7 +356,10 @@ def test_the_number_of_features_can_be_told_and_must_be_for_a_pipe(digits, tmp_p
     assert riparian.load(tmp_path / "m").n_features_in_ == 70
     done = call("learn", path, "--features", 10, "-m", tmp_path / "m2", *SMALL)
     assert done.exit_code == 1
-    assert "row 1, column '11': expected indices up to 10, got 11; see --features" in done.stderr
+    assert (
+        "row 1, column '11': expected indices up to 10, got 11; give the number with --features"
+        in done.stderr
+    )
 
 
 def test_indices_begin_with_one_unless_told(tmp_path):
@@ -374,7 +377,7 @@ def test_an_index_beyond_the_model_is_noted_when_it_predicts(digits, tmp_path):
     (tmp_path / "t.libsvm").write_text("0 1:3 900:1\n0 2:1\n")
     done = call("predict", tmp_path / "m", tmp_path / "t.libsvm", "-o", tmp_path / "p.csv")
     assert done.exit_code == 0, done.output
-    assert "1 values were not used: their feature numbers are beyond the 64 features" in done.stderr
+    assert "1 values were not used: their feature numbers are above the 64 features" in done.stderr
     assert len((tmp_path / "p.csv").read_text().splitlines()) == 3
 
 

@@ -154,7 +154,7 @@ def test_new_categories_gaps_and_absent_columns_are_no_error_later(model, tmp_pa
     assert (found[["proba_no", "proba_yes"]].to_numpy() == forest.predict_proba(X)).all()
     (tmp_path / "less.csv").write_text("when,income\n2024-06-01,40\n")
     done = call("predict", model, tmp_path / "less.csv", "-o", tmp_path / "p.csv", "--fill-missing")
-    assert done.exit_code == 0 and "filled as missing: 'city', 'job'" in done.stderr
+    assert done.exit_code == 0 and "treated as missing values: 'city', 'job'" in done.stderr
 
 
 def test_a_date_that_cannot_be_read_is_named_when_predicting(model, tmp_path):

@@ -1,14 +1,14 @@
 """The command line, `riparian`: see `riparian --help`. It needs `pip install "riparian[cli]"`.
 
-    app.py          the command and its commands
+    app.py          the program and its commands
     commands/       one file per command
     option_groups/  options that several commands share
     sources/        where rows come from: one file per format
     features/       from the columns of a source to points and labels, and what a model keeps of that
-    learning/       the loop over a stream, its checkpoints, being asked to stop
+    learning/       the loop over a stream, its checkpoints, and requests to stop
     output/         progress, tables, summaries, files of predictions
-    model_file.py   model files: a snapshot that also knows its columns
-    errors.py       what can go wrong, and the exit codes
+    model_file.py   model files: a snapshot with a description of its columns
+    errors.py       the errors of a command, and the exit codes
 
 The library itself needs none of it.
 """
@@ -22,11 +22,11 @@ from typing import NoReturn
 
 NEEDED = {"typer", "rich", "pyarrow", "plotly"}
 
-WITH_WORKERS = "experiment"  # a command whose processes Python itself has to end
+WITH_WORKERS = "experiment"  # starts processes that only Python's own shutdown ends
 
 
 def main() -> NoReturn:
-    """What the console script calls."""
+    """Run the command line: the entry point of the console script."""
     try:
         from riparian.cli.app import app
 
@@ -48,7 +48,7 @@ def main() -> NoReturn:
 
 
 def _end(code: int) -> NoReturn:
-    """End at once, without Python's own shutdown.
+    """End the process at once, without Python's own shutdown.
 
     A thread of pyarrow, or one that waits for a pipe, may still run and could abort the process
     during a shutdown. Also, a large forest takes a while to free.

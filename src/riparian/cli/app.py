@@ -1,4 +1,4 @@
-"""The command `riparian`. Each of its commands is imported when somebody asks for it or for help."""
+"""The command `riparian`. Each of its commands is imported when it runs, or when its help is shown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IN_EXPERIMENTS = {"experiment", "data"}  # commands of the package riparian-expe
 
 
 class Commands(TyperGroup):
-    """The modules of `riparian.cli.commands`. Each has an `app` with one command, or with several."""
+    """The modules of `riparian.cli.commands`, each of which has an `app` with one or more commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
@@ -37,7 +37,7 @@ class Commands(TyperGroup):
 
 
 def _module(command: str) -> Any:
-    """Return the module of a command; without the package that has it, one that says how to get it."""
+    """Return the module of a command, or one that explains how to install the missing package."""
     if command not in IN_EXPERIMENTS:
         return import_module(f"riparian.cli.commands.{command}")
     try:
@@ -75,7 +75,7 @@ def riparian(
         ),
     ] = False,
 ) -> None:
-    """Online random forests that provably learn: from a file or a pipe to a model.
+    """Learn online random forests, with a proof of consistency, from files and pipes.
 
     Example: `riparian learn trees.csv --target species --model trees.riparian`
     """

@@ -21,7 +21,7 @@ P = ParamSpec("P")
 
 
 class Interrupted(CommandError):
-    """The user stopped the command; what was learned is safe, or there was nothing yet."""
+    """The user stopped the command. What was learned is saved, or nothing was learned yet."""
 
     exit_code = INTERRUPTED
 
@@ -32,7 +32,7 @@ def say(message: str) -> None:
 
 
 def reported(command: Callable[P, None]) -> Callable[P, None]:
-    """The command, with its errors as messages on stderr, and with `--json` also on stdout."""
+    """Wrap a command: its errors become messages on stderr and, with `--json`, on stdout as well."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:

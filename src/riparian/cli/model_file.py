@@ -1,7 +1,7 @@
-"""Model files: a snapshot of the forest that also says what its columns are.
+"""Model files: a snapshot of a forest with a description of its columns.
 
-`riparian.load` reads them like any snapshot. Snapshots saved from Python are models too: their columns
-are known by the names of the features, or else by position.
+`riparian.load` reads them like any snapshot. The command line also takes snapshots saved from Python. It
+then matches columns by the names of the features or, if there are none, by position.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from riparian.sources.errors import BadData, BadUsage
 from riparian.table.columns import ColumnPlan
 from riparian.table.saved import COLUMNS, columns_of
 
-LEARNING = "learning"  # what the extra part of a snapshot of a checkpoint holds besides COLUMNS
+LEARNING = "learning"  # the key, next to COLUMNS, of what only a checkpoint holds
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """The content of a file."""
+    """The content of a model file."""
 
     path: str
     size: int  # of the file, in bytes
     forest: OnlineForestClassifier  # takes plain arrays
-    columns: ColumnPlan | None  # None if it was saved from Python
-    learning: dict[str, Any] | None  # what only a checkpoint has
+    columns: ColumnPlan | None  # None if the file was saved from Python
+    learning: dict[str, Any] | None  # None unless the file is a checkpoint
 
     @property
     def feature_names(self) -> list[str] | None:
@@ -40,7 +40,7 @@ class ModelFile:
 
 
 def load_model(path: Path, threads: int | None = None) -> ModelFile:
-    """The model in a file. A damaged one is bad data."""
+    """Load a model file. A damaged file is bad data."""
     try:
         data = path.read_bytes()
     except (FileNotFoundError, IsADirectoryError) as error:
@@ -49,8 +49,8 @@ def load_model(path: Path, threads: int | None = None) -> ModelFile:
         forest, extra = from_bytes_with_extra(data, named=False)
         if not isinstance(forest, OnlineForestClassifier):
             raise ValueError(
-                f"a {type(forest).__name__}: the command line works with OnlineForestClassifier and "
-                "AdaptiveForestClassifier"
+                f"expected an OnlineForestClassifier or AdaptiveForestClassifier, got a "
+                f"{type(forest).__name__}; use it from Python"
             )
         columns = columns_of(extra, forest)
     except (SnapshotError, ValueError) as error:
@@ -69,7 +69,7 @@ def load_model(path: Path, threads: int | None = None) -> ModelFile:
 def model_bytes(
     forest: OnlineForestClassifier, columns: ColumnPlan, learning: dict[str, Any] | None = None
 ) -> bytes:
-    """The file of a model."""
+    """Return the bytes of a model file."""
     forest.model_.feature_names = columns.feature_names
     extra = {COLUMNS: columns.state(), **({} if learning is None else {LEARNING: learning})}
     return to_bytes_with_extra(forest, extra)

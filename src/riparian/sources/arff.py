@@ -1,6 +1,7 @@
-"""ARFF, Weka's format: a header that says what each attribute is, then rows, dense or sparse.
+"""ARFF, Weka's format: a header that declares the attributes, then rows, dense or sparse.
 
-scipy reads it too, but whole. https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
+scipy can read it too, but only as a whole.
+https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Attribute:
         return pa.float64() if self.numeric else pa.string()
 
     def left_out(self) -> str:
-        """What a sparse row means where it says nothing: zero, or the first value declared."""
+        """Return the value that a sparse row omits: zero, or the first declared value."""
         return self.values[0] if self.values else "0"
 
 
@@ -72,7 +73,7 @@ class ArffSource(TextSource):
         return sum(attribute.name == name for attribute in self.attributes)
 
     def _header(self) -> Block:
-        """Read up to @data; what of that block comes after it."""
+        """Read up to @data; return the rest of that block."""
         for block in self._blocks:
             start = 0
             for number, line in block.lines():
@@ -107,7 +108,7 @@ class ArffSource(TextSource):
         if kind.lower() == "string":
             return Attribute(name)
         fault = (
-            f"attributes of type {kind} cannot be used, only numbers, nominal values, strings and "
+            f"attributes of type {kind} cannot be used; expected numbers, nominal values, strings or "
             "dates"
         )
         if kind.lower() == "date":
@@ -115,7 +116,7 @@ class ArffSource(TextSource):
                 declared = _unquoted((declaration[3] or ISO).strip())
                 return Attribute(name, date=python_format(declared))
             except ValueError as error:
-                fault = f"the format of the dates, {shown(declared)}: {error}"
+                fault = f"the date format {shown(declared)} cannot be used: {error}"
         raise BadData(fault, file=self.file, line=number, column=name)
 
     # -- the rows ---------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ class ArffSource(TextSource):
         return self._first
 
     def _rows(self, block: Block, first: int) -> Iterator[tuple[int, list[str]]]:
-        """The cells of each row, with the number of its line."""
+        """Yield the cells of each row, after the number of its line."""
         row = first
         for number, line in block.lines():
             text = self._text(line, number).strip()
@@ -150,7 +151,7 @@ class ArffSource(TextSource):
             yield number, cells
 
     def _sparse(self, text: str) -> list[str]:
-        """`{index value, ...}`, indices from 0."""
+        """Return the cells of `{index value, ...}`; indices start at 0."""
         if not text.endswith("}"):
             raise ValueError(f"a sparse row must end with }}, got {shown(text)}")
         cells = [attribute.left_out() for attribute in self.attributes]
@@ -184,7 +185,7 @@ class ArffSource(TextSource):
                 if unknown:
                     raise pa.ArrowInvalid
                 arrays.append(pa.array(values, pa.string()))
-            except ValueError:  # pyarrow's are some, too
+            except ValueError:  # errors of pyarrow are ValueErrors, too
                 raise self._bad_cell(attribute, rows, place[name], first) from None
         return pa.RecordBatch.from_arrays(arrays, names=list(kinds))
 
@@ -198,7 +199,9 @@ class ArffSource(TextSource):
                 return BadData(
                     fault, file=self.file, row=first + row + 1, line=number, column=attribute.name
                 )
-        return BadData("values of the wrong type", file=self.file, column=attribute.name)
+        return BadData(
+            "a value does not have the declared type", file=self.file, column=attribute.name
+        )
 
 
 def _fault(attribute: Attribute, cell: str) -> str | None:
@@ -219,7 +222,7 @@ def _fault(attribute: Attribute, cell: str) -> str | None:
 
 
 def _cells(text: str) -> list[str]:
-    """Values between commas; quotes of either kind, and backslashes before what would end them."""
+    """Split a line at its commas. Cells may have quotes of either kind, with backslash escapes."""
     quote = '"' if '"' in text and "'" not in text else "'"
     reader = csv.reader([text], quotechar=quote, escapechar="\\", skipinitialspace=True)
     return [cell.strip() for cell in next(reader, [])]

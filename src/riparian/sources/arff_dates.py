@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-ISO = "yyyy-MM-dd'T'HH:mm:ss"  # what Weka takes where no format is declared
+ISO = "yyyy-MM-dd'T'HH:mm:ss"  # Weka's default
 
 LETTERS = {
     "yyyy": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "M": "%m", "dd": "%d", "d": "%d",
@@ -17,7 +17,7 @@ _PIECE = re.compile(r"'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+")
 
 
 def python_format(declared: str) -> str:
-    """The same format for `strptime`; a ValueError if there is none.
+    """Return the same format for `strptime`, or raise a ValueError if there is none.
 
     >>> python_format("yyyy-MM-dd'T'HH:mm:ss.SSS"), python_format("dd/MM/yy")
     ('%Y-%m-%dT%H:%M:%S.%f', '%d/%m/%y')
@@ -28,7 +28,7 @@ def python_format(declared: str) -> str:
         piece = _PIECE.match(declared, place)
         text = "" if piece is None else piece[0]
         if piece is None or (text[0].isalpha() and text not in LETTERS):
-            raise ValueError(f"{text or declared[place:]!r} cannot be read in a date")
+            raise ValueError(f"{text or declared[place:]!r} is not supported")
         place = piece.end()
         quoted = text if piece[1] is None else piece[1].replace("''", "'") or "'"
         pieces.append(LETTERS[text] if text[0].isalpha() else quoted.replace("%", "%%"))
@@ -36,6 +36,6 @@ def python_format(declared: str) -> str:
 
 
 def read_date(text: str, format_: str) -> datetime:
-    """A moment in UTC; without a zone it is one already. A ValueError if the text is no such date."""
+    """Return a moment in UTC, the default zone, or raise a ValueError if the text is no such date."""
     moment = datetime.strptime(text, format_)
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""Arrow IPC: a file, whose batches can be read in any order, or a stream, which may come from a pipe."""
+"""Arrow IPC: a file, whose batches can be read in any order, or a stream, perhaps from a pipe."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class ArrowSource(Source):
 
     def _file(self, path: str) -> Any:
         if path == STDIN:
-            raise BadUsage("an Arrow file cannot be read from a pipe; an Arrow stream can")
+            raise BadUsage(
+                "an Arrow file cannot be read from a pipe; write an Arrow stream instead"
+            )
         self.raw.close()
         return pyarrow.ipc.open_file(pa.memory_map(path))
 
@@ -57,20 +59,20 @@ class ArrowSource(Source):
             first += batch.num_rows
 
     def _batches(self, start: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """The batches of the file from one on, each with its number."""
+        """Yield the batches of the file from number `start` on, each after its number."""
         try:
             if isinstance(self.reader, pyarrow.ipc.RecordBatchFileReader):
                 for i in range(start, self.reader.num_record_batches):
                     self._done = i + 1
                     yield i, self.reader.get_batch(i)
-            else:  # a stream cannot be entered in the middle
+            else:  # a stream must be read from its start
                 yield from islice(enumerate(self.reader), start, None)
         except (pa.ArrowInvalid, OSError) as error:
-            raise BadData(f"cannot be read further: {error}", file=self.file) from None
+            raise BadData(f"cannot read the rest of the file: {error}", file=self.file) from None
 
 
 class _Whole:
-    """A file for pyarrow, which takes a read that is short for the end."""
+    """A file whose reads are never short: pyarrow takes a short read for the end of the file."""
 
     closed = False
 

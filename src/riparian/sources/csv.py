@@ -1,4 +1,4 @@
-"""CSV and TSV, by pyarrow, block by block: so a bad cell can be found again and named."""
+"""CSV and TSV, read by pyarrow in blocks, so that an error can name the bad cell."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from riparian.sources.source import Batch, Kind, Place, TextSource
 
 PLAIN_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
-# pyarrow's own, and what `--missing` adds. A text column has no missing value but the empty one.
+# pyarrow's defaults; `--missing` adds to them. In a text column, only the empty text is missing.
 MISSING = pyarrow.csv.ConvertOptions().null_values
 
 CONVERT = "convert the file first, for example with iconv -f LATIN1 -t UTF-8"
-CONVERT_16 = "it begins like UTF-16: convert it first with iconv -f UTF-16 -t UTF-8"
+CONVERT_16 = "it looks like UTF-16: convert it first with iconv -f UTF-16 -t UTF-8"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 csv.field_size_limit(LONGEST_RECORD)
@@ -31,14 +31,14 @@ csv.field_size_limit(LONGEST_RECORD)
 
 @dataclass(frozen=True)
 class Dialect:
-    """What a CSV file does not say of itself."""
+    """How a CSV file is written."""
 
     delimiter: str = ","
     header: bool = True  # whether the first line names the columns; else they are c1, c2, ...
-    missing: tuple[str, ...] = ()  # more ways to write that there is no number
+    missing: tuple[str, ...] = ()  # additional texts that mean a missing number
 
     def ends(self, data: bytes, *, whole: bool = False) -> Iterator[int]:
-        """Where each record ends; the last one too, even if it is incomplete, unless `whole`."""
+        """Yield the end of each record; unless `whole`, of an incomplete last one as well."""
         place, over = 0, False
 
         def lines() -> Iterator[str]:
@@ -49,16 +49,16 @@ class Dialect:
             over = True
 
         for _ in csv.reader(lines(), delimiter=self.delimiter):
-            if whole and over:  # it wanted more lines than there are
+            if whole and over:  # the record needs more lines than there are
                 return
             yield place
 
     def whole(self, data: bytes) -> int:
-        """How many of these bytes are whole records: a line may end within quotes.
+        """Return how many of these bytes are whole records: a line may end within quotes.
 
-        Quotes come in pairs, so an even number of them up to the end of a line means that it is
-        the end of a record. If it is odd, each record is looked at: a quote in the middle of a
-        cell means nothing.
+        Quotes come in pairs, so a line that ends after an even number of them ends a record. If the
+        number is odd, the records are parsed one by one, because a quote in the middle of a cell is
+        an ordinary character.
         """
         end = last_newline(data)
         if data.count(b'"', 0, end) % 2 == 0:
@@ -106,7 +106,7 @@ class CsvSource(TextSource):
     # -- what the columns are ---------------------------------------------------------------------
 
     def _header(self) -> tuple[list[str], int]:
-        """The names of the columns, and where the data begins."""
+        """Return the names of the columns, and where the data begins."""
         head = self.blocks.head.data
         end = next(self.dialect.ends(head))
         try:
@@ -132,7 +132,7 @@ class CsvSource(TextSource):
         if not self._below_header().data.strip():
             return dict.fromkeys(self.names, pa.null())
         schema = self._read(self._below_header(), None, 0).schema
-        # A cell that is not UTF-8 is reported with its place when it is read as text.
+        # If a cell is not UTF-8, the error that names it comes when the cell is read as text.
         return {
             field.name: pa.string() if types.is_binary(field.type) else field.type
             for field in schema
@@ -143,7 +143,7 @@ class CsvSource(TextSource):
     def _read(
         self, block: Block, wanted: dict[str, pa.DataType] | None, first: int
     ) -> pa.RecordBatch:
-        """The rows of a block; all columns, as what they seem to be, if none are named."""
+        """Return the rows of a block: the wanted columns, or all with inferred types."""
         try:
             return self._parse(block.data, wanted)
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
@@ -178,7 +178,7 @@ class CsvSource(TextSource):
         return None
 
     def _records(self, block: Block) -> Iterator[tuple[int, bytes]]:
-        """Those that are rows, in plain Python, each with the number of its first line."""
+        """Yield the records that are rows, each after the number of its first line."""
         line, start = block.line, 0
         for end in self.dialect.ends(block.data):
             record = block.data[start:end]
@@ -188,21 +188,19 @@ class CsvSource(TextSource):
             start = end
 
     def _find(self, block: Block, wanted: dict[str, pa.DataType], first: int) -> None:
-        """Raise what is wrong with the first bad row of a block, read once more in plain Python."""
+        """Read a block again in plain Python, and raise an error about its first bad row."""
         for row, (line, record) in enumerate(self._records(block), start=first + 1):
             self._check(record, wanted, row, line)
 
     def _check(self, record: bytes, wanted: dict[str, pa.DataType], row: int, line: int) -> None:
-        # Latin-1 gives every byte a character, so that the cells can be told apart first.
+        # Latin-1 gives every byte a character, so the record can be split into cells first.
         text = record.decode("latin-1")
         cells = self.dialect.cells(text)
         if len(cells) != len(self.names):
             hint = "; is a quote left open?" if "\n" in text.rstrip() else ""
-            if len(self.names) == 1:  # then there is hardly anything to learn from
-                hint = (
-                    f"; the header is {shown(self.names[0])}: do you need --delimiter, or do other "
-                )
-                hint += "lines come before the header?"
+            if len(self.names) == 1:  # a single column is hardly ever meant
+                hint = f"; the header is {shown(self.names[0])}: do you need --delimiter, or are there "
+                hint += "lines before the header?"
             elif row == 1 and not hint:
                 hint = f"; the header is {names(self.names)}" if self.dialect.header else ""
             many = "cell" if len(self.names) == 1 else "cells"
@@ -217,7 +215,7 @@ class CsvSource(TextSource):
             fault = self._fault(cell, wanted[name]) if name in wanted else None
             if fault is not None:
                 if wanted[name] == pa.float64() and fault.startswith("expected"):
-                    fault += "; if it means that there is none, say so with --missing"
+                    fault += "; if it means a missing value, give --missing"
                 raise BadData(fault, file=self.file, row=row, line=line, column=name)
 
     def _fault(self, cell: str, wanted: pa.DataType) -> str | None:
@@ -247,7 +245,7 @@ WORDS = {
 
 
 def no_header(columns: Iterable[str]) -> str:
-    """What to say of names that look like the first row."""
+    """Return a hint if the names of columns look like a row of data."""
     numbers = any(PLAIN_NUMBER.fullmatch(name) for name in columns)
     return "; if the file has no header, give --no-header" if numbers else ""
 

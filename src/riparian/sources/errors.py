@@ -1,4 +1,4 @@
-"""What can go wrong with a file: a mistake in the command (exit code 2), or in the data (1)."""
+"""Errors of a command: bad usage (exit code 2) and bad data (exit code 1)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ MOST_SHOWN = 80  # characters of a value in a message
 
 
 class CommandError(Exception):
-    """Something that one message explains, without a traceback."""
+    """An error that one message explains, without a traceback."""
 
     exit_code = BAD_DATA
 
     def details(self) -> dict[str, Any]:
-        """The error for JSON."""
+        """Return the error for JSON."""
         return {"message": str(self)}
 
 
 class BadUsage(CommandError):
-    """The command makes no sense as it is."""
+    """The options or arguments of the command are wrong."""
 
     exit_code = BAD_USAGE
 
 
 class BadData(CommandError):
-    """A file has content that cannot be used; says which file and, where possible, the place in it.
+    """A file has content that cannot be used. The message names the file and, if known, the place.
 
     Rows are counted from 1, without the header; lines are counted from 1, as in an editor.
     """
@@ -41,7 +41,7 @@ class BadData(CommandError):
         column: str | None = None,
     ) -> None:
         self.fault, self.file, self.row, self.line, self.column = fault, file, row, line, column
-        self.note = ""  # what remains of the work so far
+        self.note = ""  # what is saved of the work so far
 
     def place(self) -> str:
         parts = [self.file]
@@ -62,7 +62,7 @@ class BadData(CommandError):
 
 
 def shown(value: object) -> str:
-    """A value in a message: quoted, and cut if it is long.
+    """Quote a value for a message, and cut it if it is long.
 
     >>> shown("x" * 100)[-10:]
     "xxxxxx'..."
@@ -72,7 +72,7 @@ def shown(value: object) -> str:
 
 
 def names(columns: list[str], most: int = 10) -> str:
-    """Names of columns in a message.
+    """List names of columns for a message.
 
     >>> names(["a", "b"]), names(list("abcdefghijklm"))[-21:]
     ("'a', 'b'", "'i', 'j' and 3 others")

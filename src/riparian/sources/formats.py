@@ -1,4 +1,4 @@
-"""The formats of sources: the name of a file tells which, unless `--format` does."""
+"""The formats of sources: given by `--format`, or by the name of a file."""
 
 from __future__ import annotations
 
@@ -41,11 +41,13 @@ NOT_READ = {
 class Reading:
     """How to read the files."""
 
-    format: Format | None = None  # None: by the name of each
+    format: Format | None = None  # None: by the name of each file
     delimiter: str | None = None  # None: by the format
     header: bool = True
     missing: tuple[str, ...] = ()
-    strict: bool = field(default=True, compare=False)  # whether fields may not turn up later
+    strict: bool = field(
+        default=True, compare=False
+    )  # whether a new field in later rows is an error
 
 
 def format_of(path: str) -> Format:
@@ -58,18 +60,18 @@ def format_of(path: str) -> Format:
             f"{path} is a folder: name its files, for example '{os.path.join(path, '*.csv')}'"
         )
     if path == STDIN:
-        raise BadUsage("standard input has no file name that tells its format: give --format")
+        raise BadUsage("--format is required for standard input")
     name = path.lower()
     for packed in PACKED:
         name = name.removesuffix(packed)
     suffix = os.path.splitext(name)[1]
     format_ = SUFFIXES.get(suffix)
     if suffix in NOT_READ:
-        raise BadUsage(f"{path}: {suffix} is not read (of packed files, .gz and .zst are): "
+        raise BadUsage(f"{path}: {suffix} files are not supported (.gz and .zst are): "
                        f"{NOT_READ[suffix]}")  # fmt: skip
     if format_ is None:
         raise BadUsage(
-            f"{path}: the file name does not tell the format; "
+            f"{path}: the format is not clear from the file name; "
             f"give --format {'|'.join(format_.value for format_ in Format)}"
         )
     return format_

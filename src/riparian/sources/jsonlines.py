@@ -1,4 +1,4 @@
-"""JSON lines, one object per line, by pyarrow and block by block: so a bad line can be found again."""
+"""JSON lines, one object per line, read by pyarrow in blocks, so that an error can name the line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from riparian.sources.errors import BadData, shown
 from riparian.sources.raw import Block, Raw, nothing_but_lines, reader
 from riparian.sources.source import Batch, Kind, Place, TextSource, kind_of
 
-# What JSON must have for each type, and how to say it.
+# The JSON types that each column type accepts, and their name in messages.
 EXPECTED: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
     pa.float64(): ((int, float), "a number"),
     pa.int64(): ((int,), "a whole number"),
@@ -24,7 +24,7 @@ EXPECTED: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
 
 
 class JsonLinesSource(TextSource):
-    """A field that a line leaves out is missing there."""
+    """Rows from JSON lines. A field that a line omits is a missing value."""
 
     def __init__(self, raw: Raw, *, strict: bool) -> None:
         super().__init__(raw)
@@ -45,7 +45,7 @@ class JsonLinesSource(TextSource):
     def types(self, kinds: Mapping[str, Kind]) -> dict[str, pa.DataType]:
         wanted = super().types(kinds)
         for name, kind in kinds.items():
-            # JSON has no dates: pyarrow takes some texts for them.
+            # JSON has no dates, but pyarrow reads some texts as dates.
             if kind is Kind.RAW and kind_of(self.fields[name]) is not Kind.NUMBER:
                 wanted[name] = pa.string()
         return wanted
@@ -54,7 +54,7 @@ class JsonLinesSource(TextSource):
         self, block: Block, wanted: dict[str, pa.DataType] | None, first: int
     ) -> pa.RecordBatch:
         try:
-            block.data.decode("utf-8")  # pyarrow would not look
+            block.data.decode("utf-8")  # pyarrow does not check this
             return self._parse(block.data, wanted)
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
             self._find(block, wanted, first)
@@ -63,7 +63,7 @@ class JsonLinesSource(TextSource):
     def _parse(self, data: bytes, wanted: dict[str, pa.DataType] | None) -> pa.RecordBatch:
         schema = unknown = None
         if wanted is not None:
-            # Fields that are not wanted keep their place, so that others can be told from them.
+            # Fields that are not wanted stay in the schema, so that unknown fields can be recognised.
             schema = pa.schema({**self.fields, **wanted} if self.strict else wanted)
             unknown = "error" if self.strict else "ignore"
         table = pyarrow.json.read_json(
@@ -76,7 +76,7 @@ class JsonLinesSource(TextSource):
         return one_batch(table)
 
     def _find(self, block: Block, wanted: dict[str, pa.DataType] | None, first: int) -> None:
-        """Raise what is wrong with the first bad line of a block, read once more in plain Python."""
+        """Read a block again in plain Python, and raise an error about its first bad line."""
         row = first
         seen: dict[str, type] = {}
         for number, line in block.lines():
@@ -111,7 +111,7 @@ class JsonLinesSource(TextSource):
     def _unfit(self, name: str, value: Any, wanted: dict[str, pa.DataType]) -> str | None:
         if name not in wanted:
             unknown = self.strict and name not in self.fields
-            return "a field that earlier rows do not have" if unknown else None
+            return "earlier rows do not have this field" if unknown else None
         classes, words = EXPECTED[wanted[name]]
         good = isinstance(value, classes) and (bool in classes or not isinstance(value, bool))
         return (
@@ -126,7 +126,7 @@ def _sort(value: Any) -> type:
 
 
 def _changed(value: Any, before: type) -> str | None:
-    """A type within the first block that is not that of its first line."""
+    """Return the fault if a value has another type than the field had in the first line."""
     if before is type(None) or _sort(value) is before:
         return None
     return f"expected {WORDS[before]}, as in earlier rows, got {shown(json.dumps(value))}"

@@ -1,4 +1,4 @@
-"""LIBSVM (also SVMlight): `label index:value ...`, one row per line; values of zero are left out."""
+"""LIBSVM (also SVMlight): `label index:value ...`, one row per line; zeros are omitted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIELDS = {
 
 
 class LibsvmSource(TextSource):
-    """Batches have the label and, in lists, the indices as they are written and their values."""
+    """Rows from LIBSVM: the label, a list of indices as written, and a list of their values."""
 
     def __init__(self, raw: Raw) -> None:
         super().__init__(raw)
@@ -40,7 +40,7 @@ class LibsvmSource(TextSource):
                 first += len(y)
 
     def last_index(self) -> int:
-        """The largest that there is; -1 if there is none. This reads the file."""
+        """Return the largest index, or -1 if there is none. This reads the file."""
         return max((X.shape[1] - 1 for X, _ in (self._read(b, 0) for b in self.blocks)), default=-1)
 
     def _read(self, block: Block, first: int) -> tuple[Any, NDArray[np.int64]]:
@@ -54,7 +54,7 @@ class LibsvmSource(TextSource):
         return X, y.astype(np.int64)
 
     def _find(self, block: Block, first: int) -> None:
-        """Raise what is wrong with the first line that cannot be read by itself."""
+        """Raise an error about the first line that cannot be read by itself."""
         row = first
         for number, line in block.lines():
             try:

@@ -1,4 +1,4 @@
-"""From a path to a source."""
+"""Open paths as sources."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _source(raw: Raw, format_: Format, reading: Reading) -> Source:
 
 
 def expanded(paths: Iterable[str]) -> list[str]:
-    """The files that paths and globs stand for; the matches of a glob are sorted by name."""
+    """Return the files of paths and globs; the matches of a glob are sorted by name."""
     files: list[str] = []
     for path in paths:
         if path == STDIN or os.path.exists(path) or not glob.has_magic(path):

@@ -1,4 +1,4 @@
-"""Parquet: types are in the file, and rows can be skipped a group at a time."""
+"""Parquet: the file declares its types, and whole row groups can be skipped."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from riparian.sources.formats import STDIN
 from riparian.sources.raw import Counted
 from riparian.sources.source import MOST_ROWS, Batch, Kind, Place, Source
 
-# Of a column at a time; else its whole part of a row group would be read, and before it is needed.
+# Per column. Without a buffer, pyarrow reads a column's whole part of a row group in advance.
 BUFFERED = {"buffer_size": 2**18, "pre_buffer": False}
 
 
 class ParquetSource(Source):
     def __init__(self, path: str) -> None:
         if path == STDIN:
-            raise BadUsage("Parquet cannot be read from a pipe: its end has to be read first")
+            raise BadUsage("Parquet cannot be read from a pipe; save it to a file first")
         self.file = path
-        Counted(path).close()  # that it can be opened is another matter than what is in it
+        Counted(path).close()  # fail early if unreadable: that is not bad data
         try:
             self.parquet: Any = pyarrow.parquet.ParquetFile(path, **BUFFERED)
         except (pa.ArrowInvalid, OSError) as error:
@@ -53,13 +53,13 @@ class ParquetSource(Source):
                 first += batch.num_rows
         except (pa.ArrowInvalid, OSError) as error:
             raise BadData(
-                f"cannot be read further: {error}", file=self.file, row=first + 1
+                f"cannot read the rest of the file: {error}", file=self.file, row=first + 1
             ) from None
 
     def close(self) -> None:
         self.parquet.close()
 
     def place_of(self, row: int) -> Place:
-        """The row group that has the row."""
+        """Return the row group that contains the row."""
         group = bisect_right(self._ends, row)
         return Place(self._ends[group - 1] if group else 0, group)

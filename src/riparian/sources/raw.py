@@ -1,4 +1,4 @@
-"""Bytes of a file or of the standard input, unpacked if they are packed, in blocks of whole lines."""
+"""Bytes of a file or of standard input, decompressed if needed, in blocks of whole lines."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import pyarrow as pa
 from riparian.sources.errors import BadData, BadUsage
 from riparian.sources.formats import STDIN
 
-BOM = b"\xef\xbb\xbf"  # that some programs begin UTF-8 with
+BOM = b"\xef\xbb\xbf"  # some programs write it at the start of UTF-8
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-LONGEST_MAGIC = 6  # that anyone asks for: b"ARROW1"
+LONGEST_MAGIC = 6  # bytes: b"ARROW1"
 
-BLOCK_BYTES = 2**20  # read at a time; also how much is looked at to see what the columns are
+BLOCK_BYTES = 2**20  # read at a time; types of columns are inferred from the first block
 LONGEST_RECORD = 2**26
 
 
 class Counted:
-    """A file that counts what has been read of it, and can be looked at before it is read."""
+    """A file that counts the bytes read so far, and can be peeked into."""
 
     closed = False
 
@@ -35,7 +35,7 @@ class Counted:
             self.size = None
         else:
             self.file = _open(path)
-            # A pipe with a name has no size either.
+            # A named pipe has no size either.
             self.size = os.fstat(self.file.fileno()).st_size or None
         self._seen = b""
 
@@ -45,7 +45,7 @@ class Counted:
         return self._seen[:n]
 
     def read(self, n: int) -> bytes:
-        """At most n bytes, as soon as there are any: a pipe may be slow."""
+        """Return at most n bytes, as soon as there are any: a pipe may be slow."""
         if self._seen:
             data, self._seen = self._seen[:n], self._seen[n:]
         else:
@@ -54,7 +54,7 @@ class Counted:
         return bytes(data)
 
     def skip(self, n: int) -> None:
-        """Pass over n bytes; a file is not read for that."""
+        """Skip n bytes; a file seeks instead of reading."""
         if self.size is None:
             _read_away(self, n)
             return
@@ -77,10 +77,10 @@ def _read_away(file: Counted | Raw, n: int) -> None:
 
 
 def _stdin() -> Any:
-    """Standard input without Python's buffer, which must not be in use when Python ends."""
+    """Return standard input without Python's buffer, which must not be in use when Python ends."""
     try:
         return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
-    except OSError:  # a program that runs the command may have put something else there
+    except OSError:  # a program that runs the command may have replaced sys.stdin
         return io.BytesIO(sys.stdin.buffer.read())
 
 
@@ -92,7 +92,7 @@ def _open(path: str) -> Any:
 
 
 class Raw:
-    """The bytes of a file, unpacked: gzip and zstd are told by how they begin."""
+    """The bytes of a file, decompressed: gzip and zstd are recognised by their first bytes."""
 
     def __init__(self, path: str) -> None:
         self.name = "standard input" if path == STDIN else path
@@ -104,14 +104,14 @@ class Raw:
             self._reader = pa.CompressedInputStream(pa.PythonFile(self.packed, mode="r"), codec)
 
     def read(self, n: int) -> bytes:
-        """At most n bytes; none at the end."""
+        """Return at most n bytes; none at the end."""
         try:
             return bytes(self._reader.read(n))
         except (OSError, pa.ArrowInvalid) as error:
-            raise BadData(f"cannot be unpacked: {error}", file=self.name) from None
+            raise BadData(f"cannot be decompressed: {error}", file=self.name) from None
 
     def read_all(self, n: int) -> bytes:
-        """n bytes, or all there are."""
+        """Return n bytes, or all that are left."""
         parts: list[bytes] = []
         while n > 0 and (data := self.read(n)):
             parts.append(data)
@@ -119,7 +119,7 @@ class Raw:
         return b"".join(parts)
 
     def skip(self, n: int) -> None:
-        """Pass over n bytes, which have to be read where they are packed."""
+        """Skip n bytes; compressed bytes have to be read for that."""
         if self._reader is self.packed:
             self.packed.skip(n)
         else:
@@ -135,24 +135,24 @@ class Raw:
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines of a file."""
+    """Some whole lines of a file."""
 
     data: bytes
     line: int  # the number of the first, from 1
     offset: int  # bytes of the text before it
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Each with its number, without its end."""
+        """Yield each line without its end, after its number."""
         for i, line in enumerate(self.data.split(b"\n")):
             if line or i < self.data.count(b"\n"):
                 yield self.line + i, line.removesuffix(b"\r")
 
 
 def reader(data: bytes) -> Any:
-    """The bytes for pyarrow, copied to where Python has no hand in them.
+    """Return a reader for pyarrow on a copy of the bytes that Python does not own.
 
-    One of pyarrow's threads may let go of them last. If that is after Python has begun to shut
-    down, it must not need Python for it: the process would be aborted.
+    A thread of pyarrow may be the last to release them, perhaps while Python shuts down. If it needed
+    Python to do so, the process would abort.
     """
     buffer = pa.allocate_buffer(len(data))
     memoryview(buffer).cast("B")[:] = data
@@ -160,20 +160,20 @@ def reader(data: bytes) -> Any:
 
 
 def last_newline(data: bytes) -> int:
-    """Where the last whole line ends."""
+    """Return where the last whole line ends."""
     return data.rfind(b"\n") + 1
 
 
 class Blocks:
-    """A text in blocks of whole records; the first can be looked at beforehand.
+    """A text in blocks of whole records; the first block can be inspected in advance.
 
-    How long the first is depends on the text alone, not on how fast a pipe delivers it: what is
-    concluded from it must be the same every time.
+    The length of the first block depends on the text alone, not on the speed of a pipe, because types
+    are inferred from it and must be the same every time.
     """
 
     def __init__(self, raw: Raw, whole: Callable[[bytes], int] = last_newline) -> None:
         self.raw = raw
-        self._whole = whole  # how many of these bytes are whole records
+        self._whole = whole  # returns how many bytes are whole records
         self._rest, self._line, self._offset = b"", 1, 0
         self.head = self._first()
 
@@ -183,7 +183,7 @@ class Blocks:
         yield from self._more()
 
     def after(self, last: Block, offset: int, line: int) -> Iterator[Block]:
-        """The text from an offset on, where a block began; `last` is the last block that was read."""
+        """Yield blocks from an offset on, where a block began; `last` is the last block read."""
         if offset < self._offset:
             yield Block(last.data[offset - last.offset :], line, offset)
         else:
@@ -210,13 +210,12 @@ class Blocks:
         return block
 
     def _cut(self, more: bytes, ended: bool = False) -> Block:
-        """The whole records of what is there."""
+        """Return a block of the whole records read so far; keep the rest."""
         data, line, offset = self._rest + more, self._line, self._offset
         end = len(data) if ended else self._whole(data)
         if end == 0 and len(data) > LONGEST_RECORD:
             raise BadData(
-                f"a row begins here that does not end within {LONGEST_RECORD >> 20} MiB; "
-                "is a quote left open?",
+                f"this row does not end within {LONGEST_RECORD >> 20} MiB; is a quote left open?",
                 file=self.raw.name,
                 line=line,
             )
@@ -227,7 +226,7 @@ class Blocks:
 
 
 def nothing_but_lines(raw: Raw) -> Blocks:
-    """Blocks of a text in which every line is a record, and there is at least one."""
+    """Return the blocks of a text that is not empty and in which every line is a record."""
     blocks = Blocks(raw)
     if not blocks.head.data.strip():
         raise BadData("the file is empty", file=raw.name)

@@ -1,4 +1,4 @@
-"""A source: the columns of a file, and its rows in batches that are small compared to it."""
+"""A source: the columns of a file, and its rows in small batches."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ import pyarrow.types as types
 from riparian.sources.errors import BadData
 from riparian.sources.raw import Block, Blocks, Raw
 
-MOST_ROWS = 2**15  # of a batch
+MOST_ROWS = 2**15  # per batch
 
 
 class Kind(Enum):
-    """What a column is wanted as."""
+    """How to read a column."""
 
     NUMBER = "number"
     TEXT = "text"
     INTEGER = "integer"
     BOOL = "bool"
-    RAW = "raw"  # as it is: a text file has texts, others what they say
+    RAW = "raw"  # as it is: text in a text file, otherwise the type that the file declares
 
 
 def kind_of(natural: pa.DataType) -> Kind | None:
-    """What a column of this type can serve as, as a feature; None: nothing."""
+    """Return how to read a feature of this type, or None if it cannot be a feature."""
     if types.is_dictionary(natural):
         return kind_of(natural.value_type)
     if types.is_null(natural) or types.is_boolean(natural) or _is_number(natural):
@@ -45,10 +45,10 @@ def _is_number(natural: pa.DataType) -> bool:
 
 
 def type_of(kind: Kind, natural: pa.DataType) -> pa.DataType:
-    """The type to read a column as.
+    """Return the type to read a column as.
 
-    Numbers are read as float64 whatever they look like at first: whole numbers may get fractions
-    later. Only true and false have to be read as such.
+    Numbers are always read as float64, because later rows of a column of whole numbers may have
+    fractions. Booleans are read as booleans.
     """
     if kind is Kind.NUMBER:
         return natural if types.is_boolean(natural) else pa.float64()
@@ -58,7 +58,7 @@ def type_of(kind: Kind, natural: pa.DataType) -> pa.DataType:
 
 
 def raw_type(natural: pa.DataType) -> pa.DataType:
-    """The type of values as they are; texts have one type whichever the file has for them."""
+    """Return the type of values as they are; all text types become one."""
     if types.is_dictionary(natural):
         return raw_type(natural.value_type)
     return pa.string() if types.is_large_string(natural) else natural
@@ -66,21 +66,21 @@ def raw_type(natural: pa.DataType) -> pa.DataType:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a source can begin to read: only the source knows what `at` means."""
+    """Where a source can start to read; only the source interprets `at`."""
 
-    row: int = 0  # of the file: the first that is read from here
-    at: Any = None  # for JSON; None is the beginning
+    row: int = 0  # number in the file of the first row read from here
+    at: Any = None  # a JSON value; None is the beginning
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows of a file, with the columns that were wanted."""
+    """Some rows of a file, with the wanted columns."""
 
     file: str
     first: int  # rows of the file before these
     table: pa.RecordBatch
-    place: Place  # from which these rows are read again, perhaps after others
-    missing: tuple[str, ...] = ()  # texts that mean that there is no value
+    place: Place  # where to start in order to read these rows again
+    missing: tuple[str, ...] = ()  # texts that mean a missing value
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -91,48 +91,48 @@ class Batch:
         return Batch(self.file, self.first + start, some, self.place, self.missing)
 
     def bad(self, row: int, fault: str, column: str | None = None) -> BadData:
-        """An error about a row, which is counted within the batch."""
+        """Return an error about a row, given its number within the batch."""
         return BadData(fault, file=self.file, row=self.first + row + 1, column=column)
 
 
 class Source(ABC):
-    """One file, or the standard input. It is read once; open another to read it again."""
+    """One file, or standard input. A source is read once; open another to read the file again."""
 
-    file: str  # as messages name it
-    fields: dict[str, pa.DataType]  # the columns and what they seem to be
+    file: str  # the name in messages
+    fields: dict[str, pa.DataType]  # the columns, with declared or inferred types
 
     @abstractmethod
     def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
-        """The rows from a place on, with the columns that are wanted."""
+        """Yield the rows from a place on, with the wanted columns."""
 
     def place_of(self, row: int) -> Place:
-        """A place at or before a row, if one is known without reading; else the beginning."""
+        """Return a place at or before a row, if one is known without reading; else the beginning."""
         return Place()
 
     @property
     @abstractmethod
     def fraction(self) -> float | None:
-        """How much of the file has been read; None where its size is not known."""
+        """Return how much of the file has been read, or None if its size is unknown."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
 
     def stray_text(self, column: str) -> BadData | None:
-        """What makes a column one of text after numbers, where that can be told."""
+        """Return an error about the first text in a column that began with numbers, if known."""
         return None
 
     def types(self, kinds: Mapping[str, Kind]) -> dict[str, pa.DataType]:
         return {name: type_of(kind, self.fields[name]) for name, kind in kinds.items()}
 
     def converted(self, batch: pa.RecordBatch, kinds: Mapping[str, Kind]) -> pa.RecordBatch:
-        """The wanted columns of a batch whose file says the types itself."""
+        """Convert the wanted columns of a batch from a file that declares its types."""
         columns = [self._cast(batch.column(name), name, kind) for name, kind in kinds.items()]
         return pa.RecordBatch.from_arrays(columns, names=list(kinds))
 
     def _cast(self, array: pa.Array, name: str, kind: Kind) -> pa.Array:
         wanted = type_of(kind, array.type)
-        # Arrow would read numbers out of texts, and write texts of numbers.
+        # Arrow would convert texts to numbers and numbers to texts.
         mixed = kind is not Kind.RAW and ((kind is Kind.TEXT) != (kind_of(array.type) is Kind.TEXT))
         try:
             if (
@@ -141,7 +141,7 @@ class Source(ABC):
                 and not types.is_null(array.type)
                 and not types.is_temporal(array.type)
             ):
-                raise pa.ArrowInvalid("text and numbers are not converted into each other")
+                raise pa.ArrowInvalid("text and numbers cannot be converted into each other")
             return array.cast(wanted, safe=kind is not Kind.NUMBER)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise BadData(
@@ -152,7 +152,7 @@ class Source(ABC):
 
 
 class TextSource(Source):
-    """A source that is a text."""
+    """A source in a text format."""
 
     blocks: Blocks
 
@@ -161,7 +161,7 @@ class TextSource(Source):
         self.raw = raw
 
     def _data(self) -> Iterator[Block]:
-        """The blocks that have the rows."""
+        """Yield the blocks that contain the rows."""
         return iter(self.blocks)
 
     def _blocks_from(self, start: Place) -> Iterator[Block]:
@@ -171,7 +171,7 @@ class TextSource(Source):
         return self.blocks.after(self._last(), offset, line)
 
     def _last(self) -> Block:
-        """The last block that was read before the rows."""
+        """Return the last block that was read before the rows."""
         return self.blocks.head
 
     def _place(self, block: Block, row: int) -> Place:

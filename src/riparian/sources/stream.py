@@ -1,4 +1,4 @@
-"""Several files, one after the other, as one stream."""
+"""Read several files, one after the other, as one stream."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from riparian.sources.formats import STDIN, Reading
 from riparian.sources.opening import expanded, open_source
 from riparian.sources.source import Batch, Kind, Place, Source
 
-Position = list[Any]  # number of the file, rows before it, and a place in it: for JSON
+Position = list[Any]  # number of the file, rows before it, and a place in it: a JSON value
 Read = tuple[
     int, Batch, Position
-]  # rows, after the number of the first, and where they are read again
+]  # the number of the first row, the rows, and where to read them again
 
-Choice = Callable[[Source], Mapping[str, Kind]]  # the columns wanted of a source, if it has them
+Choice = Callable[[Source], Mapping[str, Kind]]  # the wanted columns of a source, or an error
 
 
 class Stream:
-    """The rows of all files. The first file is open from the start: it says what there is."""
+    """The rows of all files. The first file is open from the start, because it has the columns."""
 
     def __init__(self, paths: Sequence[str], reading: Reading) -> None:
         self.paths = expanded(paths)
         self.reading = reading
         self.first = open_source(self.paths[0], reading)
-        self._opened: Source | None = self.first  # and not read yet
+        self._opened: Source | None = self.first  # open, and not read yet
         self._current: Source | None = None
         self._done = 0  # bytes of the files that have been read
-        self.row = 0  # rows that have been read, those that were skipped included
+        self.row = 0  # rows that have been read or skipped
         self.sizes = [_size(path) for path in self.paths]
-        self._choose: Choice | None = None  # what is wanted of the next file
+        self._choose: Choice | None = None  # the wanted columns of the next file
         self._begun: Iterator[Read] | None = None  # the rest, after a peek
-        self._positions: deque[tuple[int, Position]] = deque()  # of what was read, after their rows
+        self._positions: deque[tuple[int, Position]] = deque()  # after row numbers
 
     @property
     def again(self) -> bool:
-        """Whether it can be read more than once."""
+        """Return whether the stream can be read more than once."""
         return STDIN not in self.paths
 
     @property
     def fraction(self) -> float | None:
-        """How much has been read; None where that cannot be told."""
+        """Return how much has been read, or None if that is unknown."""
         total = sum(size or 0 for size in self.sizes)
-        current = self._current  # another thread reads, and may be done with it any moment
+        current = self._current  # another thread reads, and may close it at any moment
         within = 0.0 if current is None else current.fraction
         if None in self.sizes or within is None or not total:
             return None
@@ -53,9 +53,9 @@ class Stream:
         return min(1.0, (self._done + within * size) / total)
 
     def check(self, choose: Choice) -> None:
-        """Whether all files have the wanted columns: an error now is better than one after hours."""
+        """Raise an error now if a file lacks a wanted column, and not after hours of learning."""
         for path, size in zip(self.paths[1:], self.sizes[1:], strict=True):
-            if size is not None:  # a pipe with a name can be opened only once
+            if size is not None:  # a named pipe can be opened only once
                 source = open_source(path, self.reading)
                 try:
                     choose(source)
@@ -63,7 +63,7 @@ class Stream:
                     source.close()
 
     def peek(self, choose: Choice, rows: int) -> list[Batch]:
-        """The first rows, `rows` in all. `batches` gives them again, the first time."""
+        """Return the first `rows` rows. The first call of `batches` yields them again."""
         self._choose = choose
         ahead = self._all()
         held: list[Read] = []
@@ -81,10 +81,9 @@ class Stream:
         limit: int | None = None,
         position: Position | None = None,
     ) -> Generator[Batch, None, None]:
-        """The rows from number `skip` on, `limit` in all, those that are skipped included.
+        """Yield the rows from number `skip` on, up to number `limit`.
 
-        `position` is what `position(skip)` returned when they were read before: then the files are read
-        from there.
+        `position` is what `position(skip)` returned in an earlier run: reading then starts there.
         """
         self._choose = choose
         self._positions.clear()
@@ -100,14 +99,14 @@ class Stream:
                 return
 
     def position(self, row: int) -> Position | None:
-        """Where to read a row again, which comes after those of earlier calls; None: from the start."""
+        """Return where to read a row again, or None for the start. Calls must ask in order of rows."""
         positions = self._positions  # another thread may append
         while len(positions) > 1 and positions[1][0] <= row:
             positions.popleft()
         return positions[0][1] if positions and positions[0][0] <= row else None
 
     def _all(self, skip: int = 0, position: Position | None = None) -> Iterator[Read]:
-        """The rows from a position on, or without one from a place at or before row `skip`."""
+        """Yield rows from a position on or, without one, from a place at or before row `skip`."""
         assert self._choose is not None
         begin, before, *place = position or (0, 0)
         self._done = sum(size or 0 for size in self.sizes[:begin])
@@ -133,7 +132,7 @@ class Stream:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of the file that is open."""
+        """Close the open file."""
         for source in (self._opened, self._current):
             if source is not None:
                 source.close()

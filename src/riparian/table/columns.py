@@ -1,4 +1,4 @@
-"""What the columns of a stream mean to a forest: points and labels."""
+"""A plan of columns: how the columns of a stream become points and labels."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from riparian.sources.source import Batch, Kind, Source
 from riparian.table.target import Target
 
-Points = Any  # rows of float32: an array, or a CSR matrix; or `MixedRows`, with categories
+Points = Any  # rows of float32 (an array or a CSR matrix), or `MixedRows` with categories
 
 
 class ColumnPlan(ABC):
-    """What the columns of a stream mean to a forest."""
+    """How the columns of a stream become points and labels."""
 
     target: Target | None
     sparse = False  # whether points are sparse
@@ -22,39 +22,39 @@ class ColumnPlan(ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """How many features a point has."""
+        """Return the number of features."""
 
     @property
     @abstractmethod
     def feature_names(self) -> list[str] | None:
-        """Their names; None if they only have numbers."""
+        """Return the names of the features, or None if they have only numbers."""
 
     @abstractmethod
     def kinds(self, source: Source, *, target: bool = True) -> dict[str, Kind]:
-        """What to read from a source, with or without the target; an error if a column is missing."""
+        """Return how to read each column, with or without the target; raise if one is missing."""
 
     @abstractmethod
     def points(self, batch: Batch, *, follow: bool = False) -> Points:
-        """The features of some rows; with `follow`, the first date of a column sets its origin."""
+        """Return the features of some rows; with `follow`, the first date of a column is its origin."""
 
     def labels(self, batch: Batch) -> NDArray[Any]:
-        """The labels of some rows."""
+        """Return the labels of some rows."""
         assert self.target is not None
         return self.target.labels(batch)
 
     @abstractmethod
     def no_points(self) -> Points:
-        """Points without a row."""
+        """Return an array of no points."""
 
     @property
     def categorical(self) -> list[int]:
-        """Which features are categories."""
+        """Return the numbers of the categorical features."""
         return []
 
     def what_to_do(self, column: str | None) -> str:
-        """What to say where a column has a value that it cannot have; nothing if there is no advice."""
+        """Return the advice for an error about a value of a column, or an empty text."""
         return ""
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """Return the plan for JSON."""

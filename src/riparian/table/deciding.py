@@ -1,7 +1,7 @@
-"""What each column of a table is, as its type, its first rows and the options say.
+"""Decide what each column of a table is, by its type, its first rows and the options.
 
-A column of numbers is numbers, one of dates or times is turned into numbers, and any other text is
-categories. A column of which most rows are one thing and some another is an error: only the user knows.
+Numbers stay numbers, dates and times become numbers, and any other text becomes categories. A column
+that holds mostly numbers or dates, and some other texts, is an error: only the user can decide.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from riparian.table.encoders import (
 from riparian.table.times import CLOCK, MOMENT, TWO_WAYS, Clock, moment_from
 
 LEAST_ID_ROWS = 100  # fewer can be all different by chance
-MOST_NAMED = 3  # categories
-# Thousands apart, or a comma before the fraction: 1,234 or 1.234.567,5 or 0,25.
+MOST_NAMED = 3  # categories shown as examples
+# Thousands separators, or a decimal comma: 1,234 or 1.234.567,5 or 0,25.
 GROUPED = r"^\s*[+-]?(\d{1,3}([,. '\x{a0}\x{202f}]\d{3})+([.,]\d+)?|\d+,\d+)\s*$"
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the user says of some columns."""
+    """What the options say about columns."""
 
     numeric: Sequence[str] = ()
     categorical: Sequence[str] = ()
@@ -45,28 +45,28 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a column is."""
+    """The decision on a column."""
 
     encoder: Encoder
-    about: str = ""  # what the first rows say of it
+    about: str = ""  # a summary of its values in the first rows
     warning: str | None = None
 
 
 def first_kind(name: str, natural: pa.DataType, wishes: Wishes) -> Kind | None:
-    """What to read a column as before it is known what it is; None: it cannot be learned from."""
+    """Return how to read a column before it is decided, or None if it cannot be learned."""
     kind = kind_of(natural)
-    said = kind is not None and name in wishes.categorical
-    return Kind.RAW if said or types.is_temporal(natural) or kind is Kind.TEXT else kind
+    wished = kind is not None and name in wishes.categorical
+    return Kind.RAW if wished or types.is_temporal(natural) or kind is Kind.TEXT else kind
 
 
 def decide(name: str, source: Source, first: Sequence[Batch], wishes: Wishes) -> Decision:
-    """What a column is, from the first rows of the stream."""
+    """Decide what a column is, by the first rows of the stream."""
     natural = source.fields[name]
     if name in wishes.numeric:
         known = kind_of(natural) is Kind.NUMBER
         return Decision(Number() if known else Numeral())
     if name in wishes.categorical:
-        return _category(name, first, said=True)
+        return _category(name, first, wished=True)
     if kind_of(natural) is Kind.NUMBER:
         return Decision(Number(), warning=_id_like(name, _numbers(name, first)))
     values = _there(name, first, MISSING)
@@ -74,14 +74,14 @@ def decide(name: str, source: Source, first: Sequence[Batch], wishes: Wishes) ->
 
 
 def _there(name: str, first: Sequence[Batch], nothing: Sequence[str]) -> list[pa.Array]:
-    """The values that are there."""
+    """Return the values that are not missing."""
     return [
         without(batch.table.column(name), [*nothing, *batch.missing]).drop_null() for batch in first
     ]
 
 
 def _numbers(name: str, first: Sequence[Batch]) -> pa.Array:
-    """The numbers that are there, if all are whole; none at all otherwise."""
+    """Return the numbers that are not missing if all are whole, otherwise an empty array."""
     out = np.concatenate([_filled(batch.table.column(name)) for batch in first] or [np.empty(0)])
     out = out[~np.isnan(out)]
     return pa.array(out if (out == np.floor(out)).all() else out[:0])
@@ -123,7 +123,7 @@ def _matching(texts: Sequence[pa.Array], pattern: str) -> int:
 
 
 def _check_all(name: str, first: Sequence[Batch], read: Callable[[pa.Array], object]) -> None:
-    """Most rows are dates or times: all must be."""
+    """Raise an error if a value is no date or time although most are."""
     for batch in first:
         try:
             read(without(batch.table.column(name), [*MISSING, *batch.missing]))
@@ -132,7 +132,7 @@ def _check_all(name: str, first: Sequence[Batch], read: Callable[[pa.Array], obj
 
 
 def what_to_do(name: str) -> str:
-    return f"if it means that there is none, say so with --missing; {otherwise(name)}"
+    return f"if it means a missing value, give --missing; {otherwise(name)}"
 
 
 def otherwise(name: str) -> str:
@@ -150,7 +150,7 @@ def _text(name: str, source: Source, first: Sequence[Batch], values: list[pa.Arr
             f"{stray.fault}; {what_to_do(name)}",
             file=stray.file, row=stray.row, line=stray.line, column=name,
         )  # fmt: skip
-    return _category(name, first, said=False)
+    return _category(name, first, wished=False)
 
 
 def _mostly_numbers(values: Sequence[pa.Array]) -> bool:
@@ -158,7 +158,7 @@ def _mostly_numbers(values: Sequence[pa.Array]) -> bool:
     return 2 * _matching(values, number) > sum(len(array) for array in values)
 
 
-def _category(name: str, first: Sequence[Batch], *, said: bool) -> Decision:
+def _category(name: str, first: Sequence[Batch], *, wished: bool) -> Decision:
     texts = [array.cast(pa.string()) for array in _there(name, first, [""])]
     together = pa.chunked_array(texts, pa.string())
     distinct = compute.unique(together).to_pylist()
@@ -166,7 +166,7 @@ def _category(name: str, first: Sequence[Batch], *, said: bool) -> Decision:
     more = ", ..." if len(distinct) > MOST_NAMED else ""
     count = f"{len(distinct):,} {'value' if len(distinct) == 1 else 'values'}"
     about = f"{count} in {len(together):,} rows: {named}{more}" if distinct else ""
-    warning = None if said else _two_ways(texts) or _grouped(texts) or _id_like(name, together)
+    warning = None if wished else _two_ways(texts) or _grouped(texts) or _id_like(name, together)
     return Decision(Category(), about, warning)
 
 
@@ -177,8 +177,8 @@ def _two_ways(texts: Sequence[pa.Array]) -> str | None:
         return None
     example = _example(texts, TWO_WAYS)
     return (
-        f"looks like dates such as {shown(example)}, which can be read in two ways: they are "
-        "learned as categories; write them as 2024-05-31 to have them learned as dates"
+        f"has ambiguous dates such as {shown(example)}, which are learned as categories; "
+        "write them as 2024-05-31 to learn them as dates"
     )
 
 
@@ -186,8 +186,8 @@ def _grouped(texts: Sequence[pa.Array]) -> str | None:
     if 2 * _matching(texts, GROUPED) <= sum(len(array) for array in texts):
         return None
     return (
-        f"looks like numbers such as {shown(_example(texts, GROUPED))}, with commas, blanks or several "
-        "points: they are learned as categories; write them as 1234.5 to have them learned as numbers"
+        f"has numbers with separators such as {shown(_example(texts, GROUPED))}, which are learned as "
+        "categories; write them as 1234.5 to learn them as numbers"
     )
 
 
@@ -197,7 +197,7 @@ def _example(texts: Sequence[pa.Array], pattern: str) -> str:
 
 
 def _id_like(name: str, values: pa.Array | pa.ChunkedArray) -> str | None:
-    """Whether all values differ, and so none says anything about another row."""
+    """Return a warning if all values differ: such a column does not help to predict other rows."""
     if len(values) < LEAST_ID_ROWS or len(compute.unique(values)) < len(values):
         return None
     return (

@@ -1,4 +1,4 @@
-"""From a column to features: numbers and categories. Dates and times have a file of their own."""
+"""Encoders turn a column into features: numbers and categories here, dates and times in times.py."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from riparian.sources.source import Kind
 
 
 class Unreadable(Exception):
-    """A value that a column cannot have."""
+    """A value that its column cannot have."""
 
     def __init__(self, row: int, fault: str) -> None:
         super().__init__(fault)
@@ -26,37 +26,37 @@ class Unreadable(Exception):
 
 
 class Encoder(ABC):
-    """One column of a table as one or more features."""
+    """Turns one column of a table into one or more features."""
 
     name: ClassVar[str]  # in a model file
-    kind: ClassVar[Kind]  # what to read the column as
-    nothing: ClassVar[Sequence[str]] = ()  # texts that mean that there is no value
+    kind: ClassVar[Kind]  # how to read the column
+    nothing: ClassVar[Sequence[str]] = ()  # texts that mean a missing value
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """What the column is, for a person."""
+        """Describe the column in words."""
 
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many features it gives."""
+        """Return the number of features."""
 
     @abstractmethod
     def features(self, column: str) -> list[str]:
-        """What they are called."""
+        """Return the names of the features."""
 
     @abstractmethod
     def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
-        """Put the features of a column into (rows, width)."""
+        """Write the features of a column to `out`, of shape (rows, width)."""
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Everything but the name, for JSON."""
+        """Return everything but the name, for JSON."""
 
 
 class Number(Encoder):
-    """A number is its own feature; NaN where there is none."""
+    """A number is one feature; a missing value is NaN."""
 
     name = "number"
     kind = Kind.NUMBER
@@ -69,7 +69,7 @@ class Number(Encoder):
     def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
         if pa.types.is_boolean(values.type):
             values = values.cast(pa.uint8())
-        with np.errstate(over="ignore"):  # infinities are reported when all is filled
+        with np.errstate(over="ignore"):  # infinities are reported after all columns are filled
             out[:, 0] = values.to_numpy(zero_copy_only=False)
 
     def state(self) -> dict[str, Any]:
@@ -77,12 +77,12 @@ class Number(Encoder):
 
 
 class Numeral(Number):
-    """A number whatever the file has, because the user says so: texts are read as numbers."""
+    """A number by the user's choice: texts are read as numbers."""
 
     name = "numeral"
     kind = Kind.RAW
     nothing = MISSING
-    words = "number, as --numeric says"
+    words = "number (--numeric)"
 
     def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
         if pa.types.is_temporal(values.type):
@@ -110,7 +110,7 @@ def _is_number(text: str | None) -> bool:
 
 
 class Category(Encoder):
-    """A category is one, and the forest knows which there are (R22): an empty text is none."""
+    """A category is one feature, for which the forest keeps a table (R22). Empty text is missing."""
 
     name = "category"
     kind = Kind.RAW
@@ -118,13 +118,13 @@ class Category(Encoder):
     words = "category"
 
     def __init__(self, numbers: bool = False) -> None:
-        self.numbers = numbers  # whether the forest has numbers for categories, not texts
+        self.numbers = numbers  # whether the categories of the forest are numbers, not texts
 
     def features(self, column: str) -> list[str]:
         return [column]
 
     def coded(self, column: str, values: pa.Array) -> Coded:
-        """The categories of the rows."""
+        """Return the categories of the rows."""
         if not self.numbers:
             if pa.types.is_floating(values.type):
                 values = compute.if_else(compute.is_nan(values), None, values)
@@ -141,15 +141,15 @@ class Category(Encoder):
 
 
 def without(values: pa.Array, nothing: Sequence[str]) -> pa.Array:
-    """The values, but none where a text says that there is none."""
+    """Return the values, with null for each text that means a missing value."""
     if not pa.types.is_string(values.type) or not nothing:
         return values
-    said = compute.is_in(values, value_set=pa.array(nothing, pa.string()))
-    return compute.if_else(said, pa.scalar(None, pa.string()), values)
+    missing = compute.is_in(values, value_set=pa.array(nothing, pa.string()))
+    return compute.if_else(missing, pa.scalar(None, pa.string()), values)
 
 
 def from_state(name: str, state: dict[str, Any]) -> Encoder:
-    """The encoder that a model file describes; a ValueError if there can be none like that."""
+    """Return the encoder that a model file describes, or raise a ValueError."""
     match name, state:
         case "number" | "numeral", {**rest} if not rest:
             return Number() if name == "number" else Numeral()
@@ -157,16 +157,16 @@ def from_state(name: str, state: dict[str, Any]) -> Encoder:
             return Category(numbers)
         case "ordinal" | "onehot" | "hash", _:
             raise ValueError(
-                f"a column was learned with --encode {name}, which riparian has only up to version 0.2: "
+                f"a column was learned with --encode {name}, which riparian supports only up to 0.2: "
                 "use the file with riparian 0.2, or learn the model again without --encode"
             )
-    raise ValueError(f"no encoding is like {name!r} with {str(state)[:100]}")
+    raise ValueError(f"unknown encoding {name!r} with {str(state)[:100]}")
 
 
 def _distinct(values: pa.Array) -> tuple[list[str], NDArray[np.int64]]:
-    """The distinct values in the order of appearance, and the number of each row's value: -1 for none.
+    """Return the distinct values in order of appearance, and the number of each row's value or -1.
 
-    An empty text is no value: CSV cannot write it otherwise.
+    An empty text is a missing value, because CSV has no other way to write one.
     """
     coded = values.cast(pa.string()).dictionary_encode()
     texts = coded.dictionary.to_pylist()

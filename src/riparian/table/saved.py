@@ -1,4 +1,4 @@
-"""The columns that a model file describes, checked: a file may say anything."""
+"""Read and check the columns that a model file describes: a file may hold anything."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ from riparian.table.times import time_from_state
 if TYPE_CHECKING:
     from riparian.forest import OnlineForestClassifier
 
-COLUMNS = "columns"  # what the extra part of a snapshot says about them
+COLUMNS = "columns"  # the key in the extra part of a snapshot
 
 
 def columns_of(extra: dict[str, Any] | None, forest: OnlineForestClassifier) -> ColumnPlan | None:
-    """What a file says about them; None if it was saved from Python."""
+    """Return the columns of a model file, or None if it was saved from Python."""
     if extra is None or COLUMNS not in extra:
         return None
     columns = columns_from_state(extra[COLUMNS])
     if columns.n_features != forest.n_features_in_:
         raise ValueError(
-            f"the columns give {columns.n_features} features, the forest has {forest.n_features_in_}"
+            f"the columns give {columns.n_features} features, but the forest has "
+            f"{forest.n_features_in_}"
         )
     known = sorted(forest.model_.categories)
     if columns.categorical != known:
         raise ValueError(
-            f"features {columns.categorical} of the columns are categories, {known} of the forest"
+            f"the columns have the categorical features {columns.categorical}, but the forest has "
+            f"{known}"
         )
     return columns
 
 
 def columns_from_state(state: Any) -> ColumnPlan:
-    """The columns that a model file describes; a ValueError if there can be none like that."""
+    """Return the columns that a model file describes, or raise a ValueError."""
     match state:
         case {"kind": "table", "target": [str(column), str(family)], "columns": list(columns)}:
             if family in FAMILIES:
@@ -58,7 +60,7 @@ def _encoder(state: Any) -> tuple[str, Encoder]:
 
 
 def _ignored(state: dict[str, Any]) -> tuple[str, ...]:
-    ignored = state.get("ignored", [])  # models of earlier versions do not say
+    ignored = state.get("ignored", [])  # earlier versions did not store this
     if isinstance(ignored, list) and all(isinstance(name, str) for name in ignored):
         return tuple(ignored)
     raise ValueError(f"not a description of columns left out: {str(ignored)[:100]}")

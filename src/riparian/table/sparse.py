@@ -1,4 +1,4 @@
-"""Columns that have numbers and no names, and are mostly zero: LIBSVM."""
+"""Columns of LIBSVM: they have numbers instead of names, and are mostly zero."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from riparian.table.target import Target
 
 
 class SparseColumns(ColumnPlan):
-    """Features by their numbers; those that a row leaves out are zero."""
+    """Features by number; a feature that a row omits is zero."""
 
     def __init__(self, target: Target, width: int, zero_based: bool, strict: bool = True) -> None:
         self.target: Target = target
         self.width = width
-        self.zero_based = zero_based  # whether the first index is 0; LIBSVM's own is 1
-        self.strict = strict  # whether an index beyond the width is an error
-        self.beyond = 0  # values left out because their index is
+        self.zero_based = zero_based  # whether the first index is 0; in LIBSVM it is 1
+        self.strict = strict  # whether an index above the width is an error
+        self.beyond = 0  # values that were not used, because their index is above the width
 
     sparse = True
 
@@ -75,7 +75,7 @@ class SparseColumns(ColumnPlan):
             fault = "indices must start at 1, got 0; if yours start at 0, give --zero-based"
         elif beyond[i]:
             last = self.width - self.zero_based
-            fault = f"expected indices up to {last}, got {index}; see --features"
+            fault = f"expected indices up to {last}, got {index}; give the number with --features"
         else:
             fault = f"expected a number that fits float32, got {shown(values[i])}"
         raise batch.bad(row, fault, str(index))

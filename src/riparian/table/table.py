@@ -1,4 +1,4 @@
-"""Columns that have names, and a type each: all formats but LIBSVM."""
+"""Columns with names and types: all formats but LIBSVM."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from riparian.table.times import Moment
 
 
 class TableColumns(ColumnPlan):
-    """Columns by their names, each with its encoder."""
+    """Columns by name, each with its encoder."""
 
     def __init__(
         self, target: Target | None, encoders: dict[str, Encoder], ignored: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class TableColumns(ColumnPlan):
             natural = source.fields.get(self.target.column, pa.null())
             wanted[self.target.column] = self.target.kind(natural)
         if isinstance(source, LibsvmSource):
-            raise BadData("LIBSVM has no column names, and they are needed here",
+            raise BadData("LIBSVM has no column names, but they are needed here",
                           file=source.file)  # fmt: skip
         self.check_has(source, wanted)
         return wanted
@@ -68,7 +68,7 @@ class TableColumns(ColumnPlan):
             )
 
     def check_no_more(self, source: Source) -> None:
-        """Files of one stream have the same columns."""
+        """Reject a file with more columns than the earlier files of the stream."""
         assert self.target is not None
         self.check_only(source, {*self.encoders, self.target.column, *self.ignored})
 
@@ -82,11 +82,11 @@ class TableColumns(ColumnPlan):
 
     @property
     def categorical(self) -> list[int]:
-        """Which features are categories."""
+        """Return the numbers of the categorical features."""
         return [feature for feature, _, encoder in self._placed() if isinstance(encoder, Category)]
 
     def _placed(self) -> Iterator[tuple[int, str, Encoder]]:
-        """Each column, after the number of its first feature."""
+        """Yield each column, after the number of its first feature."""
         first = 0
         for name, encoder in self.encoders.items():
             yield first, name, encoder
@@ -119,9 +119,7 @@ class TableColumns(ColumnPlan):
         column = self.feature_names[feature]  # only numbers can be infinite
         value = batch.table.column(column)[row].as_py()
         fault = f"expected a number that fits float32, got {shown(value)}"
-        raise batch.bad(
-            row, f"{fault}; if it means that there is none, say so with --missing", column
-        )
+        raise batch.bad(row, f"{fault}; if it means a missing value, give --missing", column)
 
     def no_points(self) -> NDArray[np.float32] | MixedRows:
         nothing = np.empty((0, self.n_features), dtype=np.float32)

@@ -17,14 +17,14 @@ from riparian.sources.csv import MISSING
 from riparian.sources.errors import BadData, shown
 from riparian.sources.source import Batch, Kind, Source
 
-Family = Literal["str", "int", "bool", "float"]  # of labels; the last comes from Python only
+Family = Literal["str", "int", "bool", "float"]  # types of labels; float only from Python
 
 FAMILIES: tuple[str, ...] = get_args(Family)
 
 # By the kind of the array of classes.
 OF_CLASSES: dict[str, Family] = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "str"}
 
-LEAST_SORTED_ROWS = 100  # fewer can come so by chance
+LEAST_SORTED_ROWS = 100  # fewer may be sorted by chance
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Target:
 
     @classmethod
     def of(cls, source: Source, column: str) -> Target:
-        """The target in a column of a source, by its type. Numbers must be whole."""
+        """Return the target in a column of a source. Numbers must be whole."""
         natural = source.fields[column]
         if types.is_dictionary(natural):
             natural = natural.value_type
@@ -46,7 +46,7 @@ class Target:
             return cls(column, "str")
         if types.is_nested(natural) or types.is_binary(natural):
             raise BadData(
-                f"the target must be text, whole numbers or true and false, got {natural}",
+                f"the target must be text, whole numbers or booleans, got {natural}",
                 file=source.file,
                 column=column,
             )
@@ -54,7 +54,7 @@ class Target:
 
     @classmethod
     def of_classes(cls, column: str, classes: NDArray[Any]) -> Target:
-        """The target of a model that has these classes; a ValueError if no file can have such labels."""
+        """Return the target of a model, or raise a ValueError if files cannot have such labels."""
         texts = classes.dtype.kind == "O" and isinstance(classes[0], str)
         kind = "U" if texts else classes.dtype.kind
         if kind not in OF_CLASSES:
@@ -62,7 +62,7 @@ class Target:
         return cls(column, OF_CLASSES[kind])
 
     def kind(self, natural: pa.DataType) -> Kind:
-        """What to read the column as."""
+        """Return how to read the column."""
         if self.family == "str":
             return Kind.TEXT
         if self.family == "bool":
@@ -71,7 +71,7 @@ class Target:
         return Kind.INTEGER if whole else Kind.NUMBER
 
     def labels(self, batch: Batch) -> NDArray[Any]:
-        """The label of each row; none may be missing."""
+        """Return the label of each row; none may be missing."""
         values = batch.table.column(self.column)
         self._check_there(values, batch)
         if self.family == "str":
@@ -90,7 +90,7 @@ class Target:
             missing = compute.or_(missing, compute.equal(values.fill_null(""), ""))
         if compute.any(missing).as_py():
             row = missing.index(True).as_py()
-            fault = "the target is missing; leave out rows that have none"
+            fault = "the target is missing; remove the rows without a target"
             raise batch.bad(row, fault, self.column)
 
     def _whole(self, labels: NDArray[np.float64], batch: Batch) -> NDArray[np.int64]:
@@ -99,32 +99,32 @@ class Target:
             row = int(np.argmax(bad))
             raise batch.bad(
                 row,
-                "the target must be text, whole numbers or true and false, "
-                f"got {shown(labels[row])}: the forest predicts classes",
+                "the target must be text, whole numbers or booleans, because the forest predicts "
+                f"classes; got {shown(labels[row])}",
                 self.column,
             )
         return labels.astype(np.int64)
 
     def warnings(self, first: Sequence[Batch], *, shuffled: bool) -> list[str]:
-        """What may be a mistake in the labels of the first rows."""
+        """Return warnings about the labels of the first rows."""
         values = [value for batch in first for value in batch.table.column(self.column).to_pylist()]
-        found = []
+        warnings = []
         missing = [text for text in MISSING if text and text in values]
         if missing and self.family == "str":
-            found.append(
+            warnings.append(
                 f"the target {self.column!r} has the value {missing[0]!r}, which is learned as a "
-                "class; leave these rows out if it means that there is none"
+                "class; if it means a missing label, remove these rows"
             )
         if not shuffled and _is_sorted(values):
-            found.append(
-                f"in the first {len(values):,} rows, all rows of a class stand together: "
-                "test-then-train says little of such an order; if the rows did not come in it, "
-                "--shuffle-window ROWS, with as many as the file has, learns them in a random one"
+            warnings.append(
+                f"the first {len(values):,} rows are sorted by class, so the test-then-train scores "
+                "mean little; if that is not their natural order, shuffle them with "
+                "--shuffle-window ROWS, where ROWS is the number of rows of the file"
             )
-        return found
+        return warnings
 
     def parse(self, text: str) -> Any:
-        """The label that a text on the command line stands for; a ValueError if none."""
+        """Return the label that a text on the command line means, or raise a ValueError."""
         if self.family == "str":
             return text
         if self.family == "bool":

@@ -1,8 +1,8 @@
-"""Dates and times as numbers: what is recognised, and how it is read.
+"""Turn dates and times into numbers: which formats are recognised, and how they are read.
 
-A moment is a date, with or without a time of day, as ISO 8601 has it: `2024-05-01`, `2024-05-01 10:30`,
-`2024-05-01T10:30:00.5Z`, `2024-05-01 10:30:00+02:00`; `2024/05/01` is fine, too. Without a zone it is in
-UTC. A time of day is `10:30`, `10:30:00` or `10:30:00.5`. `05/06/2024` is neither: it means two days.
+A moment is a date in ISO 8601, with or without a time of day: `2024-05-01`, `2024-05-01 10:30`,
+`2024-05-01T10:30:00.5Z`, `2024-05-01 10:30:00+02:00`; `2024/05/01` works, too. The default zone is UTC.
+A time of day is `10:30`, `10:30:00` or `10:30:00.5`. `05/06/2024` is not recognised: it is ambiguous.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ MOMENT = (
     r"^\s*(?P<year>\d{4})[-/](?P<month>\d\d?)[-/](?P<day>\d\d?)"
     rf"(?:[Tt ]\s*{_CLOCK}\s*{_ZONE}?)?\s*$"
 )
-TWO_WAYS = r"^\s*\d\d?[-/.]\d\d?[-/.](\d{4}|\d\d)(\s.*)?$"  # day and month, or month and day
+TWO_WAYS = r"^\s*\d\d?[-/.]\d\d?[-/.](\d{4}|\d\d)(\s.*)?$"  # day first or month first: ambiguous
 
 PARTS = ("hour", "weekday", "day", "month")
 
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """The times of a column, in microseconds, and which rows have one."""
+    """The times of a column in microseconds, and which rows have one."""
 
-    micros: Micros  # since 1970 or midnight, UTC; 0 where there is none
+    micros: Micros  # since 1970 or midnight, UTC; 0 if missing
     there: NDArray[np.bool_]
 
 
@@ -50,7 +50,7 @@ class Times:
 
 
 def moments(values: pa.Array) -> Times:
-    """The moments of a column of dates, timestamps or texts."""
+    """Read a column of dates, timestamps or texts as moments."""
     if types.is_timestamp(values.type) or types.is_date(values.type):
         return _of_arrow(values, pa.timestamp("us", getattr(values.type, "tz", None)))
     texts = _texts(values, "a date")
@@ -65,7 +65,7 @@ def moments(values: pa.Array) -> Times:
 
 
 def clocks(values: pa.Array) -> Times:
-    """The times of day of a column, or its durations."""
+    """Read a column as times of day or durations."""
     if types.is_time(values.type) or types.is_duration(values.type):
         clock = types.is_time(values.type)
         return _of_arrow(values, pa.time64("us") if clock else pa.duration("us"))
@@ -76,7 +76,7 @@ def clocks(values: pa.Array) -> Times:
 
 
 def _of_arrow(values: pa.Array, wanted: pa.DataType) -> Times:
-    # Nanoseconds may be cut off; a moment that does not fit is an error.
+    # Nanoseconds may be truncated; a moment that does not fit is an error.
     options = compute.CastOptions(wanted, allow_time_truncate=True)
     try:
         micros = compute.cast(values, options=options).cast(pa.int64())
@@ -96,10 +96,10 @@ def _texts(values: pa.Array, expected: str) -> pa.Array:
 
 
 def _fields(texts: pa.Array, pattern: str) -> tuple[dict[str, Any], NDArray[np.bool_]]:
-    """The parts of each text as whole numbers, 0 where one is left out; the zone stays a text."""
-    found = compute.extract_regex(texts, pattern)
+    """Return the parts of each text as whole numbers, 0 if omitted; the zone stays a text."""
+    match = compute.extract_regex(texts, pattern)
     fields: dict[str, Any] = {}
-    for field, part in zip(found.type, found.flatten(), strict=True):
+    for field, part in zip(match.type, match.flatten(), strict=True):
         part = part.fill_null("")
         if field.name == "zone":
             fields[field.name] = part
@@ -108,7 +108,7 @@ def _fields(texts: pa.Array, pattern: str) -> tuple[dict[str, Any], NDArray[np.b
             part = compute.utf8_slice_codeunits(compute.utf8_rpad(part, 6, "0"), 0, 6)
         whole = compute.if_else(compute.equal(part, ""), "0", part).cast(pa.int64())
         fields[field.name] = whole.to_numpy(zero_copy_only=False)
-    return fields, found.is_valid().to_numpy(zero_copy_only=False)
+    return fields, match.is_valid().to_numpy(zero_copy_only=False)
 
 
 def _of_day(fields: dict[str, Any]) -> Micros:
@@ -127,7 +127,7 @@ def _good_clock(fields: dict[str, Any]) -> NDArray[np.bool_]:
 
 
 def _offsets(zones: pa.Array) -> Micros:
-    """How far each zone is ahead of UTC."""
+    """Return how far each zone is ahead of UTC."""
     coded = zones.dictionary_encode()
     offsets = np.array([_offset(zone) for zone in coded.dictionary.to_pylist()], dtype=np.int64)
     return offsets[coded.indices.to_numpy(zero_copy_only=False)] if len(offsets) else offsets
@@ -165,7 +165,7 @@ def _checked(
 
 
 def parts_of(micros: Micros) -> dict[str, Micros]:
-    """Hour, weekday (0 is Monday), day of the month and month of each moment.
+    """Return the hour, weekday (0 is Monday), day of the month and month of each moment.
 
     >>> {name: int(part[0]) for name, part in parts_of(np.array([31 * DAY + 5 * HOUR])).items()}
     {'hour': 5, 'weekday': 6, 'day': 1, 'month': 2}
@@ -175,16 +175,16 @@ def parts_of(micros: Micros) -> dict[str, Micros]:
     months = dates.astype("M8[M]")
     return {
         "hour": micros % DAY // HOUR,
-        "weekday": (days + 3) % 7,  # 1970 began with a Thursday
+        "weekday": (days + 3) % 7,  # 1970 began on a Thursday
         "day": (dates - months.astype("M8[D]")).astype(np.int64) + 1,
         "month": months.astype(np.int64) % 12 + 1,
     }
 
 
 class Moment(Encoder):
-    """A date or a time: the seconds since the first one, and those of its parts that varied at first.
+    """A date: seconds since the first one, and the parts that vary in the first rows.
 
-    Seconds since 1970 would not do: float32 cannot tell them apart.
+    float32 is too coarse for seconds since 1970.
     """
 
     name = "moment"
@@ -192,9 +192,7 @@ class Moment(Encoder):
     nothing = MISSING
 
     def __init__(self, origin: int | None, parts: tuple[str, ...]) -> None:
-        self.origin = (
-            origin  # the first value, in microseconds since 1970; None before there is one
-        )
+        self.origin = origin  # the first value, in microseconds since 1970; None until there is one
         self.parts = parts
 
     @property
@@ -205,7 +203,7 @@ class Moment(Encoder):
         return [column, *(f"{column}.{part}" for part in self.parts)]
 
     def follow(self, values: pa.Array) -> None:
-        """The first value that there is decides what is counted from."""
+        """Set the origin to the first value, unless it is set."""
         if self.origin is None:
             times = moments(values)
             if times.there.any():
@@ -232,7 +230,7 @@ class Moment(Encoder):
 
 
 class Clock(Encoder):
-    """A time of day: the seconds since midnight; of a duration, its seconds."""
+    """A time of day in seconds since midnight, or a duration in seconds."""
 
     name = "clock"
     kind = Kind.RAW
@@ -252,9 +250,9 @@ class Clock(Encoder):
 
 
 def moment_from(values: list[pa.Array]) -> Moment:
-    """What the first rows of a column say: from when to count, and which parts vary."""
-    found = [moments(array) for array in values]
-    micros = np.concatenate([t.micros[t.there] for t in found] or [np.empty(0, np.int64)])
+    """Return the encoder for the first rows of a column: the origin, and the parts that vary."""
+    times = [moments(array) for array in values]
+    micros = np.concatenate([t.micros[t.there] for t in times] or [np.empty(0, np.int64)])
     if len(micros) == 0:
         return Moment(None, ())
     varied = [name for name, part in parts_of(micros).items() if part.min() < part.max()]
@@ -262,7 +260,7 @@ def moment_from(values: list[pa.Array]) -> Moment:
 
 
 def time_from_state(name: str, state: dict[str, Any]) -> Encoder | None:
-    """The encoder that a model file describes, if it is one of these and there can be such a one."""
+    """Return the encoder that a model file describes, or None if it is not a valid one of these."""
     match name, state:
         case "clock", {**rest} if not rest:
             return Clock()

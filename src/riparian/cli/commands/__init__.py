@@ -1,1 +1,1 @@
-"""One file per command: its options, its help, and what it does, in a few lines."""
+"""The commands: each file holds the options, the help and the few lines of one command."""

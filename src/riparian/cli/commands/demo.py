@@ -1,4 +1,4 @@
-"""`riparian demo`: two built-in streams learned, and a report of each."""
+"""`riparian demo`: learn two built-in streams and write a report on each."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ def demo(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The folder for the reports. Default: a new temporary folder.", metavar="FOLDER"
+            help="Write the reports to this folder. Default: a new temporary folder.",
+            metavar="FOLDER",
         ),
     ] = None,
-    trees: Annotated[int, typer.Option(help="Trees per forest.", min=1)] = 100,
+    trees: Annotated[int, typer.Option(help="Set the number of trees per forest.", min=1)] = 100,
     as_json: AsJson = False,
 ) -> None:
-    """Learn two built-in streams in under a minute, and write a report of each.
+    """Learn two built-in streams in under a minute and write a report on each.
 
     The first is a mixture of Gaussians, where the best possible accuracy is known; the second is
     scikit-learn's handwritten digits.
@@ -55,7 +56,7 @@ def demo(
         f"{last.bayes - last.forest:.4f} below the best any classifier can do, and a single tree "
         f"{last.bayes - last.mean_tree:.4f} below.\n"
     )
-    say(f"Handwritten digits, {trees} trees; each is predicted, and only then learned.\n")
+    say(f"Handwritten digits, {trees} trees; each digit is predicted before it is learned.\n")
     second = _learn(streams.DigitsRow.HEADER, streams.learn_digits(digits), say)
 
     reports = {

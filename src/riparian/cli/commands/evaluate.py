@@ -1,4 +1,4 @@
-"""`riparian evaluate`: how good a model is on rows with a known target."""
+"""`riparian evaluate`: test a model on rows whose class is known."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def evaluate(
             "--target",
             "-t",
             metavar="COLUMN",
-            help="The column with the true class. Default: the target of the model.",
+            help="Compare predictions with this column. Default: the target of the model.",
         ),
     ] = None,
     permutation: Annotated[
         int,
         typer.Option(
-            help="Also measure what is lost without each of the N features of largest gain: every "
-            "row is predicted once more for each, with the value of another row there.",
+            help="Also measure how much accuracy depends on each of the N features of largest "
+            "gain: predict every row again with that feature's value from another row.",
             min=0,
             metavar="N",
         ),
@@ -64,8 +64,8 @@ def evaluate(
     window: Annotated[
         int | None,
         typer.Option(
-            help="With --permutation: values come from so many rows before the row. Default: from "
-            "the points that the model keeps, or if it keeps none, from 1000 rows.",
+            help="With --permutation: draw values from this many preceding rows. Default: draw "
+            "them from the points that the model keeps, or from 1000 rows if it keeps none.",
             min=1,
             max=10**7,
             metavar="ROWS",
@@ -75,9 +75,9 @@ def evaluate(
     html: Html = None,
     as_json: AsJson = False,
 ) -> None:
-    """Test a model on rows that it has not learned: accuracy, confusion, calibration.
+    """Test a model on rows that it has not learned: accuracy, confusion matrix, calibration.
 
-    Rows of a class that the model has never seen count as wrong, and the class is reported.
+    Rows of a class that the model has never seen count as mistakes; a note names the class.
 
     Examples:
 
@@ -127,7 +127,7 @@ def evaluate(
     }
     if unseen:
         listed = ", ".join(f"{label!r} ({rows:,} rows)" for label, rows in unseen.items())
-        say(f"note: classes that the model has never seen, whose rows count as wrong: {listed}")
+        say(f"note: the model has never seen these classes; their rows count as mistakes: {listed}")
     importance = sorted(permuted.results(), key=lambda each: -each.accuracy.mean)
     facts = _facts(scores, loaded.path, stream.paths, time.monotonic() - began)
     if html is not None:
@@ -182,7 +182,7 @@ def _names(loaded: ModelFile, importance: Sequence[Importance]) -> list[str]:
 def _show_importance(names: list[str], importance: Sequence[Importance]) -> None:
     show(
         grid(
-            "accuracy lost without a feature, and the interval that holds it in 95 of 100 cases",
+            "accuracy lost without a feature, with a 95% interval",
             ["feature", "lost", "from", "to", "log loss"],
             [
                 [name, *(score(v) for v in _row(each))]

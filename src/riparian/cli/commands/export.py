@@ -1,4 +1,4 @@
-"""`riparian export`: a model for places without riparian."""
+"""`riparian export`: write a model that predicts without riparian."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def export(
     output: Annotated[
         Path,
         typer.Argument(
-            help="The file to write: .onnx, .treelite, or .h for a C header.", metavar="FILE"
+            help="Write to this file: .onnx, .treelite, or .h for a C header.", metavar="FILE"
         ),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Write a model as ONNX, treelite or C: it predicts the same where there is no riparian.
+    """Write a model as ONNX, treelite or C, to predict without riparian.
 
-    A missing value is NaN there, as here. Columns that the model made from text are numbers there:
-    encode them as the model does.
+    The exported model gives the same predictions. It takes numbers only: a missing value is NaN, and
+    text must be encoded as the model encodes it.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""`riparian inspect`: what a model is, and what is known about it."""
+"""`riparian inspect`: describe a model."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def inspect(
         typer.Option(help="Print this tree as text, and nothing else.", min=0, metavar="N"),
     ] = None,
     max_depth: Annotated[
-        int, typer.Option(help="Depth down to which the tree is printed.", min=0, metavar="DEPTH")
+        int, typer.Option(help="Print the tree down to this depth.", min=0, metavar="DEPTH")
     ] = 5,
     top: Annotated[
-        int, typer.Option(help="Number of most important features to show.", min=0)
+        int, typer.Option(help="Show this many of the most important features.", min=0)
     ] = 10,
     html: Html = None,
     as_json: AsJson = False,
 ) -> None:
-    """Describe a model: parameters, classes, trees, memory, features, and what the theorem says.
+    """Describe a model: parameters, classes, trees, memory, features, and whether the theorem applies.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""`riparian learn`: from a stream to a model."""
+"""`riparian learn`: learn a stream and save the model."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def learn(
 ) -> None:
     """Learn a stream and save the model.
 
-    The stream is read piece by piece, never as a whole. Every row is predicted before it is learned
-    (test-then-train), and the scores are shown at the end; --no-eval skips that, and --delay says
-    how late the labels come. Columns of text are categories, dates become numbers, an empty cell is a
-    missing value: what each column is taken for is shown before learning starts.
+    The stream is never read into memory as a whole. Every row is predicted before it is learned
+    (test-then-train), and the scores are shown at the end; --no-eval skips the test, and --delay
+    simulates late labels. Text columns become categories, dates become numbers, and empty cells are
+    missing values. The type of each column is shown before learning starts.
 
-    Ctrl-C writes a checkpoint. The same command with --resume then continues, and ends with the same
-    model, to the last bit, as a run without the interruption.
+    Ctrl-C writes a checkpoint. The same command with --resume continues from it and ends with exactly
+    the model of an uninterrupted run.
 
     Examples:
 
@@ -74,7 +74,7 @@ def learn(
     every = None if saving.checkpoint_every is None else Every.parse(saving.checkpoint_every)
     with Stream(sources, reading.reading(strict=True)) as stream:
         if stream_options.passes > 1 and not stream.again:
-            raise BadUsage("--passes: standard input can be read only once")
+            raise BadUsage("--passes must be 1 for standard input, which can be read only once")
         checkpoint = Checkpoint(
             saving.checkpoint_path(model),
             plan(stream, reading, columns, stream_options, options),
@@ -86,8 +86,8 @@ def learn(
         else:
             checkpoint.check_none()
             shuffled = stream_options.shuffle_window > 0
-            found = choose_columns(stream, columns, stream_options.limit, shuffled=shuffled)
-            chosen = found.columns
+            choice = choose_columns(stream, columns, stream_options.limit, shuffled=shuffled)
+            chosen = choice.columns
             forest = new_forest(options, stream_options, chosen, columns.max_categories)
             test = (
                 None
@@ -95,7 +95,7 @@ def learn(
                 else Prequential(stream_options.window, stream_options.delay)
             )
             progress = Progress(test=test)
-            show_decisions(found, stream.first.file, quiet=quiet)
+            show_decisions(choice, stream.first.file, quiet=quiet)
         kinds = kinds_of(chosen)
         stream.check(kinds)
         with place_of(spreading, checkpoint) as place:
@@ -111,7 +111,7 @@ def learn(
             summary.write_report(html, run, facts)
         except OSError as error:
             why = f"{html}: could not write the report: {error.strerror}"
-            raise CommandError(f"{why}\nThe model {model} is written.") from None
+            raise CommandError(f"{why}\nThe model was written to {model}.") from None
     if as_json:
         print(json.dumps(summary.to_dict(run, model, len(data), html)))
     else:

@@ -1,4 +1,4 @@
-"""What stands in for `riparian experiment` and `riparian data` without the package that has them."""
+"""The stand-in for `riparian experiment` and `riparian data` if riparian-experiments is missing."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ app = typer.Typer(add_completion=False)
 )
 @reported
 def not_installed() -> None:
-    """Needs the package riparian-experiments."""
+    """Install riparian-experiments to use this command."""
     raise BadUsage(
-        "this command is in a package of its own: pip install riparian-experiments "
+        "this command needs another package: pip install riparian-experiments "
         "(in a checkout: pip install ./experiments)"
     )

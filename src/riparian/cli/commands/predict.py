@@ -1,4 +1,4 @@
-"""`riparian predict`: classes and probabilities of the rows of a stream."""
+"""`riparian predict`: predict the classes and probabilities of the rows of a stream."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def predict(
             "--output",
             "-o",
             metavar="FILE",
-            help="The file to write: .csv, .parquet, .arrow or .jsonl; - for standard output.",
+            help="Write to this file: .csv, .parquet, .arrow or .jsonl; - for standard output.",
         ),
     ],
     reading: ReadingOptions,
     matching: MatchingOptions,
     output_as: Annotated[
         OutputFormat | None,
-        typer.Option("--output-format", help="The format, if the file name does not tell it."),
+        typer.Option("--output-format", help="Set the format. Default: by the file name."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Predict the rows of a stream: the class and all probabilities of each, in the same order.
+    """Predict the class and the probabilities of every row of a stream, in the same order.
 
-    Columns are matched by name; the target column is not needed. The output file is written whole
-    or not at all.
+    Columns are matched by name; the target column is not needed. If the command fails, no output
+    file is left behind.
 
     Examples:
 

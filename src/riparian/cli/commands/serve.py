@@ -33,18 +33,18 @@ class KeepingOptions:
     wait: Annotated[
         float,
         typer.Option("--wait", metavar="DAYS", rich_help_panel=KEEPING,
-                     help="How long an id waits for its label, and a key is remembered."),
+                     help="Keep ids without a label, and idempotency keys, for this long."),
     ] = 30.0  # fmt: skip
     pending: Annotated[
         int,
         typer.Option("--pending", rich_help_panel=KEEPING,
-                     help="How many ids may wait at the same time; the oldest go first."),
+                     help="Keep at most this many ids without a label; the oldest expire first."),
     ] = 1_000_000  # fmt: skip
     predictions: Annotated[
         str,
         typer.Option("--predictions", metavar="durable|lazy", rich_help_panel=KEEPING,
-                     help="lazy answers a prediction before it is on disk: after a crash, its "
-                     "label may find no id."),
+                     help="Answer after a prediction is on disk (durable) or before (lazy). With "
+                     "lazy, after a crash, its id may be unknown when the label arrives."),
     ] = "durable"  # fmt: skip
     snapshot_every: Annotated[
         float,
@@ -54,7 +54,7 @@ class KeepingOptions:
     keep_log: Annotated[
         bool,
         typer.Option("--keep-log", rich_help_panel=KEEPING,
-                     help="Leave lessons in the log although a snapshot has them."),
+                     help="Keep lessons in the log after a snapshot contains them."),
     ] = False  # fmt: skip
 
 
@@ -63,32 +63,32 @@ class NetworkOptions:
     host: Annotated[
         str,
         typer.Option("--host", rich_help_panel=NETWORK,
-                     help="The address to listen at. Any but this machine's own needs a token."),
+                     help="Listen on this address. Any but the loopback address needs a token."),
     ] = "127.0.0.1"  # fmt: skip
     port: Annotated[
         int,
         typer.Option("--port", min=0, max=65535, rich_help_panel=NETWORK,
-                     help="The port; 0 takes one that is free."),
+                     help="Listen on this port; 0 picks a free one."),
     ] = 8000  # fmt: skip
     token_file: Annotated[
         Path | None,
         typer.Option("--token-file", dir_okay=False, rich_help_panel=NETWORK,
-                     help=f"A file with the token that may do everything. Or set {WRITE}."),
+                     help=f"Read the token for all requests from this file. Or set {WRITE}."),
     ] = None  # fmt: skip
     read_token_file: Annotated[
         Path | None,
         typer.Option("--read-token-file", dir_okay=False, rich_help_panel=NETWORK,
-                     help=f"A file with a token that may predict and look. Or set {READ}."),
+                     help=f"Read a token that only predicts and reads from this file. Or set {READ}."),
     ] = None  # fmt: skip
     max_body: Annotated[
         int,
         typer.Option("--max-body", metavar="MB", min=1, max=1024, rich_help_panel=NETWORK,
-                     help="The largest body of a request."),
+                     help="Reject larger request bodies."),
     ] = 16  # fmt: skip
     queue: Annotated[
         int,
         typer.Option("--queue", metavar="ROWS", min=1, rich_help_panel=NETWORK,
-                     help="Rows that may wait to be stored and learned; beyond that, 503."),
+                     help="Queue at most this many rows to store and learn; beyond that, answer 503."),
     ] = 20_000  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def serve(
     network: NetworkOptions,
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="[MODEL]", help="A model to go on with.", show_default=False),
+        typer.Argument(metavar="[MODEL]", help="The model to start from.", show_default=False),
     ] = None,
     new: Annotated[
         bool, typer.Option("--new", help="Start with a forest that has learned nothing.")
@@ -112,7 +112,7 @@ def serve(
             "--state",
             metavar="DIR",
             file_okay=False,
-            help="The folder of the log. If not given: MODEL.state",
+            help="Keep the log and snapshots in this folder. Default: MODEL.state",
         ),
     ] = None,
     classes: Annotated[
@@ -120,17 +120,17 @@ def serve(
         typer.Option(
             "--classes",
             metavar="A,B,...",
-            help="With --new: the only labels there may be, as JSON or separated by commas.",
+            help="With --new: accept only these labels, as JSON or separated by commas.",
         ),
     ] = None,
     name: Annotated[
-        str, typer.Option("--name", help="The name of the model for /v2 and on the page.")
+        str, typer.Option("--name", help="Name the model in /v2 and on the live page.")
     ] = "model",
 ) -> None:
-    """Serve a forest over HTTP: it predicts at once, and learns when the labels come.
+    """Serve a forest over HTTP: it predicts at once and learns when labels arrive.
 
-    What was acknowledged is on disk. A start after a crash goes on with all of it. The page at /
-    shows how it is doing.
+    Every acknowledged lesson is on disk, so a restart after a crash loses none. The live page at /
+    shows the state of the service.
 
     Examples:
 
@@ -167,7 +167,7 @@ def serve(
 
 
 def _check_installed() -> None:
-    """Whoever has the command line alone is told what the service needs beside it."""
+    """Raise an error that names the packages `serve` needs, if one is missing."""
     from riparian.tools.optional import optional_module
 
     try:
@@ -179,13 +179,13 @@ def _check_installed() -> None:
 
 def _folder_path(model: Path | None, new: bool, state: Path | None) -> Path:
     if model is not None and new:
-        raise BadUsage("--new starts with nothing, so it takes no MODEL")
+        raise BadUsage("--new starts with an empty forest, so it takes no MODEL")
     if model is not None and model.is_dir():
-        raise BadUsage(f"{model}: Is a directory; name a model, or a folder with --state")
+        raise BadUsage(f"{model}: Is a directory; name a model file, or a folder with --state")
     if state is not None:
         return state
     if model is None:
-        raise BadUsage("name a MODEL, or a folder with --state (and --new to start with nothing)")
+        raise BadUsage("expected a MODEL, or --state FOLDER (with --new for an empty forest)")
     return model.with_name(model.name + ".state")
 
 
@@ -196,7 +196,7 @@ def _tokens(network: NetworkOptions) -> Tokens:
     read = _token(network.read_token_file, "--read-token-file", READ)
     if write is None and network.host not in LOCAL:
         raise BadUsage(
-            f"--host {network.host} can be reached from elsewhere, so it needs --token-file or {WRITE}"
+            f"--host {network.host} is open to other machines, so it needs --token-file or {WRITE}"
         )
     try:
         return Tokens(read, write)
@@ -242,7 +242,7 @@ def _classes(text: str | None, new: bool) -> list[Any] | None:
     if text is None:
         return None
     if not new:
-        raise BadUsage("--classes goes with --new: a model has its own")
+        raise BadUsage("--classes requires --new: an existing model has its own classes")
     from riparian.serve import door
     from riparian.serve.options import Limits
     from riparian.serve.refused import Refused
@@ -281,7 +281,7 @@ def _opened(
             return _nothing_yet(classes, forest, options)
         return _model_in(model, data, options)
 
-    first = None if begun else beginning()  # before there is a folder: it may be refused
+    first = None if begun else beginning()  # before the folder is made: this may raise an error
     try:
         folder = StateFolder.open(path, lambda: first or beginning(), origin, options)
     except (BadState, Locked) as error:
@@ -292,11 +292,11 @@ def _opened(
 
 
 def _check_unused(forest: ForestOptions) -> None:
-    """A model has its parameters: options that would do nothing are a mistake."""
+    """Reject forest options without --new: an existing model has its own parameters."""
     default = ForestOptions()
     for name in vars(default):
         if name != "n_jobs" and getattr(forest, name) != getattr(default, name):
-            raise BadUsage(f"{flag(name)} goes with --new: a model has its own")
+            raise BadUsage(f"{flag(name)} requires --new: an existing model has its own parameters")
 
 
 def _content(model: Path) -> bytes:
@@ -321,10 +321,11 @@ def _model_in(file: Path, data: bytes, options: ServiceOptions) -> Any:
         loaded, extra = from_bytes_with_extra(data)
         if not isinstance(loaded, OnlineForestClassifier):
             raise ValueError(
-                f"a {type(loaded).__name__}: a service works with OnlineForestClassifier only"
+                f"expected an OnlineForestClassifier or AdaptiveForestClassifier, got a "
+                f"{type(loaded).__name__}; a service cannot use it"
             )
         if loaded.model_.prediction_only:
-            raise ValueError("the model was saved to predict only, so it cannot learn")
+            raise ValueError("the model was saved for prediction only, so it cannot learn")
         return Model.of(loaded, options.limits, extra)
     except ValueError as error:
         raise BadData(str(error), file=str(file)) from None
@@ -333,29 +334,29 @@ def _model_in(file: Path, data: bytes, options: ServiceOptions) -> Any:
 def _new_forest(forest: ForestOptions) -> Any:
     import numpy as np
 
-    forest.started(None, np.empty((0, 1), np.float32))  # so that the parameters are checked
+    forest.started(None, np.empty((0, 1), np.float32))  # checks the parameters
     return forest.estimator(None)
 
 
 def _check_same(folder: StateFolder, classes: list[Any] | None, forest: ForestOptions) -> None:
-    """A folder goes on with what it has; options that say something else are a mistake."""
-    asked, found = forest.estimator(None), folder.model.forest
-    if type(asked) is not type(found):
+    """Reject options that contradict the model which the folder already holds."""
+    asked, stored = forest.estimator(None), folder.model.forest
+    if type(asked) is not type(stored):
         folder.close()
         raise BadUsage(
-            f"{folder.path} holds {type(found).__name__}, not {type(asked).__name__}; leave --new "
-            "out to go on with it, or use another folder"
+            f"{folder.path} holds {type(stored).__name__}, not {type(asked).__name__}; omit --new "
+            "to continue with it, or use another folder"
         )
     wanted = asked.get_params()
-    for name, value in found.get_params().items():
+    for name, value in stored.get_params().items():
         if name != "n_jobs" and value != wanted[name]:
             folder.close()
             raise BadUsage(
-                f"{folder.path} has a forest with {flag(name)} {value}, not {wanted[name]}; leave "
-                "--new out to go on with it, or use another folder"
+                f"{folder.path} has a forest with {flag(name)} {value}, not {wanted[name]}; omit "
+                "--new to continue with it, or use another folder"
             )
     catalogue = folder.model.catalogue
     known = None if catalogue.open_labels else catalogue.labels
     if known != (None if classes is None else frozenset(classes)):
         folder.close()
-        raise BadUsage(f"{folder.path} began with other --classes; leave --new out to go on")
+        raise BadUsage(f"{folder.path} has other --classes; omit --new to continue with these")

@@ -1,1 +1,1 @@
-"""Which columns a command uses: those of a new model, and those that match a model."""
+"""The columns that a command uses: chosen for a new model, or matched with an existing one."""

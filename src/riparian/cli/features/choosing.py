@@ -1,4 +1,4 @@
-"""Which columns of a stream to learn from, as its first file and the options say."""
+"""Choose the columns to learn from, by the options and the first file of the stream."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from riparian.table.target import Target
 
 @dataclass(frozen=True)
 class Chosen:
-    """What the columns of a stream mean, and how each was decided."""
+    """The columns of a stream, and the decision on each."""
 
     columns: ColumnPlan
     decisions: Mapping[str, Decision]
-    warnings: Sequence[str] = ()  # of the rows and their labels
+    warnings: Sequence[str] = ()  # about the rows and their labels
 
 
 def choose_columns(
     stream: Stream, options: ColumnOptions, limit: int | None = None, *, shuffled: bool = False
 ) -> Chosen:
-    """What the columns of a stream mean, as its first file and its first rows show them."""
+    """Decide what each column of a stream is, by its first file and its first rows."""
     source = stream.first
     if isinstance(source, LibsvmSource):
         if options.target not in (None, LABEL):
@@ -82,18 +82,20 @@ def _table(stream: Stream, options: ColumnOptions, limit: int | None, *, shuffle
 
 
 def _check_wishes(target: str, wishes: Mapping[str, Sequence[str]]) -> None:
-    said: dict[str, str] = {target: "--target"}
+    option_of: dict[str, str] = {target: "--target"}
     for option, columns in wishes.items():
         for name in columns:
-            if said.setdefault(name, option) != option:
-                raise BadUsage(f"{said[name]} and {option} both name the column {name!r}")
+            if option_of.setdefault(name, option) != option:
+                raise BadUsage(
+                    f"{option_of[name]} and {option} both name the column {name!r}; name it once"
+                )
 
 
 def _kind(source: Source, name: str, wishes: Wishes) -> Kind:
     kind = first_kind(name, source.fields[name], wishes)
     if kind is None:
         raise BadData(
-            f"values ({source.fields[name]}) cannot be learned from: leave the column out with "
+            f"values of type {source.fields[name]} cannot be learned; leave the column out with "
             f"--ignore {quote(name)}",
             file=source.file,
             column=name,
@@ -104,7 +106,7 @@ def _kind(source: Source, name: str, wishes: Wishes) -> Kind:
 def _provisional(
     kinds: dict[str, Kind], ignored: set[str]
 ) -> Callable[[Source], Mapping[str, Kind]]:
-    """What to read of the first files, before it is known what their columns are."""
+    """Return a function that says how to read the first rows, before the columns are decided."""
 
     def choose(source: Source) -> Mapping[str, Kind]:
         TableColumns.check_has(source, [*kinds])
@@ -115,21 +117,21 @@ def _provisional(
 
 
 def _check_features(columns: TableColumns) -> None:
-    """A date gives features with names of their own, which no other column may have."""
+    """Reject duplicate names: a date gives several features with names of their own."""
     seen: set[str] = set()
     for name, encoder in columns.encoders.items():
         for feature in encoder.features(name):
             if feature in seen:
                 raise BadUsage(
-                    f"two columns give a feature {feature!r}: leave one of them out with --ignore"
+                    f"two columns give a feature {feature!r}; leave one of them out with --ignore"
                 )
             seen.add(feature)
 
 
 def _width(stream: Stream, zero_based: bool) -> int:
-    """The number of features of LIBSVM files, which are read once to find it."""
+    """Return the number of features of LIBSVM files. This reads them once."""
     if not stream.again:
-        raise BadUsage("--features must say how many features LIBSVM on standard input has")
+        raise BadUsage("--features is required for LIBSVM on standard input")
     last = 0
     for path in stream.paths:
         source = open_source(path, stream.reading)
@@ -145,7 +147,7 @@ def _width(stream: Stream, zero_based: bool) -> int:
 
 
 def kinds_of(columns: ColumnPlan) -> Callable[[Source], dict[str, Kind]]:
-    """What to read of each file of a stream: all must have the columns of the first."""
+    """Return a function that says how to read each file: all must have the columns of the first."""
 
     def kinds(source: Source) -> dict[str, Kind]:
         wanted = columns.kinds(source)

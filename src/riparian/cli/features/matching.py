@@ -1,4 +1,4 @@
-"""A model and a file: which columns of the file are the features of the model."""
+"""Match the columns of a file with the features of a model."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Matched:
 
     model: ModelFile
     options: MatchingOptions
-    target: str | None = None  # as the user names it
-    with_target: bool = False  # whether it is needed
-    columns: ColumnPlan | None = None  # of the file that is being read
+    target: str | None = None  # as the user named it
+    with_target: bool = False  # whether the target is needed
+    columns: ColumnPlan | None = None  # of the current file
     unknown: list[str] = field(default_factory=list)  # columns that the model does not know
     absent: list[str] = field(default_factory=list)  # columns that a file does not have
 
     def choose(self, source: Source) -> dict[str, Kind]:
-        """What to read from a file."""
+        """Return how to read each column of a file."""
         self.end()
         self.columns = columns = self._columns(source)
         if self.with_target and columns.target is None:
             raise BadUsage(
-                "--target must name the column with the true class: the model has no target"
+                "--target is required: the model does not name the column with the true class"
             )
         if isinstance(columns, TableColumns):
             self._note_unknown(columns, source)
@@ -45,10 +45,10 @@ class Matched:
         return columns.kinds(source, target=self.with_target)
 
     def end(self) -> None:
-        """The file, if there was one, has been read."""
+        """Report what was not used of the current file, if there is one."""
         if isinstance(self.columns, SparseColumns) and self.columns.beyond:
             say(
-                f"note: {self.columns.beyond:,} values were not used: their feature numbers are beyond "
+                f"note: {self.columns.beyond:,} values were not used: their feature numbers are above "
                 f"the {self.columns.width:,} features of the model"
             )
 
@@ -76,7 +76,7 @@ class Matched:
         return SparseColumns(Target(LABEL, "int"), width, zero_based, strict=False)
 
     def _target(self) -> Target | None:
-        """The target, if the user or the model names one; its labels are those of the model."""
+        """Return the target that the user or the model names, with the labels of the model."""
         known = None if self.model.columns is None else self.model.columns.target
         column = self.target or (None if known is None else known.column)
         if column is None:
@@ -87,16 +87,16 @@ class Matched:
             raise BadUsage(f"{self.model.path}: {error}") from None
 
     def _by_place(self, source: Source, target: Target | None) -> list[str]:
-        """A model without names takes the columns in their order."""
+        """Return the columns in their order, for a model without names of features."""
         if isinstance(self.model.columns, SparseColumns):
-            raise BadData("the model was learned from LIBSVM, this is not", file=source.file)
+            raise BadData("expected LIBSVM: the model was learned from LIBSVM", file=source.file)
         left_out = {*self._ignored(), *([] if target is None else [target.column])}
         columns = [name for name in source.fields if name not in left_out]
         n_features = self.model.forest.n_features_in_
         if len(columns) != n_features:
             raise BadData(
                 f"the model has {n_features} features without names, but the file has {len(columns)} "
-                f"columns besides the target: {names(columns)}; see --target and --ignore",
+                f"columns besides the target: {names(columns)}; choose them with --target and --ignore",
                 file=source.file,
             )
         return columns
@@ -112,16 +112,16 @@ class Matched:
         unknown = [name for name in source.fields if name not in known]
         self.unknown += unknown
         if unknown:
-            say(f"note: {source.file}: columns that the model does not use: {names(unknown)}")
+            say(f"note: {source.file}: the model does not use these columns: {names(unknown)}")
 
     def _fill_absent(self, columns: TableColumns, source: Source) -> None:
         absent = [name for name in columns.encoders if name not in source.fields]
         columns.absent |= {*absent}
         self.absent += absent
         if absent:
-            say(f"note: {source.file}: columns that are absent, filled as missing: {names(absent)}")
+            say(f"note: {source.file}: absent columns, treated as missing values: {names(absent)}")
 
 
 def _encoder(table: Table | None) -> Encoder:
-    """What a feature is to a forest that knows no more of it: from Python, categories may be numbers."""
+    """Return the encoder of a feature learned in Python, where categories may be numbers."""
     return Number() if table is None else Category(numbers=table.kind == "numbers")

@@ -1,1 +1,1 @@
-"""From a stream to a forest: the loop, its checkpoints, and being asked to stop."""
+"""From a stream to a forest: the loop, its checkpoints, and requests to stop."""

@@ -1,4 +1,4 @@
-"""Points and labels in blocks of a chosen size, however they were read; shuffled by windows."""
+"""Cut points and labels into blocks of a chosen size, and shuffle them within windows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Piece = tuple[Points, NDArray[Any]]  # points and their labels
 
 
 def rechunk(pieces: Iterable[Piece], rows: int, first_rows: int = 0) -> Iterator[Piece]:
-    """The same rows, `rows` at a time; the last block may have fewer, the first another number.
+    """Yield the same rows, `rows` at a time; the first block may have `first_rows`, the last fewer.
 
     >>> pieces = [(np.zeros((3, 1)), np.array([0, 1, 2])), (np.zeros((4, 1)), np.array([3, 4, 5, 6]))]
     >>> [y.tolist() for X, y in rechunk(pieces, 2)]
@@ -44,10 +44,10 @@ def rechunk(pieces: Iterable[Piece], rows: int, first_rows: int = 0) -> Iterator
 def shuffled_windows(
     pieces: Iterable[Piece], rows: int, seed: int, number_of_pass: int, start: int
 ) -> Iterator[Piece]:
-    """Rows shuffled within windows, from row `start` of the result on; `pieces` begin with its window.
+    """Yield shuffled rows from row `start` of the result on; `pieces` begin with its window.
 
-    The order of a window is a function of the seed, the pass and the number of the window (R13),
-    and one that holds all rows has the order of `fit`.
+    The order of a window is a function of the seed, the pass and the number of the window (R13).
+    A window that holds all rows has the order of `fit`.
     """
     first = start // rows
     for window, (X, y) in enumerate(rechunk(pieces, rows), start=first):
@@ -74,7 +74,7 @@ def _stacked_points(all_X: Sequence[Points]) -> Points:
 
 
 def _joined(pieces: Sequence[Coded]) -> Coded:
-    """Columns one below the other: each value has one place."""
+    """Concatenate coded columns; equal values get the same code."""
     place: dict[Value, int] = {}
     which = []
     for piece in pieces:

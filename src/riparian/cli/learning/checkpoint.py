@@ -1,7 +1,7 @@
-"""Checkpoints: a model that also says how much of the stream it has learned, with which scores.
+"""Checkpoints: a model with its position in the stream and its scores so far.
 
-A checkpoint is one file, written whole or not at all. A run that resumes must have the same stream and
-the same options: both are in the file, and are compared.
+A checkpoint is one file, written completely or not at all. A run can resume only with the same stream
+and the same options; both are stored in the file and compared.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from riparian.sources.stream import Position, Stream
 from riparian.table.columns import ColumnPlan
 from riparian.tools.files import remove_leftovers
 
-GONE = ("--hash-buckets",)  # options of 0.2, which change nothing without --encode
+GONE = ("--hash-buckets",)  # options of 0.2 that had no effect without --encode
 
 
 @dataclass
 class Progress:
-    """How far a run has got."""
+    """The progress of a run."""
 
     number_of_pass: int = 0
-    row: int = 0  # of this pass, the next to learn
-    position: Position | None = None  # where the stream has it; None: count from the start
-    learned: int = 0  # rows, of all passes
-    seconds: float = 0.0  # of learning, over all runs that led here
-    test: Prequential | None = None  # None where nothing is tested
+    row: int = 0  # the next to learn in this pass
+    position: Position | None = None  # of that row in the stream; None: count from the start
+    learned: int = 0  # rows, in all passes
+    seconds: float = 0.0  # spent learning, including the runs that were resumed
+    test: Prequential | None = None  # None if rows are not tested
     mistakes: SurestMistakes = field(default_factory=SurestMistakes)  # of that test
     sample: RowSample = field(default_factory=RowSample)  # if the forest keeps no points
 
@@ -91,7 +91,7 @@ class Every:
 
 @dataclass
 class Checkpoint:
-    """The file, and when it was last written."""
+    """The file of checkpoints, and when it was last written."""
 
     path: Path
     plan: dict[str, Any]  # see `plan`
@@ -120,7 +120,7 @@ class Checkpoint:
         self._last_time = time.monotonic()
 
     def write_model(self, path: Path, data: bytes) -> None:
-        """The end of the run. If it fails, the last checkpoint stays."""
+        """Write the model at the end of the run. If that fails, the last checkpoint stays."""
         try:
             write_file(path, data, "model")
         except CommandError as error:
@@ -128,19 +128,19 @@ class Checkpoint:
         self.remove()
 
     def what_remains(self) -> str:
-        """Of the work, if this run ends now."""
+        """Say what is kept of the work if this run ends now."""
         if self.saved_row is None:
             return (
-                "There is no earlier checkpoint: the work of this run is lost. "
-                "Make room, then run it again; --checkpoint-every N keeps what was learned."
+                "There is no earlier checkpoint, so the work of this run is lost. "
+                "Free some disk space and run it again; --checkpoint-every N saves work as it goes."
             )
         return (
             f"The previous checkpoint, after {self.saved_row:,} rows, is intact: "
-            "make room, then continue with --resume."
+            "free some disk space and continue with --resume."
         )
 
     def resume(self) -> tuple[OnlineForestClassifier, ColumnPlan, Progress]:
-        """The content of the file, if it belongs to the same run."""
+        """Return the content of the file, if it belongs to the same run."""
         if not self.path.exists():
             raise BadUsage(f"--resume: there is no checkpoint {self.path}")
         model = load_model(self.path)
@@ -156,7 +156,7 @@ class Checkpoint:
         return model.forest, model.columns, progress
 
     def check_none(self) -> None:
-        """Nobody should overwrite hours of work by accident."""
+        """Reject an existing checkpoint, so that no work is overwritten by accident."""
         if self.path.exists():
             raise BadUsage(
                 f"{self.path} is the checkpoint of an unfinished run: continue it with --resume, "
@@ -168,7 +168,7 @@ class Checkpoint:
 
 
 def check_same(then: dict[str, Any], now: dict[str, Any]) -> None:
-    """A run must continue as it began."""
+    """Reject a run that resumes with another stream or other options."""
     for name in [*then, *(name for name in now if name not in then)]:
         if name not in GONE and then.get(name) != now.get(name):
             raise BadUsage(
@@ -178,7 +178,7 @@ def check_same(then: dict[str, Any], now: dict[str, Any]) -> None:
 
 
 def plan(stream: Stream, *groups: Any) -> dict[str, Any]:
-    """The files and options that decide the result: a run can resume only if all are the same."""
+    """Return the files and options that decide the result."""
     decisive: dict[str, Any] = {
         "sources": [list(pair) for pair in zip(stream.paths, stream.sizes, strict=True)]
     }

@@ -1,4 +1,4 @@
-"""Requests to stop: obeyed between two blocks, or at once while only waiting for data."""
+"""Requests to stop: obeyed between two blocks, or at once while the run waits for data."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 
 class Stop(Exception):
-    """Asked to stop while waiting for data."""
+    """A request to stop arrived while the run waited for data."""
 
 
 class Interrupts:
-    """Ctrl-C and SIGTERM, remembered until the loop looks. A second one acts at once."""
+    """Ctrl-C and SIGTERM, remembered until the loop checks. A second one acts at once."""
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -39,7 +39,7 @@ class Interrupts:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Wait for data, perhaps for long: nothing is half done here, so a signal may interrupt it."""
+        """Let a signal interrupt the wait for data: nothing is half done there."""
         self._waiting = True
         try:
             if self.asked:

@@ -19,11 +19,11 @@ SHARD_CHECKPOINT_ROWS = 100_000
 
 @contextmanager
 def place_of(options: RayOptions, checkpoint: Checkpoint) -> Iterator[Place]:
-    """Puts a forest where it is to learn, and ends what was started for that."""
+    """Return a function that puts a forest where it will learn; end what was started for that."""
     if options.ray is None:
         for name in ("shards", "shard_checkpoints"):
             if getattr(options, name) is not None:
-                raise BadUsage(f"--{name.replace('_', '-')} needs --ray")
+                raise BadUsage(f"--{name.replace('_', '-')} requires --ray")
         yield lambda forest: forest
         return
     ray, errors = _joined(options.ray)
@@ -45,7 +45,7 @@ def place_of(options: RayOptions, checkpoint: Checkpoint) -> Iterator[Place]:
 
 def _joined(address: str) -> tuple[Any, Any]:
     try:
-        from riparian.ray import errors  # which needs Ray
+        from riparian.ray import errors  # needs Ray
     except ImportError as error:
         raise BadUsage(f"--ray: {error}") from None
     import ray
@@ -70,15 +70,15 @@ def _spread(forest: OnlineForestClassifier, options: RayOptions) -> Any:
 
 
 def progress_of_shards(forest: OnlineForestClassifier) -> str | None:
-    """How far each shard is, where there are some."""
+    """Return the number of rows of each shard in words, or None without shards."""
     if not hasattr(forest, "shards"):
         return None
     shards = forest.shards()
     words = f"rows by shard: {' '.join(format(shard['rows'], ',') for shard in shards)}"
     restarts = sum(shard["restarts"] for shard in shards)
-    return f"{words}, started again: {restarts}" if restarts else words
+    return f"{words}, restarts: {restarts}" if restarts else words
 
 
 def gathered(forest: OnlineForestClassifier) -> OnlineForestClassifier:
-    """The forest in this process."""
+    """Bring a forest that was spread over shards back into this process."""
     return forest.gather() if hasattr(forest, "gather") else forest

@@ -1,4 +1,4 @@
-"""Reading ahead: the next rows are read and encoded while the last ones are learned."""
+"""Reading ahead: the next rows are read and encoded while the previous ones are learned."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 MOST_AHEAD = 2  # items
-PATIENCE = 0.5  # seconds for the other thread to notice that it is over
+PATIENCE = 0.5  # seconds for the other thread to notice that it should end
 
 
 class Ahead(Iterator[T]):
     """The items of a generator, which runs in a thread of its own.
 
-    pyarrow releases the GIL while it reads, and the core while it learns. What the generator raises is
-    raised here. Waiting for an item can be interrupted by a signal.
+    pyarrow releases the GIL while it reads, and the core while it learns. An exception of the generator
+    is raised again here. A signal can interrupt the wait for an item.
     """
 
     def __init__(self, items: Generator[T, None, None]) -> None:
@@ -36,7 +36,7 @@ class Ahead(Iterator[T]):
         return item
 
     def close(self) -> None:
-        """No more items are wanted."""
+        """Stop reading."""
         self._over.set()
         try:
             while True:
@@ -57,7 +57,7 @@ class Ahead(Iterator[T]):
         self._put(_End(error))
 
     def _put(self, item: Any) -> bool:
-        """Whether somebody still wants it."""
+        """Put an item into the queue; return whether reading should go on."""
         while not self._over.is_set():
             try:
                 self._queue.put(item, timeout=PATIENCE / 5)

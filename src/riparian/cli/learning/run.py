@@ -1,4 +1,4 @@
-"""The loop over a stream: blocks of rows are tested, learned, and kept safe."""
+"""The loop over a stream: test a block of rows, learn it, write a checkpoint now and then."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from riparian.table.columns import ColumnPlan
 
 
 class Run:
-    """A forest, the stream that it learns, and how far it has got."""
+    """A forest, the stream that it learns, and its progress."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Run:
         self.stream = stream
         self.course = course
         self.progress = progress
-        self.kinds = kinds  # what to read of a file
+        self.kinds = kinds  # says how to read each column of a file
         self.pair = pair  # two features for the report
         self._interrupts = Interrupts()
         self._began = time.monotonic() - progress.seconds
@@ -55,14 +55,14 @@ class Run:
         self._seconds_before = progress.seconds
 
     def run(self, checkpoint: Checkpoint, display: Display) -> None:
-        """Learn the rest of the stream. If that fails, the error says what is kept of the work."""
+        """Learn the rest of the stream. If that fails, the error says what is saved."""
         try:
             with self._interrupts, display:
                 for number in range(self.progress.number_of_pass, self.course.passes):
                     self.progress.number_of_pass = number
                     if (
                         number > 0
-                    ):  # the theorem covers one pass only, so the model keeps the number
+                    ):  # the theorem covers one pass only, so the model stores the number
                         self.forest.model_.set_passes(number + 1)
                     with closing(self._read_ahead()) as ahead:
                         self._pass(self._blocks(ahead), checkpoint, display)
@@ -96,7 +96,7 @@ class Run:
                 raise Stop
 
     def _count(self, rows: int) -> None:
-        """Note that n more rows are learned."""
+        """Count rows that were learned."""
         self.progress.row += rows
         self.progress.position = self.stream.position(self._first_needed)
         self.progress.learned += rows
@@ -104,7 +104,7 @@ class Run:
 
     def _learn(self, X: Any, y: Any) -> None:
         if self.pair is not None and self.progress.learned == self._learned_before:
-            numbers_of(self.pair, self.columns)  # by the first rows all names are known
+            numbers_of(self.pair, self.columns)  # all names are known from the first rows on
         if self._test is None:
             self.forest.partial_fit(X, y)
         else:
@@ -119,11 +119,11 @@ class Run:
 
     @property
     def _keeps(self) -> bool:
-        """Whether the forest keeps points, from which the report can take some (R19)."""
+        """Return whether the forest keeps points, from which the report can draw a sample (R19)."""
         return bool(self.forest.model_.engine.parameters.kept_points)
 
     def _learn_late(self) -> None:
-        """The test is over: the rows whose labels are late are learned, and nothing more is asked."""
+        """End the test: learn the rows that still wait for their late labels."""
         if self._test is not None:
             waited = self._waiting
             self._test.learn_waiting(self.forest)
@@ -131,12 +131,12 @@ class Run:
 
     @property
     def _waiting(self) -> int:
-        """Rows that were tested and not learned yet."""
+        """Return how many rows were tested but not learned yet."""
         return 0 if self._test is None else self._test.waiting
 
     @property
     def _test(self) -> Prequential | None:
-        """The test that goes on now: rows learned in an earlier pass cannot test anything."""
+        """Return the test in the first pass, and None later: rows already learned test nothing."""
         return self.progress.test if self.progress.number_of_pass == 0 else None
 
     def _mark(self) -> None:
@@ -155,7 +155,7 @@ class Run:
 
     @property
     def _first_needed(self) -> int:
-        """The first row that is needed to go on: of a window that is shuffled, its first one."""
+        """Return the first row to read in order to continue: the start of its window, if shuffled."""
         row, window = self.progress.row, self.course.shuffle_window
         return row // window * window if window else row
 
@@ -175,7 +175,7 @@ class Run:
                 self.progress.number_of_pass,
                 self.progress.row,
             )
-        # What waited at a checkpoint comes first, as one block that is not tested again.
+        # Rows that waited for their labels at the checkpoint come first, and are not tested again.
         return rechunk(pieces, self.course.block, 0 if self._test is None else self._test.absent)
 
     def _interruptible(self, pieces: Ahead[Piece]) -> Iterator[Piece]:
@@ -190,7 +190,7 @@ class Run:
 
     def status(self) -> Status:
         test = self.progress.test
-        shards = progress_of_shards(self.forest)  # before anybody waits for them
+        shards = progress_of_shards(self.forest)  # before the statistics below wait for them
         stats = self.forest.stats()
         seconds = self.progress.seconds - self._seconds_before
         return Status(
@@ -207,7 +207,7 @@ class Run:
         )
 
     def _fraction(self) -> float | None:
-        """How much of the work is done: what was read, less the rows that wait to be learned."""
+        """Return how much of the work is done: what was read, less the rows not learned yet."""
         done = self.stream.fraction
         if done is not None:
             done *= self.progress.row / max(1, self.stream.row)
@@ -222,7 +222,7 @@ class Run:
             raise Interrupted("no row had been learned yet")
         checkpoint.write(self.forest, self.columns, self.progress)
         raise Interrupted(
-            f"after {self.progress.learned:,} rows, which are saved in {checkpoint.path}; "
+            f"after {self.progress.learned:,} rows, saved in {checkpoint.path}; "
             "to continue, run the same command with --resume"
         )
 
@@ -236,7 +236,7 @@ class Run:
 def new_forest(
     options: ForestOptions, stream: StreamOptions, columns: ColumnPlan, max_categories: int | None
 ) -> OnlineForestClassifier:
-    """A forest with these options, which has learned no point."""
+    """Return a forest with these options that has learned no point."""
     assert columns.target is not None
     more: dict[str, Any] = {"passes": stream.passes, "shuffle": stream.shuffle_window > 0}
     if columns.categorical:

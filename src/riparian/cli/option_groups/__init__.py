@@ -1,1 +1,1 @@
-"""Options, in groups that several commands share. None is slow to import: help needs them all."""
+"""Groups of options that commands share. All are quick to import, because help needs them all."""

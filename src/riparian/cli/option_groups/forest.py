@@ -1,6 +1,6 @@
-"""Every parameter of the forests as an option, made from its description.
+"""Every parameter of the forests as an option, generated from its declaration.
 
-What a value may be is for the forest to say; here text becomes a value.
+Text becomes a value here; the forest then checks the value.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
     "polynomial": Polynomial,
 }
 
-# A command should do the same twice, and use the machine; neither changes what it means.
+# A command gives the same model every time and uses all processors, unless the user says otherwise.
 OWN_DEFAULTS = {"random_state": 0, "n_jobs": -1}
 
 NOT_HERE = {"passes", "shuffle"}  # a stream of files has its own options for these
@@ -57,13 +57,13 @@ NOT_HERE = {"passes", "shuffle"}  # a stream of files has its own options for th
 
 @dataclass(frozen=True)
 class Form:
-    """How values of a kind are written on the command line."""
+    """How values of one type are written on the command line."""
 
     type: Any  # for Typer
     metavar: str | None = None
     hint: str = ""
     read: Callable[[str, Any], Any] = lambda flag, given: given
-    write: Callable[[Any], Any] = lambda value: value  # the default, as if it had been given
+    write: Callable[[Any], Any] = lambda value: value  # how help shows the default
 
 
 def form(kind: ValueType) -> Form:
@@ -91,7 +91,7 @@ def form(kind: ValueType) -> Form:
             hint = "Written as geometric:START,RATE or polynomial:START,POWER."
             return Form(str, "SCHEDULE", hint, read=schedule, write=_written)
         case WeightsByLabel():
-            hint = "May be given more than once."
+            hint = "Repeatable."
             return Form(list[str] | None, "balanced|LABEL=WEIGHT", hint)
     raise TypeError(f"{kind!r} cannot be written on the command line")
 
@@ -126,7 +126,7 @@ def _numbers(flag: str, text: str) -> tuple[float, ...]:
     try:
         return tuple(float(number) for number in text.split(","))
     except ValueError:
-        raise BadUsage(f"{flag} must be numbers with commas between, got {text!r}") from None
+        raise BadUsage(f"{flag} must be numbers separated by commas, got {text!r}") from None
 
 
 def _written_numbers(values: tuple[float, ...]) -> str:
@@ -161,7 +161,7 @@ def _number_or_text(number: type[int] | type[float]) -> Callable[[str, str | Non
 
 
 def _as_option(parameter: Parameter) -> Parameter:
-    """A parameter with the default that it has on the command line."""
+    """Return a parameter with its default on the command line."""
     if parameter.name not in OWN_DEFAULTS:
         return parameter
     kind = parameter.kind.kind if isinstance(parameter.kind, OrNone) else parameter.kind
@@ -176,7 +176,7 @@ OPTIONS = {
     if name not in NOT_HERE
 }
 
-# What only the forest for streams that change has.
+# Parameters that only the adaptive forest has.
 ADAPTIVE_OPTIONS = {
     name: parameter
     for name, parameter in constructor_parameters(AdaptiveParameters).items()
@@ -184,7 +184,7 @@ ADAPTIVE_OPTIONS = {
 }
 
 
-# Where the forests have different defaults, an option has none: it is None until it is given.
+# Where the forests have different defaults, the option is None unless it is given.
 OF_EACH = {
     name: {"": DEFAULT[name], " with --adaptive": ADAPTIVE_DEFAULT[name]}
     for name in OPTIONS
@@ -193,18 +193,18 @@ OF_EACH = {
 
 
 def _none(parameter: Parameter) -> str:
-    """How None is chosen on the command line."""
+    """Return how None is written on the command line."""
     return "If not given" if parameter.default is None else "none"
 
 
 def _field(parameter: Parameter) -> tuple[str, Any, Any]:
     written = form(parameter.kind)
     of_each = OF_EACH.get(parameter.name, {})
-    told = ", ".join(f"{written.write(value)}{whose}" for whose, value in of_each.items())
+    defaults = ", ".join(f"{written.write(value)}{whose}" for whose, value in of_each.items())
     help = f"{parameter.text(none=_none(parameter))} {written.hint}".strip()
     option = typer.Option(
         parameter.flag,
-        help=f"{help} [default: {told}]" if of_each else help,
+        help=f"{help} [default: {defaults}]" if of_each else help,
         metavar=written.metavar,
         rich_help_panel="The forest",
     )
@@ -218,14 +218,14 @@ CHANGING = "Streams that change"
 
 ADAPTIVE = typer.Option(
     "--adaptive",
-    help="For streams that change: leaves remember the last points best, and a tree whose error "
-    "rises is replaced.",
+    help="Use the forest for streams that change: leaves favour recent points, and a tree whose "
+    "error rises is replaced.",
     rich_help_panel=CHANGING,
 )
 
 
 def _adaptive_field(parameter: Parameter) -> tuple[str, Any, Any]:
-    """None, if it is not given: so it can be noticed where it would do nothing."""
+    """Return an option that is None unless it is given, so that it can require --adaptive."""
     written = form(parameter.kind)
     option = typer.Option(
         parameter.flag,
@@ -248,10 +248,10 @@ _Options: Any = make_dataclass(
 
 
 class ForestOptions(_Options):
-    """The parameters of a forest by their names, as they were written."""
+    """The parameters of a forest by name, as the user wrote them."""
 
     def estimator(self, target: Target | None, **more: Any) -> OnlineForestClassifier:
-        """The forest that is asked for, empty; `more` are parameters that are no options."""
+        """Return the empty forest; `more` are parameters that have no option."""
         from riparian.adaptive import AdaptiveForestClassifier
         from riparian.forest import OnlineForestClassifier
 
@@ -259,7 +259,7 @@ class ForestOptions(_Options):
         return forest(**self._parameters(target), **more)
 
     def started(self, target: Target | None, no_points: Any, **more: Any) -> Any:
-        """The same forest after it has learned no point: a parameter that it refuses is bad usage."""
+        """Return the forest after it has learned `no_points`; an invalid parameter is bad usage."""
         import numpy as np
 
         forest = self.estimator(target, **more)
@@ -275,7 +275,7 @@ class ForestOptions(_Options):
             if getattr(self, name) is not None
         }
         if adaptive and not self.adaptive:
-            raise BadUsage(f"{flag(next(iter(adaptive)))} goes with --adaptive: give that, too")
+            raise BadUsage(f"{flag(next(iter(adaptive)))} requires --adaptive")
         values = {
             name: form(parameter.kind).read(parameter.flag, getattr(self, name))
             for name, parameter in (OPTIONS | adaptive).items()
@@ -285,7 +285,7 @@ class ForestOptions(_Options):
 
 
 def flag(name: str) -> str:
-    """The option for a parameter of the forest or of a group of options.
+    """Return the option for a parameter of the forest or of a group of options.
 
     >>> flag("n_estimators"), flag("min_gain"), flag("no_header")
     ('--trees', '--min-gain', '--no-header')
@@ -295,7 +295,7 @@ def flag(name: str) -> str:
 
 
 def in_options(message: str) -> str:
-    """What the estimator says of a parameter, said of the option.
+    """Rewrite an error about a parameter as an error about its option.
 
     >>> in_options("min_gain must be >= 0, got -1.0")
     '--min-gain must be >= 0, got -1.0'
@@ -311,7 +311,7 @@ def _class_weight(given: list[str] | None, target: Target | None) -> Any:
     if given == ["balanced"]:
         return "balanced"
     if target is None:
-        raise BadUsage("--class-weight can only be balanced here")
+        raise BadUsage("--class-weight must be balanced here")
     weights = {}
     for pair in given:
         label, _, weight = pair.rpartition("=")
@@ -319,7 +319,7 @@ def _class_weight(given: list[str] | None, target: Target | None) -> Any:
             weights[target.parse(label)] = float(weight)
         except (KeyError, ValueError):
             raise BadUsage(
-                "--class-weight must be balanced, or LABEL=WEIGHT with a label such as the target "
-                f"{target.column!r} has ({target.family}), got {pair!r}"
+                "--class-weight must be balanced, or LABEL=WEIGHT where LABEL has the type of the "
+                f"target {target.column!r} ({target.family}), got {pair!r}"
             ) from None
     return weights

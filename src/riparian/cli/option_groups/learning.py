@@ -1,4 +1,4 @@
-"""How `riparian learn` reads its stream, where its trees live, and what it writes."""
+"""Options of `riparian learn`: how it reads its stream, where its trees live, what it writes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ BIG_BLOCK = 8192  # rows learned at a time where nothing is tested
 
 @dataclass(frozen=True)
 class Course:
-    """What decides which rows are learned, and in which order and blocks."""
+    """The rows to learn, their order and their blocks."""
 
     passes: int
     shuffle_window: int  # in rows; 0: do not shuffle
-    limit: int | None  # rows of each pass
-    block: int  # rows that are predicted, then learned, at a time
+    limit: int | None  # rows per pass
+    block: int  # rows that are predicted, then learned, together
 
 
 def _stream(*names: str, **more: Any) -> Any:
@@ -35,13 +35,11 @@ def _stream(*names: str, **more: Any) -> Any:
 class StreamOptions:
     """Passes, order, and test-then-train."""
 
-    passes: Annotated[
-        int, _stream(help="How many times to read the stream.", min=1, metavar="N")
-    ] = 1
+    passes: Annotated[int, _stream(help="Read the stream this many times.", min=1, metavar="N")] = 1
     shuffle_window: Annotated[
         int,
-        _stream(help="Shuffle the rows within windows of this many: for files sorted by class. "
-                "0: do not shuffle.", min=0, metavar="ROWS"),
+        _stream(help="Shuffle the rows within windows of this many rows, for files sorted by "
+                "class. 0: do not shuffle.", min=0, metavar="ROWS"),
     ] = 0  # fmt: skip
     limit: Annotated[
         int | None,
@@ -49,32 +47,37 @@ class StreamOptions:
     ] = None
     no_eval: Annotated[
         bool,
-        _stream("--no-eval", help="Skip test-then-train. This is faster and gives the same model."),
+        _stream("--no-eval", help="Skip test-then-train: faster, and the model is the same."),
     ] = False
     block: Annotated[
         int,
-        _stream(help="Rows per block: each block is predicted, then learned. The first block is "
-                "not tested, because the forest does not know any class yet.",
+        _stream(help="Predict, then learn, this many rows at a time. The first block is not "
+                "tested, because the forest knows no class yet.",
                 min=1, max=2**20, metavar="ROWS"),
     ] = 100  # fmt: skip
     window: Annotated[
         int,
-        _stream(help="Window of the recent accuracy, in rows.", min=1, max=10**7, metavar="ROWS"),
+        _stream(
+            help="Compute the recent accuracy over this many rows.",
+            min=1,
+            max=10**7,
+            metavar="ROWS",
+        ),
     ] = 1000
 
     delay: Annotated[
         int,
-        _stream(help="Labels come late: a row is learned before the row so many after it is "
-                "predicted, as in MOA and CapyMOA. 0 or 1: before the next one.",
+        _stream(help="Learn each row this many rows late, as in MOA and CapyMOA. 0 or 1: learn it "
+                "before the next row is predicted.",
                 min=0, max=10**7, metavar="ROWS"),
     ] = 0  # fmt: skip
 
     def check(self) -> None:
-        """Options that say nothing together."""
+        """Reject conflicting options."""
         if self.delay and self.no_eval:
             raise BadUsage(
-                f"--delay {self.delay} says when rows that were tested are learned, and --no-eval "
-                "tests none: give one of them"
+                f"--delay {self.delay} conflicts with --no-eval: a delay has no effect without the "
+                "test; give one of them"
             )
 
     def course(self) -> Course:
@@ -96,8 +99,8 @@ class SavingOptions:
 
     model: Annotated[
         Path | None,
-        _saving("--model", "-m", help="Where to write the model. Default: beside you, named like the "
-                "first source: loans.csv gives loans.riparian.", metavar="FILE"),
+        _saving("--model", "-m", help="Write the model to this file. Default: the name of the first "
+                "source, in the current folder: loans.csv gives loans.riparian.", metavar="FILE"),
     ] = None  # fmt: skip
     checkpoint_every: Annotated[
         str | None,
@@ -105,14 +108,14 @@ class SavingOptions:
     ] = None
     checkpoint: Annotated[
         Path | None,
-        _saving(help="Where to write checkpoints. Default: MODEL.checkpoint.", metavar="FILE"),
+        _saving(help="Write checkpoints to this file. Default: MODEL.checkpoint.", metavar="FILE"),
     ] = None
     resume: Annotated[
         bool, _saving("--resume", help="Continue from the checkpoint of the same command.")
     ] = False
 
     def model_path(self, sources: Sequence[str]) -> Path:
-        """The file of the model. One that nobody named does not replace another."""
+        """Return the file of the model. A file with a default name must not exist yet."""
         if self.model is not None:
             return self.model
         name = os.path.basename(sources[0])
@@ -120,9 +123,11 @@ class SavingOptions:
             name = name.removesuffix(packed)
         path = Path(os.path.splitext(name)[0] + ".riparian")
         if sources[0] == STDIN or glob.has_magic(name):
-            raise BadUsage("--model must name the file to write: the source has no name to go by")
+            raise BadUsage(
+                "--model is required for standard input and globs: they give no file name"
+            )
         if path.exists():
-            raise BadUsage(f"{path} is there already: name the file to write with --model")
+            raise BadUsage(f"{path} already exists: name the file to write with --model")
         return path
 
     def checkpoint_path(self, model: Path) -> Path:
@@ -135,21 +140,21 @@ def _spreading(*names: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class RayOptions:
-    """None of them changes the model."""
+    """Where the trees live. No option here changes the model."""
 
     ray: Annotated[
         str | None,
-        _spreading(help="Spread the trees over a Ray cluster: the one that runs here (auto), one "
-                   "that is started for this run (local), or the one at an address.",
+        _spreading(help="Spread the trees over a Ray cluster: a running one (auto), one started for "
+                   "this run (local), or the one at an address.",
                    metavar="auto|local|ADDRESS"),
     ] = None  # fmt: skip
     shards: Annotated[
         int | None,
-        _spreading(help="Into how many parts. Default: the CPUs of the cluster.", min=1,
+        _spreading(help="Use this many shards. Default: one per CPU of the cluster.", min=1,
                    metavar="N"),
     ] = None  # fmt: skip
     shard_checkpoints: Annotated[
         str | None,
-        _spreading(help="A directory or URI that all nodes see, for checkpoints of shards: one "
-                   "that dies then comes back by itself.", metavar="DIR"),
+        _spreading(help="Write checkpoints of shards to this directory or URI, which all nodes must "
+                   "see. A shard that dies is then restored from it.", metavar="DIR"),
     ] = None  # fmt: skip

@@ -1,4 +1,4 @@
-"""How files are read, and which of their columns are used."""
+"""Options for reading files, and for choosing columns."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ def _reading(*names: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """What a file may not say of itself."""
+    """How to read files that do not describe themselves."""
 
     format: Annotated[
         Format | None,
-        _reading(help="The format of the sources. By default, each file name tells it."),
+        _reading(help="Set the format of the sources. Default: by each file name."),
     ] = None
     delimiter: Annotated[
         str | None,
-        _reading(help="The character between CSV cells. Default: a comma; a tab in .tsv files.",
+        _reading(help="Set the character between CSV cells. Default: a comma; a tab in .tsv files.",
                  metavar="CHAR"),
     ] = None  # fmt: skip
     no_header: Annotated[
         bool,
         _reading("--no-header",
-                 help="The first line of CSV is data; the columns are named c1, c2, ..."),
+                 help="Read the first line of CSV as data, and name the columns c1, c2, ..."),
     ] = False  # fmt: skip
     missing: Annotated[
         list[str] | None,
-        _reading(help="Another spelling of a missing number in CSV, such as '?'. Repeatable.",
+        _reading(help="Read this text in CSV, such as '?', as a missing number. Repeatable.",
                  metavar="TEXT"),
     ] = None  # fmt: skip
 
@@ -58,66 +58,64 @@ def _columns(*names: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """What to learn, and from what."""
+    """The column to predict, and the columns to learn from."""
 
     target: Annotated[
         str | None,
-        _columns("--target", "-t", help="The column to predict. Not needed for LIBSVM, where the "
-                 "label comes first in each row.", metavar="COLUMN"),
+        _columns("--target", "-t", help="Predict this column. Not needed for LIBSVM, where each row "
+                 "starts with its label.", metavar="COLUMN"),
     ] = None  # fmt: skip
     ignore: Annotated[
         list[str] | None,
-        _columns(help="A column to leave out. Repeatable.", metavar="COLUMN"),
+        _columns(help="Leave out this column. Repeatable.", metavar="COLUMN"),
     ] = None
     numeric: Annotated[
         list[str] | None,
-        _columns(help="A column to learn as numbers, although the file has text. Repeatable.",
+        _columns(help="Learn this text column as numbers. Repeatable.",
                  metavar="COLUMN"),
     ] = None  # fmt: skip
     categorical: Annotated[
         list[str] | None,
-        _columns(help="A column to learn as categories, although it holds numbers or dates. "
+        _columns(help="Learn this column of numbers or dates as categories. "
                  "Repeatable.", metavar="COLUMN"),
     ] = None  # fmt: skip
     max_categories: Annotated[
         int | None,
-        _columns(help="The most values of a text column that are told apart. Default: 100,000.",
+        _columns(help="Distinguish at most this many values of a text column. Default: 100,000.",
                  min=1, max=2**24 - 1, metavar="N"),
     ] = None  # fmt: skip
     category_rows: Annotated[
         int,
-        _columns(help="The first ROWS rows say what each column is: whether its texts are dates, "
-                 "and which parts of dates vary.", min=1, metavar="ROWS"),
+        _columns(help="Decide the type of each column by this many rows: whether its texts are "
+                 "dates, and which parts of the dates vary.", min=1, metavar="ROWS"),
     ] = 10_000  # fmt: skip
     features: Annotated[
         int | None,
-        _columns(help="LIBSVM: the number of features. If it is not given, the files are read one "
-                 "extra time to find it.", min=1, max=2**31 - 1, metavar="N"),
+        _columns(help="LIBSVM: set the number of features. Default: read the files once more to "
+                 "count them.", min=1, max=2**31 - 1, metavar="N"),
     ] = None  # fmt: skip
     zero_based: Annotated[
-        bool, _columns("--zero-based", help="LIBSVM: feature numbers start at 0, not at 1.")
+        bool, _columns("--zero-based", help="LIBSVM: count features from 0 instead of 1.")
     ] = False
 
 
 @dataclass(frozen=True)
 class MatchingOptions:
-    """What the user says about the columns."""
+    """How the columns of a file match those of a model."""
 
     ignore: Annotated[
         list[str] | None,
-        typer.Option(help="A column to leave out. Repeatable.", metavar="COLUMN"),
+        typer.Option(help="Leave out this column. Repeatable.", metavar="COLUMN"),
     ] = None
     fill_missing: Annotated[
         bool,
-        typer.Option(
-            "--fill-missing", help="If the file lacks a column, treat its values as missing."
-        ),
+        typer.Option("--fill-missing", help="Treat all values of an absent column as missing."),
     ] = False
     zero_based: Annotated[
         bool,
         typer.Option(
             "--zero-based",
-            help="LIBSVM: feature numbers start at 0. Only needed if the model does not know.",
+            help="LIBSVM: count features from 0. Needed only for models saved from Python.",
         ),
     ] = False
-    threads: Annotated[int, typer.Option(help="Threads to use; -1 for one per processor.")] = -1
+    threads: Annotated[int, typer.Option(help="Use this many threads; -1: one per processor.")] = -1

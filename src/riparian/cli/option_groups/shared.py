@@ -1,4 +1,4 @@
-"""Single options and arguments that several commands have, and how `--pair` is read."""
+"""Single options and arguments that several commands share, and how `--pair` is read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Html = Annotated[
 Pair = Annotated[
     tuple[str, str] | None,
     typer.Option(
-        help="With --html: two features whose plane the report shows.", metavar="NAME NAME"
+        help="With --html: plot the predictions over these two features.", metavar="NAME NAME"
     ),
 ]
 ModelFile = Annotated[
@@ -37,7 +37,7 @@ Sources = Annotated[
 
 
 class Named(Protocol):
-    """What knows the names of features: columns, or a model."""
+    """An object with names of features: columns, or a model."""
 
     @property
     def n_features(self) -> int: ...
@@ -46,17 +46,17 @@ class Named(Protocol):
 
 
 def check_pair(pair: tuple[str, str] | None, html: Path | None) -> None:
-    """What can be known before a row is read."""
+    """Check `--pair` as far as is possible before a row is read."""
     if pair is None:
         return
     if html is None:
-        raise BadUsage("--pair is shown in the report: give --html, too")
+        raise BadUsage("--pair requires --html: the pair is shown in the report")
     if pair[0] == pair[1]:
-        raise BadUsage(f"--pair: two different features are needed, got {shown(pair[0])} twice")
+        raise BadUsage(f"--pair must be two different features, got {shown(pair[0])} twice")
 
 
 def numbers_of(pair: tuple[str, str], named: Named) -> tuple[int, int]:
-    """Their places, by name or, where features have none, by number."""
+    """Return the positions of two features, by name or, if features have no names, by number."""
     names = named.feature_names or [str(i) for i in range(named.n_features)]
     for name in pair:
         if name not in names:

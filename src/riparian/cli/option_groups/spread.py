@@ -1,4 +1,4 @@
-"""Groups of options: a command takes a dataclass, and Typer sees each field of it as an option."""
+"""Groups of options: a command takes a dataclass, and each of its fields is an option to Typer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as Typer should see it: every group among its parameters, option by option."""
+    """Wrap a command for Typer: replace each group among its parameters by the single options."""
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type] = {}
     for parameter in inspect.signature(command, eval_str=True).parameters.values():

@@ -1,1 +1,1 @@
-"""What a person sees, and the files that hold predictions."""
+"""What commands print, and the files of predictions."""

@@ -1,4 +1,4 @@
-"""What each column is, one line per column: before learning, in the report, and of a model."""
+"""Describe each column in one line: before learning, in the report, and for a model."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from riparian.table.sparse import SparseColumns
 from riparian.table.table import TableColumns
 from riparian.tools import text
 
-MOST_NUMBERS = 40  # columns of numbers that have a line each
+MOST_NUMBERS = 40  # numeric columns with a line each; the others share one
 
 FAMILIES = {"str": "text", "int": "whole numbers", "bool": "true or false", "float": "numbers"}
 
 
 def show_decisions(chosen: Chosen, file: str, *, quiet: bool) -> None:
-    """Before anything is learned: what was decided, and what may be a mistake."""
+    """Print, before anything is learned, the type of each column and what may be a mistake."""
     about = {name: decision.about for name, decision in chosen.decisions.items() if decision.about}
     if chosen.decisions and not quiet:
         lines = _in_words(chosen.columns, about)
@@ -34,14 +34,14 @@ def show_decisions(chosen: Chosen, file: str, *, quiet: bool) -> None:
 
 
 def columns_in_words(columns: ColumnPlan | None, forest: OnlineForestClassifier) -> dict[str, str]:
-    """What each column is to a forest that has learned."""
+    """Describe each column for a forest that has learned."""
     return _in_words(columns, _categories(columns, forest))
 
 
 def _in_words(columns: ColumnPlan | None, about: dict[str, str]) -> dict[str, str]:
-    """What each column is; a table of many numbers has one line for those that are left."""
+    """Describe each column; in a wide table, one line covers the remaining numeric columns."""
     if isinstance(columns, SparseColumns):
-        return {"*": f"LIBSVM: {columns.width:,} numbers, zero where a row leaves them out"}
+        return {"*": f"LIBSVM: {columns.width:,} numbers, zero where a row omits them"}
     if not isinstance(columns, TableColumns):
         return {}
     numbers = [name for name, encoder in columns.encoders.items() if type(encoder) is Number]
@@ -59,7 +59,7 @@ def _in_words(columns: ColumnPlan | None, about: dict[str, str]) -> dict[str, st
 
 
 def _categories(columns: ColumnPlan | None, forest: OnlineForestClassifier) -> dict[str, str]:
-    """How many values the forest knows of each categorical column."""
+    """Return how many values the forest knows of each categorical column, in words."""
     tables = forest.model_.categories
     names = columns.feature_names if isinstance(columns, TableColumns) else []
     return {

@@ -1,4 +1,4 @@
-"""What a model is: for JSON, for the report, and for a person."""
+"""Describe a model as JSON, in the report, and on the terminal."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from riparian.table.table import TableColumns
 from riparian.theory import certificate
 from riparian.tools import text
 
-MOST_LABELS = 20  # that are listed
+MOST_LABELS = 20  # shown in a list
 SHAPE = ("leaves", "active", "depth", "should_splits", "must_splits")
 
 
 def describe(model: ModelFile, top: int) -> dict[str, Any]:
-    """Everything, for JSON."""
+    """Return the full description, for JSON."""
     forest = model.forest
     stats = forest.stats()
     trees = stats.pop("trees")
@@ -65,9 +65,9 @@ def describe(model: ModelFile, top: int) -> dict[str, Any]:
 
 
 def _replacements(model: ModelFile) -> list[dict[str, int]] | None:
-    """None, where the forest does not replace trees."""
-    found = replacements_of(model.forest)
-    return None if found is None else [{"point": point, "tree": tree} for point, tree in found]
+    """Return the replacements, or None if the forest does not replace trees."""
+    pairs = replacements_of(model.forest)
+    return None if pairs is None else [{"point": point, "tree": tree} for point, tree in pairs]
 
 
 def _kind(model: ModelFile) -> str:
@@ -99,7 +99,7 @@ def _importances(model: ModelFile, top: int) -> list[dict[str, Any]]:
 
 
 def facts(described: dict[str, Any]) -> dict[str, str]:
-    """The model in a few words."""
+    """Return a summary of the model, for the report and the terminal."""
     labels = [str(label) for label in described["classes"]]
     words = {
         "model": f"{described['model']} ({text.size(described['bytes'])})",
@@ -120,7 +120,7 @@ def facts(described: dict[str, Any]) -> dict[str, str]:
 
 
 def show_all(model: ModelFile, described: dict[str, Any]) -> None:
-    """For a person."""
+    """Print the description."""
     show(two_columns(facts(described)))
     if described["columns"]:
         show(two_columns(described["columns"], title="columns"))

@@ -1,4 +1,4 @@
-"""Progress while a stream is learned: a live display on a terminal, otherwise a line now and then."""
+"""Show the progress of learning: a live display on a terminal, otherwise an occasional line."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ LIVE_SECONDS, PLAIN_SECONDS = 0.25, 10.0
 
 @dataclass(frozen=True)
 class Status:
-    """How far a run has got, and how well it does."""
+    """The progress of a run, and its accuracy."""
 
     rows: int  # learned, in all passes
     rows_per_second: float
-    fraction: float | None  # of the work that is done; None if unknown
-    accuracy: float | None  # None where nothing is tested
+    fraction: float | None  # of the work done; None if unknown
+    accuracy: float | None  # None if rows are not tested
     window_accuracy: float | None
     leaves: int
     active: int
     memory: int
-    budget: str | None = None  # what the budget of memory has done, once it binds
-    shards: str | None = None  # how far each is, where there are some
+    budget: str | None = None  # the effect of max_memory, once it has one
+    shards: str | None = None  # rows of each shard; None without Ray
 
     def line(self) -> str:
         speed = [f"{self.rows:,} rows", f"{self.rows_per_second:,.0f} rows/s"]
@@ -48,7 +48,7 @@ class Status:
 
 
 class Display(ABC):
-    """Shows the status, no more often than is useful."""
+    """Shows the status, at most once every `seconds`."""
 
     seconds: float
 
@@ -56,7 +56,7 @@ class Display(ABC):
         self._last = time.monotonic()
 
     def due(self) -> bool:
-        """Whether it is time: looking into a forest takes a while."""
+        """Return whether to show the status now. Computing it takes time."""
         return time.monotonic() - self._last >= self.seconds
 
     def show(self, status: Status) -> None:
@@ -133,7 +133,7 @@ class Live(Display):
 
 
 def display(quiet: bool) -> Display:
-    """The one that fits where stderr goes."""
+    """Return the display that suits stderr."""
     if quiet:
         return Silent()
     return Live() if sys.stderr.isatty() else Plain()

@@ -1,4 +1,4 @@
-"""Files that a command writes: checked before the work, whole or absent after it."""
+"""Files that a command writes: checked before the work, complete or absent after it."""
 
 from __future__ import annotations
 
@@ -12,29 +12,27 @@ from riparian.tools.files import write_whole
 
 
 def check_can_write(path: Path, option: str, read: Iterable[str | Path] = ()) -> None:
-    """An error now is better than one after hours of learning, or data that is gone."""
+    """Raise an error now if the file cannot be written, or would replace a file that is read."""
     folder = path.parent
     if path.is_dir():
-        raise BadUsage(f"{option} {path}: cannot write a file there, it is a folder")
+        raise BadUsage(f"{option} {path}: cannot write a file there: it is a folder")
     if not folder.is_dir():
-        raise BadUsage(f"{option} {path}: cannot write a file there, there is no folder {folder}")
+        raise BadUsage(f"{option} {path}: cannot write a file there: there is no folder {folder}")
     if not os.access(folder, os.W_OK):
-        raise BadUsage(
-            f"{option} {path}: cannot write a file there, {folder} may not be written to"
-        )
+        raise BadUsage(f"{option} {path}: cannot write a file there: {folder} is not writable")
     if os.path.realpath(path) in set(_real_paths(read)):
-        raise BadUsage(f"{option} {path}: the command reads this file, name another one to write")
+        raise BadUsage(f"{option} {path}: the command reads this file; name another one to write")
 
 
 def _real_paths(read: Iterable[str | Path]) -> Iterator[str]:
-    """Of paths and globs."""
+    """Return the real paths of files and globs."""
     for path in map(str, read):
         for one in glob.glob(path, recursive=True) or [path]:
             yield os.path.realpath(one)
 
 
 def check_apart(paths: Mapping[str, Path | None]) -> None:
-    """What is written, by option: one file may not replace another."""
+    """Reject two options that name the same file."""
     options: dict[str, str] = {}
     for option, path in paths.items():
         if path is None:
@@ -45,7 +43,7 @@ def check_apart(paths: Mapping[str, Path | None]) -> None:
 
 
 def write_file(path: Path, data: bytes, content: str) -> None:
-    """Write a whole file, or none; the error says what could not be written, and why."""
+    """Write a complete file, or none; the error names the content and the reason."""
     try:
         write_whole(path, data)
     except (OSError, ValueError) as error:

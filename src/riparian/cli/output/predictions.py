@@ -1,4 +1,4 @@
-"""Predictions as a table, written batch by batch in one of four formats."""
+"""Write predictions as a table, batch by batch, in one of four formats."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ SUFFIXES = {
 
 
 def format_for(path: str, given: OutputFormat | None) -> OutputFormat:
-    """The format to write: the one given, or what the file name says; CSV to stdout."""
+    """Return the format to write: as given, or by the file name; CSV on stdout."""
     by_name = SUFFIXES.get(os.path.splitext(path)[1].lower())
     format_ = given or (OutputFormat.CSV if path == STDOUT else by_name)
     if format_ is None:
         raise BadUsage(
-            f"--output {path}: the file name does not tell the format; "
+            f"--output {path}: the format is not clear from the file name; "
             f"give --output-format {'|'.join(format_.value for format_ in OutputFormat)}"
         )
     if path == STDOUT and format_ is OutputFormat.PARQUET:
-        raise BadUsage("--output -: Parquet cannot be written to a pipe")
+        raise BadUsage("--output -: Parquet cannot be written to a pipe; choose another format")
     return format_
 
 
@@ -60,7 +60,7 @@ class Predictions:
         self._schema = schema
 
     def write(self, proba: NDArray[np.float64]) -> None:
-        """The next rows: the probability of each class."""
+        """Write the next rows, given the probability of each class."""
         import pyarrow as pa
 
         labels = self._classes[proba.argmax(axis=1)]
@@ -73,7 +73,7 @@ class Predictions:
 def open_predictions(
     path: str, format_: OutputFormat, classes: NDArray[Any]
 ) -> Iterator[Predictions]:
-    """A file appears when all of it has been written, and not before."""
+    """Open a table of predictions. Its file appears only when it is complete."""
     schema = _schema(classes)
     with _destination(path) as file:
         table = _table(file, format_, schema, to_pipe=path == STDOUT)
@@ -115,11 +115,11 @@ class Table(ABC):
 
     @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
-        """The next rows."""
+        """Write the next rows."""
 
     @abstractmethod
     def close(self) -> None:
-        """No more rows."""
+        """Finish the table."""
 
 
 class ArrowTable(Table):

@@ -1,4 +1,4 @@
-"""What a stream that has been learned came to: for a person, for a machine, and as a report."""
+"""Summarise a run that has ended: on the terminal, as JSON, and as a report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from riparian.tools import text
 
 
 def facts(run: Run, model: Path, size: int) -> dict[str, str]:
-    """The run in a few words."""
+    """Return a summary of the run, for the report and the terminal."""
     progress, stats = run.progress, run.forest.stats()
     rate = progress.learned / max(progress.seconds, 1e-9)
     summary = {
@@ -43,14 +43,14 @@ def facts(run: Run, model: Path, size: int) -> dict[str, str]:
             f"{score(progress.test.window_accuracy)} over the last {progress.test.window:,}"
         )
         if progress.test.delay:
-            summary["delay"] = f"labels come {progress.test.delay:,} rows late"
+            summary["delay"] = f"labels arrive {progress.test.delay:,} rows late"
         summary["kappa"] = score(scores.kappa)
         summary["log loss"] = score(scores.log_loss)
     return summary
 
 
 def show_all(run: Run, facts: dict[str, str], html: Path | None) -> None:
-    """For a person."""
+    """Print the summary and the scores."""
     show(two_columns(facts))
     test = run.progress.test
     if test is not None and test.scores.rows:
@@ -60,7 +60,7 @@ def show_all(run: Run, facts: dict[str, str], html: Path | None) -> None:
 
 
 def to_dict(run: Run, model: Path, size: int, html: Path | None) -> dict[str, Any]:
-    """For JSON."""
+    """Return the summary and the scores, for JSON."""
     progress, stats = run.progress, run.forest.stats()
     del stats["trees"]
     test = progress.test
@@ -82,12 +82,12 @@ def to_dict(run: Run, model: Path, size: int, html: Path | None) -> dict[str, An
 
 
 def _without_nan(values: dict[str, float]) -> dict[str, float | None]:
-    """JSON has no NaN."""
+    """Replace NaN by None, because JSON has no NaN."""
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
 def write_report(path: Path, run: Run, facts: dict[str, str]) -> None:
-    """As a page with charts."""
+    """Write the report: a page with charts."""
     from riparian.explain.sample import kept_sample
     from riparian.report import Report
 

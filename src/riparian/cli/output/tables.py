@@ -1,4 +1,4 @@
-"""Tables for people, on stdout."""
+"""Tables on stdout."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ MOST_CONFUSIONS = 10
 
 
 def score(value: float) -> str:
-    """An accuracy, a kappa, a loss."""
+    """Format an accuracy, a kappa or a loss."""
     return text.decimal(value, places=4)
 
 
 def show(renderable: Any) -> None:
-    """Print to stdout with rich; if that is no terminal, without line breaks and trailing blanks."""
+    """Print to stdout with rich; if it is not a terminal, without wrapping and trailing blanks."""
     from rich.console import Console
 
     if sys.stdout.isatty():
@@ -34,7 +34,7 @@ def show(renderable: Any) -> None:
 
 
 def two_columns(rows: Mapping[str, str], title: str | None = None) -> Any:
-    """Names and their values."""
+    """Return a table of names and values."""
     from rich.table import Table
     from rich.text import Text
 
@@ -45,7 +45,7 @@ def two_columns(rows: Mapping[str, str], title: str | None = None) -> Any:
 
 
 def grid(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> Any:
-    """A table with a header; the first columns are flush left, the others right."""
+    """Return a table with a header; the first columns are flush left, the others right."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -67,7 +67,7 @@ def _titled(title: str, table: Any) -> Any:
 
 
 def confusion_table(scores: Scores) -> Any:
-    """The confusion matrix; if there are many classes, the most frequent confusions."""
+    """Return the confusion matrix or, if there are many classes, the most frequent confusions."""
     classes = [str(label) for label in scores.classes]
     matrix = scores.confusion
     if len(classes) <= MOST_CLASSES:
@@ -93,7 +93,7 @@ def confusion_table(scores: Scores) -> Any:
 
 
 def class_table(scores: Scores) -> Any:
-    """Precision, recall and F1 of every class."""
+    """Return a table with precision, recall and F1 of every class."""
     rows = [
         [
             str(row["label"]),
