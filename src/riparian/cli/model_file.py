@@ -21,7 +21,7 @@ LEARNING = "learning"  # the key, next to COLUMNS, of what only a checkpoint hol
 
 
 @dataclass(frozen=True)
-class ModelFile:
+class LoadedModel:
     """The content of a model file."""
 
     path: str
@@ -39,7 +39,7 @@ class ModelFile:
         return int(self.forest.n_features_in_)
 
 
-def load_model(path: Path, threads: int | None = None) -> ModelFile:
+def load_model(path: Path, threads: int | None = None) -> LoadedModel:
     """Load a model file. A damaged file is bad data."""
     try:
         data = path.read_bytes()
@@ -57,7 +57,7 @@ def load_model(path: Path, threads: int | None = None) -> ModelFile:
         raise BadData(str(error), file=str(path)) from None
     if threads is not None:
         forest.n_jobs = threads
-    return ModelFile(
+    return LoadedModel(
         path=str(path),
         size=len(data),
         forest=forest,

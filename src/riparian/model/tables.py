@@ -62,7 +62,7 @@ class Frame:
         return Coded.of(name, cells.to_list())
 
 
-def numbers_of(series: nw.Series[Any]) -> Numbers:
+def numbers_of(series: Any) -> Numbers:
     """A numeric or boolean column as float64, with NaN where a value is missing."""
     if series.dtype == nw.Boolean:  # as numbers, or pandas would have its own idea of missing
         series = series.cast(nw.Int8)

@@ -198,7 +198,8 @@ class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator
 
     def __copy__(self) -> Self:
         """Even a shallow copy has a model of its own: the two go on independently."""
-        state = dict(self.__getstate__())
+        given: Any = self.__getstate__()
+        state = dict(given)
         if self._started():
             state["model_"] = copy.copy(self.model_)
         other = type(self).__new__(type(self))

@@ -28,7 +28,7 @@ from riparian.sources.errors import BadData
 from riparian.tools import text
 
 if TYPE_CHECKING:
-    from riparian.cli.model_file import ModelFile
+    from riparian.cli.model_file import LoadedModel
     from riparian.evaluation import Scores
     from riparian.explain import Importance
 
@@ -165,14 +165,14 @@ def evaluate(
         show(f"report: {html}")
 
 
-def _most_important(loaded: ModelFile, most: int) -> list[int]:
+def _most_important(loaded: LoadedModel, most: int) -> list[int]:
     import numpy as np
 
     gains = loaded.forest.feature_importances_
     return [int(i) for i in np.argsort(-gains, kind="stable")[:most]]
 
 
-def _names(loaded: ModelFile, importance: Sequence[Importance]) -> list[str]:
+def _names(loaded: LoadedModel, importance: Sequence[Importance]) -> list[str]:
     names = loaded.feature_names
     return [
         f"x[{each.feature}]" if names is None else str(names[each.feature]) for each in importance

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from riparian.cli.errors import say
-from riparian.cli.model_file import ModelFile
+from riparian.cli.model_file import LoadedModel
 from riparian.cli.option_groups.reading import MatchingOptions
 from riparian.engine.categories import Table
 from riparian.sources.errors import BadData, BadUsage, names
@@ -22,7 +22,7 @@ from riparian.table.target import Target
 class Matched:
     """The columns of each file of a stream for a model, and which of them do not match."""
 
-    model: ModelFile
+    model: LoadedModel
     options: MatchingOptions
     target: str | None = None  # as the user named it
     with_target: bool = False  # whether the target is needed

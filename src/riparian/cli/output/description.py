@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from riparian.cli.model_file import ModelFile
+from riparian.cli.model_file import LoadedModel
 from riparian.cli.output.columns import columns_in_words
 from riparian.cli.output.tables import grid, show, two_columns
 from riparian.model.budget import budget_in_words
@@ -24,7 +24,7 @@ MOST_LABELS = 20  # shown in a list
 SHAPE = ("leaves", "active", "depth", "should_splits", "must_splits")
 
 
-def describe(model: ModelFile, top: int) -> dict[str, Any]:
+def describe(model: LoadedModel, top: int) -> dict[str, Any]:
     """Return the full description, for JSON."""
     forest = model.forest
     stats = forest.stats()
@@ -64,13 +64,13 @@ def describe(model: ModelFile, top: int) -> dict[str, Any]:
     }
 
 
-def _replacements(model: ModelFile) -> list[dict[str, int]] | None:
+def _replacements(model: LoadedModel) -> list[dict[str, int]] | None:
     """Return the replacements, or None if the forest does not replace trees."""
     pairs = replacements_of(model.forest)
     return None if pairs is None else [{"point": point, "tree": tree} for point, tree in pairs]
 
 
-def _kind(model: ModelFile) -> str:
+def _kind(model: LoadedModel) -> str:
     if model.learning is not None:
         return f"a checkpoint, after {model.learning.get('learned', '?'):,} rows"
     if model.forest.model_.prediction_only:
@@ -78,7 +78,7 @@ def _kind(model: ModelFile) -> str:
     return "a model" if model.columns is not None else "a model saved from Python"
 
 
-def _encoded(model: ModelFile) -> Iterator[tuple[str, str]]:
+def _encoded(model: LoadedModel) -> Iterator[tuple[str, str]]:
     if isinstance(model.columns, SparseColumns):
         yield "*", "LIBSVM"
     if isinstance(model.columns, TableColumns):
@@ -87,7 +87,7 @@ def _encoded(model: ModelFile) -> Iterator[tuple[str, str]]:
                 yield name, encoder.name
 
 
-def _importances(model: ModelFile, top: int) -> list[dict[str, Any]]:
+def _importances(model: LoadedModel, top: int) -> list[dict[str, Any]]:
     shares = model.forest.feature_importances_
     order = np.argsort(-shares, kind="stable")[:top]
     features = model.feature_names
@@ -119,7 +119,7 @@ def facts(described: dict[str, Any]) -> dict[str, str]:
     return words
 
 
-def show_all(model: ModelFile, described: dict[str, Any]) -> None:
+def show_all(model: LoadedModel, described: dict[str, Any]) -> None:
     """Print the description."""
     show(two_columns(facts(described)))
     if described["columns"]:
