@@ -25,26 +25,26 @@ TREES = range(2, 5)
 
 
 class Driver:
-    """Checks rows at the door of a forest and makes batches of them, as a spread forest does."""
+    """Checks rows and makes batches of them, as a spread forest does."""
 
     def __init__(self, **parameters):
         self.rows = self.points = 0
         self.forest = OnlineForestClassifier(6, random_state=0, **parameters)
-        self.forest._feed = self._feed
         self.batches = []
 
     def start(self, X, y):
         self.forest.partial_fit(X[:0], y[:0])
+        self.forest.model_._feed = self._feed
         return self.forest.model_.header(origin_of(self.forest), 0)
 
     def send(self, X, y, weights=None):
         self.forest.partial_fit(X, y, sample_weight=weights)
         return self.batches[-1]
 
-    def _feed(self, points, arrivals, weights, rows):
+    def _feed(self, points, arrivals, weights, rows, workers):
         if rows == 0:
             return
-        engine = self.forest._native
+        engine = self.forest.model_.engine
         door = pickle.dumps(self.forest.model_.header(origin_of(self.forest), 0))
         start, first = self.rows, self.points
         self.rows, self.points = start + rows, first + len(arrivals)
@@ -178,12 +178,12 @@ def test_a_shard_that_failed_in_the_middle_of_a_batch_answers_no_more():
     shard = shard_of(header)
     with pytest.raises(TypeError):
         shard.learn(replace(batch, points=batch.points.astype(str)))
-    for ask in (lambda: shard.learn(batch), lambda: shard.ask(0, "core", "stats")):
+    for ask in (lambda: shard.learn(batch), lambda: shard.ask(0, "engine", "stats")):
         with pytest.raises(RuntimeError, match="failed in the middle of a batch"):
             ask()
 
 
 def test_a_question_is_answered_after_the_right_row_only(learned):
-    rows, trees = learned.ask(900, "core", "stats")
+    rows, trees = learned.ask(900, "engine", "stats")
     assert rows == 900 and len(trees) == len(TREES)
-    assert learned.ask(800, "core", "stats") == (900, None)
+    assert learned.ask(800, "engine", "stats") == (900, None)
