@@ -70,7 +70,7 @@ lint: venv ## check style and format
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
-	$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
+	@$(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
 
 .PHONY: format
 format: venv ## format all sources
