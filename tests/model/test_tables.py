@@ -135,14 +135,14 @@ def test_a_point_without_weight_adds_no_category():
 
 WHEN = pd.to_datetime(pd.Series(["2024-05-31"] * 300))
 BAD_TABLES = [
-    ("a number for text", X.assign(city=1), "'city' has held text so far"),
+    ("a number for text", X.assign(city=1), "'city' must not change its type: it has held text so far"),
     ("text for a number", X.assign(size="large"), "'size' must hold numbers.*categorical_features"),
-    ("text for a bool", X.assign(open="yes"), "'open' has held numbers so far"),
+    ("text for a bool", X.assign(open="yes"), "'open' must not change its type: it has held numbers so far"),
     ("text and numbers", X.assign(city=["x", 1] * 150), "'city' must hold text or numbers, not both"),
     ("lists", X.assign(city=[[1]] * 300), "'city' must hold categories"),
-    ("dates", X.assign(size=WHEN), "'size' holds dates or times.*turn it into numbers"),
+    ("dates", X.assign(size=WHEN), "'size' must hold .* got dates or times.*convert it to numbers"),
     ("dates as objects", X.assign(city=WHEN.dt.date), "'city'.*turn dates and times into numbers"),
-    ("spans", X.assign(size=WHEN - WHEN), "'size' holds dates or times"),
+    ("spans", X.assign(size=WHEN - WHEN), "'size' must hold numbers or categories, got dates or times"),
     ("an infinity", X.assign(size=np.inf), "infinity"),
     ("another column", X.assign(more=1.0), "feature names"),
     ("another order", X[["size", "city", "open", "kind"]], "feature names"),
@@ -169,7 +169,7 @@ def test_a_refused_batch_leaves_no_trace(bad, message):
 def test_dates_are_refused_in_every_frame():
     dated = X.assign(when=WHEN)
     for library in ("pandas", "polars", "pyarrow"):
-        with pytest.raises(ValueError, match="feature 'when' holds dates or times"):
+        with pytest.raises(ValueError, match="feature 'when' must hold .* got dates or times"):
             forest().partial_fit(FRAMES[library](dated), Y)
 
 
@@ -178,7 +178,7 @@ BAD_CHOICES = [
     ([4], "must name columns from 0 to 3, got 4"),
     ([-1], "from 0 to 3, got -1"),
     ([True, False], "as a mask must have 4 entries, one per feature, got 2"),
-    (["town"], "names 'town', but X has"),
+    (["town"], "must name columns of X, got 'town'; X has"),
     ([0.5], "must be a mask, indices or names"),
     ([[0]], "must be a mask, indices or names"),
 ]
@@ -191,7 +191,7 @@ def test_a_bad_choice_of_columns_is_refused(chosen, message):
 
 
 def test_names_cannot_be_chosen_where_there_are_none():
-    with pytest.raises(ValueError, match="names 'a', but X has no names"):
+    with pytest.raises(ValueError, match="must name columns of X, got 'a'; X has no names"):
         forest(categorical_features=["a"]).partial_fit([[1.0, 2.0]], [0])
 
 

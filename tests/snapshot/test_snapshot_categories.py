@@ -114,7 +114,7 @@ def put(values):
 VALUE_LIES = [
     (lambda v: [*v, 99], "must hold 8 categories"),
     (lambda v: v[:-1], "must hold 8 categories"),
-    (lambda v: [*v[:-1], v[0]], "comes twice"),
+    (lambda v: [*v[:-1], v[0]], "appears twice"),
     (lambda v: [*v[:-1], "text"], "not both"),
     (lambda v: [*v[:-1], None], "as riparian writes them"),
     (lambda v: [*v[:-1], [1]], "as riparian writes them"),

@@ -89,7 +89,7 @@ def test_a_flipped_bit_in_what_the_snapshot_says_is_found():
 def test_a_name_that_comes_twice_in_a_header_is_refused():
     header, arrays = opened(snapshot())
     twice = json.dumps(header)[:-1] + ', "points": 0}'
-    assert "comes twice" in refused(riparian.snapshot.container.pack(twice, arrays))[1]
+    assert "appears twice" in refused(riparian.snapshot.container.pack(twice, arrays))[1]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "nul", "[" * 100_000, '{"format": NaN}', "1" * 5000])
