@@ -187,7 +187,7 @@ class _Measuring:
         self._take(products=True)
 
     def _take(self, products: bool = False) -> None:
-        """Take every array whose length is known. Stored ones come first: the others follow from them."""
+        """Take every array whose length is known, stored ones first: the others follow from them."""
         known = {
             name: self._length(name)
             for name, (owner, *factors) in PER.items()
