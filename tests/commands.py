@@ -82,43 +82,43 @@ def table(rows=300, seed=0, text=True):
     return pa.table(columns)
 
 
-def write(found, path):
+def write(table, path):
     """A table in the format that the name says."""
     path = Path(path)
     match path.suffix:
         case ".csv":
-            pyarrow.csv.write_csv(found, path)
+            pyarrow.csv.write_csv(table, path)
         case ".gz" | ".zst":
             codec = {".gz": "gzip", ".zst": "zstd"}[path.suffix]
             with pa.CompressedOutputStream(str(path), codec) as file:
-                pyarrow.csv.write_csv(found, file)
+                pyarrow.csv.write_csv(table, file)
         case ".parquet":
-            pyarrow.parquet.write_table(found, path, row_group_size=70)
+            pyarrow.parquet.write_table(table, path, row_group_size=70)
         case ".arrow":
-            with pyarrow.ipc.new_file(str(path), found.schema) as writer:
-                writer.write_table(found, max_chunksize=70)
+            with pyarrow.ipc.new_file(str(path), table.schema) as writer:
+                writer.write_table(table, max_chunksize=70)
         case ".arrows":
-            with pyarrow.ipc.new_stream(str(path), found.schema) as writer:
-                writer.write_table(found, max_chunksize=70)
+            with pyarrow.ipc.new_stream(str(path), table.schema) as writer:
+                writer.write_table(table, max_chunksize=70)
         case ".jsonl":
-            path.write_text("".join(f"{json.dumps(row)}\n" for row in found.to_pylist()))
+            path.write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
         case ".arff":
-            path.write_text(arff(found))
+            path.write_text(arff(table))
         case other:
             raise ValueError(other)
     return path
 
 
-def arff(found):
+def arff(table):
     lines = ["% a comment", "@RELATION trees", ""]
-    for field in found.schema:
-        values = sorted({*found[field.name].to_pylist()} - {None}, key=str)
+    for field in table.schema:
+        values = sorted({*table[field.name].to_pylist()} - {None}, key=str)
         nominal = "{" + ",".join(_quoted(value) for value in values) + "}"
         lines.append(
             f"@attribute {field.name} {nominal if field.type == pa.string() else 'numeric'}"
         )
     lines.append("@data")
-    for row in found.to_pylist():
+    for row in table.to_pylist():
         lines.append(",".join(_quoted(value) for value in row.values()))
     return "\n".join(lines) + "\n"
 

@@ -200,7 +200,7 @@ def remembered(values: Any) -> dict[Any, int]:
 
 
 def reference_lists(tree: KeepingTree, leaf: int) -> dict[str, list[int]]:
-    """The numbers of the points at hand in the cell of a leaf, active or not."""
+    """Return the numbers of the kept points in the cell of a leaf, active or not."""
     lists = tree.lists[leaf]
     return {
         "structure": [point.t for point in lists.structure if tree.kept.holds(point.t)],
@@ -228,11 +228,11 @@ def native_tree(
     histogram = Reader(arrays["histogram"])
     active = native_candidates(arrays, labels, most_split_points)
     for i, number in enumerate(arrays["leaf_node"].tolist()):
-        found = histogram.take(int(arrays["leaf_classes"][i]))
+        histogram_of_leaf = histogram.take(int(arrays["leaf_classes"][i]))
         shared = (
             int(arrays["leaf_depth"][i]),
             int(arrays["leaf_born"][i]),
-            labelled(found, labels),
+            labelled(histogram_of_leaf, labels),
             bool(arrays["leaf_active"][i]),
         )
         nodes[number] = ("leaf", *shared, *(next(active) if shared[-1] else ()))
@@ -250,13 +250,13 @@ class Reader:
         return self.array[self.at - n : self.at]
 
 
-def feature(found: Any) -> Any:
+def feature(stored: Any) -> Any:
     """A column, or a pair of offsets."""
-    return int(found) if found.ndim == 0 else tuple(found.tolist())
+    return int(stored) if stored.ndim == 0 else tuple(stored.tolist())
 
 
-def labelled(found: NDArray[Any], labels: list[Any]) -> dict[Any, int]:
-    return counts(dict(zip(labels, found.tolist(), strict=False)))
+def labelled(stored: NDArray[Any], labels: list[Any]) -> dict[Any, int]:
+    return counts(dict(zip(labels, stored.tolist(), strict=False)))
 
 
 def native_candidates(

@@ -69,10 +69,10 @@ OVERFLOWING = """() => [...document.querySelectorAll("body *")]
 def chromium() -> str:
     """Where the browser is; the test is skipped where there is none."""
     pytest.importorskip("playwright", reason="playwright is not installed")
-    found = [path for path in map(shutil.which, PROGRAMS) if path]
-    if not found:
+    paths = [path for path in map(shutil.which, PROGRAMS) if path]
+    if not paths:
         pytest.skip(f"no browser: none of {', '.join(PROGRAMS)} is on the path")
-    return found[0]
+    return paths[0]
 
 
 @contextmanager

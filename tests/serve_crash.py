@@ -65,7 +65,7 @@ class Sender(threading.Thread):
 
 
 def run(state: Path, kills: int, seed: int) -> dict[str, int]:
-    """Kill so many times; after each, the folder must hold the truth."""
+    """Kill this many times, and check the folder after each kill."""
     draw = random.Random(seed)
     acknowledged: list[float] = []
     for round in range(kills):

@@ -175,9 +175,9 @@ DEPTH_KINDS = {
 
 def opened(data: bytes) -> tuple[dict[str, Any], Arrays]:
     """Header and arrays of a snapshot, both free to be changed."""
-    text, found = container.unpack(data)
+    text, arrays = container.unpack(data)
     return json.loads(text), {
-        name: a.copy() for name, a in container.check_digest(text, found).items()
+        name: a.copy() for name, a in container.check_digest(text, arrays).items()
     }
 
 
@@ -334,18 +334,18 @@ def change_elements(random: Random, array: NDArray[Any], what: int) -> NDArray[A
 
 def scratched(random: Random, data: bytes) -> bytes:
     """The bytes with a few of them flipped, lost or added."""
-    found = bytearray(data)
+    broken = bytearray(data)
     for _ in range(1 + random.randrange(3)):
-        at, what = random.randrange(len(found) + 1), random.randrange(5)
+        at, what = random.randrange(len(broken) + 1), random.randrange(5)
         if what == 0:
-            found = found[:at]
+            broken = broken[:at]
         elif what == 1:
-            found[at:at] = bytes(random.randrange(256) for _ in range(1 + random.randrange(9)))
+            broken[at:at] = bytes(random.randrange(256) for _ in range(1 + random.randrange(9)))
         elif what == 2:
-            del found[at : at + 1 + random.randrange(9)]
-        elif at < len(found):
-            found[at] ^= 1 << random.randrange(8)
-    return bytes(found)
+            del broken[at : at + 1 + random.randrange(9)]
+        elif at < len(broken):
+            broken[at] ^= 1 << random.randrange(8)
+    return bytes(broken)
 
 
 def is_large(forest: Any) -> bool:

@@ -193,7 +193,7 @@ def test_many_small_values_are_refused_before_they_are_read():
     assert refused(header, arrays, max_bytes=10**8)[0] == "size"
 
 
-def test_many_columns_beside_a_categorical_one_cost_nothing():
+def test_many_columns_next_to_a_categorical_one_cost_nothing():
     header, arrays = opened(learned(n=0, categorical_features=[3]).to_bytes())
     header["n_features"] = 2**31 - 1
     header["categories"]["columns"] = [2**31 - 2]

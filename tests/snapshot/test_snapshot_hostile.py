@@ -287,12 +287,12 @@ ARRAY_LIES = [
     # points that are kept, in either stream
     (hand_made, {"structure_label": [0, 2, 0]}, "structure_label must be a class that has arrived"),
     (hand_made, {"estimation_label": [0, HUGE >> 32]}, "estimation_label must be a class"),
-    (hand_made, {"structure_bits": [0b01_00_01, 0b10_00_00, 0b11_10_00]}, "where nobody counts"),
-    (hand_made, {"structure_bits": [0b01_10_00, 0b11_01_00, 0b11_10_00]}, "where nobody counts"),
-    (hand_made, {"structure_bits": [0b01_00_01 | 1 << 6, 0b11_01_00, 0b11_10_00]}, "nobody counts"),
-    (hand_made, {"structure_bits": [0b01_00_01 | 1 << 63, 0b11_01_00, 0b11_10_00]}, "nobody counts"),
-    (hand_made, {"structure_bits": [0b01_00_01, 0b11_00_10, 0b11_10_00]}, "nobody goes left of NaN"),
-    (hand_made, {"estimation_bits": [0b01_00_01, 0b11_00_10]}, "nobody goes left of NaN"),
+    (hand_made, {"structure_bits": [0b01_00_01, 0b10_00_00, 0b11_10_00]}, "has no meaning"),
+    (hand_made, {"structure_bits": [0b01_10_00, 0b11_01_00, 0b11_10_00]}, "has no meaning"),
+    (hand_made, {"structure_bits": [0b01_00_01 | 1 << 6, 0b11_01_00, 0b11_10_00]}, "has no meaning"),
+    (hand_made, {"structure_bits": [0b01_00_01 | 1 << 63, 0b11_01_00, 0b11_10_00]}, "has no meaning"),
+    (hand_made, {"structure_bits": [0b01_00_01, 0b11_00_10, 0b11_10_00]}, "no point may go left of NaN"),
+    (hand_made, {"estimation_bits": [0b01_00_01, 0b11_00_10]}, "no point may go left of NaN"),
     (with_a_fringe_of_one, {"split_points": [0], "split_point_born": [], "split_threshold": []},
      "points, but no split point"),
     (with_a_fringe_of_one, {"split_points": [1], "split_point_born": [6],
@@ -301,7 +301,7 @@ ARRAY_LIES = [
     (hand_made, {"structure_count": [3, 2, 0, 3]}, "structure_count: more points go left than come"),
     (hand_made, {"structure_count": [1, 2**63, 0, 2**63]}, "structure_count must not sum up to"),
     (hand_made, {"estimation_count": [0, 0, 3, 2]}, "estimation_count: more points go left"),
-    (hand_made, {"split_threshold": [0.1, NAN, 0.3, 0.4, NAN]}, "nobody goes left of NaN"),
+    (hand_made, {"split_threshold": [0.1, NAN, 0.3, 0.4, NAN]}, "no point may go left of NaN"),
     (hand_made, {"structure_length": [3, 3], "structure_count": [1, 2, 0, 3, 0, 0]},
      "more rows than classes"),
     (hand_made, {"structure_length": [3, 0], "structure_count": []},
@@ -322,8 +322,8 @@ ARRAY_LIES = [
 )  # fmt: skip
 def test_a_lie_in_an_array_is_found(make, lie, reason):
     header, arrays = make()
-    case, told = refused(sealed(header, narrowed({**arrays, **lie})))
-    assert (case, reason in told) == ("arrays", True), told
+    case, message = refused(sealed(header, narrowed({**arrays, **lie})))
+    assert (case, reason in message) == ("arrays", True), message
 
 
 # -- kept points -------------------------------------------------------------------------------------
@@ -387,8 +387,8 @@ KEPT_LIES = [
 def test_a_lie_about_kept_points_or_another_kind_of_forest_is_found(kind, change, reason):
     header, arrays = opened(snapshot(kind))
     change(header, arrays)
-    case, told = refused(sealed(header, arrays))
-    assert (case, reason in told) == ("arrays", True), told
+    case, message = refused(sealed(header, arrays))
+    assert (case, reason in message) == ("arrays", True), message
 
 
 DEPTH_LIES = [
@@ -406,7 +406,7 @@ def test_a_lie_in_the_header_of_a_depth_forest_is_found(change, lie):
     assert refused(sealed(header, arrays))[0] == "header"
 
 
-def test_a_class_that_nobody_knows_is_named_with_those_that_are():
+def test_an_unknown_estimator_class_is_named_with_the_known_ones():
     header, arrays = opened(snapshot())
     case, reason = refused(sealed({**header, "class": "subprocess.Popen"}, arrays))
     assert case == "header"
