@@ -74,7 +74,7 @@ def _counts(estimation: Counter[int], structure: Counter[int], voters: str) -> C
 
 
 def _share(split: reference.CandidateSplit, side: int, voters: str) -> float:
-    """What a new leaf says of class 1."""
+    """Return the share of class 1 in a new leaf."""
     counts = _counts(split.estimation[side], split.structure[side], voters)
     return float(counts[1] / counts.total())
 
@@ -125,7 +125,7 @@ def watched(
 
 @dataclass(frozen=True)
 class Measured:
-    """How wrong trees are about noise."""
+    """Measure the error of trees on noise."""
 
     squared_error: float  # E[(η_t(X) - η)²] of a tree
     excess_error: float  # of a tree, against always answering 1

@@ -23,7 +23,7 @@ SMALL = ("--trees", "3", "--threads", "1")
 
 
 def run(*args, **more):
-    """The command in a process of its own, for what only the real one shows: pipes, signals, limits."""
+    """Run the command in a process of its own, for tests of pipes, signals and limits."""
     return subprocess.run(
         [*RIPARIAN, *map(str, args)],
         capture_output=True,
@@ -35,7 +35,7 @@ def run(*args, **more):
 
 
 def start(*args, **more):
-    """The same, not waited for."""
+    """Start the command without waiting for it."""
     return subprocess.Popen(
         [*RIPARIAN, *map(str, args)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
@@ -43,13 +43,13 @@ def start(*args, **more):
 
 
 def call(*args, cwd=".", **more):
-    """The command in this process: nothing has to start and be imported first."""
+    """Run the command in this process, which saves the time to start and import."""
     with chdir(cwd):
         return CliRunner().invoke(app, [*map(str, args)], **more)
 
 
 def learn(source, model, *args):
-    """Learn in this process, with few trees; the bytes of the model."""
+    """Learn in this process, with few trees, and return the bytes of the model."""
     sources = source if isinstance(source, list) else [source]
     done = call("learn", *sources, "-t", "label", "-m", model, *SMALL, *args)
     assert done.exit_code == 0, done.output
@@ -57,7 +57,7 @@ def learn(source, model, *args):
 
 
 def said(done):
-    """What a command that should have worked printed as JSON."""
+    """Return the JSON output of a command that must succeed."""
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
@@ -83,7 +83,7 @@ def table(rows=300, seed=0, text=True):
 
 
 def write(table, path):
-    """A table in the format that the name says."""
+    """Write a table in the format of the file name."""
     path = Path(path)
     match path.suffix:
         case ".csv":

@@ -114,7 +114,7 @@ def killed(command: Sequence[str], folder: Path, after: float) -> bool:
 
 
 def cpu_seconds(pid: int) -> float:
-    """What a process has taken so far: that does not depend on how busy the machine is."""
+    """Return the processor seconds of a process, which do not depend on the load of the machine."""
     try:
         return time.clock_gettime((~pid << 3) | 2)  # as clock_getcpuclockid(3) makes it on Linux
     except OSError:  # it has just ended

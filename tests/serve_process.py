@@ -43,7 +43,7 @@ class Process:
         return Client(self.address, **settings)
 
     def kill(self) -> None:
-        """As a power cut would."""
+        """Kill the process, as a power cut would."""
         self.process.kill()
         self._end()
 
