@@ -75,7 +75,7 @@ class Corpus:
         self.opened = {data: opened(data) for data in self.whole + self.old}
 
     def one(self, random: Random) -> tuple[bytes, int]:
-        """A snapshot, and its format."""
+        """Return a snapshot and its format."""
         format_ = 1 if random.randrange(4) == 0 else 2
         return random.choice(self.old if format_ == 1 else self.whole), format_
 
@@ -87,7 +87,7 @@ class Corpus:
 
 
 class Run:
-    """What has happened so far."""
+    """The results so far."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
@@ -140,13 +140,13 @@ class Run:
 
 
 def peak_rss() -> int:
-    """In bytes; macOS tells bytes, others kilobytes."""
+    """Return bytes; macOS reports bytes, other systems kilobytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
 
 def seeded(run: Run, seed: int, files: int, seconds: float, record: bool) -> None:
-    """File i follows from the seed and i alone, so that it can be made again."""
+    """Make file i from the seed and i alone, so that it can be made again."""
     place, recorded = HERE / f"crash-{seed}", (Counter[str](), Counter[str]())
     with place.open("wb", buffering=0) as number:
         for i in range(files):
@@ -169,7 +169,7 @@ def seeded(run: Run, seed: int, files: int, seconds: float, record: bool) -> Non
 def add_to_record(
     run: Run, before: tuple[Counter[str], ...], failed: int = 0
 ) -> tuple[Counter[str], ...]:
-    """What has come since, and files that led to an error."""
+    """Return the results since the last entry, and files that led to an error."""
     sys.path.insert(0, str(HERE.parent))
     from benchmarks.reliability import add
 
@@ -182,7 +182,7 @@ def add_to_record(
 
 
 def steered(run: Run, files: int, seconds: float) -> None:
-    """Every choice is read from what atheris hands in."""
+    """Read every choice from the bytes of atheris."""
     import atheris
 
     class Choices(Random):
@@ -212,7 +212,7 @@ def steered(run: Run, files: int, seconds: float) -> None:
 
 
 def readers() -> Iterator[FunctionType]:
-    """Every function and method that reads snapshots."""
+    """Return every function and method that reads snapshots."""
     for name, module in list(sys.modules.items()):
         if name.startswith("riparian.snapshot."):
             kept = list(vars(module).values())
@@ -224,12 +224,14 @@ def readers() -> Iterator[FunctionType]:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
-    options.add_argument("--files", type=int, default=2**62, help="stop after so many files")
+    options.add_argument(
+        "--seconds", type=float, default=float("inf"), help="stop after this many seconds"
+    )
+    options.add_argument("--files", type=int, default=2**62, help="stop after this many files")
     options.add_argument("--seed", type=int, default=Random().randrange(2**32))
     options.add_argument("--only", metavar="SEED-i", help="make this file again, and load it")
     options.add_argument("--engine", choices=["seeded", "atheris"], default="seeded")
-    options.add_argument("--record", action="store_true", help="add to what has been tried so far")
+    options.add_argument("--record", action="store_true", help="add the results to the record")
     given = options.parse_args()
     warnings.simplefilter("error")
     faulthandler.enable()

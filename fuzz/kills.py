@@ -1,4 +1,4 @@
-"""Kill what learns, at random moments, and compare with what nobody killed, to the last bit.
+"""Kill learning processes at random moments, and compare them, to the last bit, with undisturbed ones.
 
     python fuzz/kills.py learn --kills 600      # `riparian learn`, resumed from its checkpoint
     python fuzz/kills.py serve --kills 200      # `riparian serve` under load, compared with its log
@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from benchmarks.reliability import add  # noqa: E402
 
-EACH = 10  # kills on the way to one comparison, at the most
+EACH = 10  # at most this many kills before each comparison
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ def serve(folder: Path, seed: int) -> Iterator[Round]:
 
     while True:
         seed += 1
-        found = run(folder / str(seed), EACH, seed)  # which compares after each kill
-        yield Round(EACH, True, {"folders": 1, "acknowledged lessons": found["acknowledged"]})
+        counts = run(folder / str(seed), EACH, seed)  # it compares after each kill
+        yield Round(EACH, True, {"folders": 1, "acknowledged lessons": counts["acknowledged"]})
 
 
 def ray(folder: Path, seed: int) -> Iterator[Round]:
@@ -66,8 +66,8 @@ def ray(folder: Path, seed: int) -> Iterator[Round]:
     expected = uninterrupted()
     while True:
         seed += 1
-        found, restarts = run(folder / str(seed), EACH, seed)
-        yield Round(EACH, found == expected, {"streams": 1, "restarts": restarts})
+        answers, restarts = run(folder / str(seed), EACH, seed)
+        yield Round(EACH, answers == expected, {"streams": 1, "restarts": restarts})
 
 
 def cluster() -> object:
@@ -83,7 +83,7 @@ KINDS = {"learn": (learn, nullcontext), "serve": (serve, nullcontext), "ray": (r
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kind", choices=KINDS)
-    parser.add_argument("--kills", type=int, required=True, help="stop after so many")
+    parser.add_argument("--kills", type=int, required=True, help="stop after this many kills")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     given = parser.parse_args()
     print(f"seed {given.seed}", flush=True)
@@ -91,11 +91,11 @@ def main() -> None:
     folder, done = Path(tempfile.mkdtemp(prefix=f"kills-{given.kind}-")), 0
     with meanwhile():
         try:
-            for found in rounds(folder, given.seed):
-                done += found.kills
-                add(given.kind, found.kills, int(not found.same), found.details)
-                print(f"{done} kills; the last of them: {found.details}", flush=True)
-                if not found.same:
+            for result in rounds(folder, given.seed):
+                done += result.kills
+                add(given.kind, result.kills, int(not result.same), result.details)
+                print(f"{done} kills; the last of them: {result.details}", flush=True)
+                if not result.same:
                     raise SystemExit(f"it is not the same; look into {folder}")
                 if done >= given.kills:
                     shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""Forests broken on purpose: structure points vote, instead of estimation points or beside them.
+"""Forests broken on purpose: structure points vote, instead of estimation points or together with them.
 
 The partition is that of the paper in all three, so they differ in who predicts and in nothing else. All
 labels are noise: a point is of class 1 with probability 0.8 wherever it is, so whatever a leaf says
@@ -38,7 +38,7 @@ ETA = 0.8  # P(Y = 1 | X = x), everywhere
 
 
 class WatchedTree(reference.Tree):
-    """The paper's tree, which keeps the structure points of each leaf's lifetime beside it."""
+    """The paper's tree, which keeps the structure points that each leaf has received."""
 
     def plant(self, root: reference.Leaf) -> None:
         self.structure_votes: dict[int, Counter[int]] = {0: Counter()}  # by the leaf's number
@@ -55,8 +55,8 @@ class WatchedTree(reference.Tree):
         for side in (0, 1):
             self.structure_votes[self.n_nodes - 2 + side] = Counter(best.structure[side])
         if all(best.structure):  # one side may have no structure point at all
-            said = {voters: [_share(best, side, voters) for side in (0, 1)] for voters in VOTERS}
-            self.births.append((best, said))
+            shares = {voters: [_share(best, side, voters) for side in (0, 1)] for voters in VOTERS}
+            self.births.append((best, shares))
 
     def votes(self, x: Any, voters: str) -> Counter[int]:
         leaf = self.leaf_of(x)
@@ -64,7 +64,7 @@ class WatchedTree(reference.Tree):
 
 
 class WatchedKeepingTree(WatchedTree, KeepingTree):
-    """The tree that keeps points: young leaves, settled ones, trees grown anew."""
+    """The tree that keeps points: young leaves, settled ones, rebuilt trees."""
 
 
 def _counts(estimation: Counter[int], structure: Counter[int], voters: str) -> Counter[int]:
@@ -74,7 +74,7 @@ def _counts(estimation: Counter[int], structure: Counter[int], voters: str) -> C
 
 
 def _share(split: reference.CandidateSplit, side: int, voters: str) -> float:
-    """What a new leaf says of class 1."""
+    """Return the share of class 1 in a new leaf."""
     counts = _counts(split.estimation[side], split.structure[side], voters)
     return float(counts[1] / counts.total())
 
@@ -93,7 +93,7 @@ class Task:
 def one_run(task: Task, kept_points: int = 0) -> list[Row]:
     p = parameters(
         kept_points=kept_points,
-        beta=20 if kept_points else 1000,  # at most 100, or trees are not grown anew
+        beta=20 if kept_points else 1000,  # at most 100, or trees are not rebuilt
         n_trees=task.trees,
         seed=task.run,
         candidate_dims=float(task.n_dims),
@@ -125,7 +125,7 @@ def watched(
 
 @dataclass(frozen=True)
 class Measured:
-    """How wrong trees are about noise."""
+    """Measure the error of trees on noise."""
 
     squared_error: float  # E[(η_t(X) - η)²] of a tree
     excess_error: float  # of a tree, against always answering 1
@@ -141,9 +141,10 @@ def measured(trees: Sequence[WatchedTree], test: Any, voters: str) -> Measured:
     counts = [tree.votes(x, voters) for tree in trees for x in test]
     eta = np.array([c[1] / c.total() if c.total() else 0.5 for c in counts])
     apart = [
-        (said[voters][1] - said[voters][0]) * np.sign(said["structure"][1] - said["structure"][0])
+        (shares[voters][1] - shares[voters][0])
+        * np.sign(shares["structure"][1] - shares["structure"][0])
         for tree in trees
-        for _, said in tree.births
+        for _, shares in tree.births
     ]
     return Measured(
         squared_error=float(np.mean((eta - ETA) ** 2)),

@@ -23,7 +23,7 @@ SMALL = ("--trees", "3", "--threads", "1")
 
 
 def run(*args, **more):
-    """The command in a process of its own, for what only the real one shows: pipes, signals, limits."""
+    """Run the command in a process of its own, for tests of pipes, signals and limits."""
     return subprocess.run(
         [*RIPARIAN, *map(str, args)],
         capture_output=True,
@@ -35,7 +35,7 @@ def run(*args, **more):
 
 
 def start(*args, **more):
-    """The same, not waited for."""
+    """Start the command without waiting for it."""
     return subprocess.Popen(
         [*RIPARIAN, *map(str, args)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
@@ -43,13 +43,13 @@ def start(*args, **more):
 
 
 def call(*args, cwd=".", **more):
-    """The command in this process: nothing has to start and be imported first."""
+    """Run the command in this process, which saves the time to start and import."""
     with chdir(cwd):
         return CliRunner().invoke(app, [*map(str, args)], **more)
 
 
 def learn(source, model, *args):
-    """Learn in this process, with few trees; the bytes of the model."""
+    """Learn in this process, with few trees, and return the bytes of the model."""
     sources = source if isinstance(source, list) else [source]
     done = call("learn", *sources, "-t", "label", "-m", model, *SMALL, *args)
     assert done.exit_code == 0, done.output
@@ -57,7 +57,7 @@ def learn(source, model, *args):
 
 
 def said(done):
-    """What a command that should have worked printed as JSON."""
+    """Return the JSON output of a command that must succeed."""
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
@@ -82,43 +82,43 @@ def table(rows=300, seed=0, text=True):
     return pa.table(columns)
 
 
-def write(found, path):
-    """A table in the format that the name says."""
+def write(table, path):
+    """Write a table in the format of the file name."""
     path = Path(path)
     match path.suffix:
         case ".csv":
-            pyarrow.csv.write_csv(found, path)
+            pyarrow.csv.write_csv(table, path)
         case ".gz" | ".zst":
             codec = {".gz": "gzip", ".zst": "zstd"}[path.suffix]
             with pa.CompressedOutputStream(str(path), codec) as file:
-                pyarrow.csv.write_csv(found, file)
+                pyarrow.csv.write_csv(table, file)
         case ".parquet":
-            pyarrow.parquet.write_table(found, path, row_group_size=70)
+            pyarrow.parquet.write_table(table, path, row_group_size=70)
         case ".arrow":
-            with pyarrow.ipc.new_file(str(path), found.schema) as writer:
-                writer.write_table(found, max_chunksize=70)
+            with pyarrow.ipc.new_file(str(path), table.schema) as writer:
+                writer.write_table(table, max_chunksize=70)
         case ".arrows":
-            with pyarrow.ipc.new_stream(str(path), found.schema) as writer:
-                writer.write_table(found, max_chunksize=70)
+            with pyarrow.ipc.new_stream(str(path), table.schema) as writer:
+                writer.write_table(table, max_chunksize=70)
         case ".jsonl":
-            path.write_text("".join(f"{json.dumps(row)}\n" for row in found.to_pylist()))
+            path.write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
         case ".arff":
-            path.write_text(arff(found))
+            path.write_text(arff(table))
         case other:
             raise ValueError(other)
     return path
 
 
-def arff(found):
+def arff(table):
     lines = ["% a comment", "@RELATION trees", ""]
-    for field in found.schema:
-        values = sorted({*found[field.name].to_pylist()} - {None}, key=str)
+    for field in table.schema:
+        values = sorted({*table[field.name].to_pylist()} - {None}, key=str)
         nominal = "{" + ",".join(_quoted(value) for value in values) + "}"
         lines.append(
             f"@attribute {field.name} {nominal if field.type == pa.string() else 'numeric'}"
         )
     lines.append("@data")
-    for row in found.to_pylist():
+    for row in table.to_pylist():
         lines.append(",".join(_quoted(value) for value in row.values()))
     return "\n".join(lines) + "\n"
 

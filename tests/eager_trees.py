@@ -133,7 +133,7 @@ class Recorder:
 
 
 class EagerForTooLong(EagerTree):
-    """It lets points play both roles after a point was lost."""
+    """A tree whose points have both roles even after a point was lost."""
 
     def is_eager(self) -> bool:
         return self.kept.received <= self.kept.size + 20

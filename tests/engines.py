@@ -1,4 +1,4 @@
-"""Both engines behind one face, so that a sentence about the paper can be told of either."""
+"""Both engines behind one interface, so that a test about the paper can run on either."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Native:
         return [tuple(tree[kind] for kind in kinds) for tree in self.stats()]
 
     def memory(self, i: int) -> dict[str, Any]:
-        """What `reference_memory` tells, but for the lists, which the core derives."""
+        """Return what `reference_memory` does, except for the lists, which the core derives."""
         tree = self.forest.tree(i)
         active = tree.leaf_node[tree.leaf_active == 1].tolist()
         looks = zip(active, tree.next_look.tolist(), tree.had_lost.tolist(), strict=True)
@@ -100,7 +100,7 @@ class Native:
         }
 
     def adaptation(self, i: int) -> dict[str, Any]:
-        """What `reference_adaptation` tells."""
+        """Return what `reference_adaptation` does."""
         arrays, labels = self.forest.core.tree(i), self.labels.arrived
         memory, width = Reader(arrays["memory"]), len(arrays["evidence"])
         nodes = arrays["leaf_node"].tolist()
@@ -124,19 +124,19 @@ class Native:
         return counts(dict(enumerate(self.forest.tree(i).importance.tolist())))
 
     def reborn(self) -> Native:
-        """The same forest, gone through its arrays."""
+        """Return the same forest, made again from its arrays."""
         other = copy.copy(self)
         other.forest = copy.copy(self.forest)
         return other
 
 
 def bits(value: float) -> int:
-    """A float32 as its bits, all NaN being one."""
+    """Return the bits of a float32, the same for all NaN."""
     return int(np.float32(value).view(np.uint32)) if value == value else -1
 
 
 def reference_tree(tree: reference.Tree) -> dict[int, Any]:
-    """Every node by its number: a split as (dimension, threshold, left child), a leaf in full."""
+    """Return every node by its number: a split as (dimension, threshold, left child), a leaf in full."""
     return {
         node.number: reference_leaf(node) if isinstance(node, Leaf) else reference_split(node)
         for node in tree.nodes()
@@ -167,7 +167,7 @@ def reference_leaf(leaf: Leaf) -> Any:
 
 
 def reference_memory(tree: KeepingTree) -> dict[str, Any]:
-    """What R19 to R21 add to `reference_tree`, in which a young leaf has no dimension or candidate."""
+    """Return what R19 to R21 add to `reference_tree`, where a young leaf has no candidates."""
     return {
         "arrivals": tree.structure_arrivals,
         "growth": tree.growth,
@@ -181,7 +181,7 @@ def reference_memory(tree: KeepingTree) -> dict[str, Any]:
 
 
 def reference_adaptation(tree: AdaptiveTree) -> dict[str, Any]:
-    """What R23 adds to `reference_tree`."""
+    """Return what R23 adds to `reference_tree`."""
     return {
         "growth": [tree.structure_arrivals, tree.growth, tree.bound],
         "evidence": tree.trust.evidence,
@@ -200,7 +200,7 @@ def remembered(values: Any) -> dict[Any, int]:
 
 
 def reference_lists(tree: KeepingTree, leaf: int) -> dict[str, list[int]]:
-    """The numbers of the points at hand in the cell of a leaf, active or not."""
+    """Return the numbers of the kept points in the cell of a leaf, active or not."""
     lists = tree.lists[leaf]
     return {
         "structure": [point.t for point in lists.structure if tree.kept.holds(point.t)],
@@ -228,11 +228,11 @@ def native_tree(
     histogram = Reader(arrays["histogram"])
     active = native_candidates(arrays, labels, most_split_points)
     for i, number in enumerate(arrays["leaf_node"].tolist()):
-        found = histogram.take(int(arrays["leaf_classes"][i]))
+        histogram_of_leaf = histogram.take(int(arrays["leaf_classes"][i]))
         shared = (
             int(arrays["leaf_depth"][i]),
             int(arrays["leaf_born"][i]),
-            labelled(found, labels),
+            labelled(histogram_of_leaf, labels),
             bool(arrays["leaf_active"][i]),
         )
         nodes[number] = ("leaf", *shared, *(next(active) if shared[-1] else ()))
@@ -240,7 +240,7 @@ def native_tree(
 
 
 class Reader:
-    """Takes what lies end to end in an array, piece by piece."""
+    """Reads an array piece by piece."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array, self.at = array, 0
@@ -250,19 +250,19 @@ class Reader:
         return self.array[self.at - n : self.at]
 
 
-def feature(found: Any) -> Any:
-    """A column, or a pair of offsets."""
-    return int(found) if found.ndim == 0 else tuple(found.tolist())
+def feature(stored: Any) -> Any:
+    """Return a feature: a column, or a pair of offsets."""
+    return int(stored) if stored.ndim == 0 else tuple(stored.tolist())
 
 
-def labelled(found: NDArray[Any], labels: list[Any]) -> dict[Any, int]:
-    return counts(dict(zip(labels, found.tolist(), strict=False)))
+def labelled(stored: NDArray[Any], labels: list[Any]) -> dict[Any, int]:
+    return counts(dict(zip(labels, stored.tolist(), strict=False)))
 
 
 def native_candidates(
     arrays: dict[str, NDArray[Any]], labels: list[Any], most_split_points: int
 ) -> Iterator[Any]:
-    """For each active leaf, what `reference_leaf` tells of its candidates, in the same order."""
+    """Yield what `reference_leaf` returns of the candidates of each active leaf, in the same order."""
     read = {name: Reader(array) for name, array in arrays.items()}
     for i in range(len(arrays["dims"])):
         dims, points = int(arrays["dims"][i]), int(arrays["split_points"][i])
@@ -297,7 +297,7 @@ def native_candidates(
 def native_counts(
     stream: str, read: dict[str, Reader], dims: int, points: int, most: int, n_classes: int
 ) -> NDArray[Any]:
-    """Counts by class, dimension (the last: everyone) and split point, from either form."""
+    """Return counts by class, dimension (the last: all points) and split point, from either form."""
     counted = read[f"{stream}_counted"].take(1)[0]
     length = int(read[f"{stream}_length"].take(1)[0])
     out = np.zeros((n_classes, dims + 1, points), dtype=np.int64)
@@ -315,7 +315,7 @@ def native_counts(
 
 
 def assert_same(forest: reference.Forest, engine: Native, X: Any) -> None:
-    """Same nodes, thresholds, histograms, fringe, counters and predictions, to the last bit."""
+    """Check that nodes, thresholds, histograms, fringe, counters and predictions agree to the bit."""
     for i, (tree, stats) in enumerate(zip(forest.trees, engine.stats(), strict=True)):
         assert engine.tree(i) == reference_tree(tree)
         if isinstance(tree, AdaptiveTree):

@@ -83,7 +83,7 @@ def with_a_fringe_of_one():
 
 
 def of_three_splits():
-    """Seven nodes, for predicting alone; α is 1 for ever."""
+    """Seven nodes, for prediction only; α is always 1."""
     header, _ = hand_made()
     header["prediction_only"] = True
     header["engine"]["alpha"] = {"kind": "Geometric", "start": 1.0, "rate": 1.0}

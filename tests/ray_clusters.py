@@ -37,7 +37,7 @@ NODE = {"node_ip_address": "127.0.0.2", "object_store_memory": STORE}
 
 @contextmanager
 def cluster_of(cpus: int) -> Iterator[Cluster]:
-    """A cluster of one node with so many CPUs, which this process has joined."""
+    """Start a cluster of one node with this many CPUs, which this process joins."""
     folder = tempfile.mkdtemp(prefix="rr", dir="/tmp")  # short: sockets have their paths in it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Ray warns of is not ours
@@ -62,7 +62,7 @@ def cluster_of(cpus: int) -> Iterator[Cluster]:
 
 
 def kill(pid: int) -> None:
-    """The process of a shard, at once."""
+    """Kill the process of a shard."""
     os.kill(pid, signal.SIGKILL)
 
 
@@ -79,7 +79,7 @@ def stream(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cuts(n: int, pieces: int, seed: int) -> list[slice]:
-    """The rows in batches of random sizes."""
+    """Yield the rows in batches of random sizes."""
     rng = np.random.default_rng(seed)
     ends = [0, *np.sort(rng.integers(0, n + 1, pieces - 1)).tolist(), n]
     return [slice(i, j) for i, j in pairwise(ends)]

@@ -29,7 +29,7 @@ def uninterrupted() -> bytes:
 
 
 def run(folder: Path, wanted: int, seed: int) -> tuple[bytes, int]:
-    """The forest of a stream during which shards were killed so often, and how often they restarted."""
+    """Learn a stream while shards are killed; return the forest and the number of restarts."""
     random = np.random.default_rng(seed)
     forest = RayForestClassifier(
         **PARAMETERS, n_shards=2, checkpoint_dir=folder, checkpoint_every=700, in_flight=3
@@ -51,7 +51,7 @@ def run(folder: Path, wanted: int, seed: int) -> tuple[bytes, int]:
 
 
 def kill_some(forest, random) -> bool:
-    """Whether one was there to be killed."""
+    """Kill a shard, and return whether there was one."""
     shard = forest.shards()[random.integers(len(forest.shards()))]
     try:
         kill(shard["pid"])

@@ -67,12 +67,12 @@ OVERFLOWING = """() => [...document.querySelectorAll("body *")]
 
 
 def chromium() -> str:
-    """Where the browser is; the test is skipped where there is none."""
+    """Return the path of the browser, or skip the test if there is none."""
     pytest.importorskip("playwright", reason="playwright is not installed")
-    found = [path for path in map(shutil.which, PROGRAMS) if path]
-    if not found:
+    paths = [path for path in map(shutil.which, PROGRAMS) if path]
+    if not paths:
         pytest.skip(f"no browser: none of {', '.join(PROGRAMS)} is on the path")
-    return found[0]
+    return paths[0]
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def running_browser() -> Iterator[Any]:
 
 
 class Page:
-    """An open report, and whatever was said or asked for meanwhile."""
+    """An open report, with its console messages and requests."""
 
     def __init__(self, browser: Any, path: Path, scheme: str = "light", width: int = 1400) -> None:
         self.page = browser.new_page(
@@ -116,7 +116,7 @@ class Page:
         return self.page.evaluate(script, *values)
 
     def hover(self, chart: str, x: float, y: float, axis: str = "yaxis") -> list[str]:
-        """Point at a value of a chart: the lines that are shown there."""
+        """Point at a value of a chart, and return the lines that appear."""
         left, top = self.ask(PLACE, [f"chart-{chart}", x, y, axis])
         self.page.mouse.move(left - 3, top - 3)
         self.page.mouse.move(left, top)

@@ -1,4 +1,4 @@
-"""The crash test: kill the real process under load, again and again, and compare with the truth.
+"""The crash test: kill the real process under load, repeatedly, and compare with the expected state.
 
 `fuzz/kills.py` runs it for long, `test_crash.py` briefly.
 """
@@ -65,7 +65,7 @@ class Sender(threading.Thread):
 
 
 def run(state: Path, kills: int, seed: int) -> dict[str, int]:
-    """Kill so many times; after each, the folder must hold the truth."""
+    """Kill this many times, and check the folder after each kill."""
     draw = random.Random(seed)
     acknowledged: list[float] = []
     for round in range(kills):
@@ -85,7 +85,7 @@ def run(state: Path, kills: int, seed: int) -> dict[str, int]:
 
 
 def check(state: Path, acknowledged: list[float]) -> int:
-    """Every acknowledged lesson is in the log once, and the model is what the log says, to the bit."""
+    """Check that the log has every acknowledged lesson once, and that the model follows from it."""
     folder = StateFolder.open(state, unexpected, "", ServiceOptions(keep_log=True))
     try:
         numbered = folder.log.lessons(after=0, most=10**9)

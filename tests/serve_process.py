@@ -32,9 +32,9 @@ class Process:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.said.append(line)
-            found = re.search(r"serving at (\S+)", line)
-            if found:
-                return found[1]
+            match = re.search(r"serving at (\S+)", line)
+            if match:
+                return match[1]
         self.process.stderr.close()
         self.process.wait(30)
         raise AssertionError(f"it did not start: {''.join(self.said)}")
@@ -43,7 +43,7 @@ class Process:
         return Client(self.address, **settings)
 
     def kill(self) -> None:
-        """As a power cut would."""
+        """Kill the process, as a power cut would."""
         self.process.kill()
         self._end()
 

@@ -1,4 +1,4 @@
-"""Snapshots opened, changed and sealed again with a right checksum, for the tests and the fuzzer."""
+"""Open snapshots, change them, and seal them again with a correct checksum, for tests and the fuzzer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def mixture(n, seed=0, n_classes=3):
 
 
 class SparseForest(OnlineForestClassifier):
-    """Keeps of its points what is not zero."""
+    """A forest that stores only the nonzero entries of its kept points."""
 
     def _empty_engine(self):
         return ColumnEngine(self._checked_parameters(), self.n_features_in_, sparse=True)
@@ -174,10 +174,10 @@ DEPTH_KINDS = {
 
 
 def opened(data: bytes) -> tuple[dict[str, Any], Arrays]:
-    """Header and arrays of a snapshot, both free to be changed."""
-    text, found = container.unpack(data)
+    """Return the header and the arrays of a snapshot, which the caller may change."""
+    text, arrays = container.unpack(data)
     return json.loads(text), {
-        name: a.copy() for name, a in container.check_digest(text, found).items()
+        name: a.copy() for name, a in container.check_digest(text, arrays).items()
     }
 
 
@@ -186,7 +186,7 @@ def sealed(header: dict[str, Any], arrays: Arrays) -> bytes:
 
 
 def same_forest(a: OnlineForestClassifier, b: OnlineForestClassifier) -> bool:
-    """Every array of every tree to the bit, and every byte that they hold."""
+    """Return whether all arrays of all trees are equal, to the bit, and their sizes."""
     state_a, state_b = a.model_.engine.save(), b.model_.engine.save()
     arrays_a, arrays_b = ([*s.trees, s.kept or {}] for s in (state_a, state_b))
     same = state_a.points == state_b.points and all(
@@ -216,7 +216,7 @@ UNJUDGED = ("totals", "growth", "bag", "window", "window_sums", "evidence", "buc
 
 
 def changed(random: Random, header: dict[str, Any], arrays: Arrays) -> bytes:
-    """The snapshot with one to four changes, and a checksum that is right."""
+    """Return the snapshot with one to four changes and a correct checksum."""
     header, arrays = json.loads(json.dumps(header)), dict(arrays)
     for _ in range(1 + random.randrange(4)):
         if random.randrange(4) == 0:
@@ -227,7 +227,7 @@ def changed(random: Random, header: dict[str, Any], arrays: Arrays) -> bytes:
 
 
 def forged(random: Random, header: dict[str, Any], arrays: Arrays) -> bytes:
-    """The snapshot with other numbers where loading does not judge them: most of these load."""
+    """Return the snapshot with other numbers where loading does not check them: most of these load."""
     arrays = dict(arrays)
     for _ in range(1 + random.randrange(4)):
         change_unjudged(random, arrays)
@@ -235,7 +235,7 @@ def forged(random: Random, header: dict[str, Any], arrays: Arrays) -> bytes:
 
 
 def change_unjudged(random: Random, arrays: Arrays) -> None:
-    """Some or all numbers of an array become others: lengths and links stay what they are."""
+    """Change some or all numbers of an array, but not lengths and links."""
     names = [name for name in UNJUDGED if len(arrays.get(name, ()))]
     if not names:
         return
@@ -263,7 +263,7 @@ def change_header(random: Random, header: dict[str, Any]) -> None:
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every place in nested lists and objects, as the one that holds it and its key there."""
+    """Yield every place in nested lists and objects, as its container and its key there."""
     keys = list(value) if isinstance(value, dict) else range(len(value))
     for key in keys:
         yield value, key
@@ -333,23 +333,23 @@ def change_elements(random: Random, array: NDArray[Any], what: int) -> NDArray[A
 
 
 def scratched(random: Random, data: bytes) -> bytes:
-    """The bytes with a few of them flipped, lost or added."""
-    found = bytearray(data)
+    """Return the bytes with a few of them flipped, removed or added."""
+    broken = bytearray(data)
     for _ in range(1 + random.randrange(3)):
-        at, what = random.randrange(len(found) + 1), random.randrange(5)
+        at, what = random.randrange(len(broken) + 1), random.randrange(5)
         if what == 0:
-            found = found[:at]
+            broken = broken[:at]
         elif what == 1:
-            found[at:at] = bytes(random.randrange(256) for _ in range(1 + random.randrange(9)))
+            broken[at:at] = bytes(random.randrange(256) for _ in range(1 + random.randrange(9)))
         elif what == 2:
-            del found[at : at + 1 + random.randrange(9)]
-        elif at < len(found):
-            found[at] ^= 1 << random.randrange(8)
-    return bytes(found)
+            del broken[at : at + 1 + random.randrange(9)]
+        elif at < len(broken):
+            broken[at] ^= 1 << random.randrange(8)
+    return bytes(broken)
 
 
 def is_large(forest: Any) -> bool:
-    """Valid, but to go on with it would take long, or lead beyond what can be counted."""
+    """Return whether a valid forest would take too long to go on, or overflow its counts."""
     p, dims = forest.model_.engine.parameters, getattr(forest, "n_features_in_", 1)
     state = forest.model_.engine.save()
     counted = ("histogram", "structure_count", "estimation_count")

@@ -17,30 +17,30 @@ from riparian.report.answers import calibration_error
 def drawn(temperature, rows=4000, classes=4, seed=0):
     """Probabilities that would be right at another temperature, and labels drawn from those."""
     rng = np.random.default_rng(seed)
-    said = rng.dirichlet(np.ones(classes), rows).clip(0.01)
-    said /= said.sum(axis=1, keepdims=True)
-    true = said ** (1 / temperature)
+    predicted = rng.dirichlet(np.ones(classes), rows).clip(0.01)
+    predicted /= predicted.sum(axis=1, keepdims=True)
+    true = predicted ** (1 / temperature)
     true /= true.sum(axis=1, keepdims=True)
     y = (rng.random(rows)[:, None] > true.cumsum(axis=1)).sum(axis=1).clip(max=classes - 1)
-    return said, true, y
+    return predicted, true, y
 
 
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
 def test_it_finds_the_temperature_that_is_there(temperature):
-    said, true, y = drawn(temperature)
+    predicted, true, y = drawn(temperature)
     online = OnlineTemperature()
-    online.update(said, y, range(4))
+    online.update(predicted, y, range(4))
     assert online.temperature == pytest.approx(temperature, rel=0.1)
-    assert np.abs(online.transform(said) - true).mean() < 0.02
+    assert np.abs(online.transform(predicted) - true).mean() < 0.02
 
 
 def test_it_ends_where_the_log_loss_of_all_rows_is_least():
-    said, _, y = drawn(0.5)
+    predicted, _, y = drawn(0.5)
     online = OnlineTemperature()
-    online.update(said, y, range(4))
+    online.update(predicted, y, range(4))
 
     def loss(power):
-        logs = power * np.log(said)
+        logs = power * np.log(predicted)
         shares = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
         return -np.log(shares[np.arange(len(y)), y]).mean()
 
@@ -50,20 +50,20 @@ def test_it_ends_where_the_log_loss_of_all_rows_is_least():
 
 
 def test_probabilities_stay_probabilities_and_their_order_stays():
-    said, _, y = drawn(0.4)
+    predicted, _, y = drawn(0.4)
     online = OnlineTemperature()
-    online.update(said, y, range(4))
-    better = online.transform(said)
+    online.update(predicted, y, range(4))
+    better = online.transform(predicted)
     assert np.allclose(better.sum(axis=1), 1)
-    assert np.array_equal(np.argsort(better, axis=1), np.argsort(said, axis=1))
+    assert np.array_equal(np.argsort(better, axis=1), np.argsort(predicted, axis=1))
 
 
 def test_batches_and_a_save_in_between_change_nothing():
-    said, _, y = drawn(0.7, rows=500)
+    predicted, _, y = drawn(0.7, rows=500)
     whole, parts = OnlineTemperature(), OnlineTemperature()
-    whole.update(said, y, range(4))
+    whole.update(predicted, y, range(4))
     for first, last in ((0, 1), (1, 300), (300, 500)):
-        parts.update(said[first:last], y[first:last], range(4))
+        parts.update(predicted[first:last], y[first:last], range(4))
         parts = OnlineTemperature.from_state(json.loads(json.dumps(parts.state())))
     assert parts.state() == whole.state() and whole.rows == 500
 

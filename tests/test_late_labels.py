@@ -42,7 +42,7 @@ def learned_before(row, delay, block):
 
 @pytest.mark.parametrize("delay", [0, 1, 2, 5, 12, 13, 50])
 @pytest.mark.parametrize("block", [1, 4, 12])
-def test_a_row_is_learned_before_the_row_so_many_after_it(delay, block):
+def test_a_row_is_learned_before_the_row_that_is_delay_rows_later(delay, block):
     rows, waiting = learned_before(24, delay, block)
     assert rows == [j for j in range(24) if j + max(delay, 1) <= 24]
     assert waiting == 24 - len(rows)

@@ -20,7 +20,7 @@ def below_bayes():
     bayes, bayes_of_some = (
         MIXTURE.bayes_accuracy(X_test[part], y_test[part]) for part in (slice(None), some)
     )
-    found = []
+    gaps = []
     for seed in SEEDS:
         X, y = MIXTURE.sample(10_000, np.random.default_rng(1000 + seed))
         forest = OnlineForestClassifier(
@@ -36,8 +36,8 @@ def below_bayes():
         ).partial_fit(X, y, classes=range(5))
         trees = np.mean(forest.predict_trees(X_test[some]) == y_test[some, None])
         leaves = forest.stats()["leaves"] / 100
-        found.append((bayes - forest.score(X_test, y_test), bayes_of_some - trees, leaves))
-    return np.array(found)
+        gaps.append((bayes - forest.score(X_test, y_test), bayes_of_some - trees, leaves))
+    return np.array(gaps)
 
 
 def test_the_forest_is_close_to_the_best_possible(below_bayes):

@@ -1,4 +1,4 @@
-"""The forest for streams that change in plain Python (R23): how its trees are grown anew."""
+"""The forest for streams that change in plain Python (R23): how its trees are rebuilt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def points(n=700, change=250):
 
 
 def grown(parameters=PARAMETERS):
-    """The tree, each time it has just been grown anew."""
+    """The tree, each time it has just been rebuilt."""
     forest = AdaptiveForest(parameters, Columns(n_dims=8, rate=7.0))
     for x, y in zip(*points(), strict=True):
         before = forest.trees[0].growth
@@ -37,7 +37,7 @@ def grown(parameters=PARAMETERS):
             yield tree
 
 
-def test_a_tree_is_grown_anew_from_all_points_since_it_was_planted_and_no_others():
+def test_a_tree_is_rebuilt_from_all_points_since_it_was_planted_and_no_others():
     planted = set()
     for tree in grown():
         leaves = [tree.leaf_of(point.x) for point in tree.kept.points if point.t >= tree.planted]
@@ -49,7 +49,7 @@ def test_a_tree_is_grown_anew_from_all_points_since_it_was_planted_and_no_others
     assert len(planted) == 2  # one of them has replaced another
 
 
-def test_leaves_of_a_tree_grown_anew_remember_all_their_points_and_list_the_last():
+def test_leaves_of_a_rebuilt_tree_remember_all_their_points_and_list_the_last():
     long = 0
     for tree in grown():
         for number, lists in tree.lists.items():

@@ -122,7 +122,7 @@ def thresholds(leaf):
 # -- R19 kept points ------------------------------------------------------------------------------
 
 
-def test_r19_the_last_w_points_are_at_hand_the_arriving_one_included():
+def test_r19_the_last_w_points_are_kept_the_arriving_one_included():
     kept = KeptPoints(3)
     lost = [[point.t for point in kept.receive(None, "a", 1.0)] for _ in range(5)]
     assert lost == [[], [], [], [0], [1]]
@@ -130,7 +130,7 @@ def test_r19_the_last_w_points_are_at_hand_the_arriving_one_included():
     assert [kept.holds(t) for t in range(5)] == [False, False, True, True, True]
 
 
-def test_r19_where_none_is_kept_not_even_the_arriving_one_is_at_hand():
+def test_r19_with_w_0_not_even_the_arriving_point_is_kept():
     kept = KeptPoints(0)
     assert [point.t for point in kept.receive(None, "a", 1.0)] == [0]
     assert not kept.points and not kept.holds(0)
@@ -172,7 +172,7 @@ def by_routing(tree):
 
 @few
 @given(any_parameters(max_trees=1), W, streams(), st.integers(0, 2**32))
-def test_r19_lists_are_what_routing_the_points_at_hand_gives(p, kept_points, stream, seed):
+def test_r19_lists_are_what_routing_the_kept_points_gives(p, kept_points, stream, seed):
     X, y = stream
     forest = forest_of(keeping(p, kept_points), X.shape[1])
     weights = np.random.default_rng(seed).choice([0.3, 1, 2], size=len(X))
@@ -182,12 +182,12 @@ def test_r19_lists_are_what_routing_the_points_at_hand_gives(p, kept_points, str
         if n % 20 == 0:
             assert reference_memory(tree)["lists"] == by_routing(tree)
     assert reference_memory(tree)["lists"] == by_routing(tree)
-    at_hand = [
+    weights = [
         tree.round_weight(point.t, point.weight)
         for point in forest.kept.points
         if tree.stream(point.t) == "estimation"
     ]
-    assert tree.lost_estimation_points == tree.estimation_points - sum(at_hand)
+    assert tree.lost_estimation_points == tree.estimation_points - sum(weights)
 
 
 def test_r19_of_a_depth_image_a_pixel_is_kept_with_a_hold_on_its_image():
@@ -274,7 +274,7 @@ def test_r20_with_fewer_than_two_alpha_estimation_points_nothing_is_drawn():
     assert (tree.root.attempt, tree.next_look[0]) == (0, 6)
 
 
-def test_r20_where_points_sufficed_and_none_was_valid_the_next_look_draws_anew():
+def test_r20_where_points_sufficed_and_none_was_valid_the_next_look_draws_again():
     tree = feed(ToldTree(), e(1), e(1), s(1, "a"))
     assert tree.root.attempt == 0  # one structure point does not suffice
     feed(tree, s(1, "b"))
@@ -350,7 +350,7 @@ def test_r20_a_young_leaf_settles_at_a_structure_point_once_a_listed_point_is_lo
     assert listed(tree) == ([5], [2, 3, 4])
 
 
-def test_r20_a_leaf_that_settles_begins_with_candidates_from_what_is_at_hand():
+def test_r20_a_leaf_that_settles_begins_with_candidates_from_the_kept_points():
     tree = feed(ToldTree(kept_points=4, min_gain=9), e(0, copies=9), s(1, "a"), e(1, "c", copies=2))
     feed(tree, e(2, "d"), s(1, "b"))
     (first, second) = tree.root.candidates  # the last structure points, in an order that is drawn
@@ -383,7 +383,7 @@ def test_r20_then_it_counts_as_the_paper_has_it_and_the_next_points_add_their_th
     assert tree.root.received == 3
 
 
-def test_r20_a_redraw_settles_anew_and_its_count_is_0():
+def test_r20_a_redraw_settles_again_and_its_count_is_0():
     tree = feed(ToldTree(kept_points=3, beta=Geometric(2, 1.1)), *[e(7)] * 3, s(7), e(7))
     assert (tree.root.attempt, tree.root.received) == (0, 3)
     feed(tree, e(7), s(7))
@@ -393,7 +393,7 @@ def test_r20_a_redraw_settles_anew_and_its_count_is_0():
     assert split.born == tree.lost_estimation_points == 3
 
 
-def test_r20_children_of_a_young_leaf_live_since_the_oldest_point_at_hand():
+def test_r20_children_of_a_young_leaf_live_since_the_oldest_kept_point():
     tree = feed(ToldTree(kept_points=9), e(0, copies=5), *READY, s(2, "b"))
     feed(tree, e(2), e(3), e(3), s(3, "a"))
     assert not tree.kept.holds(0)
@@ -404,7 +404,7 @@ def test_r20_children_of_a_young_leaf_live_since_the_oldest_point_at_hand():
 
 # -- R21 regrowth ---------------------------------------------------------------------------------
 
-SOON = Geometric(100, 1.1)  # the largest β at which trees are grown anew
+SOON = Geometric(100, 1.1)  # the largest β at which trees are rebuilt
 
 
 def alternating(n):
@@ -431,7 +431,7 @@ def to_the_bound(tree):
     feed(tree, *[s(1, "a")] * (tree.bound - tree.structure_arrivals))
 
 
-def test_r21_at_the_bound_all_points_at_hand_are_the_list_of_a_new_root():
+def test_r21_at_the_bound_all_kept_points_are_the_list_of_a_new_root():
     tree = first_split()
     feed(tree, *[e(3, "c")] * 5, *[s(3, "c")] * (tree.bound - tree.structure_arrivals - 1))
     old = tree.root
@@ -448,7 +448,7 @@ def test_r21_at_the_bound_all_points_at_hand_are_the_list_of_a_new_root():
     assert (tree.structure_points, tree.estimation_points) == (bound, 7)
 
 
-def test_r21_a_tree_that_was_grown_anew_draws_from_other_keys():
+def test_r21_a_tree_that_was_rebuilt_draws_from_other_keys():
     tree = ToldTree(n_dims=50, candidate_dims=9.0, seed=4)
     leaf = Leaf(number=3, depth=0, estimation=Counter(), born=0)
     leaf.attempt = 2
@@ -467,7 +467,7 @@ def test_r21_if_the_new_root_does_not_split_the_old_tree_stays_and_takes_the_poi
     assert len(tree.lists[1].structure) == len(lists[1].structure) + bound - 2
 
 
-def test_r21_a_tree_of_which_a_point_is_lost_is_not_grown_anew():
+def test_r21_a_tree_of_which_a_point_is_lost_is_not_rebuilt():
     for kept_points, grown in [(50, True), (5, False)]:
         tree = first_split(kept_points=kept_points)
         to_the_bound(tree)
@@ -581,5 +581,5 @@ def test_the_streams_of_these_tests_come_by_all_that_the_rules_tell_of():
         for tree in forest.trees:
             seen["young"] += len(tree.next_look)
             seen["settled"] += len(tree.fringe) - len(tree.next_look)
-            seen["grown anew"] += tree.growth > 0
-    assert min(seen[life] for life in ("young", "settled", "grown anew")) > 2
+            seen["rebuilt"] += tree.growth > 0
+    assert min(seen[life] for life in ("young", "settled", "rebuilt")) > 2

@@ -168,7 +168,7 @@ def test_frames_of_every_make_may_have_text(make):
 
 
 MIXED = [
-    ("a number for text", {"city": 3}, "feature 'city' must be text or None, as elsewhere, got 3"),
+    ("a number for text", {"city": 3}, "feature 'city' must be text or None, as before, got 3"),
     ("text for a number", {"size": "3"}, "feature 'size' must be a number or None, got '3'"),
     ("text for a bool", {"open": "yes"}, "feature 'open' must be a number or None, got 'yes'"),
 ]
@@ -195,9 +195,7 @@ def test_mixing_later_is_an_error_that_names_the_feature_and_leaves_no_trace(cha
 def test_mixing_in_a_frame_is_an_error():
     frame = pd.DataFrame({"a": pd.Series(["x", 1.0], dtype=object)})
     model = forest()
-    with pytest.raises(
-        TypeError, match=r"feature 'a' must be text or None, as elsewhere, got 1\.0"
-    ):
+    with pytest.raises(TypeError, match=r"feature 'a' must be text or None, as before, got 1\.0"):
         model.learn_many(frame, pd.Series([0, 1]))
     assert model._forest is None
 

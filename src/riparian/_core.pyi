@@ -12,9 +12,7 @@ whole_share: int
 halves_of_key: int
 segment_points: int
 most_buckets: int
-sizes: dict[
-    str, int
-]  # bytes of each object that a forest holds, in the type of forest that takes most
+sizes: dict[str, int]  # bytes of each object of a forest, in the type that takes the most
 tree_fields: list[tuple[str, str, str, str, int]]  # name, type, one per, of which forests, since
 tree_totals: list[str]
 tree_bag: list[str]

@@ -441,7 +441,7 @@ class Tree:
         self.fill_fringe()
 
     def fill_fringe(self) -> None:
-        """Add the inactive leaf with the largest ŝ, the oldest among equals, while there is room."""
+        """Fill free places with inactive leaves, the largest ŝ first, among equals the oldest (R12)."""
         room = self.parameters.fringe_size
         while self.inactive and (room is None or len(self.fringe) < room):
             leaf = max(self.inactive, key=lambda a: (a.s_hat(self.voted()), -a.number))

@@ -139,9 +139,7 @@ class KeepingTree(Tree):
 
     def plant(self, root: Leaf) -> None:
         self.lists = {root.number: Lists()}  # of every leaf, active or not, by its number
-        self.next_look: dict[
-            int, int
-        ] = {}  # young leaves: listed structure points at the next look
+        self.next_look: dict[int, int] = {}  # young leaves: at how many listed structure points
         self.entered: list[Leaf] = []  # leaves that are new in the fringe and have not looked yet
         super().plant(root)
 

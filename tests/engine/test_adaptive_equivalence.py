@@ -70,7 +70,7 @@ CHANGING = AdaptiveParameters(
 
 
 def flipping(n=1600, every=400):
-    """Labels that are turned round every so many points, and a late class."""
+    """Labels that are swapped at regular intervals, and a late class."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 4)).astype(np.float32)
     y = (X[:, 0] + X[:, 1] > 0).astype(int) ^ (np.arange(n) // every % 2)
@@ -103,7 +103,7 @@ def test_a_shard_numbers_its_new_trees_as_the_whole_forest_does():
 
 
 @pytest.mark.parametrize("fringe_size", [None, 3])
-def test_a_tree_is_grown_anew_from_its_own_points_while_they_are_all_at_hand(fringe_size):
+def test_a_tree_is_rebuilt_from_its_own_points_while_all_are_kept(fringe_size):
     """Also one that has replaced another; and whatever a fringe makes wait."""
     X, y = flipping(1400, every=500)
     parameters = replace(CHANGING, fringe_size=fringe_size)

@@ -146,9 +146,9 @@ def test_kept_points_and_their_lists_are_part_of_what_the_forest_holds():
         seen = forest.stats()["points"] if points else 0
         forest.partial_fit(*MIXTURE.sample(points - seen, random_state=points))
         held = forest.memory()
-        at_hand = min(points, 1000)
-        assert held["kept"] == at_hand * (4 * 2 + 16)
-        assert held["lists"] == at_hand * 4 * 5
+        kept = min(points, 1000)
+        assert held["kept"] == kept * (4 * 2 + 16)
+        assert held["lists"] == kept * 4 * 5
         assert held["total"] == sum(held.values()) - held["total"]
 
 

@@ -136,7 +136,9 @@ def test_what_is_no_category_is_refused_by_name(cells, named):
 def test_a_column_does_not_change_from_text_to_numbers():
     known = tables(2)
     joined(known, ["a"], ["x"])
-    with pytest.raises(ValueError, match="feature 'c1' has held text so far"):
+    with pytest.raises(
+        ValueError, match="feature 'c1' must not change its type: it has held text so far"
+    ):
         known.join(rows(["b"], [3]))
     assert known.tables[0].values == ["a"]
     assert same(joined(known, [None], [None]), [[NAN], [NAN]])

@@ -156,7 +156,7 @@ ADAPTIVE = AdaptiveParameters(
     drift_confidence=0.3, leaf_points=60, memories=(0.9, 1.0), fading=0.98,
 )  # fmt: skip
 HALVED = {
-    "all points kept, trees grown anew": replace(PLAIN, kept_points=5000),
+    "all points kept, trees rebuilt": replace(PLAIN, kept_points=5000),
     "some points kept": replace(PLAIN, kept_points=150),
     "a fringe": replace(PLAIN, kept_points=5000, fringe_size=3),
     "changing": ADAPTIVE,
@@ -194,7 +194,7 @@ def test_engines_agree_on_halves_where_there_are_many_classes():
         (replace(PLAIN, kept_points=5000), (32, 31, 3)),
     ],
 )
-def test_there_are_no_halves_without_points_at_hand_nor_of_few_categories(p, codes):
+def test_there_are_no_halves_without_kept_points_or_with_few_categories(p, codes):
     X, y = many(codes=codes)
     engine = Native(p, 3, categorical=[0, 1, 2])
     engine.learn(X, y)

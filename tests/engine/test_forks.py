@@ -16,7 +16,7 @@ from riparian.streams import GaussianMixture
 pytestmark = [
     pytest.mark.engine,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork"),
-    # From Python 3.12 on, forking beside threads warns: that it works is what is tested here.
+    # Python 3.12 and later warn about forks with threads; this file tests that they work.
     pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
 ]
 

@@ -1,7 +1,7 @@
 """Seeded trees as text: a change of any rule, draw or rounding shows up in a diff that can be read.
 
 The files under `goldens` are what the reference says;
-`PYTHONPATH=tests python tests/engine/test_goldens.py` writes them anew. A golden that changes
+`PYTHONPATH=tests python tests/engine/test_goldens.py` writes them again. A golden that changes
 is a forest that users will not get again: say so in the changelog.
 """
 
@@ -81,12 +81,12 @@ def describe(node):
         _, dim, threshold, _ = node
         return f"x[{dim}] <= {as_float(threshold)}"
     _, _, born, counts, active, *fringe = node
-    told = " ".join(f"{label}:{n}" for label, n in counts.items()) + f", born {born}"
+    line = " ".join(f"{label}:{n}" for label, n in counts.items()) + f", born {born}"
     if not active:
-        return told + ", inactive"
+        return line + ", inactive"
     attempt, received, dims, candidates = fringe
     drawn = f"attempt {attempt}, received {received}, dims {dims}, candidates {len(candidates)}"
-    return f"{told}, {drawn}"
+    return f"{line}, {drawn}"
 
 
 def as_float(bits):

@@ -1,4 +1,4 @@
-"""A tree that is grown anew within a block (R21) passes over the points before: nobody can tell."""
+"""A tree that is rebuilt within a block (R21) skips the points before it, with the same result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def learned(p, X, y, weights=None, size=N):
     return engine
 
 
-def told(engine):
+def state_of(engine):
     """All that can be known of it."""
     state = engine.forest.save()
     arrays = [{name: a.tobytes() for name, a in tree.items()} for tree in state.trees]
@@ -61,7 +61,7 @@ def test_a_stream_at_once_and_point_by_point_gives_the_same_trees_and_counts(cha
     p, (X, y) = settings(**changes), stream()
     weights = np.random.default_rng(1).choice([0.3, 1.0, 2.5], N) if weighted else None
     at_once, in_pieces, alone = (learned(p, X, y, weights, size) for size in (N, 130, 1))
-    assert told(at_once) == told(in_pieces) == told(alone)
+    assert state_of(at_once) == state_of(in_pieces) == state_of(alone)
     assert any(tree["growth"][1] > 0 for tree in at_once.forest.save().trees)
     if p.max_memory == 75_000:
         assert all(tree["stopped_at"] for tree in at_once.stats())
@@ -75,7 +75,7 @@ def test_where_no_new_root_would_split_the_old_tree_has_learned_every_point():
     y = np.where(np.arange(N) < 40, X[:, 0] > 0, 0).astype(int)
     p = settings(n_trees=5, min_gain=0.25, alpha=Geometric(6, 1.1), beta=100.0)
     at_once, alone = learned(p, X, y), learned(p, X, y, size=1)
-    assert told(at_once) == told(alone)
+    assert state_of(at_once) == state_of(alone)
     assert_same(learn_reference(p, X, y), at_once, X[:40])
     grown_in_vain = [
         tree["growth"][0] > 4 * tree["growth"][1] and len(tree["child"]) > 1
@@ -84,7 +84,7 @@ def test_where_no_new_root_would_split_the_old_tree_has_learned_every_point():
     assert any(grown_in_vain)
 
 
-def test_blocks_of_wide_rows_are_longer_while_trees_are_grown_anew():
+def test_blocks_of_wide_rows_are_longer_while_trees_are_rebuilt():
     wide = 2000
     X, y = np.zeros((70, wide), np.float32), np.arange(70) % 2
     keeping = Native(settings(kept_points=60), wide)

@@ -225,7 +225,7 @@ def test_counters_widen_and_never_wrap(weight):
     assert fast.tree() == slow.tree()
 
 
-def test_the_engines_agree_on_the_largest_weights_that_the_door_lets_in():
+def test_the_engines_agree_on_the_largest_weights_that_validation_allows():
     X, y = mixture(800)
     p = parameters(min_gain=9, beta=float(150 * MAX_WEIGHT), candidate_dims=5.0)
     heavy = np.full(800, MAX_WEIGHT)
@@ -362,11 +362,11 @@ def real():
         value = getattr(_core, name)
         if inspect.isclass(value):
             for member in public(vars(value)):
-                found = vars(value)[member]
-                is_property = isinstance(found, property) or not callable(found)
-                if found.__doc__ == object.__init__.__doc__:  # Python does not make these
+                attribute = vars(value)[member]
+                is_property = isinstance(attribute, property) or not callable(attribute)
+                if attribute.__doc__ == object.__init__.__doc__:  # Python does not make these
                     continue
-                members[f"{name}.{member}"] = None if is_property else signature(found)
+                members[f"{name}.{member}"] = None if is_property else signature(attribute)
         elif callable(value):
             members[name] = signature(value)
     return names, members
@@ -382,8 +382,8 @@ def signature(function):
             words.append("")
         else:
             words[-1] += letter
-    found = [word.split(":")[0].split("=")[0].strip() for word in words]
-    return [word for word in found if word not in ("", "self", "/", "*")]
+    names = [word.split(":")[0].split("=")[0].strip() for word in words]
+    return [word for word in names if word not in ("", "self", "/", "*")]
 
 
 def test_the_stub_names_what_the_module_has_and_nothing_else():
@@ -392,8 +392,8 @@ def test_the_stub_names_what_the_module_has_and_nothing_else():
 
 
 def test_the_stub_names_the_parameters_as_the_module_does():
-    promised, found = stubbed()[1], real()[1]
-    assert promised == found
+    promised, actual = stubbed()[1], real()[1]
+    assert promised == actual
 
 
 @pytest.mark.parametrize(

@@ -102,10 +102,10 @@ def test_leaves_and_the_answers_of_trees_are_those_of_one_moment():
         known.add((f.apply(X_TEST).tobytes(), f.predict_trees(X_TEST).tobytes()))
     leaves, answers = ({pair[i] for pair in known} for i in (0, 1))
     for ask, allowed in (("apply", leaves), ("predict_trees", answers)):
-        found = while_learning(
+        answers = while_learning(
             started(), learn_all, lambda f, ask=ask: getattr(f, ask)(X_TEST).tobytes()
         )
-        assert set(found) <= allowed
+        assert set(answers) <= allowed
 
 
 def test_classes_may_join_while_others_ask():

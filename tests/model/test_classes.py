@@ -94,7 +94,7 @@ def test_classes_given_are_there_before_they_arrive():
     assert labels.classes.tolist() == [1, 2, 3]
 
 
-def test_a_label_beside_the_classes_given_is_refused_and_so_is_its_whole_batch():
+def test_a_label_that_is_none_of_the_given_classes_is_refused_and_so_is_its_whole_batch():
     labels = Classes(np.array([1, 2, 3]))
     labels.join(np.array([2]))
     with pytest.raises(ValueError, match=r"classes that were given, \[1, 2, 3\], got \[4, 5\]"):
@@ -215,7 +215,7 @@ def test_labels_of_two_families_are_refused():
     ],
 )
 def test_distinct_labels_are_those_that_numpy_finds_in_an_array_of_their_own(labels):
-    found, unique = distinct(labels), np.unique(labels)
-    np.testing.assert_array_equal(found, unique)
-    assert found.dtype == unique.dtype
-    assert not np.shares_memory(found, labels)
+    own, unique = distinct(labels), np.unique(labels)
+    np.testing.assert_array_equal(own, unique)
+    assert own.dtype == unique.dtype
+    assert not np.shares_memory(own, labels)

@@ -21,8 +21,8 @@ def test_only_a_forest_that_replaces_trees_has_replacements():
 
 
 def test_a_crowd_ends_where_a_fiftieth_of_the_stream_has_none():
-    found = crowds([(200, 0), (180, 1), (221, 0)], points=1000)
-    assert found == [Crowd(180, 200, 2), Crowd(221, 221, 1)]
+    grouped = crowds([(200, 0), (180, 1), (221, 0)], points=1000)
+    assert grouped == [Crowd(180, 200, 2), Crowd(221, 221, 1)]
 
 
 @pytest.mark.parametrize(

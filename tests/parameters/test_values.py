@@ -67,7 +67,11 @@ def test_a_value_is_kept_in_its_plain_form(kind, given, kept):
         (ROOT, "log", "size must be a number or 'sqrt' or '4sqrt', got 'log'"),
         (ROOT, None, "size must be a number, got None"),
         (OrNone(Whole(1, 5), "all"), 0, "size must be from 1 to 5, got 0"),
-        (Bytes(), "many", "size must be a number of bytes or like '500MB' or '2GiB', got 'many'"),
+        (
+            Bytes(),
+            "many",
+            "size must be a number of bytes or a text such as '500MB' or '2GiB', got 'many'",
+        ),
         (Bytes(), 0, "size must be from 1 to 1152921504606846976, got 0"),
         (Bytes(), 1.5, "size must be a whole number, got 1.5"),
         (Seed(), -1, "size must be from 0 to 18446744073709551615, got -1"),

@@ -245,7 +245,7 @@ BAD_PARAMETERS = [
     *[("beta", bad, TypeError, "a Geometric or a Polynomial, got") for bad in (None, "4", True)],
     ("beta", Geometric(100, 1), ValueError, "must be >= alpha at every depth"),
     ("beta", Polynomial(100, 9), ValueError, "must be >= alpha at every depth"),
-    ("structure_fraction", 0, ValueError, "must be > 0, or no leaf ever splits"),
+    ("structure_fraction", 0, ValueError, "must be > 0, or no leaf can split"),
     *[("structure_fraction", bad, ValueError, FINITE) for bad in (-0.1, math.nan, math.inf)],
     *[("structure_fraction", bad, ValueError, NOTHING_LEFT) for bad in (1, 2)],
     *[("structure_fraction", bad, TypeError, NUMBER) for bad in (None, "0.5", True)],

@@ -180,7 +180,7 @@ def test_without_the_fringe_it_says_so_when_asked_to_learn():
     assert other.to_bytes() == before
 
 
-def test_without_the_fringe_it_can_start_anew():
+def test_without_the_fringe_it_can_start_again():
     X, y = mixture(300)
     other = back(learned(), prediction_only=True).fit(X, y)
     assert same_forest(other, learned().fit(X, y))

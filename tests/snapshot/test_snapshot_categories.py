@@ -114,7 +114,7 @@ def put(values):
 VALUE_LIES = [
     (lambda v: [*v, 99], "must hold 8 categories"),
     (lambda v: v[:-1], "must hold 8 categories"),
-    (lambda v: [*v[:-1], v[0]], "comes twice"),
+    (lambda v: [*v[:-1], v[0]], "appears twice"),
     (lambda v: [*v[:-1], "text"], "not both"),
     (lambda v: [*v[:-1], None], "as riparian writes them"),
     (lambda v: [*v[:-1], [1]], "as riparian writes them"),
@@ -122,11 +122,11 @@ VALUE_LIES = [
     (lambda v: [*v[:-1], 77.0], "as riparian writes them"),
     (lambda v: [*v[:-1], 2**65], "fit 64 bits"),
     (lambda v: json.dumps([*v[:-1], 1.5]).replace("1.5", "1e999").encode(), "finite numbers"),
-    (lambda v: b"[NaN]", "not JSON"),
+    (lambda v: b"[NaN]", "must be valid JSON"),
     (lambda v: b'{"a": 1}', "JSON list"),
-    (lambda v: b"[" * 100_000, "not JSON"),
+    (lambda v: b"[" * 100_000, "must be valid JSON"),
     (lambda v: b'["\xc3\xa9"]', "ASCII"),
-    (lambda v: b"", "not JSON"),
+    (lambda v: b"", "must be valid JSON"),
 ]
 
 
@@ -193,7 +193,7 @@ def test_many_small_values_are_refused_before_they_are_read():
     assert refused(header, arrays, max_bytes=10**8)[0] == "size"
 
 
-def test_many_columns_beside_a_categorical_one_cost_nothing():
+def test_many_columns_next_to_a_categorical_one_cost_nothing():
     header, arrays = opened(learned(n=0, categorical_features=[3]).to_bytes())
     header["n_features"] = 2**31 - 1
     header["categories"]["columns"] = [2**31 - 2]

@@ -1,7 +1,7 @@
 """Snapshots written by earlier versions: every later one must load them, and go on from there.
 
 `goldens/NAME.riparian` is the file, `goldens/NAME.json` what it predicted when it was written. They are
-never written anew, as the files that users have are not either. A new format gets new files:
+never written again, since the files of users are not either. A new format gets new files:
 `PYTHONPATH=tests python tests/snapshot/test_snapshot_goldens.py` writes those that are missing.
 """
 
@@ -185,7 +185,7 @@ def load(name):
     return riparian.load(GOLDENS / f"{name}.riparian")
 
 
-# When these were written, two counts went on where a tree was grown anew (R21). Now they start again
+# When these were written, two counts went on where a tree was rebuilt (R21). Now they start again
 # with the tree, so they are taken from what is learned today; all the rest must be the same.
 COUNTED_ON = ("trees_replaced_2", "pixels_kept_2")
 ACTIVATIONS_AND_REFRESHES = slice(6, 8)  # among the ten totals of a tree
@@ -196,8 +196,8 @@ def load_to_compare(name, today):
         return load(name)
     header, arrays = opened((GOLDENS / f"{name}.riparian").read_bytes())
     then, now = (
-        found["totals"].reshape(-1, 10)[:, ACTIVATIONS_AND_REFRESHES]
-        for found in (arrays, opened(today.to_bytes())[1])
+        stored["totals"].reshape(-1, 10)[:, ACTIVATIONS_AND_REFRESHES]
+        for stored in (arrays, opened(today.to_bytes())[1])
     )
     assert (then >= now).all()
     then[:] = now
@@ -218,8 +218,8 @@ def test_every_file_has_a_case():
 
 @pytest.mark.parametrize("name", CASES)
 def test_an_old_snapshot_predicts_what_it_predicted_when_it_was_written(name):
-    told = json.loads((GOLDENS / f"{name}.json").read_text("utf-8"))
-    assert answers(load(name)) == told
+    expected = json.loads((GOLDENS / f"{name}.json").read_text("utf-8"))
+    assert answers(load(name)) == expected
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -89,7 +89,7 @@ def test_a_flipped_bit_in_what_the_snapshot_says_is_found():
 def test_a_name_that_comes_twice_in_a_header_is_refused():
     header, arrays = opened(snapshot())
     twice = json.dumps(header)[:-1] + ', "points": 0}'
-    assert "comes twice" in refused(riparian.snapshot.container.pack(twice, arrays))[1]
+    assert "appears twice" in refused(riparian.snapshot.container.pack(twice, arrays))[1]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "nul", "[" * 100_000, '{"format": NaN}', "1" * 5000])
@@ -232,22 +232,22 @@ def test_the_hand_made_snapshots_are_true(make):
 ARRAY_LIES = [
     # streams that change
     (adaptive, {"window": [28, 4, 2]}, "bucket_row must hold 4 numbers, one per tree times buckets"),
-    (adaptive, {"window": [28, 3, 2**63]}, "beyond all bounds"),
+    (adaptive, {"window": [28, 3, 2**63]}, "implausibly large"),
     (adaptive, {"evidence": [-1.0]}, "evidence must hold 2 numbers, one per tree times memories"),
-    (adaptive, {"evidence": [NAN, -1.0]}, "evidence must be finite, 0 at most"),
-    (adaptive, {"evidence": [0.5, -1.0]}, "evidence must be finite, 0 at most"),
+    (adaptive, {"evidence": [NAN, -1.0]}, "evidence must be finite and at most 0"),
+    (adaptive, {"evidence": [0.5, -1.0]}, "evidence must be finite and at most 0"),
     (adaptive, {"bucket_row": [0, 2, 2]}, "bucket_row must not rise"),
     (adaptive, {"bucket_row": [62, 2, 0]}, "bucket_row must be at most 61"),
-    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, NAN, 4]}, "memory must be finite, and 0 at least"),
-    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, -1.0, 4]}, "memory must be finite, and 0 at least"),
-    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, 0, 4]}, "memory must hold something"),
+    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, NAN, 4]}, "memory must be finite and at least 0"),
+    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, -1.0, 4]}, "memory must be finite and at least 0"),
+    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, 0, 4]}, "memory must not be all 0"),
     (adaptive, {"dims": [1, 0], "candidate_dims": [0]}, "no leaf settles"),
     (adaptive, {"kept_label": [0, 1, 0, 2]}, "kept_label must be a class that has arrived"),
     # lengths
     (hand_made, {"nodes": [4]}, "odd number"),
     (hand_made, {"nodes": [0]}, "odd number"),
     (hand_made, {"nodes": [2**63 + 1]}, "odd number"),
-    (hand_made, {"nodes": [5]}, "feature must hold 5 numbers, one per node; it holds 3"),
+    (hand_made, {"nodes": [5]}, "feature must hold 5 numbers, one per node, got 3"),
     (hand_made, {"leaf_classes": [2, 2**32 - 1]}, "histogram must hold"),
     (hand_made, {"leaf_active": [1, 2]}, "leaf_active must be 0 or 1"),
     (hand_made, {"leaf_active": [1, 0]}, "key_over must hold 1"),
@@ -255,7 +255,7 @@ ARRAY_LIES = [
     (hand_made, {"split_points": [2**32 - 1, 1]}, "one per active leaf times split_points"),
     (hand_made, {"structure_counted": [0, 2]}, "structure_counted must be 0 or 1"),
     (hand_made, {"structure_length": [2**32 - 1, 2]}, "structure_label must hold"),
-    (hand_made, {"structure_length": [2**32 - 1, 2], "dims": [2**32 - 1, 1]}, "beyond all bounds"),
+    (hand_made, {"structure_length": [2**32 - 1, 2], "dims": [2**32 - 1, 1]}, "implausibly large"),
     (hand_made, {"estimation_length": [2, 2**32 - 1]}, "estimation_count must hold"),
     (hand_made, {"importance": [0]}, "one per column"),
     # nodes
@@ -264,7 +264,7 @@ ARRAY_LIES = [
     (hand_made, {"child": [2**32 - 1, 0, 0]}, "child must be a node of its tree"),
     (hand_made, {"child": [0, 0, 0], "importance": []}, "every node but the root a parent"),
     (hand_made, {"child": [0, 1, 0], "importance": [0]}, "child must come after its parent"),
-    (of_three_splits, {"child": [1, 3, 3, 0, 0, 0, 0]}, "child must not be that of two parents"),
+    (of_three_splits, {"child": [1, 3, 3, 0, 0, 0, 0]}, "child must not have two parents"),
     (of_three_splits, {"child": [3, 0, 0, 5, 1, 0, 0]}, "child must come after its parent"),
     (hand_made, {"feature": [2, 0, 0], "importance": [0] * 3}, "feature must be below 2"),
     (hand_made, {"threshold": [NAN, 0, 0]}, "threshold must be finite"),
@@ -272,7 +272,7 @@ ARRAY_LIES = [
     # totals
     (hand_made, {"totals": [10, 10, 0, 1, 0, 3, 0, 0, 0, 0]}, "more classes than have arrived"),
     # leaves
-    (hand_made, {"histogram": [HUGE, 1, 0, 4]}, "histogram must not sum up to 2^62"),
+    (hand_made, {"histogram": [HUGE, 1, 0, 4]}, "sum of histogram must be below 2^62"),
     # keys
     # candidates
     (hand_made, {"dims": [3, 0], "split_threshold": [0.1] * 6, "structure_count": [2, 3],
@@ -287,21 +287,21 @@ ARRAY_LIES = [
     # points that are kept, in either stream
     (hand_made, {"structure_label": [0, 2, 0]}, "structure_label must be a class that has arrived"),
     (hand_made, {"estimation_label": [0, HUGE >> 32]}, "estimation_label must be a class"),
-    (hand_made, {"structure_bits": [0b01_00_01, 0b10_00_00, 0b11_10_00]}, "where nobody counts"),
-    (hand_made, {"structure_bits": [0b01_10_00, 0b11_01_00, 0b11_10_00]}, "where nobody counts"),
-    (hand_made, {"structure_bits": [0b01_00_01 | 1 << 6, 0b11_01_00, 0b11_10_00]}, "nobody counts"),
-    (hand_made, {"structure_bits": [0b01_00_01 | 1 << 63, 0b11_01_00, 0b11_10_00]}, "nobody counts"),
-    (hand_made, {"structure_bits": [0b01_00_01, 0b11_00_10, 0b11_10_00]}, "nobody goes left of NaN"),
-    (hand_made, {"estimation_bits": [0b01_00_01, 0b11_00_10]}, "nobody goes left of NaN"),
+    (hand_made, {"structure_bits": [0b01_00_01, 0b10_00_00, 0b11_10_00]}, "has no meaning"),
+    (hand_made, {"structure_bits": [0b01_10_00, 0b11_01_00, 0b11_10_00]}, "has no meaning"),
+    (hand_made, {"structure_bits": [0b01_00_01 | 1 << 6, 0b11_01_00, 0b11_10_00]}, "has no meaning"),
+    (hand_made, {"structure_bits": [0b01_00_01 | 1 << 63, 0b11_01_00, 0b11_10_00]}, "has no meaning"),
+    (hand_made, {"structure_bits": [0b01_00_01, 0b11_00_10, 0b11_10_00]}, "no point may go left of NaN"),
+    (hand_made, {"estimation_bits": [0b01_00_01, 0b11_00_10]}, "no point may go left of NaN"),
     (with_a_fringe_of_one, {"split_points": [0], "split_point_born": [], "split_threshold": []},
      "points, but no split point"),
     (with_a_fringe_of_one, {"split_points": [1], "split_point_born": [6],
                             "split_threshold": [0.1, 0.3]}, "more split points than there are"),
     # points that are counted
-    (hand_made, {"structure_count": [3, 2, 0, 3]}, "structure_count: more points go left than come"),
-    (hand_made, {"structure_count": [1, 2**63, 0, 2**63]}, "structure_count must not sum up to"),
+    (hand_made, {"structure_count": [3, 2, 0, 3]}, "structure_count: more points go left than arrive"),
+    (hand_made, {"structure_count": [1, 2**63, 0, 2**63]}, "sum of structure_count must be below"),
     (hand_made, {"estimation_count": [0, 0, 3, 2]}, "estimation_count: more points go left"),
-    (hand_made, {"split_threshold": [0.1, NAN, 0.3, 0.4, NAN]}, "nobody goes left of NaN"),
+    (hand_made, {"split_threshold": [0.1, NAN, 0.3, 0.4, NAN]}, "no point may go left of NaN"),
     (hand_made, {"structure_length": [3, 3], "structure_count": [1, 2, 0, 3, 0, 0]},
      "more rows than classes"),
     (hand_made, {"structure_length": [3, 0], "structure_count": []},
@@ -322,8 +322,8 @@ ARRAY_LIES = [
 )  # fmt: skip
 def test_a_lie_in_an_array_is_found(make, lie, reason):
     header, arrays = make()
-    case, told = refused(sealed(header, narrowed({**arrays, **lie})))
-    assert (case, reason in told) == ("arrays", True), told
+    case, message = refused(sealed(header, narrowed({**arrays, **lie})))
+    assert (case, reason in message) == ("arrays", True), message
 
 
 # -- kept points -------------------------------------------------------------------------------------
@@ -344,8 +344,8 @@ KEPT_LIES = [
     (WEIGHTS, cut_off("kept_weight"), "kept_weight must hold 150 numbers, none, or one per kept"),
     *((WEIGHTS, put("kept_weight", 3, weight), "kept_weight must be above 0 and at most 2^20")
       for weight in (0.0, -1.0, NAN, np.inf, 2.0**20 + 1)),
-    (LATER, put("next_look", young, 0), "next_look must be set where dims is 0"),
-    (LATER, put("next_look", settled, 1), "next_look must be set where dims is 0"),
+    (LATER, put("next_look", young, 0), "next_look must be set exactly where dims is 0"),
+    (LATER, put("next_look", settled, 1), "next_look must be set exactly where dims is 0"),
     (LATER, put("summed", young, 1), "summed must be 0 in a young leaf"),
     (SPARSE, cut_off("kept_starts"), "kept_starts must hold 131 numbers"),
     (SPARSE, cut_off("kept_widths"), "kept_widths must hold 130 numbers"),
@@ -354,7 +354,7 @@ KEPT_LIES = [
     (SPARSE, put("kept_starts", 0, 1), "kept_starts must begin with 0"),
     (SPARSE, put("kept_starts", 5, HUGE), "kept_starts must not fall"),
     (SPARSE, put("kept_starts", -1, 2**62), "kept_columns must hold"),
-    (SPARSE, put("kept_columns", 0, 4), "kept_columns must be columns that were there"),
+    (SPARSE, put("kept_columns", 0, 4), "kept_columns must be below kept_widths"),
     (SPARSE, put("kept_columns", 1, 0), "kept_columns must ascend in a point"),
     (SPARSE, put("kept_entries", 1, np.inf), "kept_entries must not be infinite"),
     (SPARSE, put("kept_widths", -1, 5), "kept_widths must be from 1 to 4"),
@@ -369,7 +369,7 @@ KEPT_LIES = [
     (DEPTH, put("kept_shapes", 0, 7), "kept_depths must hold 330 numbers"),
     *((DEPTH, put("kept_depths", 9, depth), "kept_depths must be positive and finite")
       for depth in (0.0, -1.0, NAN, np.inf)),
-    (DEPTH, put("kept_pixels", 0, 10), "kept_pixels must be in an image that is there"),
+    (DEPTH, put("kept_pixels", 0, 10), "kept_pixels must be in an image of kept_shapes"),
     (DEPTH, put("kept_pixels", 0, 1), "in the order of their first pixels"),
     (DEPTH, put("kept_pixels", 1, 6), "kept_pixels must be in a row of their image"),
     (DEPTH, put("kept_pixels", 2, 2**32 - 1), "kept_pixels must be in a column of their image"),
@@ -387,8 +387,8 @@ KEPT_LIES = [
 def test_a_lie_about_kept_points_or_another_kind_of_forest_is_found(kind, change, reason):
     header, arrays = opened(snapshot(kind))
     change(header, arrays)
-    case, told = refused(sealed(header, arrays))
-    assert (case, reason in told) == ("arrays", True), told
+    case, message = refused(sealed(header, arrays))
+    assert (case, reason in message) == ("arrays", True), message
 
 
 DEPTH_LIES = [
@@ -406,7 +406,7 @@ def test_a_lie_in_the_header_of_a_depth_forest_is_found(change, lie):
     assert refused(sealed(header, arrays))[0] == "header"
 
 
-def test_a_class_that_nobody_knows_is_named_with_those_that_are():
+def test_an_unknown_estimator_class_is_named_with_the_known_ones():
     header, arrays = opened(snapshot())
     case, reason = refused(sealed({**header, "class": "subprocess.Popen"}, arrays))
     assert case == "header"

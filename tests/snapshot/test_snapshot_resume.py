@@ -1,4 +1,4 @@
-"""Exact resume: save, load in a new process, go on; nobody can tell that it was interrupted."""
+"""Exact resume: save, load in a new process and go on, with the result of an uninterrupted run."""
 
 from __future__ import annotations
 

@@ -47,5 +47,5 @@ def test_numbers_of_numpy_are_numbers():
 )
 def test_a_parameter_that_no_header_can_hold_is_named(wrong):
     forest = learned().set_params(**wrong)
-    with pytest.raises(riparian.SnapshotError, match=r"cannot be saved|is no label"):
+    with pytest.raises(riparian.SnapshotError, match=r"cannot be saved|must name labels"):
         forest.to_bytes()

@@ -2,7 +2,7 @@
 
 Structure points alone decide where a tree splits, estimation points alone what it predicts. Each
 property is told of both engines, and then of an engine broken on purpose, to show that it would
-notice. So it is with kept points (R19 to R21), in every life of a leaf: young, settled, grown anew.
+notice. So it is with kept points (R19 to R21), in every life of a leaf: young, settled, rebuilt.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def test_permuting_the_labels_of_estimation_points_leaves_the_shape_alone(Engine
     assert_estimation_labels_leave_the_shape_alone(Engine, seed)
 
 
-# Windows in which no leaf settles and trees are grown anew; some leaves settle; hardly any is young.
+# Windows in which no leaf settles and trees are rebuilt; some leaves settle; hardly any is young.
 WINDOWS = [POINTS, POINTS // 2, 30]
 LIVELY = {"beta": 20, "min_gain": 0.1}  # settings in which all of that comes about
 
@@ -164,7 +164,7 @@ class PeekingAtTheDraw(KeepingTree):
 
 
 class PeekingAtRegrowth(KeepingTree):
-    """Broken: a tree that is mostly right is not grown anew."""
+    """Broken: a tree that is mostly right is not rebuilt."""
 
     def is_due(self):
         leaves = [node for node in self.nodes() if isinstance(node, Leaf)]
@@ -307,7 +307,7 @@ class VotingAtSettling(KeepingTree):
 
 
 class VotingInRegrowth(KeepingTree):
-    """Broken: in a tree that is grown anew, every point is of both streams."""
+    """Broken: in a tree that is rebuilt, every point is of both streams."""
 
     def list_all(self, root):
         super().list_all(root)

@@ -30,8 +30,8 @@ def grown(points=3000, seed=0, **settings):
     return OnlineForestClassifier(**chosen).partial_fit(X, y), X
 
 
-def departure(found, name):
-    return next(d for d in found.departures if d.name == name)
+def departure(result, name):
+    return next(d for d in result.departures if d.name == name)
 
 
 # -- cells ----------------------------------------------------------------------------------------
@@ -39,11 +39,11 @@ def departure(found, name):
 
 def boxes(view, low, high):
     """The lower and upper corner of each leaf's cell, one node after the other."""
-    corners, found = {0: (low, high)}, {}
+    corners, boxes = {0: (low, high)}, {}
     for node in view.preorder():
         lower, upper = corners.pop(node)
         if view.is_leaf[node]:
-            found[node] = lower, upper
+            boxes[node] = lower, upper
             continue
         for child, corner, bound in (
             (view.left[node], 1, np.minimum),
@@ -54,7 +54,7 @@ def boxes(view, low, high):
             # The threshold bounds one side of the child, as far as it lies within the range.
             box[corner][f] = bound(box[corner][f], view.threshold[node])
             corners[int(child)] = box[0], box[1]
-    return found
+    return boxes
 
 
 @pytest.mark.parametrize(("n_dims", "shrink"), [(1, 1.0), (3, 1.0), (3, 0.5), (40, 1.0)])
@@ -63,22 +63,22 @@ def test_diameters_are_those_of_the_boxes(n_dims, shrink):
     X = rng.normal(size=(2000, n_dims)) * np.arange(1, n_dims + 1)
     forest = OnlineForestClassifier(2, beta=2, random_state=0).fit(X, rng.integers(3, size=2000))
     low, high = X.min(axis=0) * shrink, X.max(axis=0) * shrink
-    found = diameters(forest.model_.engine.tree(1), ranges_of_points(low, high))
+    measured = diameters(forest.model_.engine.tree(1), ranges_of_points(low, high))
     expected = boxes(tree_view(forest, 1), low, high)
     assert len(expected) > 50
     for leaf, (lower, upper) in expected.items():
         sides = np.maximum(upper - lower, 0) / (high - low)
         # A cell outside the range has no width in it.
         sides = np.where((lower > high) | (upper < low), 0.0, sides)
-        assert found[leaf] == pytest.approx(np.linalg.norm(sides) / math.sqrt(n_dims), abs=1e-6)
+        assert measured[leaf] == pytest.approx(np.linalg.norm(sides) / math.sqrt(n_dims), abs=1e-6)
 
 
 def test_a_feature_that_does_not_vary_in_X_is_no_dimension():
     forest, X = grown()
     same = np.column_stack([X[:, 0], np.full(len(X), 3.0)])
     ranges = ranges_of_points(same.min(axis=0), same.max(axis=0))
-    found = diameters(forest.model_.engine.tree(0), ranges)
-    assert found.max() == 1 and found.min() < 0.1
+    measured = diameters(forest.model_.engine.tree(0), ranges)
+    assert measured.max() == 1 and measured.min() < 0.1
     everywhere_same = certificate(forest, X[:1])
     assert everywhere_same.cells.diameters == (0.0,) * len(QUANTILES)
 
@@ -89,9 +89,9 @@ def test_a_feature_of_unknown_range_counts_as_never_cut():
     forest = OnlineForestClassifier(1, random_state=0).fit(X, (X[:, 1] > 0.5).astype(int))
     tree = forest.model_.engine.tree(0)
     assert len(tree.child) > 1
-    found = diameters(tree, ranges_of_thresholds(tree, 2))
-    assert found[0] == 1
-    assert found.min() >= math.sqrt(1 / 2)
+    measured = diameters(tree, ranges_of_thresholds(tree, 2))
+    assert measured[0] == 1
+    assert measured.min() >= math.sqrt(1 / 2)
 
 
 def test_candidates_widen_the_range_of_the_thresholds():
@@ -118,11 +118,11 @@ def test_a_split_that_sends_half_of_the_categories_left_cuts_no_interval():
         halves = (tree.feature == 0) & (tree.threshold < 0)
         assert halves.sum() > 3
         plain = replace(tree, threshold=np.where(halves, np.float32("nan"), tree.threshold))
-        found = diameters(plain, ranges_of_points(np.zeros(2), np.array([59.0, 6.0])))
-        assert np.isfinite(found).all() and (found >= 0).all() and (found <= 1).all()
+        measured = diameters(plain, ranges_of_points(np.zeros(2), np.array([59.0, 6.0])))
+        assert np.isfinite(measured).all() and (measured >= 0).all() and (measured <= 1).all()
         for node in np.flatnonzero(halves):
             child = int(tree.child[node])
-            assert found[child] == found[child + 1] == found[node]
+            assert measured[child] == measured[child + 1] == measured[node]
     sizes = certificate(forest).cells.diameters
     assert all(0 <= size <= 1 for size in sizes)
 
@@ -133,13 +133,13 @@ def test_a_split_that_sends_half_of_the_categories_left_cuts_no_interval():
 def test_points_and_splits_are_those_of_the_leaves_that_X_reaches():
     forest, _ = grown()
     some = MIXTURE.sample(500, 9)[0]
-    found = certificate(forest, some).cells
+    cells = certificate(forest, some).cells
     views = [tree_view(forest, i) for i in range(4)]
     leaves = forest.apply(some)
     points = np.concatenate([views[i].points[leaves[:, i]] for i in range(4)])
     splits = np.concatenate([views[i].depth[leaves[:, i]] for i in range(4)])
-    assert found.points == tuple(np.quantile(points, QUANTILES, method="inverted_cdf"))
-    assert dict(found.split_at_least) == {
+    assert cells.points == tuple(np.quantile(points, QUANTILES, method="inverted_cdf"))
+    assert dict(cells.split_at_least) == {
         k: np.mean(splits >= k) for k in (1, 2, 4, 8, 16) if k <= splits.max()
     }
 
@@ -149,9 +149,9 @@ def test_without_X_a_leaf_counts_as_often_as_it_has_points():
     views = [tree_view(forest, i) for i in range(4)]
     points = np.concatenate([v.points[v.is_leaf] for v in views])
     repeated = np.repeat(points, points)
-    found = certificate(forest).cells
-    assert found.points == tuple(np.quantile(repeated, QUANTILES, method="inverted_cdf"))
-    assert "each as often as it has estimation points" in found.over
+    cells = certificate(forest).cells
+    assert cells.points == tuple(np.quantile(repeated, QUANTILES, method="inverted_cdf"))
+    assert "each as often as it has estimation points" in cells.over
 
 
 def test_weighted_quantiles_are_those_of_values_repeated():
@@ -178,17 +178,17 @@ def test_cells_shrink_and_fill_as_the_stream_goes_on():
 
 def test_growth_is_that_of_the_tree_nearest_to_its_bound():
     forest, _ = grown(alpha=Geometric(2, 1.2), beta=1, min_gain=0)
-    found = certificate(forest)
+    result = certificate(forest)
     alpha = forest.alpha
     shares = [
         tree["splits"] / max_splits(tree["estimation_points"], alpha)
         for tree in forest.stats()["trees"]
     ]
-    growth = found.growth
+    growth = result.growth
     assert growth.splits / growth.most_splits == max(shares) <= 1
     assert growth.depth == tree_view(forest, growth.tree).depth.max()
     assert growth.depth <= growth.most_depth == max_path(growth.estimation_points, alpha)
-    assert found.spare_points == 0
+    assert result.spare_points == 0
 
 
 def test_the_oldest_waiting_leaf_is_that_of_the_reference():
@@ -216,7 +216,7 @@ def test_the_oldest_waiting_leaf_is_that_of_the_reference():
     assert fringe.oldest.s_hat == pytest.approx(float(leaf.s_hat(received)))
 
 
-def test_nobody_waits_where_all_leaves_are_active():
+def test_no_leaf_waits_where_all_leaves_are_active():
     fringe = certificate(grown()[0]).fringe
     assert (fringe.size, fringe.inactive, fringe.waiting, fringe.oldest) == (None, 0, 0, None)
 
@@ -226,9 +226,9 @@ def test_nobody_waits_where_all_leaves_are_active():
 
 def test_votes_and_one_unweighted_pass_are_the_theorems():
     forest, _ = grown(voting="majority")
-    found = certificate(forest)
-    assert not any(d.found for d in found.departures)
-    assert found.verdict == "Consistent if the assumptions hold."
+    result = certificate(forest)
+    assert not any(d.found for d in result.departures)
+    assert result.verdict == "Consistent if the assumptions hold."
 
 
 def test_passes_and_weights_are_told():
@@ -246,10 +246,10 @@ def test_passes_and_weights_are_told():
 def test_what_a_forest_does_not_know_of_itself_is_asked_for():
     forest, _ = grown()
     forest.model_.history = History()  # as from a snapshot that does not say
-    found = certificate(forest)
-    assert departure(found, "several passes").found is None
-    assert departure(found, "weights other than one").found is None
-    assert found.verdict == (
+    result = certificate(forest)
+    assert departure(result, "several passes").found is None
+    assert departure(result, "weights other than one").found is None
+    assert result.verdict == (
         "Consistent if the assumptions hold and without several passes "
         "and without weights other than one."
     )
@@ -269,10 +269,10 @@ def test_what_a_forest_does_not_know_of_itself_is_asked_for():
 )
 def test_what_steps_outside_is_found(settings, name, breaks):
     forest, _ = grown(**settings)
-    found = certificate(forest)
-    assert departure(found, name).found
-    assert departure(found, name).breaks == breaks
-    assert found.verdict.startswith("The theorem does not cover") == breaks
+    result = certificate(forest)
+    assert departure(result, name).found
+    assert departure(result, name).breaks == breaks
+    assert result.verdict.startswith("The theorem does not cover") == breaks
     assert not departure(certificate(grown(voting="majority")[0]), name).found
 
 
@@ -308,9 +308,9 @@ def test_the_verdict_knows_the_fringe(alpha, fringe_size, verdict):
 def test_a_budget_has_not_bound_until_it_evicts_a_leaf_or_stops_a_tree():
     early, _ = grown(points=300, max_memory=300_000)
     assert not early.stats()["budget_binds"]
-    found = certificate(early)
-    assert departure(found, "a budget of memory").note.startswith("not bound yet")
-    assert found.verdict == (
+    result = certificate(early)
+    assert departure(result, "a budget of memory").note.startswith("not bound yet")
+    assert result.verdict == (
         "Consistent if the assumptions hold; a budget of memory has not bound yet."
     )
     late, _ = grown(points=30_000, max_memory=300_000)
@@ -336,14 +336,14 @@ def test_a_budget_that_keeps_leaves_waiting_bounds_the_fringe():
 @pytest.mark.parametrize("fringe_size", [None, 6])
 def test_a_forest_with_kept_points_has_a_certificate(kept_points, fringe_size):
     forest, X = grown(kept_points=kept_points, fringe_size=fringe_size)
-    found = certificate(forest, X)
-    assert f"W = {kept_points:,}" in departure(found, "kept points").note
-    assert found.verdict.startswith("Consistent")
-    assert found.spare_points >= 0  # every leaf holds what n-to-infty asks for
-    assert found.growth.splits <= found.growth.most_splits
-    assert found.growth.depth <= found.growth.most_depth
+    result = certificate(forest, X)
+    assert f"W = {kept_points:,}" in departure(result, "kept points").note
+    assert result.verdict.startswith("Consistent")
+    assert result.spare_points >= 0  # every leaf holds what n-to-infty asks for
+    assert result.growth.splits <= result.growth.most_splits
+    assert result.growth.depth <= result.growth.most_depth
     assert math.isfinite(certificate(forest).cells.diameters[-1])
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(result.to_dict(), allow_nan=False)
 
 
 def test_kept_points_may_count_for_more_splits_than_the_paper_allows():
@@ -352,11 +352,11 @@ def test_kept_points_may_count_for_more_splits_than_the_paper_allows():
     trees = OnlineForestClassifier(
         50, kept_points=100, alpha=Geometric(1, 1.01), beta=1, random_state=0
     )
-    found = certificate(trees.partial_fit(X, y)).growth
+    result = certificate(trees.partial_fit(X, y)).growth
     alpha = Geometric(1, 1.01)
-    assert max_splits(found.estimation_points, alpha) < found.splits <= found.most_splits
-    assert found.most_splits == max_splits(found.estimation_points, alpha, kept=True)
-    assert found.most_depth == max_path(found.estimation_points, alpha, kept=True)
+    assert max_splits(result.estimation_points, alpha) < result.splits <= result.most_splits
+    assert result.most_splits == max_splits(result.estimation_points, alpha, kept=True)
+    assert result.most_depth == max_path(result.estimation_points, alpha, kept=True)
 
 
 def test_looks_that_found_nothing_are_not_taken_for_ties():
@@ -369,31 +369,31 @@ def test_looks_that_found_nothing_are_not_taken_for_ties():
 
 
 def test_it_is_a_table_and_a_dict_that_json_takes():
-    found = certificate(grown(fringe_size=5)[0])
-    rows = found.rows()
+    result = certificate(grown(fringe_size=5)[0])
+    rows = result.rows()
     assert all(len(row) == 4 and all(isinstance(text, str) for text in row) for row in rows)
     sections = list(dict.fromkeys(row[0] for row in rows))
     assert sections == [
         "theorem", "conditions", "growth", "cells", "fringe", "assumptions", "departures"
     ]  # fmt: skip
-    lines = str(found).splitlines()
+    lines = str(result).splitlines()
     assert len(lines) == len(rows) + len(sections)
     value_ends = {line.index("yes") + 3 for line in lines if line.startswith("  α")}
     assert len(value_ends) == 1
-    as_dict = found.to_dict()
+    as_dict = result.to_dict()
     assert json.loads(json.dumps(as_dict, allow_nan=False)) == as_dict
-    assert as_dict["growth"]["splits"] == found.growth.splits
+    assert as_dict["growth"]["splits"] == result.growth.splits
 
 
 def test_a_forest_that_only_predicts_leaves_out_its_fringe():
     forest, X = grown(fringe_size=5)
     lean = from_bytes(forest.to_bytes(prediction_only=True))
-    found = certificate(lean, X)
-    assert found.fringe is None
-    assert departure(found, "ties").found is None
-    assert "fringe" not in {row[0] for row in found.rows()}
-    assert found.growth == certificate(forest).growth
-    assert found.cells == certificate(forest, X).cells
+    result = certificate(lean, X)
+    assert result.fringe is None
+    assert departure(result, "ties").found is None
+    assert "fringe" not in {row[0] for row in result.rows()}
+    assert result.growth == certificate(forest).growth
+    assert result.cells == certificate(forest, X).cells
     assert math.isfinite(certificate(lean).cells.diameters[-1])
 
 
@@ -402,10 +402,10 @@ def test_a_forest_that_only_predicts_leaves_out_its_fringe():
 
 def test_a_forest_that_has_seen_nothing_has_a_certificate():
     forest = OnlineForestClassifier(2).partial_fit(np.zeros((0, 3)), [], classes=[0, 1])
-    found = certificate(forest)
-    assert found.growth.splits == found.growth.most_splits == 0
-    assert found.cells.points[-1] == 0
-    assert found.cells.diameters == (1.0,) * len(QUANTILES)
+    result = certificate(forest)
+    assert result.growth.splits == result.growth.most_splits == 0
+    assert result.cells.points[-1] == 0
+    assert result.cells.diameters == (1.0,) * len(QUANTILES)
     assert str(certificate(forest, [[1.0, 2.0, 3.0]]))
 
 
@@ -416,8 +416,8 @@ def test_missing_and_huge_values_are_taken():
     X[:, 2] = np.where(rng.random(2000) < 0.5, -3e38, 3e38)
     X = np.column_stack([X, np.full(2000, np.nan)])
     forest = OnlineForestClassifier(3, random_state=0).fit(X, rng.integers(2, size=2000))
-    for found in (certificate(forest), certificate(forest, X), certificate(forest, X[::7])):
-        assert all(0 <= d <= 1 for d in found.cells.diameters)
+    for result in (certificate(forest), certificate(forest, X), certificate(forest, X[::7])):
+        assert all(0 <= d <= 1 for d in result.cells.diameters)
 
 
 def test_sparse_points_are_as_good_as_dense_ones():

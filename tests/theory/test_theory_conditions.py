@@ -53,7 +53,7 @@ def test_the_guarantee_says_what_is_left(alpha, beta, guarantee, unbounded):
 
 
 @given(schedules, schedules)
-def test_the_door_refuses_or_warns_of_what_the_check_finds(alpha, beta):
+def test_validation_refuses_or_warns_of_what_the_check_finds(alpha, beta):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:

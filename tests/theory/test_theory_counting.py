@@ -17,7 +17,7 @@ ALPHAS = [Geometric(1, 1.1), Geometric(2, 1.5), Polynomial(1, 2), Geometric(3, 1
 
 
 def costs_of_all_trees(splits, alpha, depth=0):
-    """The estimation points that each shape of tree with so many splits takes."""
+    """Return the estimation points that each shape of a tree with this many splits takes."""
     if splits == 0:
         return {0}
     here = 2 * alpha.at(depth)

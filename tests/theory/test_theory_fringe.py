@@ -44,7 +44,7 @@ def test_dependent_coordinates_exceed_the_papers_factor_and_keep_the_other():
 
 
 def descendants(rng, runs, splits, m):
-    """The measures of all cells after so many splits of every cell, in one dimension; each split
+    """Measure all cells after this many splits of every cell, in one dimension; each split
     is at the most lopsided of m places.
     """
     measures = np.ones((runs, 1))

@@ -25,24 +25,24 @@ def heaped(rng, ratio, shape):
 
 @pytest.mark.parametrize("m", [1, 2, 10])
 def test_the_wider_child_is_as_wide_as_simulated(m):
-    found = widest(np.random.default_rng(0).random((RUNS, m)))
+    widths = widest(np.random.default_rng(0).random((RUNS, m)))
     assert widest_child(m) == (2 * m + 1) / (2 * m + 2)
-    assert abs(found.mean() - widest_child(m)) < 4 * found.std() / np.sqrt(RUNS)
+    assert abs(widths.mean() - widest_child(m)) < 4 * widths.std() / np.sqrt(RUNS)
 
 
 @pytest.mark.parametrize(("m", "ratio"), [(1, 2.0), (2, 3.0), (5, 10.0)])
 def test_a_density_that_heaps_up_at_the_ends_attains_the_bound_and_breaks_the_papers(m, ratio):
-    found = widest(heaped(np.random.default_rng(0), ratio, (RUNS, m)))
-    error = 4 * found.std() / np.sqrt(RUNS)
-    assert abs(found.mean() - widest_child(m, ratio)) < error
-    assert found.mean() > widest_child(m) + error
+    widths = widest(heaped(np.random.default_rng(0), ratio, (RUNS, m)))
+    error = 4 * widths.std() / np.sqrt(RUNS)
+    assert abs(widths.mean() - widest_child(m, ratio)) < error
+    assert widths.mean() > widest_child(m) + error
 
 
 def test_another_density_stays_below():
     # x = sqrt(1/4 + 2u) - 1/2 has the density x + 1/2 on [0, 1]: a ratio of 3.
     u = np.random.default_rng(0).random((RUNS, 4))
-    found = widest(np.sqrt(0.25 + 2 * u) - 0.5)
-    assert widest_child(4) < found.mean() < widest_child(4, 3.0)
+    widths = widest(np.sqrt(0.25 + 2 * u) - 0.5)
+    assert widest_child(4) < widths.mean() < widest_child(4, 3.0)
 
 
 def sides_of_middle(splits, data_seed, n_dims, rate, m):

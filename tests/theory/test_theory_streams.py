@@ -11,7 +11,7 @@ RUNS = 40_000
 
 
 def close(frequency, probability, runs=RUNS):
-    """Within four standard errors of what a simulation of so many runs can tell."""
+    """Return whether two probabilities agree within four standard errors of a simulation."""
     return abs(frequency - probability) < 4 * np.sqrt(probability * (1 - probability) / runs) + 1e-9
 
 

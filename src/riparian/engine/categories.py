@@ -1,7 +1,7 @@
 """Categories: the values of a categorical column become codes 0, 1, 2, ... by arrival (R22).
 
-A batch comes with its own numbering of its values (`Coded`), so that it can be checked, sliced and
-weighed before any value joins the tables of the forest (`CategoryTables`).
+A batch has its own numbering of its values (`Coded`), so that it can be checked, sliced and
+weighted before any value joins the tables of the forest (`CategoryTables`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Codes = NDArray[np.float32]
 
 BUDGET_SHARE = 8  # all tables together may take this part of `max_memory`
 
-# What a category is charged to the budget beside its text: two objects, a place in a dict and in a list.
+# The budget counts this for a category besides its text: two objects, entries in a dict and a list.
 CATEGORY_BYTES = 160
 
-OTHER = "(other)"  # what is shown for the categories that came when a table was full
+OTHER = "(other)"  # shown for the categories that arrived when a table was full
 
 
 # -- a batch -----------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ class Coded:
 
     name: Any  # of the column, or its number; for the errors
     values: list[Value]  # all are text, or none is
-    which: NDArray[np.intp]  # per row: a place in `values`; -1: missing
+    which: NDArray[np.intp]  # per row: an index into `values`; -1: missing
 
     def __len__(self) -> int:
         return len(self.which)
@@ -47,7 +47,7 @@ class Coded:
 
     @classmethod
     def of(cls, name: Any, cells: Iterable[Any]) -> Coded:
-        """A column from its cells: text, bools or numbers; None, NaN and NA are missing."""
+        """Make a column from its cells: text, bools or numbers; None, NaN and NA are missing."""
         place: dict[Any, int] = {}
         try:
             which = np.array([place.setdefault(cell, len(place)) for cell in cells], dtype=np.intp)
@@ -57,7 +57,7 @@ class Coded:
 
     @classmethod
     def numbered(cls, name: Any, values: Sequence[Any], which: NDArray[Any]) -> Coded:
-        """A column that some library has numbered: `which` are places in `values`, -1 for missing."""
+        """Make a column from values that a library has numbered (`which`; -1: missing)."""
         there = [i for i, value in enumerate(values) if not is_missing(value)]
         plain = [checked_value(name, values[i]) for i in there]
         if len(there) < len(values):
@@ -69,11 +69,11 @@ class Coded:
 
     @property
     def kind(self) -> str | None:
-        """What its values are; None if all are missing."""
+        """Return "text" or "numbers", or None if all values are missing."""
         return kind_of(self.values[0]) if self.values else None
 
     def arrivals(self) -> list[tuple[int, int]]:
-        """The first row of each value that some row has, and the place of the value; by row."""
+        """Return the first row of each value that occurs, with the index of the value, by row."""
         first = np.full(len(self.values) + 1, -1, dtype=np.intp)
         first[self.which[::-1]] = np.arange(
             len(self.which) - 1, -1, -1
@@ -86,7 +86,7 @@ class MixedRows:
     """Rows of a table with categorical columns, checked, before their values have codes."""
 
     numbers: NDArray[np.float32]  # (rows, columns); NaN in the categorical columns
-    coded: dict[int, Coded]  # these, by column
+    coded: dict[int, Coded]  # the categorical columns, by number
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -106,7 +106,7 @@ _EXPECTED = "text, bools or finite numbers that fit 64 bits"
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, and what pandas has for them."""
+    """Return whether a value is None, NaN or NA of pandas."""
     if value is None:
         return True
     try:
@@ -120,18 +120,18 @@ def kind_of(value: Value) -> str:
 
 
 def bytes_of(value: Value) -> int:
-    """What a category is charged to the budget of memory."""
+    """Return the bytes that the budget counts for a category."""
     text = len(value.encode("utf-8", "surrogatepass")) if isinstance(value, str) else 0
     return CATEGORY_BYTES + text
 
 
 def bytes_of_tables(max_memory: int | None) -> int | None:
-    """What all tables together may take of a budget."""
+    """Return the part of a budget that all tables together may take."""
     return None if max_memory is None else max_memory // BUDGET_SHARE
 
 
 def shown(value: Value) -> str:
-    """A category as texts and figures show it.
+    """Return a category as texts and figures show it.
 
     >>> shown("Oslo"), shown(True), shown(7)
     ("'Oslo'", 'True', '7')
@@ -144,8 +144,8 @@ _SHORT.maxstring = 40
 
 
 def checked_value(name: Any, value: Any) -> Value:
-    """A value as a table holds it: of a plain type, and a whole number as an int."""
-    if isinstance(value, np.generic) and value.dtype.kind not in "mM":  # those would become numbers
+    """Return a value as a table holds it, of a plain type, or raise an error. Integers become ints."""
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":  # times would become numbers
         value = value.item()
     if isinstance(value, str):
         return str.__str__(value)
@@ -180,14 +180,14 @@ def _check_one_kind(name: Any, values: list[Value]) -> None:
 
 
 class Table:
-    """The categories of one column. Once it is full, all others are together one more category."""
+    """The categories of one column. Once it is full, all others together are one more category."""
 
     def __init__(self, values: Iterable[Value] = (), *, full: bool = False) -> None:
         self.values = list(values)  # by code
-        self.full = full  # a category came that found no room
+        self.full = full  # a category arrived that had no place
         self._code: dict[Value, int] = {value: code for code, value in enumerate(self.values)}
         if len(self._code) != len(self.values):
-            raise ValueError("a category comes twice")
+            raise ValueError("a category appears twice")
 
     def __len__(self) -> int:
         return len(self.values)
@@ -207,7 +207,7 @@ class Table:
         return len(self.values) + self.full
 
     def name(self, code: int) -> str:
-        """The category of a code, as it is shown."""
+        """Return the category of a code, as texts and figures show it."""
         return shown(self.values[code]) if code < len(self.values) else OTHER
 
     def add(self, value: Value) -> None:
@@ -215,7 +215,7 @@ class Table:
         self._code[value] = len(self.values) - 1
 
     def code(self, value: Value) -> float:
-        """The code of a value; NaN, which goes right, for one that was never learned."""
+        """Return the code of a value; NaN, which goes right, if it was never learned."""
         return self._code.get(value, len(self.values) if self.full else math.nan)
 
     def codes(self, coded: Coded) -> Codes:
@@ -223,11 +223,11 @@ class Table:
         return np.array([*own, math.nan], dtype=np.float32)[coded.which]
 
     def check(self, coded: Coded) -> None:
-        """A column of text stays one: '1' and 1 are different categories."""
+        """Raise an error if the column changes its type: '1' and 1 are different categories."""
         if None not in (self.kind, coded.kind) and self.kind != coded.kind:
             raise ValueError(
-                f"feature {coded.name!r} has held {self.kind} so far and must go on so, "
-                f"got {coded.values[0]!r}: convert the column"
+                f"feature {coded.name!r} must not change its type: it has held {self.kind} so far, "
+                f"got {coded.values[0]!r}; convert the column"
             )
 
 
@@ -235,7 +235,7 @@ class CategoryTables:
     """The categories of every categorical column of a forest.
 
     A table is full at `most` categories, or when all tables together would hold more than `max_bytes`.
-    Without `most`, more categories than float32 can tell apart are an error.
+    Without `most`, more categories than float32 can represent are an error.
     """
 
     def __init__(
@@ -253,7 +253,7 @@ class CategoryTables:
         return cls({int(column): Table() for column in columns}, most, max_bytes)
 
     def add(self, columns: Iterable[int]) -> None:
-        """More columns are categorical."""
+        """Add categorical columns."""
         self.tables |= {int(column): Table() for column in columns}
 
     def __copy__(self) -> CategoryTables:
@@ -266,21 +266,21 @@ class CategoryTables:
         return _restored, (tables, full, self.most, self.max_bytes)
 
     def check(self, rows: MixedRows) -> None:
-        """Refuse values that may not join; nothing changes."""
+        """Raise an error if a value may not join; nothing changes."""
         for column, coded in rows.coded.items():
             self.tables[column].check(coded)
 
     def check_room(self, rows: MixedRows) -> None:
-        """Refuse more categories than there are codes, where no bound puts the last ones together."""
+        """Raise an error if there are more categories than codes and `most` does not bound them."""
         if self.most is not None:
             return
         for column, coded in rows.coded.items():
             self._check_number(self.tables[column], coded)
 
     def join(self, rows: MixedRows) -> NDArray[np.float32]:
-        """The rows with codes for categories; new ones join, in the order of rows, then of columns.
+        """Return the rows with codes; new categories join, in the order of rows, then of columns.
 
-        So how a stream is cut into batches changes nothing.
+        So the result does not depend on how a stream is cut into batches.
         """
         self.check(rows)
         self.check_room(rows)
@@ -289,14 +289,14 @@ class CategoryTables:
         return self.codes(rows)
 
     def join_row(self, row: NDArray[np.float32], values: Mapping[int, Value]) -> None:
-        """The same for a single row, into which the codes are written; the values are checked."""
+        """Write the codes of checked values into a single row; new categories join."""
         for column in sorted(values):
             table = self.tables[column]
             self._admit(table, values[column])
             row[column] = table.code(values[column])
 
     def codes(self, rows: MixedRows) -> NDArray[np.float32]:
-        """The rows with codes for categories; NaN for one that was never learned."""
+        """Return the rows with codes; NaN for a category that was never learned."""
         out = rows.numbers.copy()
         for column, coded in rows.coded.items():
             out[:, column] = self.tables[column].codes(coded)
@@ -318,7 +318,7 @@ class CategoryTables:
         if len(table) + new > MOST_CATEGORIES:
             raise ValueError(
                 f"feature {coded.name!r} must have at most {MOST_CATEGORIES} categories, "
-                f"got {len(table) + new}: set max_categories, so that later ones count as one"
+                f"got {len(table) + new}; set max_categories, so that later ones share a code"
             )
 
     def _admit(self, table: Table, value: Value) -> None:

@@ -12,17 +12,17 @@ SHUFFLE_DRAW = 3
 
 
 def shuffled(seed: int, n: int, rows: int) -> NDArray[np.intp]:
-    """R13: the order of the n-th pass, rows sorted by a word each from a sequence of its own."""
+    """Return the order of the n-th pass: rows sorted by one word each of its own sequence (R13)."""
     return np.argsort(words(seed, (SHUFFLE_DRAW, n), np.arange(rows)), kind="stable")
 
 
 def words(seed: int, place: tuple[int, ...], numbers: NDArray[np.int64]) -> Words:
-    """Of the sequence that starts at a place, the words with these numbers."""
+    """Return the words with these numbers in the sequence that starts at a place."""
     return mixed(key(seed, *place) + (numbers.astype(np.uint64) + np.uint64(1)) * GOLDEN)
 
 
 def key(*places: int) -> Words:
-    """The numbers, folded in order into an array of one word.
+    """Fold the numbers, in order, into an array of one word.
 
     >>> hex(int(key(7, 3)[0]))
     '0x6baa78681a99f995'
@@ -34,7 +34,7 @@ def key(*places: int) -> Words:
 
 
 def mixed(z: Words) -> Words:
-    """The finaliser of SplitMix64."""
+    """Apply the finaliser of SplitMix64."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     last: Words = z ^ (z >> np.uint64(31))

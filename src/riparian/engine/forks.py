@@ -1,4 +1,4 @@
-"""Forks: a child finds every forest whole, with locks of its own.
+"""Forks: in the child process, every forest is whole and has locks of its own.
 
 A fork waits until no forest is in the middle of a block.
 """
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from riparian.engine.native import NativeEngine
 
 _engines: weakref.WeakSet[NativeEngine] = weakref.WeakSet()  # of this process
-_held: list[NativeEngine] = []  # while a fork is under way
+_held: list[NativeEngine] = []  # during a fork
 
 
 def survive_forks(engine: NativeEngine) -> None:
-    """From now on, a fork waits for this engine."""
+    """Make every later fork wait for this engine."""
     _engines.add(engine)
 
 
@@ -36,7 +36,7 @@ def _after_fork_in_parent() -> None:
 def _after_fork_in_child() -> None:
     while _held:
         engine = _held.pop()
-        engine.learning = threading.Lock()  # whoever held it is not here
+        engine.learning = threading.Lock()  # a thread that held the old one does not exist here
         engine.core.let_go_in_child()
 
 

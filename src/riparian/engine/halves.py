@@ -1,6 +1,6 @@
 """Halves of the categories of a column (R22): which codes a split sends left.
 
-The threshold of a split in a categorical column is a code, or below zero it is one of the halves.
+The threshold of a split in a categorical column is a code, or, if it is below zero, a half.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from riparian import _core
 from riparian.engine.draws import GOLDEN, mixed
 
-LAST = -(2.0**24)  # of the halves, as a threshold; the first is -1
+LAST = -(2.0**24)  # the threshold of the last half; that of the first is -1
 
 
 def halves_among(threshold: NDArray[np.float32], categorical: NDArray[Any]) -> NDArray[np.bool_]:
-    """Of each split, whether it asks for a half. `categorical`: whether its column is."""
+    """Return, for each split, whether it is a half. `categorical`: whether its column is."""
     return np.asarray(categorical & (threshold < 0), dtype=np.bool_)
 
 
 def codes_left(threshold: float, n_codes: int) -> NDArray[np.int64]:
-    """Of the codes below `n_codes`, those that a split sends left, in order.
+    """Return the codes below `n_codes` that a split sends left, in order.
 
     >>> codes_left(2.0, 5).tolist(), codes_left(-1.0, 12).tolist()
     ([2], [0, 1, 3, 7, 11])
@@ -31,7 +31,7 @@ def codes_left(threshold: float, n_codes: int) -> NDArray[np.int64]:
 
 
 def category_goes_left(code: float, threshold: float) -> bool:
-    """A missing value goes right."""
+    """Return whether a code goes left. A missing value goes right."""
     return code == code and bool(_go_left(np.array([int(code)]), threshold)[0])
 
 

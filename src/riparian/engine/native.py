@@ -1,7 +1,7 @@
-"""The native engine, driven from Python: the fast twin of `riparian.reference`.
+"""The native engine: the core, driven from Python. It equals `riparian.reference` and is fast.
 
-The model has checked all input. This module feeds the core in blocks, and gives it what it cannot know
-by itself: the classes, the schedules, λ.
+The model has checked all input. This module passes points to the core in blocks, and gives it the
+classes, the schedules and λ.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ AnyParameters = Parameters | SaffariParameters
 
 CACHE_BYTES = 2**18  # rows of a block, read once for every tree, should stay in the second cache
 
-# While trees are grown anew, what comes before in the same block is passed over: long blocks save work.
+# When a tree is rebuilt, earlier points of the same block are skipped, so long blocks save work.
 GROWING_BYTES = 2**22
 
-DEPTH_DIMS = 2**31  # of depth images: as good as infinitely many
+DEPTH_DIMS = 2**31  # the dimensions of depth images, which are infinitely many
 
-SPARSE_COLUMNS = 256  # at most, that a sparse row is charged for
+SPARSE_COLUMNS = 256  # the budget counts at most this many columns of a sparse row
 
 PIXEL_BYTES = 64  # of a kept pixel, without its image
 
-# For each level that a branch gains there must come a structure point (a candidate), an estimation
-# point for either child, and another structure point.
+# A branch gains a level by at least a structure point (a candidate), an estimation point for either
+# child, and another structure point.
 POINTS_PER_LEVEL = 4
 
 
 class NativeEngine(ABC):
     """A forest in the core: the `Engine` of a single process.
 
-    It starts empty, or from the state that another has saved. Subclasses say what a point is, and so
-    which forest of the core it is.
+    It starts empty, or from the saved state of another engine. Subclasses define what a point is, and
+    so which forest of the core they use.
     """
 
     def __init__(self, parameters: AnyParameters, state: State | None, trees: range | None) -> None:
-        """`trees`: those of a larger forest that live here, by number; else all of them."""
+        """Start an engine with some trees of a larger forest, by number; None: with all trees."""
         if isinstance(parameters, Parameters):
             parameters = parameters.keeping(self.point_bytes())
         self.parameters = parameters
@@ -71,14 +71,14 @@ class NativeEngine(ABC):
             self.core = self._core_class()(len(self.trees), first, settings, space)
         else:
             self.core = self._core_class().from_state(first, settings, space, *state)
-        self.depths = 0  # that the core has schedules for
-        self.room = 0  # points that cannot outgrow them
+        self.depths = 0  # the core has schedules for this many
+        self.room = 0  # this many further points cannot outgrow them
         self.learning = threading.Lock()  # held by the caller that learns: batches are whole
         survive_forks(self)
-        self.classes: tuple[list[int], int] = ([], 0)  # what the core was told of them
+        self.classes: tuple[list[int], int] = ([], 0)  # the arguments of the last `set_classes`
 
-    n_dims: int  # how many dimensions a leaf draws its candidates from
-    sparse: bool = False  # whether only the non-zero values of a kept point are kept
+    n_dims: int  # the number of dimensions from which a leaf draws its candidates
+    sparse: bool = False  # whether only the nonzero values of a kept point are stored
     categories: CategoryTables | None = None  # of the categorical columns (R22)
 
     def _rule(self) -> Rule:
@@ -88,34 +88,34 @@ class NativeEngine(ABC):
 
     @abstractmethod
     def point_bytes(self) -> int:
-        """Of a kept point, as it is charged to the budget."""
+        """Return the size of a kept point, as the budget counts it."""
 
     @abstractmethod
     def arguments(self) -> dict[str, Any]:
-        """The arguments of its class, without the state."""
+        """Return the arguments of the constructor, without the state."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy is made from the arrays of the trees; what the core derives, it derives again."""
+        """Make a copy from the arrays of the trees; the core derives the rest again."""
         return _restored, (type(self), self.arguments(), self.save(), self.classes)
 
     @abstractmethod
     def _core_class(self) -> type[_core._Forest]:
-        """The forest of the core for such points and parameters."""
+        """Return the class of the core for such points and parameters."""
 
     @abstractmethod
     def _space(self) -> Any:
-        """What can be measured on a point, as the core knows it."""
+        """Return the feature space of the core."""
 
     @abstractmethod
     def _core_points(self, points: Any) -> Any:
-        """Points as the core takes them."""
+        """Return the points in the form that the core takes."""
 
     @abstractmethod
     def _block_points(self) -> int:
-        """How many of them are learned at a time."""
+        """Return how many points are learned at a time."""
 
     def set_classes(self, rank: NDArray[np.intp], n_classes: int) -> None:
-        """`rank`: the place of each class that has arrived among the `n_classes` public ones."""
+        """Set the place of each class that has arrived (`rank`) among the `n_classes` public ones."""
         self.classes = (rank.tolist(), n_classes)
         self.core.set_classes(*self.classes)
 
@@ -141,7 +141,7 @@ class NativeEngine(ABC):
         weights: NDArray[np.float64] | None,
         workers: int,
     ) -> None:
-        """So few that the schedules for all depths which they can reach are not long."""
+        """Learn a block. It is small, so the schedules for all depths that it can reach are short."""
         self._reach(len(points))
         self.core.learn(self._core_points(points), y, weights, workers, self._block_points())
         self._tell(len(points))
@@ -152,9 +152,9 @@ class NativeEngine(ABC):
     def predict_sums(
         self, points: Any, workers: int
     ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """R11 before the division: sums of shares in units of 2^-40, and the trees that spoke.
+        """Return sums of shares in units of 2^-40, and the number of voters: R11 before the division.
 
-        Those of the parts of a forest add up to those of the whole.
+        The sums of the parts of a forest add up to those of the whole.
         """
         return self.core.predict_sums(self._core_points(points), self.majority, workers)
 
@@ -165,7 +165,7 @@ class NativeEngine(ABC):
         return self.core.apply(self._core_points(points))
 
     def replacements(self) -> list[tuple[int, int]]:
-        """R23: the points at which a tree was replaced, each with the place of the tree."""
+        """Return the points at which a tree was replaced, each with the place of the tree (R23)."""
         if not isinstance(self.parameters, AdaptiveParameters):
             return []
         core: Any = self.core
@@ -173,7 +173,7 @@ class NativeEngine(ABC):
         return sorted((point, tree) for tree, points in of_trees for point in points)
 
     def _tell(self, points: int) -> None:
-        """Log the trees that were replaced at the last so many points."""
+        """Log the trees that were replaced at the last `points` points."""
         if not isinstance(self.parameters, AdaptiveParameters) or not LOG.isEnabledFor(
             logging.INFO
         ):
@@ -184,11 +184,11 @@ class NativeEngine(ABC):
                 LOG.info("point %d: tree %d is replaced, since its error has risen", point, tree)
 
     def kept_bytes(self) -> int:
-        """Of the kept points that are there, as the budget counts them (R19)."""
+        """Return the size of the kept points, as the budget counts them (R19)."""
         return self.rule.kept(self.core.points) * self.point_bytes()
 
     def list_bytes(self) -> int:
-        """Of the lists that the trees have of them."""
+        """Return the size of the lists that the trees have of them."""
         return self.rule.kept(self.core.points) * LINK_BYTES * len(self.trees)
 
     @property
@@ -225,8 +225,8 @@ class NativeEngine(ABC):
         self.rule.check_budget(self.core.largest_tree(), what)
 
     def _reach(self, points: int) -> None:
-        """Keep the schedules ahead of the trees, which are about to learn so many points."""
-        if points <= self.room:  # points that come alone would ask the trees each time
+        """Make the schedules long enough for trees that are about to learn this many points."""
+        if points <= self.room:  # saves a call to the trees for each single point
             self.room -= points
             return
         # A leaf may split as often as it lists estimation points before another point arrives.
@@ -235,7 +235,7 @@ class NativeEngine(ABC):
         if depths > self.depths:
             self.depths = depths + depths // 2
             self.rule.tell_schedules(self.core, self.depths)
-        if not looking:  # by the last block a branch may have gained a level more than its points
+        if not looking:  # in the last block a branch may have gained one level more than its points
             self.room = POINTS_PER_LEVEL * max(0, self.depths - depths - 1)
 
 
@@ -270,9 +270,9 @@ class ColumnEngine(NativeEngine):
         return 4 * columns + 16
 
     def set_dims(self, n_dims: int) -> None:
-        """Columns have joined: leaves that enter the fringe from now on may look at them (R2).
+        """Add columns: leaves that enter the fringe from now on may draw them (R2).
 
-        Those of them that are categorical are among `categories` already (R22).
+        The caller has added those that are categorical to `categories` (R22).
         """
         self.n_dims = n_dims
         self.core.set_space(self._space())
@@ -280,9 +280,9 @@ class ColumnEngine(NativeEngine):
         self.rule.tell_budget(self.core)
 
     def become_categorical(self, columns: Iterable[int]) -> None:
-        """Columns that have had no value yet are categorical from now on (R22).
+        """Make columns categorical that have had no value yet (R22).
 
-        The core must look at its candidates in another way: it is made again, from its arrays.
+        The core must read its candidates in another way, so it is made again from its arrays.
         """
         assert self.categories is not None
         self.categories.add(columns)
@@ -293,20 +293,20 @@ class ColumnEngine(NativeEngine):
         self.depths = self.room = 0
 
     def learn_one(self, row: NDArray[np.float32], y: int, weight: float = 1.0) -> None:
-        """`learn` for a single row, without what only a block needs; the same to the last bit.
+        """Learn a single row, with less overhead than `learn` and the same result to the last bit.
 
-        One thread at a time.
+        Only one thread may call it at a time.
         """
         self._reach(1)
         self.core.learn_one(row, y, weight)
         self._tell(1)
 
     def predict_one(self, row: NDArray[np.float32]) -> list[float]:
-        """`predict_proba` for a single row."""
+        """Return `predict_proba` for a single row."""
         return self.core.predict_one(row, self.majority)
 
     def most_probable(self, row: NDArray[np.float32]) -> int:
-        """The public place of the class that `predict_one` gives most, the first among equals."""
+        """Return the public index of the most probable class, the first among equals."""
         return self.core.most_probable(row, self.majority)
 
     def _core_class(self) -> type[_core._Forest]:
@@ -338,11 +338,11 @@ class Pixels:
         return Pixels(self.images, np.ascontiguousarray(self.pixels[rows]))
 
 
-DENSE_BYTES = 2**24  # of a sparse matrix that are made dense at a time, at the most
+DENSE_BYTES = 2**24  # at most this much of a sparse matrix is made dense at a time
 
 
 def blocks(points: Any) -> Iterator[tuple[slice, Any]]:
-    """Points as an engine takes them: all at once, or, of a sparse matrix, some rows at a time."""
+    """Yield points as an engine takes them: all at once, or some rows of a sparse matrix at a time."""
     if isinstance(points, np.ndarray):
         yield slice(0, len(points)), np.ascontiguousarray(points)
     elif isinstance(points, Pixels):
@@ -384,7 +384,7 @@ class DepthEngine(NativeEngine):
         return PIXEL_BYTES
 
     def kept_bytes(self) -> int:
-        """With the images, which are most of it; the budget does not count them."""
+        """Return the size with the images, which are most of it and do not count in the budget."""
         return self.core.shared_bytes()
 
     def _core_class(self) -> type[_core._Forest]:

@@ -1,4 +1,4 @@
-"""Pieces of varying length that lie end to end in one array: where each begins, and its sum."""
+"""Pieces of varying length, one after the other in one array: where each begins, and its sum."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Integers = NDArray[np.int64]
 
 
 def begins(lengths: NDArray[Any]) -> Integers:
-    """Where each piece begins.
+    """Return where each piece begins.
 
     >>> begins(np.array([2, 0, 3])).tolist()
     [0, 2, 2]
@@ -22,7 +22,7 @@ def begins(lengths: NDArray[Any]) -> Integers:
 
 
 def places(starts: Integers, lengths: Integers) -> Integers:
-    """The places of some pieces, end to end.
+    """Return the indices of some pieces, one after the other.
 
     >>> places(np.array([10, 20]), np.array([2, 3])).tolist()
     [10, 11, 20, 21, 22]
@@ -34,7 +34,7 @@ def places(starts: Integers, lengths: Integers) -> Integers:
 
 
 def numbers(lengths: Integers) -> Integers:
-    """0, 1, 2, ... in each piece.
+    """Return 0, 1, 2, ... for each piece.
 
     >>> numbers(np.array([2, 0, 3])).tolist()
     [0, 1, 0, 1, 2]
@@ -43,7 +43,7 @@ def numbers(lengths: Integers) -> Integers:
 
 
 def sums(values: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.uint64]:
-    """The sum of each piece; all together must fit 64 bits.
+    """Return the sum of each piece; all together must fit 64 bits.
 
     >>> sums(np.array([1, 2, 3, 4, 5]), np.array([2, 0, 3])).tolist()
     [3, 0, 12]
@@ -55,7 +55,7 @@ def sums(values: NDArray[Any], lengths: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def largest(values: NDArray[np.uint64], lengths: NDArray[Any]) -> NDArray[np.uint64]:
-    """The largest of each piece; 0 of one that is empty.
+    """Return the largest value of each piece, or 0 for an empty one.
 
     >>> largest(np.array([1, 2, 5, 4, 3], dtype=np.uint64), np.array([2, 0, 3])).tolist()
     [2, 0, 5]

@@ -1,7 +1,7 @@
-"""The rules of splitting as the core is told them.
+"""The rules of splitting, in the form that the core takes.
 
-The paper's two streams, without kept points, with them, and for streams that change; and Saffari's one
-stream.
+There are four: the paper's two streams without kept points, with kept points, and for streams that
+change; and Saffari's one stream.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from riparian.parameters.forests import (
     SaffariParameters,
 )
 
-# What a tree is before it holds anything: the object, and what the system adds to its few blocks. It
-# is part of what a budget means, so it stays what it is though the object has become smaller.
+# The size of an empty tree: the object, and the overhead of its few blocks. Which forest grows within a
+# budget depends on it, so the number stays although the object has become smaller.
 TREE_BYTES = 1976
 
 
 def cut(fraction: float) -> int:
-    """The first of the 2^53 uniforms that is not below a fraction: u < fraction, in integers."""
+    """Return the first of the 2^53 uniforms that is not below a fraction: u < fraction, in integers."""
     return math.ceil(fraction * 2**53)
 
 
@@ -34,50 +34,50 @@ def core_rate(rate: float) -> _core.Rate:
 
 
 class Rule(ABC):
-    """What the core must know of a forest's parameters, and which of its classes it is."""
+    """The parameters of a forest as the core takes them, and the classes of the core to use."""
 
     reserved = 0  # bytes of `max_memory` that are set aside for tables of categories (R22)
 
-    columns: type[_core._Forest]  # a forest over the columns of a matrix,
-    depth: type[_core._Forest]  # and one over depth images
+    columns: type[_core._Forest]  # a forest over the columns of a matrix
+    depth: type[_core._Forest]  # a forest over depth images
 
     @abstractmethod
     def settings(self) -> Any:
-        """The parameters of the rule, as the core takes them."""
+        """Return the parameters of the rule, as the core takes them."""
 
     @abstractmethod
     def candidates(self, n_dims: int) -> _core.HowMany:
-        """How many candidate dimensions a leaf draws."""
+        """Return how many candidate dimensions a leaf draws."""
 
     def budget(self) -> int | None:
-        """Bytes that a tree may hold."""
+        """Return the bytes that a tree may hold, or None without a bound."""
         return None
 
     def kept(self, points: int) -> int:
-        """How many points the forest keeps when it has received so many (R19)."""
+        """Return how many points the forest keeps when it has received `points` (R19)."""
         return 0
 
     def grows_ahead(self, points: int) -> bool:
-        """Whether trees that have received so many points may be grown anew by the next ones (R21)."""
+        """Return whether trees that have received `points` may be rebuilt by the next ones (R21)."""
         return False
 
     @abstractmethod
     def check_budget(self, needed: int, what: str) -> None:
-        """An error if a tree that needs so many bytes before the first point has no room to grow."""
+        """Raise an error if a tree that needs this many bytes before the first point cannot grow."""
 
     def tell_budget(self, core: Any) -> None:
-        """Give the core its budget again, which has changed."""
+        """Give the core its budget again after it has changed."""
         budget = self.budget()
         if budget is not None:
             core.set_budget(budget)
 
     @abstractmethod
     def tell_schedules(self, core: Any, depths: int) -> None:
-        """Give the core α and β of so many depths, where the rule has them."""
+        """Give the core α and β for this many depths, if the rule has them."""
 
 
 class TwoStreams(Rule):
-    """The paper's."""
+    """The paper's rule."""
 
     columns, depth = _core.ColumnForest, _core.DepthForest
 
@@ -101,7 +101,7 @@ class TwoStreams(Rule):
         return _core.one_and_poisson(core_rate(self.parameters.rate(n_dims)))
 
     def budget(self) -> int | None:
-        """The equal part of each tree, less what the tree is before it holds anything."""
+        """Return the equal part of each tree, minus the size of an empty tree."""
         p = self.parameters
         if p.max_memory is None:
             return None
@@ -118,11 +118,11 @@ class TwoStreams(Rule):
         )
 
     def _least(self, needed: int) -> int:
-        """Bytes for trees that need so many; twice, since the root has to keep something, too."""
+        """Return twice the bytes that the trees need, since the roots must keep something, too."""
         return self.parameters.n_trees * (2 * needed + TREE_BYTES)
 
     def _with_reserve(self, size: int) -> int:
-        """The bytes of which so many are left, where an eighth is set aside."""
+        """Return the total that leaves `size` bytes after the reserve of an eighth, if there is one."""
         return -(-size * 8 // 7) if self.reserved else size
 
     def tell_schedules(self, core: Any, depths: int) -> None:
@@ -132,7 +132,7 @@ class TwoStreams(Rule):
 
 
 class Keeping(TwoStreams):
-    """The paper's, with kept points (R19 to R21)."""
+    """The paper's rule with kept points (R19 to R21)."""
 
     columns, depth = _core.ColumnKeeping, _core.DepthKeeping  # type: ignore[assignment]
 
@@ -152,12 +152,12 @@ class Keeping(TwoStreams):
         )
 
     def regrows(self) -> bool:
-        """R21: otherwise trees split by gain alone, and would shrink as they are grown anew."""
+        """Return whether trees are rebuilt. Trees that split by gain alone would shrink (R21)."""
         p = self.parameters
         return p.beta.at(0) <= 100 * p.alpha.at(0)
 
     def budget(self) -> int | None:
-        """The equal part of each tree of what the kept points leave, less the list of them."""
+        """Return the equal part of each tree of what the kept points leave, minus its lists."""
         p, kept = self.parameters, self.kept_points
         if p.max_memory is None:
             return None
@@ -177,7 +177,9 @@ class Keeping(TwoStreams):
         assert p.max_memory is not None
         each = self.point_bytes + LINK_BYTES * p.n_trees
         fits = (p.max_memory - self.reserved - super()._least(needed)) // each
-        if fits <= 0 or self.kept_points * each <= p.max_memory // 8:  # "auto", or as modest
+        if (
+            fits <= 0 or self.kept_points * each <= p.max_memory // 8
+        ):  # "auto", or no more than that
             return super().check_budget(needed, what)
         raise ValueError(
             f"kept_points must be at most {fits} for {p.n_trees} trees of {what} "
@@ -190,13 +192,13 @@ class Keeping(TwoStreams):
 
 
 class Adaptive(Keeping):
-    """For streams that change (R23): with kept points, and it forgets."""
+    """The rule for streams that change (R23), with kept points."""
 
     columns = _core.ColumnAdaptive  # type: ignore[assignment]
     parameters: AdaptiveParameters
 
     def grows_ahead(self, points: int) -> bool:
-        """They are, but every point is tested on the tree as it is when it comes."""
+        """Return False: every point is tested on the tree as it is when the point arrives."""
         return False
 
     def settings(self) -> _core.AdaptiveSettings:  # type: ignore[override]
@@ -215,7 +217,7 @@ class Adaptive(Keeping):
 
 
 class OneStream(Rule):
-    """Saffari's (R18)."""
+    """Saffari's rule (R18)."""
 
     columns, depth = _core.ColumnSaffari, _core.DepthSaffari
 
@@ -240,16 +242,19 @@ class OneStream(Rule):
         return _core.exactly(self.parameters.candidate_dims)
 
     def check_budget(self, needed: int, what: str) -> None:
-        """It has none."""
+        """Do nothing: this rule has no budget."""
 
     def tell_schedules(self, core: Any, depths: int) -> None:
-        """It has none."""
+        """Do nothing: this rule has no schedules."""
 
 
 def rule_of(
     parameters: PaperParameters | SaffariParameters, point_bytes: int, sparse: bool = False
 ) -> Rule:
-    """`point_bytes`, `sparse`: how large a kept point is, and whether only its non-zeros are kept."""
+    """Return the rule for these parameters.
+
+    `point_bytes` is the size of a kept point; `sparse` says whether only its nonzero values are stored.
+    """
     if isinstance(parameters, SaffariParameters):
         return OneStream(parameters)
     if isinstance(parameters, AdaptiveParameters):

@@ -1,7 +1,7 @@
-"""Trees as flat arrays, by name: what snapshots, inspection, theory and reports read of a forest.
+"""Trees as flat arrays by name, from which snapshots, inspection, theory and reports read a forest.
 
-The core lists the arrays in core/state_fields.hpp: their types, per what there is one entry, which
-forests have them, and since which format. What has varying length lies end to end.
+The core lists the arrays in core/state_fields.hpp: their types, what each entry stands for, which
+forests have them, and since which format. Pieces of varying length follow one another.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Field(NamedTuple):
     """One of the arrays, as the core describes it."""
 
     name: str
-    dtype: str  # of numpy; "feature": uint32, or of depth images four float32
+    dtype: str  # of numpy; "feature": uint32, or four float32 in depth images
     per: str  # such as "leaf", or "active leaf times dims"
     of: str = ""  # the forests that have it, and whether only learning needs it
     since: int = 1  # the first format of snapshots that has it
@@ -41,7 +41,7 @@ FIELDS = tuple(Field(*field) for field in _core.tree_fields)
 
 
 class Totals(NamedTuple, Generic[N]):
-    """What a tree counts of itself, in the order of `_core.tree_totals`."""
+    """The totals of a tree, in the order of `_core.tree_totals`."""
 
     structure_points: N
     estimation_points: N  # E
@@ -51,12 +51,12 @@ class Totals(NamedTuple, Generic[N]):
     classes: N  # that have arrived
     activations: N  # of inactive leaves (R12)
     refreshes: N  # of their keys
-    evictions: N  # of active leaves, for want of memory
+    evictions: N  # of active leaves, for lack of memory
     stopped_at: N  # the point after which the tree stopped growing; 0 while it grows
 
 
 class Bag(NamedTuple):
-    """What a tree of Saffari's forest knows beside (R18), in the order of `_core.tree_bag`."""
+    """Further totals of a tree of Saffari's forest (R18), in the order of `_core.tree_bag`."""
 
     number: int
     planted: int  # points that the forest had received before
@@ -65,54 +65,54 @@ class Bag(NamedTuple):
 
 
 class Growth(NamedTuple, Generic[N]):
-    """What a tree with kept points knows beside (R21), in the order of `_core.tree_growth`."""
+    """Further totals of a tree with kept points (R21), in the order of `_core.tree_growth`."""
 
     structure_arrivals: N
-    growth: N  # structure arrivals when it was grown; 0: from the start
-    bound: N  # structure arrivals at which it is grown anew; 0 before its first split
+    growth: N  # structure arrivals when it was rebuilt; 0: never
+    bound: N  # structure arrivals at which it is rebuilt; 0 before its first split
 
 
 class Window(NamedTuple, Generic[N]):
-    """What a tree of a stream that changes knows beside (R23), in the order of `_core.tree_window`."""
+    """Further totals of a tree for streams that change (R23), in the order of `_core.tree_window`."""
 
-    received: N  # errors that its detector has been given
-    buckets: N  # in which these lie
+    received: N  # errors that its detector has received
+    buckets: N  # that hold them
     replacements: N  # of trees in its place
 
 
 @dataclass(frozen=True, eq=False)
 class StreamCounts:
-    """What the candidates of the active leaves have counted in one stream."""
+    """The counts of the candidates of the active leaves in one stream."""
 
     counted: Bytes  # per active leaf: 1 if it holds rows of counts, 0 if it keeps points
-    length: Words  # per active leaf: so many of these
+    length: Words  # per active leaf: the number of rows or points
     label: Words  # per kept point
     bits: Longs  # per kept point and word
-    count: Longs  # per row, dimension (and one more, for everyone) and split point
+    count: Longs  # per row, dimension (and one more, for all points) and split point
 
 
 @dataclass(frozen=True, eq=False)
 class TreeArrays(Generic[N]):
-    """The arrays of one tree, or of several trees end to end."""
+    """The arrays of one tree, or of several trees one after the other."""
 
     totals: Totals[N]
     growth: Growth[N]
     window: Window[N]
 
-    # Of streams that change (R23), per tree; empty in other forests.
+    # Per tree for streams that change (R23); empty in other forests.
     window_sums: Doubles  # total and variance of the errors in the window
     evidence: Doubles  # per memory: L_j
-    bucket_row: Bytes  # per bucket, from the oldest on: it holds 2^row errors
+    bucket_row: Bytes  # per bucket, the oldest first: it holds 2^row errors
     bucket_total: Doubles
     bucket_variance: Doubles
-    replaced: Longs  # the points at which trees gave way
+    replaced: Longs  # the points at which trees were replaced
 
     importance: NDArray[np.int64]  # per column: Σ G over its splits (R14)
 
     # Per node, in the order of creation.
     feature: NDArray[Any]
     threshold: Floats
-    child: Words  # the left one; the right one is the next. A leaf has none: 0
+    child: Words  # the left child; the right one is the next node; 0 in a leaf
 
     # Per leaf, in the order of the nodes.
     leaf_born: Longs  # E0 (R12)
@@ -120,17 +120,17 @@ class TreeArrays(Generic[N]):
     leaf_classes: Words  # the length of its histogram
     histogram: Longs  # per leaf and class: Y^e
 
-    # Per leaf of streams that change (R23); empty in other forests.
+    # Per leaf for streams that change (R23); empty in other forests.
     memory: Floats  # per leaf, class and memory: F_j
     structure_arrivals: Longs  # points that have arrived or were inherited, by stream
     estimation_arrivals: Longs
 
-    # Per inactive leaf: its key among those that wait, a ratio that is at least ŝ (R12).
+    # Per inactive leaf: its key in the heap, a ratio that is at least ŝ (R12).
     key_over: Longs
     key_under: Longs
 
     # Per active leaf.
-    next_look: Words  # of a young one: at how many listed structure points it looks (R20); else 0
+    next_look: Words  # young leaves: listed structure points at the next look (R20); else 0
     had_lost: Bytes  # 1 if a young one has lost a listed point
     attempt: Words  # how often it has drawn candidates before (R8)
     dims: Words
@@ -142,12 +142,12 @@ class TreeArrays(Generic[N]):
     split_point_born: Longs  # per active leaf and split point: what E was
     split_threshold: Floats  # per active leaf, dimension and split point
 
-    structure: StreamCounts  # of one stream (R18), this one has all
+    structure: StreamCounts  # with one stream (R18), all counts are here
     estimation: StreamCounts
 
     @classmethod
     def end_to_end(cls, arrays: Arrays) -> TreeArrays[Longs]:
-        """Those of all trees of a forest."""
+        """Return the arrays of all trees of a forest."""
         totals = Totals(*arrays["totals"].reshape(-1, len(Totals._fields)).T)
         growth = Growth(*arrays["growth"].reshape(-1, len(Growth._fields)).T)
         window = Window(*arrays["window"].reshape(-1, len(Window._fields)).T)
@@ -157,23 +157,23 @@ class TreeArrays(Generic[N]):
 
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
-        """Per node."""
+        """Return, per node, whether it is a leaf."""
         return np.equal(self.child, 0)
 
     @property
     def leaf_points(self) -> Longs:
-        """Per leaf: N^e, its estimation points."""
+        """Return, per leaf, N^e: the number of its estimation points."""
         return sums(self.histogram, self.leaf_classes)
 
     @property
     def leaf_errors(self) -> Longs:
-        """Per leaf: its estimation points that are not of the commonest class."""
+        """Return, per leaf, how many of its estimation points are not of the most frequent class."""
         return self.leaf_points - largest(self.histogram, self.leaf_classes)
 
 
 @dataclass(frozen=True, eq=False)
 class Tree(TreeArrays[int]):
-    """The arrays of one tree, with what follows from the links between its nodes."""
+    """The arrays of one tree, and numbers derived from the links between its nodes."""
 
     leaf_node: Words  # per leaf: the number of its node
     leaf_depth: Words  # per leaf

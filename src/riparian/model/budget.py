@@ -1,4 +1,4 @@
-"""What a budget of memory has done to a forest so far, in words."""
+"""The effect of a memory budget on a forest so far, in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def budget_in_words(stats: Mapping[str, Any]) -> str | None:
-    """What `stats()` of a forest say of its budget; None while `max_memory` does not bind.
+    """Describe the budget by the `stats()` of a forest; return None while `max_memory` does not bind.
 
     >>> budget_in_words({"budget_binds": True, "evictions": 1200, "stopped": 0})
     'max_memory binds: 1,200 leaves evicted from the fringe'

@@ -1,4 +1,4 @@
-"""The target of a classifier: labels are checked, numbered, and kept in two orders.
+"""The target of a classifier: it checks and numbers labels, and keeps classes in two orders.
 
 The engine uses the order of arrival; the public order is sorted.
 """
@@ -16,20 +16,20 @@ from riparian import _core
 from riparian.snapshot.labels import ClassesState
 from riparian.tools.checks import LABEL_FAMILIES, label_family
 
-SMALL = 2**12  # whole numbers from 0 to here are looked up in a table
+SMALL = 2**12  # labels that are integers from 0 to here are looked up in a table
 NOT_ARRIVED = 2**32 - 1  # in that table
 
 
 class Classes:
     """The classes of a stream.
 
-    If classes are given and not left `open`, there are no others. Otherwise new labels join.
+    If classes are given and not `open`, there are no others. Otherwise new classes join.
     """
 
     def __init__(self, classes: NDArray[Any] | None, *, open: bool = False) -> None:
         self.closed = classes is not None and not open
         self.classes: NDArray[Any] = np.array([]) if classes is None else classes
-        self.known = self.classes  # before anything arrived
+        self.known = self.classes  # before the first point
         self.joined: list[Any] = []  # those that were not known, in order of arrival
         self.arrived: list[Any] = []  # all that have arrived, in order; never shrinks
         self._number: dict[Any, int] = {}  # of each in that order
@@ -58,7 +58,7 @@ class Classes:
         return ClassesState(self.classes, self.closed, known, [place[a] for a in self.arrived])
 
     def join(self, y: NDArray[Any]) -> NDArray[np.uint32]:
-        """The number of each label in order of arrival; all of them are checked before any joins."""
+        """Return the number of each label in order of arrival. All are checked before any joins."""
         if len(y) == 0:
             return np.empty(0, dtype=np.uint32)
         looked_up = self._look_up(y)
@@ -79,7 +79,7 @@ class Classes:
         return numbers[inverse]
 
     def join_values(self, labels: list[Any]) -> list[int]:
-        """`join` for Python values, each of which becomes an array of its own type."""
+        """Return what `join` does, for Python values, each of which becomes an array of its type."""
         arrays = [_as_array(label) for label in labels]
         trial = copy.copy(self) if len(arrays) > 1 else self  # all of them join, or none
         numbers = [int(trial.join(array)[0]) for array in arrays]
@@ -87,19 +87,19 @@ class Classes:
         return numbers
 
     def number(self, y: NDArray[Any]) -> int | None:
-        """The number of a single label that is a whole number and has arrived; otherwise None."""
+        """Return the number of a label that is an integer and has arrived; otherwise None."""
         if self._family != "int" or y.dtype.kind not in "iu":
             return None
         return self._number.get(y.item())
 
     def rank(self) -> NDArray[np.intp]:
-        """The place among `classes` of each label that has arrived."""
+        """Return the index in `classes` of each label that has arrived."""
         if not self.arrived:
             return np.empty(0, dtype=np.intp)
         return self.classes.searchsorted(np.array(self.arrived, dtype=self.classes.dtype))
 
     def classes_when(self, n_classes: int) -> NDArray[Any]:
-        """The classes as they were when there were `n_classes`: others may have joined since."""
+        """Return the classes as of when there were `n_classes`; others may have joined since."""
         classes = self.classes
         if len(classes) == n_classes:
             return classes
@@ -119,7 +119,7 @@ class Classes:
             )
 
     def check(self, y: NDArray[Any]) -> None:
-        """Refuse labels that may not join; nothing changes."""
+        """Raise an error if a label may not join; nothing changes."""
         if len(y) == 0:
             return
         looked_up = self._look_up(y)
@@ -130,11 +130,11 @@ class Classes:
             self._check_allowed(sorted(looked_up[1]))
 
     def _look_up(self, y: NDArray[Any]) -> tuple[NDArray[np.uint32], list[int]] | None:
-        """What `join` would return, and the labels new to it in order; None if one is not in the table.
+        """Return what `join` would, and the new labels in order; None if one is not in the table.
 
-        Most batches are of small numbers, and sorting them would take longer.
+        Most labels are small integers, and sorting them would take longer.
         """
-        table = self._table  # another thread may put a new one there
+        table = self._table  # another thread may replace it
         if len(table) == 0 or y.dtype.kind not in "iu" or y.dtype == np.uint64:
             return None
         return _core.arrivals(y.astype(np.int64, copy=False), table, NOT_ARRIVED, len(self.arrived))
@@ -155,7 +155,7 @@ class Classes:
         self._table = self._make_table()
 
     def _make_table(self) -> NDArray[np.uint32]:
-        """With a place for every small class, and for what is between them."""
+        """Make a table of the numbers of small classes, indexed by label."""
         classes = self.classes.tolist() if self._family == "int" else []
         size = max((label for label in classes if 0 <= label < SMALL), default=-1) + 1
         table = np.full(size, NOT_ARRIVED, dtype=np.uint32)
@@ -185,14 +185,14 @@ class Classes:
 
 
 def distinct(labels: NDArray[Any]) -> NDArray[Any]:
-    """`np.unique`, which takes twice as long for a few whole numbers."""
+    """Return what `np.unique` does, in half the time for a few integers."""
     if labels.dtype.kind in "iu":
         return np.array(sorted({*labels.tolist()}), dtype=labels.dtype)
     return np.unique(labels)
 
 
 def merge(known: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-    """Both, sorted. Whole numbers of any width stay whole numbers."""
+    """Return both arrays as one, sorted. Integers of any width stay integers."""
     if len(known) == 0 or len(new) == 0:
         return new if len(known) == 0 else known
     if known.dtype.kind in "iu" and new.dtype.kind in "iu" and known.dtype != new.dtype:
@@ -204,7 +204,7 @@ def merge(known: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
 
 
 def checked_labels(y: Any, name: str) -> NDArray[Any]:
-    """Labels as an array, or an error that names `name`."""
+    """Return labels as an array, or raise an error that names `name`."""
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None")
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
@@ -221,7 +221,7 @@ def checked_labels(y: Any, name: str) -> NDArray[Any]:
 
 
 def checked_classes(classes: Any) -> NDArray[Any]:
-    """Distinct labels, sorted."""
+    """Return the distinct labels, sorted, or raise an error."""
     unique = distinct(checked_labels(classes, name="classes"))
     if len(unique) == 0:
         raise ValueError("classes must name at least one label, got none")

@@ -1,6 +1,6 @@
-"""What a forest answers, as plain trees: the same answer without the engine (R11).
+"""A forest as plain trees, which give the same answers without the engine (R11).
 
-This is what is exported and explained. A forest goes on learning; its ensemble stays as it was.
+Exports and explanations start from an ensemble. It stays as it is while the forest goes on learning.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ WHOLE = _core.whole_share  # a share of one, in the units in which shares are ad
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """The trees that speak, end to end. Every test is `x[feature] <= threshold`, or of a categorical
-    feature `x[feature] == threshold`, or whether it is in a half (R22); true goes left.
+    """The trees that vote, one after the other. A test is `x[feature] <= threshold`; for a categorical
+    feature it is `x[feature] == threshold`, or whether the value is in a half (R22). True goes left.
 
-    A missing value (NaN) goes right. A tree without an estimation point abstains and is not here;
-    where all abstain, one leaf gives every class the same probability.
+    A missing value (NaN) goes right. A tree without an estimation point abstains and is left out;
+    if all abstain, a single leaf gives every class the same probability.
     """
 
     classes: NDArray[Any]  # in the public order
     n_features: int
     feature_names: list[str] | None
-    categories: Mapping[int, Sequence[Value]]  # per categorical feature: what its codes stand for
+    categories: Mapping[int, Sequence[Value]]  # per categorical feature: its categories by code
 
     # Per tree.
     root: Integers  # the number of its root among all nodes
 
     # Per node, tree by tree, in the order of creation.
-    feature: NDArray[np.int32]  # -1 of a leaf
+    feature: NDArray[np.int32]  # -1 in a leaf
     threshold: NDArray[np.float32]
     equals: NDArray[np.bool_]  # whether the feature is categorical: it holds codes (R22)
-    left: NDArray[np.int32]  # among all nodes; the right child is the next; -1 of a leaf
+    left: NDArray[np.int32]  # among all nodes; the right child is the next node; -1 in a leaf
 
     # Per leaf, in the order of the nodes.
     leaf: Integers  # its number among all nodes
@@ -56,8 +56,8 @@ class Ensemble:
     n_shares: Integers  # classes with a share above 0
 
     # Per leaf and class with a share above 0.
-    share_class: NDArray[np.int32]  # its place in `classes`
-    share: Integers  # in units of 1 / WHOLE; of a majority vote: WHOLE
+    share_class: NDArray[np.int32]  # its index in `classes`
+    share: Integers  # in units of 1 / WHOLE; WHOLE with majority voting
 
     @property
     def n_trees(self) -> int:
@@ -69,45 +69,45 @@ class Ensemble:
 
     @property
     def abstains(self) -> bool:
-        """Whether no tree speaks."""
+        """Return whether all trees abstain."""
         return not self.weight.any()
 
     @property
     def nodes(self) -> list[slice]:
-        """Those of each tree, among all."""
+        """Return the slice of each tree among all nodes."""
         ends = [*self.root[1:].tolist(), len(self.feature)]
         return [slice(begin, end) for begin, end in zip(self.root.tolist(), ends, strict=True)]
 
     @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
-        """Per node."""
+        """Return, per node, whether it is a leaf."""
         return np.equal(self.left, NONE)
 
     @cached_property
     def is_half(self) -> NDArray[np.bool_]:
-        """Per node: whether its threshold stands for a half of the categories (R22)."""
+        """Return, per node, whether its threshold is a half of the categories (R22)."""
         return halves_among(self.threshold, self.equals)
 
     def codes_left(self, node: int) -> NDArray[np.int64]:
-        """Of a test of a categorical feature: the codes of known categories that go left."""
+        """Return the codes of known categories that a test of a categorical feature sends left."""
         n_codes = len(self.categories[int(self.feature[node])])
         return codes_left(float(self.threshold[node]), n_codes)
 
     @cached_property
     def leaf_number(self) -> Integers:
-        """Per node: its place among the leaves; -1 of an inner node."""
+        """Return, per node, its index among the leaves; -1 for an inner node."""
         place = np.full(len(self.feature), -1, dtype=np.int64)
         place[self.leaf] = np.arange(len(self.leaf))
         return place
 
     @cached_property
     def share_begin(self) -> Integers:
-        """Per leaf: where its shares begin."""
+        """Return, per leaf, where its shares begin."""
         return begins(self.n_shares)
 
     @cached_property
     def node_weight(self) -> NDArray[np.float64]:
-        """Per node: the estimation points below it, which are the sum of its children's."""
+        """Return, per node, the number of estimation points below it."""
         weight = np.zeros(len(self.feature))
         weight[self.leaf] = self.weight
         for node in reversed(np.flatnonzero(~self.is_leaf).tolist()):  # children come after it
@@ -115,7 +115,7 @@ class Ensemble:
         return weight
 
     def leaf_values(self, first: int = 0, last: int | None = None) -> NDArray[np.float64]:
-        """What some leaves answer: a row per leaf, a column per class."""
+        """Return the answers of some leaves: a row per leaf, a column per class."""
         last = len(self.leaf) if last is None else last
         values = np.zeros((last - first, self.n_classes))
         rows = np.repeat(np.arange(last - first), self.n_shares[first:last])
@@ -126,13 +126,13 @@ class Ensemble:
 
 
 def ensemble_of(forest: HasModel, what: str) -> Ensemble:
-    """The forest as it is now. `what` is wanted of it, for the errors."""
+    """Return the forest as it is now. `what` names the purpose, for errors."""
     why_not = getattr(forest, "why_not_plain", None)
     if why_not is not None:
         raise TypeError(f"{what} of a {type(forest).__name__} is not possible: {why_not}")
     model = model_of(forest)
     engine, labels = model.engine, model.target
-    with engine.learning:  # so that no batch comes between two trees
+    with engine.learning:  # so that no batch is learned between two trees
         classes, rank = labels.classes, labels.rank()
         trees = [engine.tree(i) for i in range(len(engine.trees))]
         answers = [
@@ -146,19 +146,19 @@ def ensemble_of(forest: HasModel, what: str) -> Ensemble:
             for column, table in sorted(tables.items())
         }
     if len(classes) == 0:
-        raise ValueError(f"{what} needs a class, but none is known yet: learn a point first")
-    spoken = [i for i, mine in enumerate(answers) if mine.points.any()]  # the others abstain
-    if any(not answers[i].points.all() for i in spoken):
+        raise ValueError(f"{what} needs a class, but none is known yet; learn a point first")
+    voters = [i for i, mine in enumerate(answers) if mine.points.any()]  # the others abstain
+    if any(not answers[i].points.all() for i in voters):
         raise ValueError(
-            f"{what} is not possible while a tree abstains for some points only: a leaf of it "
-            "holds no point yet; learn more points first"
+            f"{what} is not possible while a tree abstains for some points only, because one of its "
+            "leaves holds no point; learn more points first"
         )
     majority = engine.parameters.voting == "majority"
     arrays = _one_leaf(len(classes))
-    if spoken:
+    if voters:
         arrays = {
-            **_nodes([trees[i] for i in spoken], list(categories)),
-            **_shares([answers[i] for i in spoken], rank, majority),
+            **_nodes([trees[i] for i in voters], list(categories)),
+            **_shares([answers[i] for i in voters], rank, majority),
         }
     names = model.feature_names
     return Ensemble(
@@ -189,7 +189,7 @@ def _nodes(trees: list[Tree], categorical: list[int]) -> dict[str, Any]:
 
 
 class Answers(NamedTuple):
-    """What the leaves of a tree answer, as the core has it: classes are numbered by arrival (R17)."""
+    """The answers of the leaves of a tree, from the core: classes are numbered by arrival (R17)."""
 
     points: NDArray[np.uint64]  # per leaf: N^e
     n_shares: NDArray[np.uint32]  # per leaf: classes with a share above 0
@@ -198,7 +198,7 @@ class Answers(NamedTuple):
 
 
 def _shares(answers: list[Answers], rank: NDArray[np.intp], majority: bool) -> dict[str, Any]:
-    """R11: what each leaf answers, with classes in the public order."""
+    """Return the answers of all leaves, with classes in the public order (R11)."""
     each = Answers(*(np.concatenate(parts) for parts in zip(*answers, strict=True)))
     n_leaves, n_shares = len(each.points), each.n_shares.astype(np.int64)
     leaf = np.repeat(np.arange(n_leaves), n_shares)
@@ -218,7 +218,7 @@ def _shares(answers: list[Answers], rank: NDArray[np.intp], majority: bool) -> d
 
 
 def _one_leaf(n_classes: int) -> dict[str, Any]:
-    """R11 where all trees abstain."""
+    """Return a tree that gives every class the same probability: all trees abstain (R11)."""
     one = np.array([0], dtype=np.int64)
     return {
         "root": one,

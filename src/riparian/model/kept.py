@@ -1,4 +1,4 @@
-"""The points that a forest of rows keeps (R19), handed out as copies."""
+"""Copies of the points that a forest of rows keeps (R19)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class KeptPoints(NamedTuple):
 
 
 def kept_points(model: Model) -> KeptPoints:
-    """Those that are kept now; none, if the forest keeps none or only predicts."""
+    """Return the kept points of a model; none if it keeps none or only predicts."""
     with model.engine.learning:  # so that no class joins in between
         arrays, columns = model.engine.kept(), model.engine.n_dims
         classes, rank = model.target.classes, model.target.rank()

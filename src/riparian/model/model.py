@@ -1,8 +1,8 @@
-"""The model: a forest that learns a stream, with all that it needs to know of its points.
+"""The model: a forest that learns a stream, with its classes, weights, history and features.
 
 Adapters (scikit-learn, River, CapyMOA, the command line, the service, Ray) check input in their own
-terms and hand it on. The model owns the rest: it numbers labels, weights points, keeps its history,
-learns, answers, and becomes a snapshot.
+terms and pass it on. The model does the rest: it numbers labels, weights points, keeps its history,
+learns, answers, and saves itself as a snapshot.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Model:
         self.class_weights = ClassWeights(None) if class_weights is None else class_weights
         self.feature_names = None if feature_names is None else list(feature_names)
         self.history = History(weighted=False, passes=1) if history is None else history
-        self.prediction_only = prediction_only  # came from a snapshot without what learning needs
+        self.prediction_only = prediction_only  # loaded without the state that learning needs
         self._set_classes()
 
     # -- learning ---------------------------------------------------------------------------------
@@ -68,8 +68,8 @@ class Model:
         if self.prediction_only:
             raise SnapshotError(
                 "prediction_only",
-                "this forest was saved with prediction_only=True, so it cannot go on learning; load "
-                "a snapshot saved without it, or start over with fit",
+                "this forest was saved with prediction_only=True, so it cannot learn; load a snapshot "
+                "that was saved without it, or start again with fit",
             )
 
     def learn(self, points: Any, y: NDArray[Any], weights: Weights | None, workers: int) -> None:
@@ -102,7 +102,7 @@ class Model:
             self.engine.learn(block, arrivals[some], weight, workers)
 
     def join(self, numbers: Callable[[], Any]) -> Any:
-        """Number labels by `numbers()`, under the lock; the engine is told of classes that joined."""
+        """Number labels by `numbers()`, under the lock, and pass new classes to the engine."""
         before = len(self.target.arrived)
         answer = numbers()
         if len(self.target.arrived) > before:
@@ -124,7 +124,7 @@ class Model:
 
     @property
     def categories(self) -> dict[int, Table]:
-        """The table of each categorical column, by its number (R22)."""
+        """Return the table of each categorical column, by its number (R22)."""
         tables = self.engine.categories
         return {} if tables is None else dict(sorted(tables.tables.items()))
 
@@ -134,7 +134,7 @@ class Model:
             self._tables.check(rows)
 
     def codes(self, rows: Any) -> Any:
-        """Rows with the codes of categories; NaN, which goes right, for what was never learned (R22)."""
+        """Return rows with codes; NaN, which goes right, for categories never learned (R22)."""
         if not isinstance(rows, MixedRows):
             return rows
         self._tables.check(rows)
@@ -147,9 +147,9 @@ class Model:
         return tables
 
     def widen(self, width: int, categorical: Iterable[int], max_categories: int | None) -> None:
-        """Columns join at the right, up to `width`, under the lock of learning (R2).
+        """Add columns at the right, up to `width`; the caller holds the lock of learning (R2).
 
-        Those of `categorical` have had no value yet; some of them may have joined before.
+        The columns in `categorical` have had no value yet; some of them may have joined before.
         """
         engine, columns = self.engine, sorted(categorical)
         assert isinstance(engine, native.ColumnEngine)
@@ -167,14 +167,14 @@ class Model:
     # -- predicting -------------------------------------------------------------------------------
 
     def predict_proba(self, points: Any, workers: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Probabilities and their classes, both as of the same point of the stream."""
+        """Return probabilities and their classes, both as of the same point of the stream."""
         if len(self.target.classes) == 0:
-            raise ValueError("no class is known yet: learn a point, or give classes= first")
+            raise ValueError("no class is known yet; learn a point, or pass classes= first")
         proba = self._stack(points, lambda block: self.engine.predict_proba(block, workers))
         return proba, self.target.classes_when(proba.shape[1])
 
     def predict(self, points: Any, workers: int) -> NDArray[Any]:
-        """The most probable class of each point, the first among equals."""
+        """Return the most probable class of each point, the first among equals."""
         proba, classes = self.predict_proba(points, workers)
         labels: NDArray[Any] = classes[proba.argmax(axis=1)]
         return labels
@@ -194,10 +194,10 @@ class Model:
             if len({part.shape[1] for part in answers}) == 1:  # no class joined in between
                 return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
-    # -- looking inside ---------------------------------------------------------------------------
+    # -- inspection -------------------------------------------------------------------------------
 
     def stats(self) -> dict[str, Any]:
-        """Counts in total and per tree."""
+        """Return counts, in total and per tree."""
         trees = [_with_sums(tree) for tree in self.engine.stats()]
         total: dict[str, Any] = {name: sum(map(itemgetter(name), trees)) for name in trees[0]}
         total["depth"] = max(tree["depth"] for tree in trees)
@@ -207,11 +207,11 @@ class Model:
         return {"points": self.engine.points, **total, "trees": trees}
 
     def memory(self) -> dict[str, int]:
-        """Bytes by kind, and their sum."""
+        """Return bytes by what holds them, and their sum."""
         return self.memory_of(self.engine.sizes())
 
     def memory_of(self, sizes: dict[str, int]) -> dict[str, int]:
-        """`memory()` for sizes that the caller has asked for already."""
+        """Return `memory()` for sizes that the caller already has."""
         engine = self.engine
         kinds = {"nodes": "node_bytes", "histograms": "leaf_bytes", "fringe": "fringe_bytes"}
         held = {name: sizes[kind] for name, kind in kinds.items()}
@@ -222,7 +222,7 @@ class Model:
         return {**held, "total": sum(held.values())}
 
     def importances(self) -> NDArray[np.float64]:
-        """The share of each column in the gain of all splits; zeros before the first split."""
+        """Return the share of each column in the gain of all splits; zeros before the first split."""
         gains = self.engine.importance().astype(np.float64)
         importances = np.zeros(self.engine.n_dims)
         importances[: len(gains)] = np.maximum(gains, 0)  # R14 may leave a few units below zero
@@ -232,7 +232,7 @@ class Model:
     # -- as a snapshot ----------------------------------------------------------------------------
 
     def header(self, origin: Origin, points: int) -> Header:
-        """What a snapshot says of the model after `points` points; no batch may come meanwhile."""
+        """Return the header of a snapshot after `points` points. The caller keeps batches away."""
         return Header(
             estimator_class=origin.estimator_class,
             prediction_only=self.prediction_only,
@@ -253,7 +253,7 @@ class Model:
         return Rows(engine.n_dims, self.feature_names, engine.sparse, tables)
 
     def saved(self, origin: Origin) -> tuple[Header, State, CategoryTables | None]:
-        """All that a snapshot is made of, as of one point of the stream."""
+        """Return the parts of a snapshot, as of one point of the stream."""
         with self.engine.learning:
             state = self.engine.save()
             return self.header(origin, state.points), state, copy.copy(self.engine.categories)
@@ -266,14 +266,14 @@ class Model:
         prediction_only: bool = False,
         extra: dict[str, Any] | None = None,
     ) -> bytes:
-        """The model as a snapshot. `extra` is what a program keeps with it: any JSON object."""
+        """Return the model as a snapshot. `extra` is any JSON object to store with it."""
         header, state, tables = self.saved(origin)
         only = prediction_only or header.prediction_only
         return encode(replace(header, prediction_only=only, extra=extra), state, tables)
 
     @classmethod
     def of_header(cls, header: Header, engine: Engine) -> Model:
-        """The model around an engine that came back from a snapshot."""
+        """Return the model of an engine that was loaded from a snapshot."""
         names = header.space.feature_names if isinstance(header.space, Rows) else None
         return cls(
             engine,
@@ -285,7 +285,7 @@ class Model:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """A pickle holds arrays and parameters as of one point; the engine derives the rest again."""
+        """Pickle arrays and parameters as of one point; the engine derives the rest again."""
         with self.engine.learning:
             target = copy.copy(self.target)
             return {**self.__dict__, "target": target, "engine": self.engine.__reduce__()}
@@ -304,7 +304,7 @@ class HasModel(Protocol):
 
 
 def model_of(forest: HasModel) -> Model:
-    """The model of a forest that has started; otherwise scikit-learn's error."""
+    """Return the model of a forest, or raise scikit-learn's error if it has not started."""
     if not hasattr(forest, "model_"):
         check_is_fitted(forest)
     return forest.model_
@@ -313,7 +313,7 @@ def model_of(forest: HasModel) -> Model:
 def _with_weight(
     points: Any, y: NDArray[Any], weights: Weights
 ) -> tuple[Any, NDArray[Any], Weights]:
-    """R13: a point without weight is not a point of the stream."""
+    """Drop rows of weight 0, which are no points of the stream (R13)."""
     positive = weights > 0
     if positive.all():
         return points, y, weights

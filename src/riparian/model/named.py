@@ -1,6 +1,7 @@
-"""A model with names: features are the keys of a dict, or the columns of a frame, and come and go.
+"""A model with named features: keys of dicts or columns of frames, which may differ from row to row.
 
-The engine takes rows of a matrix, so every feature gets a column when it is first learned, and keeps it.
+The engine takes rows of a matrix, so every feature gets a column when it is first learned, and keeps
+it.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ class NamedModel(Model):
         self.max_bytes = bytes_of_tables(parameters.max_memory)  # of all categories
         self.row = Row(self.columns)
         self.classes: list[Label] = []  # the labels in the public order
-        # Of each label, in order of arrival. To a dict True and 1 are one key: with their types,
-        # they are two, and `Classes` can object.
+        # The number of each label, by arrival. In a dict, True and 1 are one key; with their types
+        # they are two, so that `Classes` can raise an error.
         self.numbers: dict[tuple[type, Label], int] = {}
 
     # Under the lock, rows have the columns that the trees know, and all agree on the classes.
@@ -85,7 +86,10 @@ class NamedModel(Model):
             self.engine.learn_one(point, number, weight)
 
     def writes_all(self, x: Mapping[Key, Any]) -> bool:
-        """Whether a point has the known features and no others, all numbers; then it is in the row."""
+        """Write a point into the row if it has the known features and no others, all numbers.
+
+        Return whether it does.
+        """
         if self.categorical or self.undecided or len(x) != len(self.columns):
             return False
         return self.row.write_whole(x)
@@ -124,7 +128,7 @@ class NamedModel(Model):
             return self.classes[self.engine.most_probable(self.coded(x))]
 
     def coded(self, x: Mapping[Key, Any]) -> NDArray[np.float32]:
-        """A point as a row, with the codes of its texts."""
+        """Return a point as a row, with the codes of its texts."""
         if not self.categorical and self.row.write_whole(x):
             return self.row.matrix
         point, texts = self.read(x, self.row)
@@ -148,7 +152,7 @@ class NamedModel(Model):
     # -- features that are text (R22) -------------------------------------------------------------
 
     def read(self, x: Mapping[Key, Any], row: Row) -> tuple[NDArray[np.float32], dict[Key, str]]:
-        """The numbers of a point as a row, and its texts."""
+        """Return the numbers of a point as a row, and its texts."""
         if not self.categorical:
             try:
                 return row.write(x), {}
@@ -162,7 +166,7 @@ class NamedModel(Model):
         return row.write(others), texts
 
     def check_may_be_text(self, key: Key, text: Any) -> None:
-        """A feature that has had a number stays one."""
+        """Raise an error if a feature that has held numbers gets a text."""
         if key in self.columns and key not in self.categorical and key not in self.undecided:
             raise not_a_number(key, text)
 
@@ -173,24 +177,24 @@ class NamedModel(Model):
             CategoryTables({**known, **new}, most=None).check_room(rows)
 
     def first_text(self, texts: Iterable[Coded]) -> int:
-        """The row with the first text that the forest ever had; 0 where that changes nothing.
+        """Return the row with the first text of the stream, or 0 if it changes nothing.
 
-        From there on, a part of the budget is set aside for categories: not from the batch, which a
-        user may cut anywhere.
+        A part of the budget is set aside for categories from this row on, and not from the start of
+        its batch, so that batches do not matter.
         """
         if self.engine.categories is not None or self.max_bytes is None:
             return 0
         return min((coded.arrivals()[0][0] for coded in texts), default=0)
 
     def columns_with(self, keys: Set[Key]) -> Columns:
-        """The columns, with those that new keys are to have."""
+        """Return the columns, with new ones for new keys."""
         if keys <= self.columns.keys():
             return self.columns
         new = in_order(keys - self.columns.keys())
         return {**self.columns, **{key: len(self.columns) + i for i, key in enumerate(new)}}
 
     def add_features(self, columns: Columns, texts: Iterable[Key]) -> None:
-        """New features get their columns, and those that are text for the first time their tables."""
+        """Add columns for new features, and tables for those that are text for the first time."""
         new_texts = {key for key in texts if key not in self.categorical}
         joining = columns.keys() - self.columns.keys()
         if not new_texts and not joining:
@@ -203,7 +207,7 @@ class NamedModel(Model):
         self.undecided -= new_texts
 
     def numbers_of(self, labels: list[Label]) -> list[int]:
-        """The number of each label; new ones join, all of them or, if one is bad, none."""
+        """Return the number of each label. New ones join; if one is bad, none does."""
         pairs = [(type(label), label) for label in labels]
         new = list(dict.fromkeys(pair for pair in pairs if pair not in self.numbers))
         if new:
@@ -215,7 +219,7 @@ class NamedModel(Model):
         return [self.numbers[pair] for pair in pairs]
 
     def bytes_held(self) -> int:
-        """By the trees, the kept points and the lists of them."""
+        """Return the bytes of the trees, the kept points and their lists."""
         sizes = self.engine.sizes()
         trees: int = sum(sizes[kind] for kind in ("node_bytes", "leaf_bytes", "fringe_bytes"))
         return trees + int(self.engine.kept_bytes()) + int(self.engine.list_bytes())

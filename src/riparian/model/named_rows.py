@@ -1,4 +1,4 @@
-"""Points with names as rows of a matrix: dicts and frames, whose features are numbers or text (R22)."""
+"""Rows with named features (dicts, frames) as rows of a matrix; features are numbers or text (R22)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Columns = Mapping[Key, int]  # the column of each feature, in the order in which
 
 
 def in_order(keys: Iterable[Key]) -> list[Key]:
-    """Sorted; keys of several types, which cannot be, by type and by their repr."""
+    """Return the keys sorted; if their types cannot be compared, by type and repr."""
     keys = list(keys)
     try:
         return sorted(keys)
@@ -31,7 +31,7 @@ def in_order(keys: Iterable[Key]) -> list[Key]:
 
 
 def width(columns: Columns) -> int:
-    """The width of a row: the engine may read its first cell even if there is no feature yet."""
+    """Return the width of a row. The engine may read its first cell even if there is no feature."""
     return max(1, len(columns))
 
 
@@ -41,34 +41,34 @@ def width(columns: Columns) -> int:
 class Row:
     """A point as the engine takes it: one row, which the next point overwrites.
 
-    Making a new array takes as long as a tree takes to learn the point.
+    To make a new array takes as long as a tree takes to learn the point.
     """
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
         self.matrix = np.empty((1, width(columns)), dtype=np.float32)
-        self.cells = self.matrix[0].data  # takes numbers only, where numpy would read "1.5" as one
-        self._values = itemgetter(*columns) if len(columns) > 1 else None  # all at once
+        self.cells = self.matrix[0].data  # takes only numbers; numpy would convert "1.5"
+        self._values = itemgetter(*columns) if len(columns) > 1 else None  # gets all at once
         self._pack = Struct(f"{len(columns)}f").pack_into
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Row, (self.columns,)
 
     def write_whole(self, x: Mapping[Key, Any]) -> bool:
-        """`write` for a plain dict that has a number for every column; False if it has not.
+        """Write a plain dict that has a number for every column; return False if it has not.
 
-        Most points are like that, and cell by cell they take several times as long.
+        Most points are like that, and `write` takes several times as long.
         """
         if self._values is None or type(x) is not dict or len(x) < len(self.columns):
             return False
         try:
             self._pack(self.cells, 0, *self._values(x))
-        except Exception:  # whatever it is, `write` knows a name for it
+        except Exception:  # `write` raises the error that names the feature
             return False
         return not _core.any_infinite(self.matrix)  # R4
 
     def write(self, x: Mapping[Key, Any]) -> NDArray[np.float32]:
-        """Features without a column are left out; columns without a feature are missing."""
+        """Write a point. Features without a column are left out; other columns are missing."""
         columns, cells = self.columns, self.cells
         self.matrix.fill(np.nan)
         key = value = None
@@ -87,14 +87,14 @@ class Row:
 
 
 def texts_of(x: Mapping[Key, Any], columns: Columns) -> dict[Key, str]:
-    """The features of a point that are text and have a column."""
+    """Return the features of a point that are text and have a column."""
     return {key: value for key, value in x.items() if isinstance(value, str) and key in columns}
 
 
 def check_text(key: Key, value: Any) -> None:
-    """A feature that is text must go on so."""
+    """Raise an error if a feature that has held text gets another value."""
     if not isinstance(value, str) and not is_missing(value):
-        raise TypeError(f"feature {key!r} must be text or None, as elsewhere, got {value!r}")
+        raise TypeError(f"feature {key!r} must be text or None, as before, got {value!r}")
 
 
 def not_a_number(key: Key, value: Any) -> TypeError:
@@ -110,9 +110,9 @@ def split_frame(
     categorical: Set[Key],
     check_may_be_text: Callable[[Key, str], None],
 ) -> tuple[NDArray[np.float32], dict[Key, Coded]]:
-    """The rows of a frame, each as `Row` would hold it, and its columns of text.
+    """Return the rows of a frame, each as `Row` would hold it, and its columns of text.
 
-    What was text before (`categorical`) is among these, even if it has no value here.
+    Columns that were text before (`categorical`) are among these, even if they have no value here.
     """
     rows = np.full((len(frame), width(columns)), np.nan, dtype=np.float32)
     texts: dict[Key, Coded] = {}
@@ -145,7 +145,7 @@ def _texts(key: Key, cells: list[Any]) -> Coded:
 def _column_of(series: Any) -> NDArray[np.float32]:
     if not _is_numeric(series):
         return _cells_of(series)
-    # By way of float64, like every Python number, so that large integers are rounded the same.
+    # Through float64, like every Python number, so that large integers are rounded the same way.
     numbers = numbers_of(series)
     with np.errstate(over="ignore"):
         cells: NDArray[np.float32] = numbers.astype(np.float32)
@@ -155,7 +155,7 @@ def _column_of(series: Any) -> NDArray[np.float32]:
 
 
 def _cells_of(series: Any) -> NDArray[np.float32]:
-    """A column that may hold anything but text, one cell after the other."""
+    """Return a column that may hold anything but text, converted cell by cell."""
     cell = Row({series.name: 0})
     cells = [cell.write({series.name: value})[0, 0] for value in series.to_list()]
     return np.array(cells, dtype=np.float32)

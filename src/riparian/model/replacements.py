@@ -1,4 +1,4 @@
-"""When trees were replaced (R23), told in a few words: changes come as crowds of replacements."""
+"""When trees were replaced (R23), in a few words. A change shows as a crowd of replacements."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 Replacement = tuple[int, int]  # the point, from 0, and the tree
 
-MOST_CROWDS = 5  # that are told one by one
-SHARE = 50  # two replacements that are closer than a fiftieth of the stream are of one crowd
+MOST_CROWDS = 5  # this many are named one by one
+SHARE = 50  # two replacements closer than 1/50 of the stream are in one crowd
 
 
 def replacements_of(forest: Any) -> list[Replacement] | None:
-    """None, where a forest never replaces a tree for what it gets wrong."""
-    found: list[Replacement] | None = getattr(forest, "replacements_", None)
-    return found
+    """Return the replacements of a forest, or None if it never replaces a tree for its error."""
+    replacements: list[Replacement] | None = getattr(forest, "replacements_", None)
+    return replacements
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """Replacements that came soon after each other."""
+    """Replacements that followed one another closely."""
 
     first: int  # point
     last: int
@@ -28,22 +28,23 @@ class Crowd:
 
 
 def crowds(replacements: Sequence[Replacement], points: int) -> list[Crowd]:
-    """The replacements of a stream of so many points, those that are close taken together.
+    """Group the replacements of a stream of `points` points by their distance.
 
     >>> crowds([(510, 0), (515, 2), (902, 1)], points=1000)
     [Crowd(first=510, last=515, trees=2), Crowd(first=902, last=902, trees=1)]
     """
-    found: list[Crowd] = []
+    grouped: list[Crowd] = []
     for point, _ in sorted(replacements):
-        if found and point - found[-1].last <= points // SHARE:
-            found[-1] = Crowd(found[-1].first, point, found[-1].trees + 1)
+        if grouped and point - grouped[-1].last <= points // SHARE:
+            grouped[-1] = Crowd(grouped[-1].first, point, grouped[-1].trees + 1)
         else:
-            found.append(Crowd(point, point, 1))
-    return found
+            grouped.append(Crowd(point, point, 1))
+    return grouped
 
 
 def replacements_in_words(replacements: Sequence[Replacement], points: int) -> str:
-    """
+    """Describe the replacements of a stream of `points` points.
+
     >>> replacements_in_words([], 1000)
     'no tree was replaced'
     >>> replacements_in_words([(510, 0), (515, 2), (902, 1)], 1000)
@@ -51,12 +52,12 @@ def replacements_in_words(replacements: Sequence[Replacement], points: int) -> s
     """
     if not replacements:
         return "no tree was replaced"
-    found = crowds(replacements, points)
-    largest = sorted(sorted(found, key=lambda crowd: -crowd.trees)[:MOST_CROWDS], key=_first)
-    told = ", ".join(f"{crowd.trees:,} at {_when(crowd)}" for crowd in largest)
-    others = sum(crowd.trees for crowd in found) - sum(crowd.trees for crowd in largest)
+    grouped = crowds(replacements, points)
+    largest = sorted(sorted(grouped, key=lambda crowd: -crowd.trees)[:MOST_CROWDS], key=_first)
+    listed = ", ".join(f"{crowd.trees:,} at {_when(crowd)}" for crowd in largest)
+    others = sum(crowd.trees for crowd in grouped) - sum(crowd.trees for crowd in largest)
     number = f"{len(replacements):,} trees were" if len(replacements) > 1 else "1 tree was"
-    return f"{number} replaced: {told}" + (f", {others:,} at other times" if others else "")
+    return f"{number} replaced: {listed}" + (f", {others:,} at other times" if others else "")
 
 
 def _first(crowd: Crowd) -> int:

@@ -14,7 +14,7 @@ Rows = Any  # an array of float32, or a CSR matrix of float32
 
 
 def as_rows(X: Any) -> Rows:
-    """R4: features are float32; NaN is a missing value, anything else must fit."""
+    """Return features as float32 (R4), or raise an error. NaN is missing; anything else must fit."""
     is_ready = type(X) is np.ndarray and X.dtype == np.float32 and X.flags.c_contiguous
     if is_ready and not _core.any_infinite(X):
         return X
@@ -33,7 +33,7 @@ def _as_float32(X: Any) -> Rows:
 
 
 def dense(X: Rows) -> NDArray[np.float32]:
-    """Few rows, for what knows dense ones only."""
+    """Return a few rows as a dense array, for code that takes no sparse ones."""
     return np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=np.float32)
 
 

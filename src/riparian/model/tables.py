@@ -43,17 +43,17 @@ class Frame:
         return "bool" if dtype == nw.Boolean else "other"
 
     def type_name(self, column: int) -> str:
-        """The type as the library of the frame calls it."""
+        """Return the type, as the library of the frame calls it."""
         native = self.columns[column].to_native()
         return str(native.dtype if hasattr(native, "dtype") else native.type)
 
     def numbers(self, column: int) -> Numbers:
-        """NaN where a value is missing."""
+        """Return a column as float64, with NaN where a value is missing."""
         return numbers_of(self.columns[column])
 
     def coded(self, column: int) -> Coded:
         name, cells = self.names[column], self.columns[column]
-        if self.type_name(column) == "category":  # pandas has codes, most of them of other rows
+        if self.type_name(column) == "category":  # pandas also has categories that no row uses
             native = cells.to_native()
             places = native.cat.codes.to_numpy()
             used = np.unique(places[places >= 0])
@@ -63,15 +63,15 @@ class Frame:
 
 
 def numbers_of(series: Any) -> Numbers:
-    """A numeric or boolean column as float64, with NaN where a value is missing."""
-    if series.dtype == nw.Boolean:  # as numbers, or pandas would have its own idea of missing
+    """Return a numeric or boolean column as float64, with NaN where a value is missing."""
+    if series.dtype == nw.Boolean:  # as numbers: pandas marks missing bools in another way
         series = series.cast(nw.Int8)
     values: Numbers = np.asarray(series.to_numpy(), dtype=np.float64)
     return values
 
 
 def frame_of(X: Any) -> Frame | None:
-    """X as a frame, if it is one."""
+    """Return X as a frame, or None if it is not one."""
     if isinstance(X, np.ndarray | list | tuple) or not nw.dependencies.is_into_dataframe(X):
         return None
     names: list[Any] = list(X.column_names if hasattr(X, "column_names") else X.columns)
@@ -84,7 +84,7 @@ def frame_of(X: Any) -> Frame | None:
 
 
 def chosen_columns(given: Any, frame: Frame | None, names: Any, n_features: int) -> list[int]:
-    """The categorical columns of the first batch, by `categorical_features`."""
+    """Return the categorical columns of the first batch, by `categorical_features`."""
     if given is None:
         return []
     if isinstance(given, str):
@@ -129,7 +129,7 @@ def _place(name: str, names: Any) -> int:
     known = [] if names is None else list(names)
     if name not in known:
         what = reprlib.repr(known) if known else "no names"
-        raise ValueError(f"categorical_features names {name!r}, but X has {what}")
+        raise ValueError(f"categorical_features must name columns of X, got {name!r}; X has {what}")
     return known.index(name)
 
 
@@ -137,7 +137,7 @@ def _place(name: str, names: Any) -> int:
 
 
 def mixed_rows(X: Any, categorical: Sequence[int], names: Any) -> MixedRows:
-    """The rows of a frame or of an array of two dimensions; `names` are for the errors."""
+    """Return the rows of a frame or of a two-dimensional array; `names` are for errors."""
     frame = frame_of(X)
     if frame is not None:
         return _rows_of_frame(frame, categorical)
@@ -159,13 +159,14 @@ def check_no_time(frame: Frame) -> None:
     for column, name in enumerate(frame.names):
         if frame.kind(column) == "time":
             raise ValueError(
-                f"feature {name!r} holds dates or times ({frame.type_name(column)}): turn it into "
-                "numbers first, such as the seconds since the first of them, the hour and the weekday"
+                f"feature {name!r} must hold numbers or categories, got dates or times "
+                f"({frame.type_name(column)}); convert it to numbers, such as seconds since the first "
+                "one, the hour and the weekday"
             )
 
 
 def check_numbers(frame: Frame, categorical: Sequence[int]) -> None:
-    """All other columns hold numbers."""
+    """Raise an error if a column that is not categorical does not hold numbers."""
     check_no_time(frame)
     for column, name in enumerate(frame.names):
         if column in categorical or frame.kind(column) in ("number", "bool"):
@@ -200,7 +201,7 @@ def _rows_of_numbers(X: NDArray[Any], categorical: Sequence[int], names: Any) ->
 
 
 def _as_rows(numbers: NDArray[Any], categorical: Sequence[int]) -> NDArray[np.float32]:
-    """Checked, with NaN for what is categorical."""
+    """Return checked rows, with NaN in the categorical columns."""
     numbers = np.array(numbers, dtype=np.float64 if numbers.dtype.kind != "f" else None)
     numbers[:, list(categorical)] = np.nan
     rows: NDArray[np.float32] = as_rows(numbers)

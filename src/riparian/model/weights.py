@@ -1,4 +1,4 @@
-"""How much a point counts: its own weight times that of its class (R17)."""
+"""The weight of a point: its own weight times that of its class (R17)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ Weights = NDArray[np.float64]
 class ClassWeights:
     """The weight of each class: given, or "balanced", which follows the stream.
 
-    As in scikit-learn, balanced is n / (classes · n_k); here n, the classes and n_k are those seen up
+    As in scikit-learn, balanced is n / (classes · n_k). Here n, the classes and n_k are those seen up
     to the row in question, itself included, so that batches do not matter. Rows whose own weight is 0
-    are not counted. The first row of a class that comes after millions counts 2^20 times and no more.
+    are not counted. A weight is at most 2^20, even for the first row of a class after millions of
+    others.
     """
 
     def __init__(self, given: Any) -> None:
@@ -42,7 +43,7 @@ class ClassWeights:
         return self.given is None and not self.balanced
 
     def of(self, arrivals: NDArray[np.uint32], arrived: list[Any]) -> Weights | None:
-        """The weights of a batch of labels, numbered in order of arrival; None if all are 1."""
+        """Return the weights of a batch of labels, numbered by arrival; None if all are 1."""
         if self.balanced:
             return self._follow(arrivals)
         if self.given is None:
@@ -55,14 +56,14 @@ class ClassWeights:
         before[: len(self.seen)] = self.seen
         points = before.sum() + np.arange(1, len(arrivals) + 1)
         of_class = before[arrivals] + _occurrence(arrivals)
-        classes = (before > 0).sum() + np.cumsum(of_class == 1)  # its first point brings a class
+        classes = (before > 0).sum() + np.cumsum(of_class == 1)  # the first point adds its class
         self.seen = before + np.bincount(arrivals, minlength=len(before))
         weights: Weights = points / (classes * of_class)
         return np.minimum(weights, MAX_WEIGHT)
 
 
 def _occurrence(labels: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """1 for the first row of each label, 2 for the second, and so on."""
+    """Return 1 for the first row of each label, 2 for the second, and so on."""
     order = np.argsort(labels, kind="stable")
     ranked = labels[order]
     first = np.concatenate([[True], ranked[1:] != ranked[:-1]]) if len(ranked) else ranked == 0
@@ -78,7 +79,7 @@ def checked_weights(given: Any, rows: int) -> Weights | None:
 
 
 def as_weights(name: str, given: Any, rows: int) -> Weights:
-    """One weight per row; a single number counts for all of them."""
+    """Return one weight per row, or raise an error; a single number counts for all rows."""
     numbers = np.asarray(given)
     if numbers.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold numbers, got {numbers.ravel()[:1].tolist()}")

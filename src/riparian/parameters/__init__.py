@@ -1,1 +1,1 @@
-"""The parameters of a forest: kinds of values, schedules, descriptions and docstrings."""
+"""The parameters of a forest: types of values, schedules, declarations and docstrings."""

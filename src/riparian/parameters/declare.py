@@ -4,9 +4,9 @@
     class DepthSettings:
         far: float = described(kind=Between(0, 1e6), default=6.0, help="The depth of what lies outside.")
 
-`constructed` makes the `__init__` of a class from what it and its bases declare, as `dataclass` does. An
-estimator inherits the settings that it takes. `resolved` makes a frozen class of the same settings: the
-parameters that an engine reads.
+`constructed` makes the `__init__` of a class from what it and its bases declare, as `dataclass` does.
+An estimator inherits the settings that it takes. `resolved` makes a frozen class of the same settings:
+the parameters that an engine reads.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ class Parameter:
 
 
 class _Description(dict[str, Any]):
-    """What one class says of a parameter: some fields of `Parameter`."""
+    """The declaration of a parameter in one class: some fields of `Parameter`."""
 
 
 _places = count()
 
 
 def described(**description: Any) -> Any:
-    """Declare a parameter. A class that declares it again says only what is different.
+    """Declare a parameter. A class that declares it again only gives what is different.
 
-    A type checker reads `default` and `kw_only` here, so both are given wherever they are not
-    "required" and True, even if a base class has given them.
+    Type checkers read `default` and `kw_only` here. So a declaration must give them, unless the
+    parameter is required and keyword-only, even if a base class has given them.
     """
     return _Description(description, place=next(_places))
 
@@ -97,13 +97,13 @@ def declared(cls: type) -> dict[str, Parameter]:
 
 
 def own_descriptions(cls: type) -> dict[str, dict[str, Any]]:
-    """Return what a class itself says of parameters, by name."""
+    """Return what a class itself declares of its parameters, by name."""
     descriptions: dict[str, dict[str, Any]] = vars(cls).get("_descriptions", {})
     return descriptions
 
 
 def merged(classes: Iterable[dict[str, dict[str, Any]]]) -> dict[str, Parameter]:
-    """Return the parameters of several classes, bases first, by what each says of them."""
+    """Return the parameters of several classes, bases first, merged from their declarations."""
     known: dict[str, dict[str, Any]] = {}
     for descriptions in classes:
         for name, description in descriptions.items():
@@ -114,7 +114,7 @@ def merged(classes: Iterable[dict[str, dict[str, Any]]]) -> dict[str, Parameter]
 
 
 def _constructor(cls: type) -> Any:
-    """Let `dataclass` write the function: its signature and its errors are those of any other."""
+    """Let `dataclass` write the constructor, so that its signature and errors are the usual ones."""
     fields = [
         (each.name, each.annotation, field(default=each.default, kw_only=each.kw_only))
         for each in declared(cls).values()
@@ -128,8 +128,8 @@ def _constructor(cls: type) -> Any:
 def resolved(*, defaults: bool = False) -> Callable[[Class], Class]:
     """Make a frozen dataclass with a field for each declared parameter; a class decorator.
 
-    The class annotates again the fields whose type is another once they are checked. Unless it has
-    the `defaults` of constructors, only a parameter that old forests do not have may be left out.
+    The class annotates a field again if its type changes when it is checked. Unless it has the
+    `defaults` of constructors, only a parameter that old forests do not have may be left out.
     """
 
     def decorate(cls: Class) -> Class:

@@ -1,4 +1,4 @@
-"""Docstrings of forests: their parameters are documented by the descriptions, not once per class."""
+"""Docstrings of forests, whose sections of parameters are made from the declarations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def filled(docstring: str, parameters: Mapping[str, Parameter]) -> str:
 
 
 def entry(parameter: Parameter) -> str:
-    """Return the description of a parameter as numpydoc has it.
+    """Return the description of a parameter in the format of numpydoc.
 
     >>> from riparian.parameters.declare import declared
     >>> from riparian.parameters.forests import PaperSettings
@@ -40,6 +40,6 @@ def entry(parameter: Parameter) -> str:
         m: a leaf chooses among thresholds taken from its first m structure points.
     """
     if not parameter.help:
-        raise TypeError(f"the parameter {parameter.name!r} has no description: give it a help text")
+        raise TypeError(f"parameter {parameter.name!r} has no description; give it a help text")
     text = textwrap.fill(parameter.text(), WIDTH - 8, break_on_hyphens=False)
     return f"{parameter.name} : {parameter.kind.words}\n{textwrap.indent(text, ' ' * 4)}"

@@ -1,9 +1,9 @@
 """Every parameter of a forest, declared once (`riparian.parameters.declare`).
 
-A class of settings declares what constructors take. Estimators inherit the settings that they have:
-their constructors, docstrings and command-line options follow. A class of parameters is what an engine
-reads: the same settings, frozen, checked and resolved. To add a parameter, declare it in a class of
-settings.
+A class of settings declares parameters of constructors. Estimators inherit the settings that they have;
+their constructors, docstrings and command-line options follow from these. A class of parameters is what
+an engine reads: the same settings, frozen, checked and resolved. To add a parameter, declare it in a
+class of settings.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ if TYPE_CHECKING:  # `riparian --help` needs no numpy
 
 SEED = Seed()  # other libraries have their own names for it
 
-ROOTS = {"sqrt": 1, "4sqrt": 4}  # how many square roots of the number of features each stands for
+ROOTS = {"sqrt": 1, "4sqrt": 4}  # multiples of the square root of the number of features
 DIMS = OrWord(Number(0, 1e6), tuple(ROOTS))  # a leaf makes this many draws
 
-MOST_CATEGORIES = 2**24 - 1  # that float32 can tell apart, with one more for all the others
-MOST_KEPT = 20_000  # points, unless more are asked for
+MOST_CATEGORIES = 2**24 - 1  # float32 can represent these codes and one for all other categories
+MOST_KEPT = 20_000  # the number of kept points for "auto", if memory allows
 LINK_BYTES = 4  # of a kept point, in the lists of each tree
 
 MOST_MEMORIES = 8  # of a leaf; see core/drift/memories.hpp
 
 VOTING = OneOf(("average", "majority"))
 HOW_TREES_VOTE = (
-    'How trees are combined: "average" takes the mean of their class shares, "majority" counts one vote '
-    "per tree, as the paper does."
+    'How the answers of trees are combined: "average" takes the mean of their class shares, "majority" '
+    "counts one vote per tree, as the paper does."
 )
 
 
@@ -59,7 +59,7 @@ HOW_TREES_VOTE = (
 
 @constructed
 class TreeSettings:
-    """What every forest has."""
+    """The settings of every forest."""
 
     n_estimators: int = described(
         kind=Whole(1, 2**20),
@@ -72,31 +72,31 @@ class TreeSettings:
 
 @constructed
 class DepthSettings:
-    """What a forest over depth images has."""
+    """The settings of a forest over depth images."""
 
     offset_std: float = described(
         kind=Between(0, 1e6),
         default=75.0,
-        help="The standard deviation of the offsets at which a leaf looks, in pixels at a depth of "
+        help="The standard deviation of the offsets between compared pixels, in pixels at a depth of "
         "two metres.",
     )
     far: float = described(
         kind=Between(0, 1e6),
         default=6.0,
-        help="The depth of what lies outside an image and of pixels without a return, in metres.",
+        help="The depth assumed outside an image and for pixels without a return, in metres.",
     )
 
 
 @constructed
 class PaperSettings:
-    """What the paper's forest has."""
+    """The settings of the paper's forest."""
 
     candidate_dims: float | Literal["sqrt", "4sqrt"] = described(
         symbol="λ",
         kind=DIMS,
         default="sqrt",
-        help='a leaf looks for its split in `1 + Poisson(λ)` dimensions. "sqrt" is the square root of '
-        'the number of features, "4sqrt" four times that.',
+        help='a leaf considers `1 + Poisson(λ)` features for its split. "sqrt" is the square root of '
+        'the number of features, "4sqrt" is four times that.',
     )
     split_points: int = described(
         symbol="m",
@@ -120,13 +120,13 @@ class PaperSettings:
         symbol="β(d)",
         kind=MultipleOrOfDepth(),
         default=20.0,
-        help="a leaf that holds this many estimation points splits as soon as it can, whatever the "
-        "gain. A number is a multiple of α.",
+        help="a leaf that holds this many estimation points splits as soon as it can, however small "
+        "the gain. A number is a multiple of α.",
     )
     structure_fraction: float = described(
         kind=Number(0),
         default=0.5,
-        help="The share of points that a tree uses as structure points.",
+        help="The share of points that a tree uses to choose splits (structure points).",
     )
     ignore_fraction: float = described(
         kind=Number(0),
@@ -136,8 +136,8 @@ class PaperSettings:
     fringe_size: int | None = described(  # R12
         kind=OrNone(Whole(1, 2**63 - 1), "all of them"),
         default=None,
-        help="How many leaves of a tree may collect split statistics at the same time. This bounds "
-        "the memory.",
+        help="The number of leaves of a tree that may collect split statistics at the same time. "
+        "This bounds the memory.",
     )
     voting: Literal["average", "majority"] = described(
         kind=VOTING, default="average", help=HOW_TREES_VOTE
@@ -146,114 +146,118 @@ class PaperSettings:
         kind=OrNone(Bytes(), "no bound"),
         default="512MB",
         before=None,
-        help='A bound on the bytes that the forest holds, such as "500MB". Each tree has an equal part. '
-        "It limits the fringe first. When the histograms of the leaves alone fill it, trees stop "
-        "growing and go on learning in the leaves they have.",
+        help='The memory that the forest may use, such as "500MB". Each tree has an equal part. The '
+        "bound limits the fringe first. When the histograms of the leaves alone fill it, trees "
+        "stop growing and go on learning in the leaves that they have.",
     )
     kept_points: int | Literal["auto"] = described(  # R19
         symbol="W",
         kind=OrWord(Whole(0, 2**31), ("auto",)),
         default="auto",
         before=0,
-        help="how many recent points the forest keeps, to choose the first splits of a leaf from. 0 is "
-        'the forest of the paper. "auto" is 20,000, or what fits an eighth of `max_memory`.',
+        help="the number of recent points that the forest keeps. Young leaves choose their splits "
+        'from them. 0 is the forest of the paper. "auto" is 20,000, or fewer if those would '
+        "take more than an eighth of `max_memory`.",
     )
 
 
 @constructed
 class AdaptiveSettings:
-    """What the forest for streams that change has besides (R23), and what is different in it."""
+    """The additional and different settings of the forest for streams that change (R23)."""
 
     candidate_dims: float | Literal["sqrt", "4sqrt"] = described(
         default="4sqrt",
-        help='a leaf looks for its split in `1 + Poisson(λ)` dimensions. "sqrt" is the square root of '
-        'the number of features, "4sqrt" four times that: a leaf has few points, and must find a split '
-        "soon.",
+        help='a leaf considers `1 + Poisson(λ)` features for its split. "sqrt" is the square root of '
+        'the number of features, "4sqrt" is four times that: a leaf has few points, and must '
+        "find a split soon.",
     )
     min_gain: float = described(
         default=0.3,
-        help="a leaf splits when a valid candidate gains more than this, in bits, and among n points "
-        "more than `2 log2(n + 1) / n`, which is seldom chance.",
+        help="a leaf splits when a valid candidate gains more than this, in bits, and also more than "
+        "`2 log2(n + 1) / n` among n points, so that chance rarely causes a split.",
     )
     alpha: Schedule = described(default=Geometric(1, 1.05))
     kept_points: int | Literal["auto"] = described(
         kind=OrWord(Whole(1, 2**31), ("auto",)),
         default="auto",
         before=MISSING,
-        help="how many recent points the forest keeps, to choose the splits of a leaf from. "
-        '"auto" is 20,000, or what fits an eighth of `max_memory`.',
+        help="the number of recent points that the forest keeps. Leaves choose their splits from "
+        'them. "auto" is 20,000, or fewer if those would take more than an eighth of '
+        "`max_memory`.",
     )
     drift_confidence: float = described(
         symbol="δ",
         kind=Between(0, 1),
         default=0.01,
-        help="a tree is replaced when its error has risen, by an ADWIN of this confidence. The smaller, "
-        "the fewer false alarms, and the later the true ones.",
+        help="the confidence of the ADWIN that replaces a tree when its error rises. A smaller value "
+        "gives fewer false alarms, and detects real changes later.",
     )
     leaf_points: int = described(
         kind=Whole(2, 2**20),
         default=24,
-        help="A leaf chooses its split among its last structure points, and starts its children with "
-        "its last estimation points: this many of each.",
+        help="The number of recent points of each stream that a leaf uses: structure points to "
+        "choose its split, estimation points to start its children.",
     )
     memories: tuple[float, ...] = described(
         kind=Numbers(0, 1, MOST_MEMORIES),
         default=(1 / 3, 0.8, 0.95, 1.0),
-        help="A leaf predicts by several histograms. Each fades by its factor with every point, so "
-        "that 1 remembers all of them and 0.8 about five.",
+        help="The fading factors of the histograms from which a leaf predicts, one for each. A "
+        "histogram fades by its factor with every point: 1 remembers all points, 0.8 about "
+        "five.",
     )
     fading: float = described(
         kind=Number(0, 1),
         default=0.98,
-        help="A tree weights these histograms by how well each has predicted its structure points. "
-        "What is known of that fades by this factor with every point.",
+        help="The fading factor of the trust in these histograms. A tree weights them by how well "
+        "each has predicted its structure points, and this record fades by the factor with "
+        "every point.",
     )
 
 
 @constructed
 class SaffariSettings:
-    """What Saffari's forest has (R18)."""
+    """The settings of Saffari's forest (R18)."""
 
     candidate_dims: int = described(
         kind=Whole(1, 10**6),
         default=10,
-        help="The number of dimensions in which a leaf looks for its split; all, where there are fewer.",
+        help="The number of features that a leaf considers for its split; all if there are fewer.",
     )
     split_points: int = described(
         kind=Whole(1, 2**16),
         default=10,
-        help="The number of thresholds per dimension.",
+        help="The number of thresholds per feature.",
     )
     thresholds: Literal["points", "range"] = described(
         kind=OneOf(("points", "range")),
         default="points",
-        help="What the thresholds are: the values of the first points that a leaf sees, or numbers "
-        "drawn uniformly from the range of these values.",
+        help='Where thresholds come from: "points" uses the values of the first points in a leaf, '
+        '"range" draws numbers uniformly from the range of these values.',
     )
     min_gain: float = described(
         kind=Number(0),
         default=0.1,
-        help="A leaf splits when a candidate gains more than this, in bits, and the leaf holds "
-        "`min_samples`.",
+        help="A leaf splits when a candidate gains more than this, in bits, and the leaf holds at "
+        "least `min_samples` points.",
     )
     min_samples: int = described(
         kind=Whole(1, 2**60),
         default=50,
-        help="How many points a leaf must hold to split. A point counts as often as the tree took it, "
-        "and the points inherited from the parent count too.",
+        help="The number of points that a leaf must hold to split. A point counts as often as the "
+        "tree took it, and points inherited from the parent count, too.",
     )
     max_depth: int | None = described(
         kind=OrNone(Whole(0, 2**31), "no bound"),
         default=None,
-        help="Leaves at this depth do not split. They keep no candidates, which bounds the memory.",
+        help="The largest depth of a leaf. Leaves there keep no candidates, which bounds the memory.",
     )
     replacement_rate: float | None = described(
         symbol="γ",
         kind=OrNone(Number(1e-15, 1), "never"),
         default=None,
-        help="at each point, one tree of more than 1/γ points, drawn at random, is replaced by a new "
-        "one with the probability of its error on the points that it was not given. Trees then "
-        "learn one after the other.",
+        help="at each point, one of the trees older than 1/γ points is drawn at random. It is "
+        "replaced by a new tree with a probability equal to its error on the points that it did "
+        "not take. With this setting, trees learn one after the other.",
     )
     voting: Literal["average", "majority"] = described(
         kind=VOTING, default="average", help=HOW_TREES_VOTE
@@ -262,55 +266,56 @@ class SaffariSettings:
 
 @constructed
 class ColumnSettings:
-    """What a forest over the columns of a table has, if it is given whole tables (R22)."""
+    """The settings of a forest that takes whole tables (R22)."""
 
     categorical_features: ArrayLike | Literal["from_dtype"] | None = described(
         kind=ColumnChoice(),
         default="from_dtype",
-        help="Which columns are categorical: their splits ask whether a value equals a category. "
-        '"from_dtype" takes the columns of text, of bools and of a categorical type that a frame of '
-        "pandas, polars or pyarrow has. Otherwise a mask, indices or names. None: no column is.",
+        help="Which columns are categorical: their splits test whether a value equals a category. "
+        '"from_dtype" uses the columns of text, bools or a categorical type in a frame of '
+        "pandas, polars or pyarrow. Otherwise pass a mask, indices or names. None: no column is "
+        "categorical.",
     )
 
 
 @constructed
 class CategorySettings:
-    """What a forest has that gives categories their numbers (R22)."""
+    """The settings of a forest that assigns codes to categories (R22)."""
 
     max_categories: int | None = described(
-        kind=OrNone(Whole(1, MOST_CATEGORIES), "no bound but 2^24, beyond which is an error"),
+        kind=OrNone(Whole(1, MOST_CATEGORIES), "no bound; more than 2^24 - 1 are an error"),
         default=100_000,
-        help="How many categories of a column are told apart. Those that come later count as one. "
-        "All categories together take an eighth of `max_memory` at most.",
+        help="The number of categories of a column that have a code of their own. Those that arrive "
+        "later share one. All categories together take at most an eighth of `max_memory`.",
     )
 
 
 @constructed
 class FitSettings:
-    """What an estimator in scikit-learn's form has."""
+    """The settings of an estimator in the form of scikit-learn."""
 
     passes: int = described(
         kind=Whole(1, 2**31),
         default=1,
-        help="How often `fit` goes through the data. `partial_fit` learns what it is given, once.",
+        help="The number of times that `fit` learns the data. `partial_fit` learns each row once.",
     )
     shuffle: bool = described(
         kind=Flag(),
         default=True,
-        help="Whether `fit` shuffles the points before each pass: data sorted by class would ruin "
-        "the forest. `partial_fit` keeps the order.",
+        help="Whether `fit` shuffles the points before each pass. Without this, data sorted by class "
+        "gives a useless forest. `partial_fit` keeps the order.",
     )
     class_weight: dict[Any, float] | Literal["balanced"] | None = described(
         kind=WeightsByLabel(),
         default=None,
-        help="Weights by label. A label that is not named has weight 1. "
+        help="The weight of each class, by label. A label that is not named has weight 1. "
         '"balanced" gives every class the same total weight, by the frequencies seen so far.',
     )
     random_state: int | np.random.RandomState | None = described(
         kind=SEED,
         default=None,
-        help="The same seed and the same stream give the same forest, to the last bit, whatever the "
-        "batches and the number of threads.",
+        help="The seed. The same seed and the same stream give the same forest, to the last bit, "
+        "whatever the batches and the number of threads.",
         option="--seed",
     )
     n_jobs: int | None = described(
@@ -338,7 +343,7 @@ class ForestParameters:
 
     @classmethod
     def of(cls, estimator: Any, **others: Any) -> Self:
-        """The parameters of an estimator; `others` are fields that are not its attributes as such."""
+        """Return the parameters of an estimator; `others` are fields that are not its attributes."""
         given = {
             name: getattr(estimator, parameter.name)
             for name, parameter in parameters_of(cls).items()
@@ -348,7 +353,10 @@ class ForestParameters:
 
     @classmethod
     def checked(cls, **given: Any) -> Self:
-        """The one place where parameters are checked: an error names the value and what was expected."""
+        """Return checked parameters, or raise an error that names the value and what was expected.
+
+        This is the only place where parameters are checked.
+        """
         parameters = parameters_of(cls)
         return cls(**{name: parameters[name].checked(value) for name, value in given.items()})
 
@@ -382,15 +390,15 @@ class PaperParameters(ForestParameters, PaperSettings):
         return parameters
 
     def rate(self, n_dims: int) -> float:
-        """λ, which may depend on the number of dimensions there are by now (R2)."""
+        """Return λ, which may depend on the current number of dimensions (R2)."""
         if isinstance(self.candidate_dims, str):
             return ROOTS[self.candidate_dims] * math.sqrt(n_dims)
         return self.candidate_dims
 
     def keeping(self, point_bytes: int) -> Self:
-        """The same with a number of kept points, where that was left to us (R19).
+        """Return the parameters with a number of kept points in place of "auto" (R19).
 
-        They take an eighth of the memory at most, with the list that every tree has of them.
+        The points and the lists of all trees take at most an eighth of the memory.
         """
         if self.kept_points != "auto":
             return self
@@ -401,7 +409,7 @@ class PaperParameters(ForestParameters, PaperSettings):
 
 def _check_streams(structure: float, ignore: float) -> None:
     if structure == 0:
-        raise ValueError("structure_fraction must be > 0, or no leaf ever splits, got 0.0")
+        raise ValueError("structure_fraction must be > 0, or no leaf can split, got 0.0")
     if structure + ignore >= 1:
         raise ValueError(
             "structure_fraction + ignore_fraction must be < 1, or no point is left to predict "
@@ -409,7 +417,7 @@ def _check_streams(structure: float, ignore: float) -> None:
         )
 
 
-Parameters = PaperParameters  # its name before there were others
+Parameters = PaperParameters  # an older name
 
 
 @resolved()
@@ -423,12 +431,12 @@ class SaffariParameters(ForestParameters, SaffariSettings):
 
 
 def constructor_parameters(cls: type[ForestParameters]) -> dict[str, Parameter]:
-    """The parameters of an estimator, by their names in its constructor."""
+    """Return the parameters of an estimator, by their names in its constructor."""
     return {parameter.name: parameter for parameter in parameters_of(cls).values()} | OF_ESTIMATORS
 
 
 def defaults(cls: type[ForestParameters]) -> dict[str, Any]:
-    """By the names that a constructor has."""
+    """Return the defaults of an estimator, by the names in its constructor."""
     parameters = constructor_parameters(cls) | OF_ROWS
     return {name: parameter.default for name, parameter in parameters.items()}
 

@@ -1,7 +1,7 @@
-"""α(d) and β(d): how many estimation points a split at depth d takes (R15).
+"""α(d) and β(d): the numbers of estimation points that govern splits at depth d (R15).
 
-α(d) is how many each child must hold before a split is valid; β(d) is how many a leaf may hold
-before it must split. The paper needs α to grow to infinity, d/α(d) -> 0 and β >= α. An α above β is an
+α(d) is the number that each child must hold before a split is valid; β(d) is the number at which a leaf
+must split. The paper needs α to grow to infinity, d/α(d) -> 0 and β >= α. An α above β is an
 error here; an α that breaks one of the other conditions gives a `ConsistencyWarning` that names the
 lost guarantee.
 
@@ -25,52 +25,52 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEVER = 2**63 - 1
-"""More points than any stream has: the integer of a schedule that has overflowed."""
+"""The integer of a schedule that has overflowed: more points than any stream has."""
 
-# Deeper than any tree can be. Where two schedules only cross beyond it, they do not cross.
+# Deeper than any tree. Two schedules that only cross beyond this depth do not cross.
 _DEEPEST = 2**62
 
 
 class ConsistencyWarning(UserWarning):
-    """The forest will learn, but without a guarantee that the paper gives."""
+    """A warning that the forest learns without one of the paper's guarantees."""
 
 
 class Schedule(ABC):
-    """A number of points for each depth, never falling as the depth grows.
+    """A number of points for each depth, which never falls as the depth grows.
 
-    The set of schedules is closed (`Geometric`, `Polynomial`): whether β stays above α at every
+    There are no other schedules than `Geometric` and `Polynomial`: whether β stays above α at every
     depth is decided by analysis, which needs to know their form.
     """
 
     @abstractmethod
     def __call__(self, depth: int) -> float:
-        """The value at a depth, 0 being the root; infinity where it overflows."""
+        """Return the value at a depth (0 is the root), or infinity if it overflows."""
 
     @property
     @abstractmethod
     def growth(self) -> tuple[int, float]:
-        """How fast the schedule grows in the end; of two, the larger one ends above the other."""
+        """Return how fast the schedule grows. Of two, the larger one ends above the other."""
 
     @property
     def unbounded(self) -> bool:
-        """Whether it grows to infinity with the depth."""
+        """Return whether the schedule grows to infinity with the depth."""
         return self.growth > _NO_GROWTH
 
     @property
     def outgrows_depth(self) -> bool:
-        """Whether d / schedule(d) goes to 0."""
+        """Return whether d / schedule(d) goes to 0."""
         return self.growth > (1, 1.0)
 
     @abstractmethod
     def times(self, factor: float) -> Self:
-        """The same schedule, `factor` times as high."""
+        """Return the same schedule, `factor` times as high."""
 
     def at(self, depth: int) -> int:
-        """The value at a depth, rounded up, so at least 1; `NEVER` where it overflows."""
+        """Return the value at a depth, rounded up and so at least 1, or `NEVER` if it overflows."""
         return _ceil(self(depth))
 
     def integers(self, depths: int) -> NDArray[np.uint64]:
-        """What `at` gives for depths 0, 1, ..., depths - 1.
+        """Return what `at` gives for depths 0, 1, ..., depths - 1.
 
         >>> Geometric(1, 1.5).integers(4).tolist()
         [1, 2, 3, 4]
@@ -141,7 +141,7 @@ _NO_GROWTH = (0, 0.0)  # a constant, whichever of the two forms it is written in
 
 @lru_cache(maxsize=64)
 def _integers(schedule: Schedule, depths: int) -> NDArray[np.uint64]:
-    """Cached, since many forests have the same schedules, and so read-only."""
+    """Return the integers. They are cached, since forests share schedules, and so read-only."""
     import numpy as np  # here, since `riparian --help` needs none
 
     values = np.full(depths, NEVER, dtype=np.uint64)
@@ -155,7 +155,7 @@ def _integers(schedule: Schedule, depths: int) -> NDArray[np.uint64]:
 
 
 def resolve(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Schedule]:
-    """α and β as two schedules, checked: β may be given as a multiple of α.
+    """Return α and β as two checked schedules; β may be given as a multiple of α.
 
     >>> resolve(Geometric(1, 1.1), 1000)
     (Geometric(start=1.0, rate=1.1), Geometric(start=1000.0, rate=1.1))
@@ -173,7 +173,7 @@ def resolve(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Schedule
 
 
 def as_schedules(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Schedule]:
-    """α and β as two schedules, whatever the theorem says of them."""
+    """Return α and β as two schedules, whether or not the theorem covers them."""
     if not _is_schedule(alpha):
         raise TypeError(f"alpha must be a Geometric or a Polynomial, got {alpha!r}")
     return alpha, beta if _is_schedule(beta) else _multiple(alpha, beta)
@@ -186,13 +186,13 @@ def _multiple(alpha: Schedule, factor: object) -> Schedule:
 
 
 def fault_in_order(alpha: Schedule, beta: Schedule) -> str | None:
-    """How β falls below α at some depth; None if it does at none.
+    """Describe how β falls below α at some depth; return None if it never does.
 
     >>> fault_in_order(Geometric(2, 1.1), Geometric(1, 1.1))
     '1.0 < 2.0 at depth 0'
     """
     if beta.growth < alpha.growth:
-        return f"{beta!r}, which in the end grows more slowly than {alpha!r}"
+        return f"{beta!r}, which grows more slowly than {alpha!r}"
     for depth in _closest_depths(alpha, beta):
         if beta(depth) < alpha(depth):
             return f"{beta(depth)!r} < {alpha(depth)!r} at depth {depth}"
@@ -200,17 +200,17 @@ def fault_in_order(alpha: Schedule, beta: Schedule) -> str | None:
 
 
 def _closest_depths(alpha: Schedule, beta: Schedule) -> list[int]:
-    """Where β/α is least, given that β grows no more slowly than α.
+    """Return the depths at which β/α can be least, if β grows no more slowly than α.
 
-    Within one form the ratio never falls, so that is the root. A geometric β over a polynomial α
+    Within one form the ratio never falls, so this is the root. A geometric β over a polynomial α
     has log(β/α) = d·log(rate) - power·log(1 + d) + constant: convex, and least where
     1 + d = power / log(rate).
     """
     if not (isinstance(alpha, Polynomial) and isinstance(beta, Geometric) and beta.rate > 1):
         return [0]
     least = int(min(max(alpha.power / math.log(beta.rate) - 1, 0), _DEEPEST))
-    # Both may have overflowed there and compare equal. That takes a power of several hundred (or
-    # a β that is never at any depth), so α has overflowed by depth 2, and depths 1 and 2 tell.
+    # Both may have overflowed there and compare equal. That takes a power of several hundred (or a β
+    # that is never at any depth), so α has overflowed by depth 2, and depths 1 and 2 show it.
     return [0, 1, 2, least, least + 1]
 
 
@@ -231,7 +231,7 @@ def _warn_if_weak(alpha: Schedule) -> None:
 
 
 def _product(factor: float, start: float) -> float:
-    # A start must be finite, and the largest float means never just as well.
+    # A start must be finite; the largest float also means never.
     return min(factor * start, sys.float_info.max)
 
 
@@ -251,14 +251,14 @@ def _is_schedule(value: object) -> TypeGuard[Geometric | Polynomial]:
 
 
 def _normalise_start(schedule: Geometric | Polynomial) -> None:
-    """R15: a start below 1 will do, since α is rounded up; it must be above 0."""
+    """Check that a start is above 0. It may be below 1, since α is rounded up (R15)."""
     _normalise(schedule, "start", at_least=-math.inf)
     if schedule.start <= 0:
         raise ValueError(f"start must be > 0, got {schedule.start!r}")
 
 
 def _normalise(schedule: Schedule, name: str, *, at_least: float) -> None:
-    """Check a field and keep it as a Python float: repr and arithmetic then forget its type."""
+    """Check a field and store it as a Python float, so that its given type does not matter."""
     value = _number(name, getattr(schedule, name), at_least=at_least)
     object.__setattr__(schedule, name, value)
 

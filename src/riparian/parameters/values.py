@@ -1,4 +1,4 @@
-"""Types of values that a parameter may have: how each is checked, and what documentation calls it."""
+"""Types of values of a parameter: how each is checked, and its name in documentation."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MAX_WEIGHT = 2.0**20  # of one point
 
 
 class ValueType(ABC):
-    """What a value of a parameter may be."""
+    """A type of values of a parameter."""
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """The type, as a docstring names it."""
+        """Return the type, as a docstring names it."""
 
     @abstractmethod
     def checked(self, name: str, value: Any) -> Any:
-        """The value in its plain form; an error if it is of another kind, by the parameter's name."""
+        """Return the value in its plain form, or raise an error that names the parameter."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Bytes(ValueType):
         unit = UNITS.get(parts[2].upper()) if parts else None
         if parts is None or unit is None:
             raise ValueError(
-                f"{name} must be a number of bytes or like '500MB' or '2GiB', got {text!r}"
+                f"{name} must be a number of bytes or a text such as '500MB' or '2GiB', got {text!r}"
             )
         return int(float(parts[1]) * unit)
 
@@ -176,7 +176,7 @@ class Numbers(ValueType):
 
     def checked(self, name: str, value: Any) -> tuple[float, ...]:
         if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-            raise TypeError(f"{name} must be a few numbers, got {value!r}")
+            raise TypeError(f"{name} must be a sequence of numbers, got {value!r}")
         numbers = tuple(value)
         if not 1 <= len(numbers) <= self.most:
             raise ValueError(f"{name} must hold 1 to {self.most} numbers, got {len(numbers)}")
@@ -208,7 +208,7 @@ class Seed(ValueType):
 
 
 class ColumnChoice(ValueType):
-    """Columns are not known beforehand: `tables.chosen_columns` checks this."""
+    """A choice of columns. Columns are not known beforehand; `tables.chosen_columns` checks it."""
 
     words = '"from_dtype", array-like or None'
 
@@ -235,7 +235,7 @@ class WeightsByLabel(ValueType):
 
 
 class Unchecked(ValueType):
-    """What another module or another library checks."""
+    """A value that another module or library checks."""
 
     words = "object"
 

@@ -1,21 +1,19 @@
-"""Snapshots: a forest as a file that can be trusted to be one, and back.
+"""Snapshots: a forest as bytes, and back, with all checks that keep the core safe.
 
-    errors.py       what can be wrong
+    errors.py       the error, with its cases
     container.py    a text and arrays in a safetensors file, with a checksum
-    header.py       what it says besides its arrays, as JSON
-    fields.py       fields of that, each checked
+    header.py       everything but the arrays, as JSON
+    fields.py       fields of the header, each checked
     values.py       numbers, texts, schedules, weights by label
     labels.py       labels, and weights of classes
-    arrays.py       the arrays of the trees end to end, and their lengths
-    kept.py         the points that it keeps
-    check.py        whether the core can be handed the arrays: links, indices, sums
-    candidates.py   the same of what active leaves have counted
-    size.py         how much memory it will take
-    state.py        all of this in order
-    memory.py       what it takes goes back to the system
-    save.py         from an estimator to bytes
-    load.py         from a file or bytes to an estimator
-    extra.py        what a program keeps with a forest
+    arrays.py       the arrays of all trees, and their lengths
+    kept.py         the kept points
+    categories.py   the tables of categories
+    check.py        whether the arrays are safe for the core: links, indices, sums
+    candidates.py   the same for the counts of active leaves
+    size.py         how much memory the forest will take
+    state.py        all of these steps in order
+    memory.py       returns memory to the system afterwards
 
-The format is described in docs/snapshot-format.md.
+docs/snapshot-format.md describes the format.
 """

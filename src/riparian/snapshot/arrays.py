@@ -1,8 +1,8 @@
-"""The arrays of the trees in a snapshot: which there are, of what type, and how long each must be.
+"""The arrays of the trees in a snapshot: their names, types and lengths.
 
-They are those of the core (`riparian.engine.trees`), of all trees end to end, tree by tree. The core's
-list says per what each has an entry, which forests have it, and since which format. Only the number of
-nodes of each tree is stored in addition; how long everything else is follows from what comes before it.
+They are those of the core (`riparian.engine.trees`), tree after tree. The list of the core says what
+each entry of an array stands for, which forests have it, and since which format. Only the number of
+nodes of each tree is stored in addition; every other length follows from the arrays before it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Trees = TreeArrays[NDArray[np.uint64]]
 
 NODES = Field("nodes", "uint64", "tree")  # the number of nodes of each tree
 
-# What the core has too, and a snapshot has not: it follows from the links between the nodes.
+# Arrays of the core that a snapshot does not store: they follow from the links between the nodes.
 DERIVED = ("leaf_node", "leaf_depth")
 
 SAVED = {f.name: f for f in (NODES, *FIELDS) if f.name not in DERIVED}
@@ -44,7 +44,7 @@ DTYPES = {
     name: np.dtype("uint32" if f.dtype == "feature" else f.dtype) for name, f in SAVED.items()
 }
 
-# What there is one element for, and what that is multiplied by where pieces lie end to end.
+# What one element stands for, and the factors of its number where there are several.
 PER = {name: f.per.split(" times ") for name, f in SAVED.items()}
 
 SEVERAL = {
@@ -56,11 +56,11 @@ SEVERAL = {
 }
 OFFSETS = 4  # numbers of a feature of depth images
 
-MOST_ELEMENTS = 2.0**53  # of an array; whole numbers up to here are exact as floats
+MOST_ELEMENTS = 2.0**53  # of an array; integers up to here are exact as floats
 
 
 def names(header: Header, format_: int = FORMAT) -> list[str]:
-    """The arrays of its trees in a snapshot of a format, in their order."""
+    """Return the names of the arrays of the trees in a snapshot of a format, in their order."""
     kinds = _kinds(header)
     return [name for name, f in SAVED.items() if f.since <= format_ and _is_in(f, header, kinds)]
 
@@ -73,7 +73,7 @@ def _is_in(field: Field, header: Header, kinds: set[str]) -> bool:
 
 
 def _kinds(header: Header) -> set[str]:
-    """What the core's list calls a forest."""
+    """Return the words by which the list of the core describes a forest."""
     kinds = {"one stream" if header.one_stream else "two streams"}
     if header.kept_points:
         kinds |= {"kept points"} if header.adaptive else {"kept points", "settling"}
@@ -81,7 +81,7 @@ def _kinds(header: Header) -> set[str]:
 
 
 def join(trees: list[Arrays], header: Header) -> Arrays:
-    """The arrays of all trees end to end, each of the narrowest type that holds it."""
+    """Return the arrays of all trees, one after the other, each of the narrowest type that fits."""
     nodes = np.array([len(Tree.of(tree).child) for tree in trees], dtype=np.uint64)
     joined = {
         name: np.concatenate([tree[name].ravel() for tree in trees])
@@ -98,7 +98,7 @@ def narrow(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def widen(stored: Arrays, header: Header) -> Arrays:
-    """The arrays in the types of the core, if these are the right names and types."""
+    """Return the arrays in the types of the core, or raise an error for wrong names or types."""
     dtypes = {name: DTYPES[name] for name in names(header, header.format)}
     if header.depth:
         dtypes |= {name: np.dtype("float32") for name in FEATURES if name in dtypes}
@@ -109,26 +109,26 @@ def widen(stored: Arrays, header: Header) -> Arrays:
 
 
 def typed(stored: Arrays, dtypes: Mapping[str, np.dtype[Any]]) -> Arrays:
-    """The arrays in these types, if they are all there and no others."""
+    """Return the arrays in these types, or raise an error if one is missing or unknown."""
     for wrong in sorted(dtypes.keys() ^ stored.keys()):
         problem = "missing" if wrong in dtypes else "unknown"
         raise SnapshotError("arrays", f"the array {wrong!r} is {problem}")
     for name, array in stored.items():
         dtype = dtypes[name]
         fits = array.dtype.kind == dtype.kind and array.dtype.itemsize <= dtype.itemsize
-        require(fits, "arrays", f"{name} must be of type {dtype}, is {array.dtype}")
+        require(fits, "arrays", f"{name} must be of type {dtype}, got {array.dtype}")
     return {name: array.astype(dtypes[name], copy=False) for name, array in stored.items()}
 
 
 def _offsets(name: str, array: NDArray[Any]) -> NDArray[Any]:
     whole = len(array) % OFFSETS == 0
-    require(whole, "arrays", f"{name} must hold four numbers per feature, it holds {len(array)}")
+    require(whole, "arrays", f"{name} must hold four numbers per feature, got {len(array)} in all")
     return array.reshape(-1, OFFSETS)
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """How many of everything each tree has."""
+    """The numbers of nodes, leaves and array elements of each tree."""
 
     nodes: Integers
     leaves: Integers
@@ -137,7 +137,7 @@ class Lengths:
 
 
 def split(arrays: Arrays, lengths: Lengths) -> list[Arrays]:
-    """The arrays of each tree."""
+    """Return the arrays of each tree."""
     every = {**lengths.arrays, **dict.fromkeys(DERIVED, lengths.leaves)}
     pieces = {
         name: np.split(array, np.cumsum(every[name])[:-1])
@@ -148,9 +148,9 @@ def split(arrays: Arrays, lengths: Lengths) -> list[Arrays]:
 
 
 def complete(stored: Arrays, header: Header) -> tuple[Arrays, Lengths]:
-    """All arrays of the core, zeros where a snapshot has none, and how long each is in each tree.
+    """Return all arrays of the core, zeros where a snapshot has none, and their lengths by tree.
 
-    Each array that is stored is as long as the others say, or it is an error.
+    A stored array whose length does not agree with the others is an error.
     """
     measuring = _Measuring(stored, header)
     measuring.measure()
@@ -159,7 +159,7 @@ def complete(stored: Arrays, header: Header) -> tuple[Arrays, Lengths]:
 
 
 class _Measuring:
-    """The arrays one after the other, as it becomes known how long they must be."""
+    """Takes the arrays in turn, as their lengths become known."""
 
     def __init__(self, stored: Arrays, header: Header) -> None:
         self.stored = stored
@@ -187,7 +187,7 @@ class _Measuring:
         self._take(products=True)
 
     def _take(self, products: bool = False) -> None:
-        """Every array whose length is known by now. What is stored comes first: the rest follows it."""
+        """Take every array whose length is known, stored ones first: the others follow from them."""
         known = {
             name: self._length(name)
             for name, (owner, *factors) in PER.items()
@@ -206,8 +206,8 @@ class _Measuring:
         require(
             len(array) == expected,
             "arrays",
-            f"{name} must hold {expected} numbers, {how_many} per {SAVED[name].per}; "
-            f"it holds {len(array)}",
+            f"{name} must hold {expected} numbers, {how_many} per {SAVED[name].per}, "
+            f"got {len(array)}",
         )
         return array
 
@@ -221,7 +221,7 @@ class _Measuring:
             require((self.arrays[name] <= 1).all(), "arrays", f"{name} must be 0 or 1")
 
     def _columns(self) -> Integers:
-        """Up to the last that has a split."""
+        """Return the number of columns of each tree, up to the last that has a split."""
         nodes = self.owners["node"]
         if self.header.depth:
             return np.zeros_like(nodes)
@@ -230,7 +230,7 @@ class _Measuring:
         return np.asarray(np.maximum.reduceat(reach, np.cumsum(nodes) - nodes), dtype=np.int64)
 
     def _length(self, name: str) -> Integers:
-        """Of an array in each tree; each of its owners may have a piece of varying length."""
+        """Return the length of an array in each tree; its pieces may vary in length."""
         owner, *factors = PER[name]
         if not factors:
             return self.owners[owner] * SEVERAL.get(name, 1)
@@ -240,7 +240,7 @@ class _Measuring:
         return piece_sums(np.prod(pieces, axis=0), self.owners[owner])
 
     def _factor(self, factor: str, name: str) -> Floats:
-        """What the length of an array is a multiple of, owner by owner, as the core's list names it."""
+        """Return a factor of the length of an array, owner by owner, by its name in the core's list."""
         match factor:
             case "points" | "rows":
                 stream = name.partition("_")[0]
@@ -260,7 +260,7 @@ class _Measuring:
 
 
 def shapes(dims: NDArray[Any], most_split_points: int) -> tuple[Floats, Floats]:
-    """Of leaves with this many candidate dimensions: counters, and words of the bits of a point."""
+    """Return the counters of leaves with these dimensions, and the words of the bits of a point."""
     several, which = np.unique(dims, return_inverse=True)
     shape = [_core.candidate_shape(int(each), most_split_points) for each in several]
     counters, words = np.array(shape, dtype=np.float64).reshape(-1, 2).T
@@ -268,9 +268,9 @@ def shapes(dims: NDArray[Any], most_split_points: int) -> tuple[Floats, Floats]:
 
 
 def piece_sums(values: NDArray[Any], lengths: Integers) -> Integers:
-    """The sum of each piece, of unchecked numbers."""
+    """Return the sum of each piece of unchecked numbers."""
     values = values.astype(np.float64)
-    require(values.sum() < MOST_ELEMENTS, "arrays", "lengths are beyond all bounds")
+    require(values.sum() < MOST_ELEMENTS, "arrays", "array lengths are implausibly large")
     ends = np.concatenate([[0], np.cumsum(values.astype(np.int64))])
     last = np.cumsum(lengths)
     pieces: Integers = ends[last] - ends[last - lengths]

@@ -1,8 +1,8 @@
-"""Whether the candidates of active leaves are safe: what they have counted are places in tables.
+"""Whether the candidates of active leaves are safe: the core uses their counts as indices of tables.
 
-For few points, the core looks up F(n) (R14) at what is left and right of each candidate. So no candidate
-may have more points on its left than its split point has seen, and no split point more than the one
-before it.
+For few points, the core looks up F(n) (R14) at the counts of either side of each candidate. So no
+candidate may have more points on its left than its split point has seen, and no split point more than
+the one before it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from riparian.snapshot.header import Header
 Words = NDArray[np.uint64]
 
 SET_BITS = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)
-MOST_POINTS = 2**31  # that a leaf keeps: their room is a power of two of 32 bits
+MOST_POINTS = 2**31  # that a leaf keeps: their capacity is a 32-bit power of two
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The active leaves with the same number of dimensions and split points: all is rectangular."""
+    """The active leaves with equal numbers of dimensions and split points, as rectangular arrays."""
 
     leaves: Integers  # among the active ones
     dims: int
@@ -40,9 +40,9 @@ class Shape:
 
 @dataclass(frozen=True)
 class Kept:
-    """The points that some leaves of a shape keep, end to end."""
+    """The points that some leaves of a shape keep, leaf after leaf."""
 
-    inside: Integers  # the places of these leaves in the shape
+    inside: Integers  # the indices of these leaves in the shape
     length: Integers  # how many points each keeps
     labels: Integers
     met: Integers  # how many split points each point has met
@@ -50,9 +50,9 @@ class Kept:
 
 @dataclass(frozen=True)
 class Rows:
-    """What some leaves of a shape have counted."""
+    """The counts of some leaves of a shape."""
 
-    inside: Integers  # the places of these leaves in the shape
+    inside: Integers  # the indices of these leaves in the shape
     length: Integers  # how many rows each has, one per class
     everyone: Words  # rows x split points: points of the class that the split point has seen
 
@@ -89,10 +89,10 @@ class Candidates:
         if self.header.adaptive:  # a leaf of its trees is young, or waits in the heap
             every(young & (dims == 0), "dims must be 0: no leaf settles in a forest that forgets")
         if self.header.kept_points:
-            every(young == (dims == 0), "next_look must be set where dims is 0 and only there")
+            every(young == (dims == 0), "next_look must be set exactly where dims is 0")
         every(young | (dims >= 1) & (dims <= most), f"dims must be from 1 to {most}")
         every(self.split_points <= self.most_split_points, "split_points must be at most m")
-        # What is not there is not read either: the arrays of the next leaves would be taken for it.
+        # Young leaves have no entries: the core would read those of the next leaves instead.
         for name in ("split_points", "summed"):
             every(getattr(trees, name)[young] == 0, f"{name} must be 0 in a young leaf")
         for stream, mine in self.streams.items():
@@ -106,7 +106,7 @@ class Candidates:
         every(~np.isinf(trees.split_threshold), "split_threshold must not be infinite")
 
     def check_lengths(self, stream: str) -> None:
-        """Rows are those of classes that have arrived, and so are labels."""
+        """Check that rows and labels are those of classes that have arrived."""
         length, counted, arrived = self.length[stream], self.counted[stream], self.header.arrived
         every((length >= 1)[counted], f"{stream}_length must not be 0 where points are counted")
         every((length <= arrived)[counted], f"{stream}_length: more rows than classes")
@@ -118,7 +118,7 @@ class Candidates:
         every(labels < arrived, f"{stream}_label must be a class that has arrived")
 
     def shapes(self) -> Iterator[Shape]:
-        """Leaves without a split point have nothing more to check."""
+        """Yield the leaves by shape, without those that have no split point to check."""
         born_at = begins(self.split_points)
         thresholds_at = begins(self.dims * self.split_points)
         started = np.flatnonzero(self.split_points)
@@ -139,10 +139,10 @@ class Candidates:
             )
 
     def check_bits(self, stream: str, shape: Shape) -> Kept:
-        """The kept points of these leaves.
+        """Check the bits of the kept points of these leaves, and return the points.
 
-        Everyone's bits are set for the split points that a point has met; a candidate's bit may be set
-        for one of these, if its threshold is a number; and no bit beyond.
+        The bits of the last row say which split points a point has met. The bit of a candidate may be
+        set only for one of these, and only if its threshold is a number. No other bit may be set.
         """
         mine, counted = self.streams[stream], self.counted[stream]
         inside = np.flatnonzero(~counted[shape.leaves])
@@ -161,7 +161,7 @@ class Candidates:
         allowed = np.zeros((len(several), *everyone.shape[1:]), dtype=bool)
         allowed[:] = (np.arange(self.most_split_points) < several[:, None])[:, None, :]
         strays = bits & ~as_words(allowed)[which]
-        every(~strays.any(axis=1), f"{stream}_bits: a bit is set where nobody counts")
+        every(~strays.any(axis=1), f"{stream}_bits: a bit is set that has no meaning")
 
         nan = np.flatnonzero(shape.unused[inside].any(axis=(1, 2)))
         if len(nan):
@@ -171,11 +171,11 @@ class Candidates:
             place[nan] = np.arange(len(nan))
             owner = np.repeat(place, n)
             left = bits[owner >= 0] & as_words(never)[owner[owner >= 0]]
-            every(~left.any(axis=1), f"{stream}_bits: nobody goes left of NaN (R4)")
+            every(~left.any(axis=1), f"{stream}_bits: no point may go left of NaN (R4)")
         return Kept(inside, n, labels.astype(np.int64), met)
 
     def check_rows(self, stream: str, shape: Shape) -> Rows:
-        """The counts of these leaves: no candidate can split there that has no threshold."""
+        """Check the counts of these leaves, and return them. No point is left of a threshold NaN."""
         mine, counted = self.streams[stream], self.counted[stream]
         inside = np.flatnonzero(counted[shape.leaves])
         leaves = shape.leaves[inside]
@@ -186,17 +186,17 @@ class Candidates:
         table = table.reshape(-1, shape.dims + 1, shape.split_points)
         left, everyone = table[:, :-1], table[:, -1]
         less = (left <= everyone[:, None]).all(axis=(1, 2))
-        every(less, f"{stream}_count: more points go left than come")
+        every(less, f"{stream}_count: more points go left than arrive")
         falls = (everyone[:, 1:] <= everyone[:, :-1]).all(axis=1)
         every(falls, f"{stream}_count: a later split point has seen more")
         unused = np.repeat(shape.unused[inside], rows, axis=0)
-        every(~left[unused].astype(bool), f"{stream}_count: nobody goes left of NaN (R4)")
+        every(~left[unused].astype(bool), f"{stream}_count: no point may go left of NaN (R4)")
         check_sum(everyone[:, 0], f"{stream}_count")
         return Rows(inside, rows, everyone)
 
 
 def check_features(features: NDArray[Any], header: Header, name: str) -> None:
-    """A column that is there, or offsets that are numbers."""
+    """Check that features are existing columns, or finite offsets."""
     if header.depth:
         every(np.isfinite(features).all(axis=1), f"{name} must be finite")
     else:
@@ -204,7 +204,7 @@ def check_features(features: NDArray[Any], header: Header, name: str) -> None:
 
 
 def as_words(bits: NDArray[np.bool_]) -> Words:
-    """Bits (items x dims + 1 x m) as the core packs them: 64 per word, the first one lowest."""
+    """Pack bits (items x dims + 1 x m) as the core does: 64 per word, the first one lowest."""
     items, rest = len(bits), int(np.prod(bits.shape[1:]))
     padded = np.zeros((items, -(-rest // 64) * 64), dtype=bool)
     padded[:, :rest] = bits.reshape(items, rest)
@@ -213,7 +213,7 @@ def as_words(bits: NDArray[np.bool_]) -> Words:
 
 
 def set_bits(rows: Words) -> Integers:
-    """How many bits of each row are set."""
+    """Return how many bits of each row are set."""
     octets: NDArray[Any] = np.ascontiguousarray(rows).view(np.uint8)
     counts: Integers = SET_BITS[octets].sum(axis=1, dtype=np.int64)
     return counts

@@ -1,8 +1,8 @@
-"""The tables of categories in a snapshot (R22), and whether all codes are those of a category there.
+"""The tables of categories in a snapshot (R22), and whether every code has a category.
 
 The header says which columns are categorical and how many categories each has. The categories
-themselves, column by column in the order of their codes, are one JSON list in an array of bytes: a
-header has no room for many.
+themselves, column by column in the order of their codes, are one JSON list in an array of bytes, since
+they may be too many for a header.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from riparian.snapshot.header import Categories, Header
 NAME = "category_values"
 FIELDS = (Field(NAME, "uint8", "byte"),)
 
-VALUE_BYTES = 256  # that a value of the list may take in memory, at the most, beside its text
+VALUE_BYTES = 256  # a value of the list takes at most this much memory besides its text
 
 
 def header_of(tables: CategoryTables | None) -> Categories | None:
@@ -48,7 +48,7 @@ def join(tables: CategoryTables | None) -> Arrays:
 
 
 def empty(about: Header) -> CategoryTables | None:
-    """Tables for the categorical columns, without a category."""
+    """Return empty tables for the categorical columns."""
     given = about.categories
     if given is None:
         return None
@@ -56,20 +56,20 @@ def empty(about: Header) -> CategoryTables | None:
 
 
 def read(stored: Arrays, about: Header, max_bytes: int) -> tuple[CategoryTables | None, Arrays]:
-    """The tables, and the other arrays. The trees of one shard come without categories."""
+    """Return the tables, and the other arrays. The snapshot of a shard has no categories."""
     others = {name: array for name, array in stored.items() if name != NAME}
     given = about.categories
     if given is None or (about.part is not None and NAME not in stored):
         return empty(about), {**others, **{n: stored[n] for n in (NAME,) if n in stored}}
     require(NAME in stored, "arrays", f"the array {NAME!r} is missing")
     text = stored[NAME]
-    require(text.dtype == np.uint8, "arrays", f"{NAME} must be of type uint8, is {text.dtype}")
+    require(text.dtype == np.uint8, "arrays", f"{NAME} must be of type uint8, got {text.dtype}")
     asked = len(text) + (1 + int(np.count_nonzero(text == ord(",")))) * VALUE_BYTES
-    require(asked <= max_bytes, "size", f"{NAME} asks for {asked} bytes, more than {max_bytes}")
+    require(asked <= max_bytes, "size", f"{NAME} needs {asked} bytes, more than {max_bytes}")
     values = _values(text)
     sizes = given.sizes
     fits = len(values) == sum(sizes)
-    require(fits, "arrays", f"{NAME} must hold {sum(sizes)} categories, holds {len(values)}")
+    require(fits, "arrays", f"{NAME} must hold {sum(sizes)} categories, got {len(values)}")
     tables, first = {}, 0
     for column, size, full in zip(given.columns, sizes, given.full, strict=True):
         tables[column] = _table(values[first : first + size], full)
@@ -95,7 +95,7 @@ def _values(text: NDArray[np.uint8]) -> list[Any]:
 
 def _table(values: list[Any], full: bool) -> Table:
     kinds = {kind_of(value) for value in values}
-    require(len(kinds) <= 1, "arrays", f"{NAME} must hold texts or numbers of a column, not both")
+    require(len(kinds) <= 1, "arrays", f"{NAME} must hold texts or numbers per column, not both")
     try:
         return Table(values, full=full)
     except ValueError as error:
@@ -103,7 +103,7 @@ def _table(values: list[Any], full: bool) -> Table:
 
 
 def check(tables: CategoryTables | None, arrays: Arrays, kept: Arrays, about: Header) -> None:
-    """Every code in the arrays is NaN or that of a category, or of all others; a split may be a half."""
+    """Check that every code in the arrays is that of a category, of all others, or NaN, or a half."""
     if tables is None or about.categories is None or about.part is not None:
         return
     trees = TreeArrays.end_to_end(arrays)

@@ -1,9 +1,9 @@
 """Whether the arrays are safe: every link, index, length and sum that the core relies on.
 
 The core trusts its arrays. Once these checks hold, nothing in a snapshot can lead it outside of an
-array, make a signed number or a conversion overflow, or keep it busy for ever. They do not ask
-whether learning could have led to the numbers. Where it could not, the forest gives wrong answers
-and stays safe: docs/snapshot-format.md lists what is not checked, and what it can do. The checks
+array, make a signed integer or a conversion overflow, or keep it busy forever. They do not check
+whether learning could have produced the numbers. If it could not, the forest gives wrong answers
+but stays safe: docs/snapshot-format.md lists what is not checked, and the effects. The checks
 run over all trees at once.
 """
 
@@ -23,7 +23,7 @@ MOST_ROWS = 61  # a bucket of row r holds 2^r errors
 
 
 def check(arrays: Arrays, lengths: Lengths, header: Header) -> Arrays:
-    """The arrays with what follows from the links, if the core can be handed them."""
+    """Return the arrays with those derived from the links, or raise an error if they are not safe."""
     trees = TreeArrays.end_to_end(arrays)
     depth = check_nodes(trees, lengths, header)
     check_leaves(trees, header)
@@ -43,7 +43,7 @@ def check(arrays: Arrays, lengths: Lengths, header: Header) -> Arrays:
 
 
 def check_nodes(trees: Trees, lengths: Lengths, header: Header) -> Integers:
-    """The depth of every node, if the nodes of each tree hang together as a tree."""
+    """Return the depth of every node, or raise an error if the nodes of a tree are not a tree."""
     nodes, child = lengths.nodes, trees.child.astype(np.int64)
     number = numbers(nodes)
     inner = child > 0
@@ -55,8 +55,8 @@ def check_nodes(trees: Trees, lengths: Lengths, header: Header) -> Integers:
     first = np.repeat(begins(nodes), nodes)  # of the tree, among all nodes
     parents = np.flatnonzero(inner)
     children = (first + child)[inner]
-    every(np.bincount(children, minlength=1) <= 1, "child must not be that of two parents")
-    # Children are odd, distinct and within the tree: if there are enough, they are all there are.
+    every(np.bincount(children, minlength=1) <= 1, "child must not have two parents")
+    # Children are odd, distinct and within the tree: if there are enough, there are no others.
     every(
         sums(inner, nodes) == (nodes - 1) // 2, "child must give every node but the root a parent"
     )
@@ -70,7 +70,7 @@ def check_nodes(trees: Trees, lengths: Lengths, header: Header) -> Integers:
 
 
 def depths(parent: Integers) -> Integers:
-    """How far each node is from the root, which is its own parent: steps are doubled each round."""
+    """Return the distance of each node from the root, which is its own parent, by doubling steps."""
     steps: Integers = (parent != np.arange(len(parent))).astype(np.int64)
     while (more := steps[parent]).any():
         steps = steps + more
@@ -79,7 +79,7 @@ def depths(parent: Integers) -> Integers:
 
 
 def check_leaves(trees: Trees, header: Header) -> None:
-    """Classes are places in arrays; the points of a leaf, which divide its shares, must not wrap."""
+    """Check classes, which are indices, and the points of a leaf, whose sum must not overflow."""
     every(trees.totals.classes <= header.arrived, "totals: more classes than have arrived")
     every(trees.leaf_classes <= header.arrived, "leaf_classes must have arrived")
     check_sum(trees.histogram, "histogram")
@@ -92,7 +92,7 @@ def check_leaves(trees: Trees, header: Header) -> None:
 
 
 def check_detectors(trees: Trees, lengths: Lengths) -> None:
-    """A row of buckets has room for one more than may stay in it."""
+    """Check the rows of buckets, each of which has room for one more than may stay in it."""
     number = numbers(lengths.arrays["bucket_row"])
     row = trees.bucket_row.astype(np.int64)
     every(row <= MOST_ROWS, f"bucket_row must be at most {MOST_ROWS}")
@@ -104,11 +104,13 @@ def check_detectors(trees: Trees, lengths: Lengths) -> None:
 
 
 def check_memories(trees: Trees, width: int) -> None:
-    """A share is a memory of one class over that of all, weighted by evidence: it must be finite."""
-    every(np.isfinite(trees.evidence) & (trees.evidence <= 0), "evidence must be finite, 0 at most")
+    """Check that shares, which are memories weighted by evidence, are finite."""
+    every(
+        np.isfinite(trees.evidence) & (trees.evidence <= 0), "evidence must be finite and at most 0"
+    )
     memory = trees.memory.reshape(-1, width)
     good = ((memory >= 0) & np.isfinite(memory)).all(axis=1)
-    every(good, "memory must be finite, and 0 at least")
+    every(good, "memory must be finite and at least 0")
     starts = begins(trees.leaf_classes)[trees.leaf_classes > 0]
     held = np.maximum.reduceat(memory, starts, axis=0) if len(starts) else memory
-    every((held > 0).all(axis=1), "memory must hold something of each leaf that has a histogram")
+    every((held > 0).all(axis=1), "memory must not be all 0 in a leaf that has a histogram")

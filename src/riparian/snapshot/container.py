@@ -1,6 +1,6 @@
 """The container: one text and several flat arrays in a safetensors file, with a checksum over them all.
 
-Nothing here knows what the text and the arrays mean.
+This module does not know what the text and the arrays mean.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ NAMES = {np.dtype(dtype): name for name, dtype in TYPES.items()}
 
 
 def pack(text: str, arrays: Arrays) -> bytes:
-    """The same text and arrays give the same bytes."""
+    """Return the bytes of a container. The same text and arrays give the same bytes."""
     checksum = np.frombuffer(digest(text, arrays), dtype=np.uint8)
     data: bytes = safetensors.numpy.save({**arrays, CHECKSUM: checksum}, metadata={KEY: text})
     return data
 
 
 def unpack(data: bytes) -> tuple[str, Arrays]:
-    """The text and the arrays, which `check_digest` has yet to see."""
+    """Return the text and the arrays; `check_digest` must check them."""
     try:
         tensors = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
     except safetensors.SafetensorError as error:
@@ -56,7 +56,7 @@ def unpack(data: bytes) -> tuple[str, Arrays]:
 
 
 def check_digest(text: str, arrays: Arrays) -> Arrays:
-    """The arrays without the checksum, if it is right."""
+    """Return the arrays without the checksum, or raise an error if it is wrong."""
     others = {name: array for name, array in arrays.items() if name != CHECKSUM}
     require(len(others) < len(arrays), "checksum", "the snapshot has no checksum")
     require(
@@ -68,7 +68,7 @@ def check_digest(text: str, arrays: Arrays) -> Arrays:
 
 
 def digest(text: str, arrays: Arrays) -> bytes:
-    """SHA-256 over the text and, by name, every array: each with what is needed to tell it apart."""
+    """Return the SHA-256 of the text and of every array by name, each with its type and length."""
     sha = hashlib.sha256()
     content = text.encode("utf-8")
     sha.update(f"{KEY} {len(content)}\n".encode())
@@ -81,14 +81,14 @@ def digest(text: str, arrays: Arrays) -> bytes:
 
 
 def read_json(text: str, case: Any) -> dict[str, Any]:
-    """A JSON object, read strictly: readers disagree about a name that comes twice."""
+    """Read a JSON object strictly: readers disagree about a name that appears twice."""
     value = _read(text, case, "the header")
     require(isinstance(value, dict), case, "the header must be a JSON object")
     return dict(value)
 
 
 def read_list(text: str, name: str) -> list[Any]:
-    """A JSON list in an array, read as strictly."""
+    """Read a JSON list in an array, as strictly."""
     value = _read(text, "arrays", name)
     require(isinstance(value, list), "arrays", f"{name} must be a JSON list")
     return list(value)
@@ -98,12 +98,12 @@ def _read(text: str, case: Any, name: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise SnapshotError(case, f"{name} is not JSON as it should be: {error}") from None
+        raise SnapshotError(case, f"{name} must be valid JSON: {error}") from None
 
 
 def _array(name: str, dtype: str, shape: list[int], data: bytes) -> NDArray[Any]:
     require(dtype in TYPES, "arrays", f"{name!r} must not be of type {dtype}")
-    require(len(shape) == 1, "arrays", f"{name!r} must have one dimension, has {len(shape)}")
+    require(len(shape) == 1, "arrays", f"{name!r} must have one dimension, got {len(shape)}")
     little: NDArray[Any] = np.frombuffer(data, dtype=np.dtype(TYPES[dtype]).newbyteorder("<"))
     return little.astype(TYPES[dtype], copy=False)
 
@@ -111,9 +111,9 @@ def _array(name: str, dtype: str, shape: list[int], data: bytes) -> NDArray[Any]
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     unique = dict(pairs)
     if len(unique) < len(pairs):
-        raise ValueError("a name comes twice")
+        raise ValueError("a name appears twice")
     return unique
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")

@@ -1,4 +1,4 @@
-"""What can be wrong with a snapshot, as one error."""
+"""The error of snapshots, with its cases."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class SnapshotError(ValueError):
     """A snapshot cannot be written, read, or used as asked. `case` is one of these:
 
     ==================  ============================================================================
-    "container"         It is no safetensors file, or one that was cut off or damaged.
+    "container"         It is not a safetensors file, or one that is truncated or damaged.
     "foreign"           It is a safetensors file, but not a snapshot of riparian.
     "version"           It has a format that this version of riparian does not know.
     "checksum"          Something in it has changed since it was written.
-    "header"            A parameter, label, name or number in its header is missing or impossible;
-                        or, when saving, cannot be put into one.
-    "arrays"            An array is missing, of another type or length, or holds what is not safe.
-    "size"              It asks for more memory than `max_bytes` allows.
-    "prediction_only"   It was saved for predicting alone, and is now asked to learn.
+    "header"            A parameter, label, name or number in its header is missing or invalid;
+                        or, when saving, cannot be stored in one.
+    "arrays"            An array is missing, has another type or length, or holds unsafe values.
+    "size"              It needs more memory than `max_bytes` allows.
+    "prediction_only"   It was saved for prediction only, and cannot learn.
     ==================  ============================================================================
     """
 
@@ -42,12 +42,12 @@ def require(ok: Any, case: Case, reason: str) -> None:
 
 
 def every(ok: Any, rule: str) -> None:
-    """All of them, or an error that names the rule and the first entry that breaks it."""
+    """Raise an error that names the rule and the first entry that breaks it, unless all hold."""
     if not np.all(ok):
         raise SnapshotError("arrays", f"{rule} (entry {int(np.argmin(ok))})")
 
 
 def check_sum(values: Any, name: str) -> None:
-    """Any sum of these fits 63 bits, so what comes after need not think of overflow."""
+    """Raise an error unless any sum of these values fits 63 bits, so that later sums cannot overflow."""
     if values.astype(np.float64).sum() >= 2.0**62:
-        raise SnapshotError("arrays", f"{name} must not sum up to 2^62")
+        raise SnapshotError("arrays", f"the sum of {name} must be below 2^62")

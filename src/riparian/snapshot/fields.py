@@ -1,4 +1,4 @@
-"""Fields of a header, each checked to be there and to be of its type."""
+"""Fields of a header: each must exist and have its type."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def whole(stored: dict[str, Any], name: str, at_least: int, at_most: int) -> int
 def whole_list(stored: dict[str, Any], name: str, at_most: int) -> list[int]:
     values: list[int] = typed(stored, name, list)
     good = all(type(value) is int and 0 <= value <= at_most for value in values)
-    require(good, "header", f"{name} must hold whole numbers from 0 to {at_most}")
+    require(good, "header", f"{name} must hold integers from 0 to {at_most}")
     return values
 
 

@@ -1,7 +1,7 @@
 """The header: everything about a forest that is not an array of its trees, as JSON and back.
 
-Numbers, texts, lists and objects are all there is in it. What comes in is checked field by field, so
-that what goes on is what a forest could have written.
+It holds only numbers, texts, lists and objects. Reading checks it field by field, so that the result is
+one that a forest could have written.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ OLDEST_CLASS = "OnlineForestClassifier"  # the only one that format 1 has
 
 @dataclass(frozen=True)
 class Kind:
-    """What the arrays of an estimator's class are: which rule made them, over which points."""
+    """The parameters and the points of an estimator's class, which decide what its arrays are."""
 
     parameters: type[Parameters] | type[SaffariParameters]
     depth: bool = False  # pixels of depth images, not rows of a matrix
@@ -60,17 +60,17 @@ CLASSES = {
     "DepthSaffariClassifier": Kind(SaffariParameters, depth=True),
 }
 
-MOST_COLUMNS = 2**31 - 1  # the core has a bit for categorical ones beside their numbers
+MOST_COLUMNS = 2**31 - 1  # the core marks categorical columns by the top bit of their number
 MOST_CHARACTERS = 2**26  # the container takes no header of more than 100 MB
 
 
 @dataclass(frozen=True)
 class Categories:
-    """What a header says of the tables of categories (R22); their values are in an array."""
+    """The description of the tables of categories (R22); their values are in an array."""
 
     columns: list[int]  # that are categorical, ascending
     sizes: list[int]  # of their tables
-    full: list[bool]  # whether a category came that found no room
+    full: list[bool]  # whether a category arrived that had no place
     most: int | None  # of a table
 
 
@@ -80,7 +80,7 @@ class Rows:
 
     n_features: int
     feature_names: list[str] | None
-    sparse: bool  # whether of a kept row only what is not zero is kept
+    sparse: bool  # whether only the nonzero entries of kept rows are stored
     categories: Categories | None = None
 
 
@@ -94,9 +94,9 @@ class DepthImages:
 
 @dataclass(frozen=True)
 class History:
-    """What has happened to a forest that the theorem does not cover.
+    """What a forest has learned that the theorem does not cover.
 
-    None means unknown: older snapshots do not say.
+    None means unknown: older snapshots do not store it.
     """
 
     weighted: bool | None = None  # some point had a weight other than 1
@@ -105,7 +105,7 @@ class History:
 
 @dataclass(frozen=True)
 class Header:
-    """What a snapshot says beside its arrays."""
+    """The contents of a snapshot besides its arrays."""
 
     estimator_class: str  # one of CLASSES
     prediction_only: bool
@@ -116,38 +116,38 @@ class Header:
     labels: ClassesState
     class_weights: WeightsState
     history: History = field(default_factory=History)
-    extra: dict[str, Any] | None = None  # what a program wants to keep with it; see extra.py
-    part: range | None = None  # the trees in it, where they are only some of the forest's
+    extra: dict[str, Any] | None = None  # what a program stores with it
+    part: range | None = None  # its trees, if they are only a part of the forest
     format: int = FORMAT  # of the file that it comes from
 
     @property
     def trees(self) -> range:
-        """The numbers of the trees in it."""
+        """Return the numbers of its trees."""
         return range(self.parameters.n_trees) if self.part is None else self.part
 
     @property
     def arrived(self) -> int:
-        """The number of classes that have arrived."""
+        """Return the number of classes that have arrived."""
         return len(self.labels.arrived)
 
     @property
     def one_stream(self) -> bool:
-        """Saffari's forest (R18)."""
+        """Return whether it is Saffari's forest (R18)."""
         return isinstance(self.parameters, SaffariParameters)
 
     @property
     def adaptive(self) -> bool:
-        """For streams that change (R23)."""
+        """Return whether it is a forest for streams that change (R23)."""
         return isinstance(self.parameters, AdaptiveParameters)
 
     @property
     def memories(self) -> int:
-        """How many memories a leaf has (R23)."""
+        """Return the number of memories of a leaf (R23)."""
         return len(getattr(self.parameters, "memories", ()))
 
     @property
     def depth(self) -> bool:
-        """Whether points are pixels of depth images."""
+        """Return whether points are pixels of depth images."""
         return isinstance(self.space, DepthImages)
 
     @property
@@ -160,12 +160,12 @@ class Header:
 
     @property
     def n_dims(self) -> int:
-        """How many dimensions a leaf draws its candidates from."""
+        """Return the number of dimensions from which a leaf draws its candidates."""
         return self.space.n_features if isinstance(self.space, Rows) else DEPTH_DIMS
 
     @property
     def kept_points(self) -> int:
-        """W (R19)."""
+        """Return W (R19)."""
         kept = getattr(self.parameters, "kept_points", 0)
         assert isinstance(kept, int)
         return kept
@@ -177,7 +177,7 @@ class Header:
 
 @functools.cache
 def library() -> str:
-    """The version of riparian. To look it up takes longer than all the rest of a small header."""
+    """Return the version of riparian. The lookup takes longer than the rest of a small header."""
     return version("riparian")
 
 
@@ -219,7 +219,7 @@ def _with_extra(fields_: dict[str, Any], extra: dict[str, Any]) -> str:
     require(
         len(text) <= MOST_CHARACTERS,
         "header",
-        f"extra is too long: the header may have {MOST_CHARACTERS} characters, has {len(text)}",
+        f"extra is too long: the header may have {MOST_CHARACTERS} characters, got {len(text)}",
     )
     return text
 
@@ -249,7 +249,7 @@ def read(stored: dict[str, Any], max_bytes: int) -> Header:
 
 
 def check_format(stored: dict[str, Any]) -> None:
-    """This comes before the checksum: a later format may have another one."""
+    """Raise an error for a later format. This precedes the checksum, which may change with it."""
     number = whole(stored, "format", at_least=1, at_most=2**31)
     require(
         number <= FORMAT,
@@ -265,8 +265,8 @@ def _read_class(stored: dict[str, Any]) -> str:
     require(
         name in CLASSES,
         "header",
-        f"the snapshot is of class {reprlib.repr(name)}, which riparian {library()} "
-        f"does not know; it knows {', '.join(CLASSES)}",
+        f"the snapshot has class {reprlib.repr(name)}, which riparian {library()} "
+        f"does not know; expected one of {', '.join(CLASSES)}",
     )
     return name
 
@@ -277,7 +277,7 @@ def _read_class(stored: dict[str, Any]) -> str:
 def _read_estimator(
     cls: type[Parameters] | type[SaffariParameters], stored: dict[str, Any]
 ) -> dict[str, Any]:
-    """A parameter that was not there yet has the value that it would have had, not today's default."""
+    """Return the parameters. One that did not exist yet has its old behaviour, not today's default."""
     described = parameters_of(cls)
     before = {described[f.name].name: f.default for f in fields(cls) if f.default is not MISSING}
     return {**before, **{name: read_value(name, value) for name, value in stored.items()}}
@@ -296,7 +296,7 @@ def _read_engine(
     values = {name: read_value(name, value) for name, value in stored.items()}
     require(values.get("kept_points") != "auto", "header", "engine: kept_points must be a number")
     try:
-        with warnings.catch_warnings():  # whoever started the forest has been warned
+        with warnings.catch_warnings():  # the warning was given when the forest was started
             warnings.simplefilter("ignore", ConsistencyWarning)
             return cls.checked(**values)
     except (TypeError, ValueError, OverflowError) as error:
@@ -318,10 +318,10 @@ def _read_categories(stored: dict[str, Any], n_features: int, sparse: bool) -> C
         return None
     given = typed(stored, "categories", dict)
     known = {f.name for f in fields(Categories)}
-    require(given.keys() == known, "header", f"categories must say {sorted(known)} and no more")
+    require(given.keys() == known, "header", f"categories must have exactly {sorted(known)}")
     columns = whole_list(given, "columns", at_most=n_features - 1)
     every_once = all(a < b for a, b in pairwise(columns)) and columns
-    require(every_once, "header", "categories: columns must ascend, and there must be one")
+    require(every_once, "header", "categories: columns must ascend, and there must be at least one")
     require(not sparse, "header", "categories: kept rows must not be sparse")
     most = None if given["most"] is None else whole(given, "most", 1, MOST_CATEGORIES)
     sizes = whole_list(given, "sizes", at_most=MOST_CATEGORIES if most is None else most)
@@ -329,7 +329,7 @@ def _read_categories(stored: dict[str, Any], n_features: int, sparse: bool) -> C
     require(
         len(sizes) == len(full) == len(columns) and all(type(f) is bool for f in full),
         "header",
-        "categories: sizes and full must say one thing per column",
+        "categories: sizes and full must have one entry per column",
     )
     return Categories(columns, sizes, full, most)
 
@@ -339,7 +339,9 @@ def _read_depth(stored: dict[str, Any]) -> DepthImages:
         nothing = at(stored, name) is None
         require(nothing, "header", f"{name} must be null in a forest over depth images")
     given = typed(stored, "depth", dict)
-    require(given.keys() == OF_DEPTH.keys(), "header", f"depth must say {sorted(OF_DEPTH)}")
+    require(
+        given.keys() == OF_DEPTH.keys(), "header", f"depth must have exactly {sorted(OF_DEPTH)}"
+    )
     try:
         values = {name: OF_DEPTH[name].checked(value) for name, value in given.items()}
     except (TypeError, ValueError, OverflowError) as error:
@@ -360,12 +362,12 @@ def _read_names(stored: dict[str, Any], n_features: int) -> list[str] | None:
 
 
 def _read_history(stored: dict[str, Any]) -> History:
-    """The first snapshots have none: what they have been through is not known."""
+    """Read the history, which the first snapshots do not have: theirs is unknown."""
     if "history" not in stored:
         return History()
     history = typed(stored, "history", dict)
     known = {"weighted", "passes"}
-    require(history.keys() == known, "header", f"history must say {sorted(known)} and no more")
+    require(history.keys() == known, "header", f"history must have exactly {sorted(known)}")
     weighted = None if history["weighted"] is None else typed(history, "weighted", bool)
     passes = None if history["passes"] is None else whole(history, "passes", 1, 2**31)
     return History(weighted=weighted, passes=passes)

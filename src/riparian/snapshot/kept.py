@@ -1,7 +1,7 @@
-"""The points that a forest keeps (R19): their arrays, and whether the core can be handed them.
+"""The points that a forest keeps (R19): their arrays, and whether these are safe for the core.
 
-A snapshot has the last W points of the stream, or all of them while they are fewer, in their order. What
-the leaves list is not in it: the core sends the points down the trees once more.
+A snapshot has the last W points of the stream, or all of them while they are fewer, in their order. The
+lists of the leaves are not in it: the core routes the points down the trees again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MOST_PIXELS = 2**20  # rows or columns of an image, as in riparian.depth.pixels
 
 
 def fields(header: Header) -> tuple[Field, ...]:
-    """The arrays of its kept points: none, if none are kept or it only predicts."""
+    """Return the arrays of the kept points; none if the forest keeps none or only predicts."""
     if header.prediction_only or not header.kept_points:
         return ()
     if header.depth:
@@ -48,7 +48,7 @@ def fields(header: Header) -> tuple[Field, ...]:
 
 
 def join(kept: Arrays | None, header: Header) -> Arrays:
-    """The arrays of the core, flat, each of the narrowest type that holds it."""
+    """Return the arrays of the core, flat, each of the narrowest type that fits."""
     flat = {}
     for field in fields(header):
         assert kept is not None
@@ -57,12 +57,12 @@ def join(kept: Arrays | None, header: Header) -> Arrays:
 
 
 def widen(stored: Arrays, header: Header) -> Arrays:
-    """The arrays in their types, if these are the right names and types."""
+    """Return the arrays in their types, or raise an error for wrong names or types."""
     return typed(stored, {f.name: np.dtype(f.dtype) for f in fields(header)})
 
 
 def check(kept: Arrays, header: Header) -> None:
-    """They are as many as there must be; every label, weight, column and pixel is within bounds."""
+    """Check the number of points, and that every label, weight, column and pixel is within bounds."""
     if not kept:
         return
     n = min(header.kept_points, header.points)
@@ -83,7 +83,7 @@ def check(kept: Arrays, header: Header) -> None:
 
 
 def for_core(kept: Arrays, header: Header) -> Arrays | None:
-    """The arrays as the core takes them, once they are checked."""
+    """Return checked arrays in the form that the core takes."""
     if not header.kept_points:
         return None
     if not kept:  # it only predicts
@@ -108,7 +108,7 @@ def _check_length(name: str, array: NDArray[np.generic], expected: int, per: str
     require(
         len(array) == expected,
         "arrays",
-        f"{name} must hold {expected} numbers, {per}; it holds {len(array)}",
+        f"{name} must hold {expected} numbers, {per}, got {len(array)}",
     )
 
 
@@ -125,7 +125,7 @@ def _check_sparse(kept: Arrays, n: int, n_dims: int) -> None:
     every((widths >= 1) & (widths <= n_dims), f"kept_widths must be from 1 to {n_dims}")
     every(widths[1:] >= widths[:-1], "kept_widths must not fall: columns only join")
     owner = np.repeat(np.arange(n), (starts[1:] - starts[:-1]).astype(np.int64))
-    every(columns < widths[owner], "kept_columns must be columns that were there")
+    every(columns < widths[owner], "kept_columns must be below kept_widths")
     ascending = (columns[1:] > columns[:-1]) | (owner[1:] != owner[:-1])
     every(ascending, "kept_columns must ascend in a point")
 
@@ -136,24 +136,24 @@ def _check_pixels(kept: Arrays, n: int) -> None:
     require(len(shapes) % 2 == 0, "arrays", "kept_shapes must hold height and width of each image")
     every((shapes >= 1) & (shapes <= MOST_PIXELS), "kept_shapes must be from 1 to 2^20")
     heights, widths = shapes.astype(np.int64).reshape(-1, 2).T
-    # As floats: sums of what nobody has checked may be anything.
+    # As floats: sums of unchecked numbers may be anything.
     asked = float((heights.astype(np.float64) * widths).sum())
     require(
         asked == len(depths),
         "arrays",
-        f"kept_depths must hold {asked:.15g} numbers, one per pixel; it holds {len(depths)}",
+        f"kept_depths must hold {asked:.15g} numbers, one per pixel, got {len(depths)}",
     )
     every((depths > 0) & np.isfinite(depths), "kept_depths must be positive and finite")
     image, row, column = pixels.astype(np.int64).reshape(-1, 3).T
-    every(image < len(heights), "kept_pixels must be in an image that is there")
+    every(image < len(heights), "kept_pixels must be in an image of kept_shapes")
     every(row < heights[image], "kept_pixels must be in a row of their image")
     every(column < widths[image], "kept_pixels must be in a column of their image")
     _check_images(image, len(heights))
 
 
 def _check_images(image: Integers, n_images: int) -> None:
-    """Each is that of a pixel, and they are in the order of their first pixels."""
+    """Check that every image has a pixel, and that images are in the order of their first pixels."""
     so_far = np.concatenate([[-1], np.maximum.accumulate(image)])[:-1]
     every(image <= so_far + 1, "kept_pixels must name images in the order of their first pixels")
     used = int(image.max(initial=-1)) + 1
-    require(used == n_images, "arrays", f"kept_shapes has {n_images} images, pixels are of {used}")
+    require(used == n_images, "arrays", f"kept_shapes must hold {used} images, got {n_images}")

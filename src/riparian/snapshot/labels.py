@@ -1,4 +1,4 @@
-"""The classes of a forest and their weights: plain state, and as a header has them."""
+"""The classes of a forest and their weights, as plain state and as fields of a header."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from riparian.tools.checks import LABEL_FAMILIES, label_family
 
 @dataclass(frozen=True)
 class ClassesState:
-    """The classes of a forest. A class is given by its place in `classes`."""
+    """The classes of a forest. A class is given by its index in `classes`."""
 
     classes: NDArray[Any]  # the labels, sorted
     closed: bool  # whether no other label may join
@@ -67,17 +67,15 @@ def read_labels(stored: dict[str, Any], max_bytes: int) -> ClassesState:
         "header",
         "every class must have been known beforehand, or have arrived where that is possible",
     )
-    require(
-        known or not closed, "header", "where no other class may come, at least one must be known"
-    )
+    require(known or not closed, "header", "if no other class may join, at least one must be known")
     return ClassesState(classes, closed, known, arrived)
 
 
 def _read_classes(stored: dict[str, Any], max_bytes: int) -> NDArray[Any]:
     kind, dtype = typed(stored, "kind", str), _read_dtype(typed(stored, "dtype", str))
-    require(kind in LABELS, "header", f"labels are of unknown type {reprlib.repr(kind)}")
+    require(kind in LABELS, "header", f"labels have an unknown type, {reprlib.repr(kind)}")
     values = read_labels_of(kind, typed(stored, "classes", list))
-    require(len(values) * dtype.itemsize <= max_bytes, "size", "the labels ask for too much memory")
+    require(len(values) * dtype.itemsize <= max_bytes, "size", "the labels need too much memory")
     require(
         dtype.kind == "O" or LABEL_FAMILIES[dtype.kind] == kind,
         "header",
@@ -108,13 +106,13 @@ def write_class_weights(state: WeightsState) -> dict[str, Any]:
 
 
 def read_class_weights(stored: dict[str, Any], classes: ClassesState) -> WeightsState:
-    require("given" in stored, "header", "class_weights must say what was given")
+    require("given" in stored, "header", "class_weights must have the field given")
     try:
         given = OF_ESTIMATORS["class_weight"].checked(read_value("class_weights", stored["given"]))
     except (TypeError, ValueError, OverflowError) as error:
         raise bad(str(error)) from None
     seen = whole_list(stored, "seen", at_most=MOST_POINTS)
-    # A batch of no rows makes room for one class.
+    # A batch without rows adds an entry for one class.
     most = max(1, len(classes.arrived)) if isinstance(given, str) else 0
     require(
         len(seen) <= most and sum(seen) <= MOST_POINTS,

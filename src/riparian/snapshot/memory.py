@@ -1,4 +1,4 @@
-"""The memory of a snapshot goes back to the system when it is written or read."""
+"""Return the memory of a snapshot to the system once it is written or read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ T = TypeVar("T")
 
 
 def gives_memory_back(work: Callable[P, T]) -> Callable[P, T]:
-    """After `work`, whose arrays are gone by then. The C library would keep as much as a forest has."""
+    """Decorate `work` so that memory goes back to the system once its arrays are freed.
+
+    Otherwise the C library would keep as much as a forest takes.
+    """
 
     @wraps(work)
     def then_gives_back(*args: P.args, **kwargs: P.kwargs) -> T:

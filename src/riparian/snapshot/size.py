@@ -1,7 +1,7 @@
-"""How much memory a snapshot asks for, known before any of it is taken.
+"""How much memory a snapshot needs, computed before any of it is taken.
 
-A few bytes can ask for a lot: a leaf has a counter for each of m split points, whether they are there
-yet or not. So what the core will hold is added up first.
+A few bytes can need a lot: a leaf has a counter for each of m split points, even for those that do not
+exist yet. So what the core will hold is added up first.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from riparian.snapshot.kept import FIELDS
 SIZES = _core.sizes
 TREE = SIZES["tree"] + 2 * 4096  # with the first page of each of its pools
 LEAF = SIZES["leaf"] + 2 * SIZES["node"] + SIZES["waiting_leaf"]
-ROW_OF_POINT = 40  # bytes of a kept point at the most: weight, and end and width of a sparse row
+ROW_OF_POINT = 40  # at most this many bytes of a kept point: weight, end and width of a sparse row
 
 WIDTHS = {name: dtype.itemsize for name, dtype in DTYPES.items()}
 WIDTHS |= {field.name: np.dtype(field.dtype).itemsize for field in FIELDS}
 
-POOL = 1.25  # what a pool may leave over in a block, and an array at its end
+POOL = 1.25  # a factor for unused space in the blocks of a pool and at the ends of arrays
 
-UNKNOWN_MEMORY = 2**33  # taken as the machine's where it does not tell
+UNKNOWN_MEMORY = 2**33  # assumed if the machine does not report its memory
 
 
 def default_max_bytes() -> int:
-    """Half of the memory of the machine."""
+    """Return half of the memory of the machine."""
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -44,7 +44,7 @@ def default_max_bytes() -> int:
 
 
 def check_arrays_size(stored: Arrays, max_bytes: int) -> None:
-    """The arrays as they are, as the checks need them, and as they go to the core."""
+    """Check the size of the arrays: as stored, as the checks need them, and as the core gets them."""
     held = sum(array.nbytes for array in stored.values())
     wide = sum(len(array) * WIDTHS[name] for name, array in stored.items() if name in WIDTHS)
     _check(held + 2 * wide, max_bytes)
@@ -57,18 +57,18 @@ def check_core_size(arrays: Arrays, kept: Arrays, header: Header, max_bytes: int
 
 
 def check_budget(header: Header) -> None:
-    """A budget holds the trees themselves, and something in them."""
+    """Raise an error if a budget is too small for empty trees."""
     n_trees, given = header.parameters.n_trees, header.max_memory
     least = n_trees * TREE_BYTES + 1
     require(
         given is None or given >= least,
         "size",
-        f"max_memory must be at least {least} bytes for {n_trees} trees, is {given}",
+        f"max_memory must be at least {least} bytes for {n_trees} trees, got {given}",
     )
 
 
 def core_bytes(trees: Trees, header: Header) -> float:
-    """About what the core will hold; as floats, which do not overflow."""
+    """Estimate what the core will hold, in floats, which do not overflow."""
     m = header.parameters.split_points
     dims = trees.dims.astype(np.float64)
     each, words = shapes(trees.dims, m)
@@ -81,7 +81,7 @@ def core_bytes(trees: Trees, header: Header) -> float:
         room = np.exp2(np.ceil(np.log2(np.maximum(length, 8))))  # points, doubled when full
         rows = length * each * _width(counts.count)
         held += np.where(counts.counted, rows, room * (8 * words + 4))
-    # While it comes back, kept points are counted for a moment, in a row for every class.
+    # While a leaf is loaded, its kept points are counted temporarily, in a row for every class.
     moment = each.max(initial=0.0) * max(1, header.arrived)
     small = len(trees.histogram) * _width(trees.histogram) + float(len(trees.leaf_born) * LEAF)
     small += trees.memory.nbytes + _detector_bytes(trees)
@@ -90,13 +90,13 @@ def core_bytes(trees: Trees, header: Header) -> float:
 
 
 def _detector_bytes(trees: Trees) -> float:
-    """Rows of buckets up to the largest and one more, in room that doubles; and the replacements."""
+    """Return the bytes of rows of buckets, up to the largest and one more, and of replacements."""
     rows = 2.0 + float(trees.bucket_row.max(initial=0))
     return len(trees.window.received) * 2 * rows * SIZES["detector_row"] + 2 * trees.replaced.nbytes
 
 
 def kept_bytes(kept: Arrays, arrays: Arrays, header: Header) -> float:
-    """About what the core will hold of the kept points, and of the lists of them."""
+    """Estimate what the core will hold for the kept points and their lists."""
     if not header.kept_points:
         return 0.0
     n, per_segment = len(kept.get("kept_label", ())), _core.segment_points
@@ -112,7 +112,7 @@ def kept_bytes(kept: Arrays, arrays: Arrays, header: Header) -> float:
 
 
 def _width_of_sums(counts: StreamCounts) -> int:
-    """Bytes of a sum over the rows of a leaf, or over the points that it keeps."""
+    """Return the bytes of a sum over the rows of a leaf, or over the points that it keeps."""
     most = int(counts.length.max(initial=0)) * max(1, int(counts.count.max(initial=0)))
     return np.min_scalar_type(min(most, 2**64 - 1)).itemsize
 
@@ -125,6 +125,6 @@ def _check(needed: float, max_bytes: int) -> None:
     require(
         needed <= max_bytes,
         "size",
-        f"the snapshot asks for about {needed:.3g} bytes of memory, more than "
-        f"max_bytes={max_bytes}; if you trust it, give more",
+        f"the snapshot needs about {needed:.3g} bytes of memory, more than "
+        f"max_bytes={max_bytes}; if you trust it, pass a larger max_bytes",
     )

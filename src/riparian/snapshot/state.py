@@ -1,4 +1,4 @@
-"""A forest as bytes, and back: header, arrays and container put together."""
+"""From a forest to bytes, and back: header, arrays and container in order."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from riparian.snapshot.header import DepthImages, Header
 
 
 def encode(about: Header, state: State, tables: CategoryTables | None = None) -> bytes:
-    """The same forest gives the same bytes."""
+    """Return a forest as bytes. The same forest gives the same bytes."""
     stored = {**arrays.join(state.trees, about), **kept.join(state.kept, about)}
     stored |= categories.join(tables)
     return container.pack(header.write(about), stored)
 
 
 class Contents(NamedTuple):
-    """What the bytes of a snapshot say, once all of it is safe."""
+    """The contents of a snapshot, once all of them are checked."""
 
     about: Header
     tables: CategoryTables | None
-    trees: Arrays  # of all trees end to end
+    trees: Arrays  # of all trees, one after the other
     lengths: arrays.Lengths
     kept: Arrays
 
 
 def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.NativeEngine]:
-    """What the bytes say, and the engine; all is checked before the engine is made."""
+    """Return the header and the engine; everything is checked before the engine is made."""
     limit = size.default_max_bytes() if max_bytes is None else max_bytes
     about, tables, trees, lengths, points = read(data, limit)
     state = State(about.points, arrays.split(trees, lengths), kept.for_core(points, about))
     try:
         return about, engine_of(about, state, tables)
     except MemoryError as error:
-        raise SnapshotError("size", f"the forest cannot be held in memory: {error}") from None
+        raise SnapshotError("size", f"the forest does not fit in memory: {error}") from None
 
 
 def read(data: bytes, limit: int) -> Contents:
@@ -62,7 +62,7 @@ def read(data: bytes, limit: int) -> Contents:
 
 
 def _parted(stored: Arrays) -> tuple[Arrays, Arrays]:
-    """The arrays of the trees, and those of the kept points."""
+    """Return the arrays of the trees, and those of the kept points."""
     points = {name: array for name, array in stored.items() if name.startswith(kept.PREFIX)}
     return {name: array for name, array in stored.items() if name not in points}, points
 
@@ -70,7 +70,7 @@ def _parted(stored: Arrays) -> tuple[Arrays, Arrays]:
 def engine_of(
     about: Header, state: State | None, tables: CategoryTables | None = None
 ) -> native.NativeEngine:
-    """The engine with these trees; without a state it is empty."""
+    """Return the engine with these trees; without a state it is empty."""
     space, trees = about.space, about.trees
     tables = categories.empty(about) if tables is None else tables
     if isinstance(space, DepthImages):

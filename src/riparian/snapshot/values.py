@@ -52,7 +52,7 @@ def read_value(name: str, value: Any) -> Any:
         return elements if kind == "list" else tuple(elements)
     if kind == "dict":
         return _read_mapping(name, typed(value, "pairs", list))
-    require(kind in SCHEDULES, "header", f"{name} is of an unknown kind: {reprlib.repr(kind)}")
+    require(kind in SCHEDULES, "header", f"{name} has an unknown kind: {reprlib.repr(kind)}")
     try:
         return SCHEDULES[kind](**{k: v for k, v in value.items() if k != "kind"})
     except (TypeError, ValueError, OverflowError) as error:
@@ -77,10 +77,10 @@ def _read_mapping(name: str, pairs: list[Any]) -> dict[Any, Any]:
 
 
 def label_of(name: str, label: Any) -> list[Any]:
-    """A label with its type: JSON would make 1, True and 1.0 of keys into texts."""
+    """Return a label with its type: as keys of a JSON object, 1, True and 1.0 would become texts."""
     label = label.item() if isinstance(label, np.generic) else label
     kind = type(label).__name__
-    require(kind in LABELS, "header", f"{name} names {reprlib.repr(label)}, which is no label")
+    require(kind in LABELS, "header", f"{name} must name labels, got {reprlib.repr(label)}")
     return [kind, label.decode("latin-1") if kind == "bytes" else label]
 
 
@@ -95,7 +95,7 @@ def read_label(name: str, pair: Any) -> Any:
 def read_labels_of(kind: str, stored: list[Any]) -> list[Any]:
     in_json = str if kind == "bytes" else LABELS[kind]
     for label in stored:
-        require(type(label) is in_json, "header", f"{reprlib.repr(label)} is no {kind} label")
+        require(type(label) is in_json, "header", f"{reprlib.repr(label)} is not a {kind} label")
     if kind != "bytes":
         return stored
     try:
