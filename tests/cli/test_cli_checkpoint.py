@@ -12,10 +12,10 @@ import sys
 import time
 
 import pytest
-from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 
 import riparian
 from riparian.cli.learning.checkpoint import Checkpoint, Every
+from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 from riparian.sources import raw
 from riparian.sources.errors import BadUsage
 
@@ -130,7 +130,7 @@ def test_the_real_command_killed_at_random_moments_ends_with_the_same_model(tmp_
     [
         (
             [],
-            "the work of this run is lost. Free some disk space and run it again; --checkpoint-every N saves",
+            "the work of this run is lost. Free some disk space and run it again; --checkpoint-every",
         ),
         (
             ["--checkpoint-every", "90"],
