@@ -166,7 +166,7 @@ def test_a_checkpoint_that_cannot_be_written_is_told_and_tried_again(tmp_path):
 
 def test_a_shard_that_must_have_a_checkpoint_does_not_start_without(tmp_path):
     header, _ = batches(300)
-    with pytest.raises(FileNotFoundError, match="no whole checkpoint in"):
+    with pytest.raises(FileNotFoundError, match="no complete checkpoint in"):
         shard_of(header, tmp_path, restored=True)
 
 

@@ -96,7 +96,7 @@ class PixelForestClassifier(DepthSettings, ForestClassifier):
         return engine
 
     def _far(self) -> float:
-        """Return the far depth of the started forest, or the parameter's before the start."""
+        """Return the checked far depth for a forest that starts now."""
         return float(np.float32(OF_DEPTH["far"].checked(self.far)))
 
     def _checked_batch(
