@@ -245,7 +245,7 @@ def test_of_nominal_attributes_too_it_is_the_same_forest(mixed_schema, learner_o
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        ([1, 2], -1, "y_index must be from 0 to 4, got -1, which stands for a missing class"),
+        ([1, 2], -1, "y_index must be from 0 to 4, got -1, which means a missing class"),
         ([1, 2], 5, "y_index must be from 0 to 4, got 5"),
         ([1, 2, 3], 0, r"x must have shape \(2,\), got \(3,\)"),
         ([1, np.inf], 0, r"too large for float32: X\[0, 1\] is inf"),

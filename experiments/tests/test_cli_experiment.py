@@ -55,7 +55,7 @@ def test_mixture_writes_its_files_and_prints_its_table(tmp_path):
 def test_usps_without_data_says_loudly_what_it_runs_on(tmp_path):
     result = experiment("usps", "--out", tmp_path / "out", "--quick", "--runs", 1)
     assert result.exit_code == 0, result.output
-    assert "this is not USPS: the experiment runs on scikit-learn's digits" in result.stderr
+    assert "the experiment runs on scikit-learn's digits, not on USPS" in result.stderr
     assert "riparian data usps" in result.stderr
     assert "scikit-learn's digits (not USPS)" in (tmp_path / "out" / "table.md").read_text()
     told = json.loads((tmp_path / "out" / "settings.json").read_text())
@@ -73,7 +73,7 @@ def test_usps_takes_data_and_writes_no_path_of_it(tmp_path):
     options = ("--method", "online", "--quick", "--data", data)
     result = experiment("usps", "--out", tmp_path / "out", *options)
     assert result.exit_code == 0, result.output
-    assert "this is not USPS: the experiment runs on two" in result.stderr
+    assert "the experiment runs on two, not on USPS" in result.stderr
     for name in NAMES:
         assert b"secret" not in (tmp_path / "out" / name).read_bytes()
 

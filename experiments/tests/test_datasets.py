@@ -76,7 +76,7 @@ def test_the_sum_is_that_of_the_values_whatever_the_file(tmp_path):
 
 
 def test_a_class_to_test_that_is_never_learned_is_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"classes that are never learned: \{7\}"):
+    with pytest.raises(DataError, match=r"classes that the training part lacks: \{7\}"):
         load(save(tmp_path / "usps.npz", y_test=(1, 7)))
 
 

@@ -39,11 +39,9 @@ def refused(site, folder, message):
 
 def test_the_wrong_file_is_refused_and_both_sums_are_named(tmp_path):
     other = b"a page that says sorry"
-    found = hashlib.sha256(other).hexdigest()
+    wrong = hashlib.sha256(other).hexdigest()
     with server.serving({FILE.name: other}) as (site, _):
-        message = (
-            rf"{re.escape(site)}/digits\.bz2 is not .* SHA-256 should be {FILE.sha256}, got {found}"
-        )
+        message = rf"{re.escape(site)}/digits\.bz2 is not .* the SHA-256 {FILE.sha256}, got {wrong}"
         refused(site, tmp_path, message)
 
 

@@ -140,7 +140,7 @@ def test_a_missing_partner_is_named(tmp_path):
     ("name", "message"),
     [
         ("nowhere", "does not exist; expected LIBSVM's usps"),
-        ("digits.txt", "the name does not tell the format; expected LIBSVM's usps"),
+        ("digits.txt", "the format is not clear from the name; expected LIBSVM's usps"),
         (".", "holds no data set; expected LIBSVM's usps"),
     ],
 )

@@ -36,7 +36,7 @@ def test_one_run_has_no_deviation():
 
 
 def test_a_curve_of_no_rows_is_an_error():
-    with pytest.raises(ValueError, match=r"no row has \{'method': 'c'\}, so there is no curve 'C'"):
+    with pytest.raises(ValueError, match=r"curve 'C' needs rows with \{'method': 'c'\}, got none"):
         curve_of(ROWS, "C", x="points", y="accuracy", where={"method": "c"})
 
 

@@ -114,7 +114,7 @@ def test_an_interrupt_stops_at_once_and_says_how_to_go_on(tmp_path, program, uni
         _, said = first.communicate(timeout=30)
     assert first.returncode == 1
     assert said.strip() == (
-        f"{kept(out)} of 6 pieces are kept in {out}; the same command goes on from there"
+        f"{kept(out)} of 6 pieces are kept in {out}; the same command continues from there"
     )
     run(small_study.study(runs=6), out, jobs=1)
     assert (out / "runs.csv").read_bytes() == uninterrupted

@@ -1,8 +1,8 @@
 """`AdaptiveForestClassifier`: a forest for streams that change (R23).
 
 It has the two streams, the kept points and the looks of `riparian.forest`, but it forgets. A leaf splits
-by its last points, and predicts by several memories that fade at different rates, of which the tree
-trusts those that have predicted well of late. A tree whose error rises is replaced by an empty one.
+by its last points, and predicts from several memories that fade at different rates. The tree trusts the
+memories that have recently predicted well. A tree whose error rises is replaced by an empty one.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from riparian.parameters.forests import AdaptiveParameters, AdaptiveSettings
 
 @constructed
 class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
-    """A forest that follows a stream whose classes change their ways.
+    """A forest for streams whose classes change over time.
 
-    Use it where what was true last month need not be true today. Where nothing changes,
-    `OnlineForestClassifier` is a little better, and provably converges to the best classifier. Here,
-    too, the points that predict never choose a split, but a forest that forgets cannot converge.
+    Use it if what was true last month may not be true today. On a stream that does not change,
+    `OnlineForestClassifier` is a little better, and provably converges to the best classifier. In this
+    forest, too, points that vote never choose a split, but a forest that forgets cannot converge.
 
-    A tree is replaced when an ADWIN finds that its error has risen. Where the error has one mean, each
-    test of its window raises a false alarm with probability `drift_confidence` at the most.
+    A tree is replaced when an ADWIN detects that its error has risen. While the mean error does not
+    change, each test of the window raises a false alarm with probability at most `drift_confidence`.
 
     Parameters
     ----------
@@ -32,15 +32,15 @@ class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
     Attributes
     ----------
     classes_ : ndarray
-        The labels, sorted. A label that appears later joins them, unless `classes` was given.
+        The classes, sorted. A new label adds a class, unless `classes` was given.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of str
-        Their names, where X came with names.
+        The names of the features, if X had names.
     categories_ : dict
-        The categories of each categorical feature, by its name or number, in the order of arrival.
+        The categories of each categorical feature, by name or number, in order of arrival.
     replacements_ : list of (int, int)
-        The points, counted from 0, at which a tree was replaced, and the place of the tree.
+        Each replacement of a tree: the number of the point, from 0, and the number of the tree.
 
     Examples
     --------

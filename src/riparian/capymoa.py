@@ -1,6 +1,6 @@
 """`riparian.capymoa`: the forests as CapyMOA classifiers.
 
-A schema says beforehand how many attributes there are, and which classes.
+A schema gives the attributes and the classes in advance.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def _attributes(schema: Schema) -> list[str]:
-    """The names of all attributes but the class, in the order of the values of an instance."""
+    """Return the names of all attributes but the class, in the order of an instance's values."""
     header = schema.get_moa_header()
     others = (i for i in range(header.numAttributes()) if i != header.classIndex())
     return [str(header.attribute(i).name()) for i in others]
@@ -51,9 +51,9 @@ class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
     `riparian.OnlineForestClassifier` with CapyMOA's interface. Given the same points, both are the
     same forest, to the last bit.
 
-    A nominal attribute is a categorical column: its splits ask whether a value equals a category.
-    `categories_` has the names of the values, by attribute. NaN is a missing value: at a split it goes
-    right.
+    A nominal attribute is a categorical feature: its splits test whether a value equals a category.
+    `categories_` has the names of the values, by attribute. NaN is a missing value, which goes right at
+    a split.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
 
     def __post_init__(self) -> None:
         if not self.schema.is_classification():
-            raise ValueError("schema must be of a classification task, got one of regression")
-        # CapyMOA's `get_params` reads these; it collects them from an `__init__` in the body of a class.
+            raise ValueError("schema must be for classification, got one for regression")
+        # For CapyMOA's `get_params`, which otherwise collects them only if the class has an `__init__`.
         self._params = {name: getattr(self, name) for name in declared(type(self))}
         parameters = self._parameters_class.of(
             self, seed=SEED.checked("random_seed", self.random_seed)
@@ -104,10 +104,10 @@ class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
             categories=CategoryTables(tables, None, max_bytes) if tables else None,
         )
         self.model_ = Model(engine, Classes(np.arange(self.schema.get_num_classes())))
-        self._numbers: dict[int, int] = {}  # of each class, in order of arrival
+        self._numbers: dict[int, int] = {}  # the number of each class, in order of arrival
 
     def train(self, instance: LabeledInstance) -> None:
-        """Learn an instance. One without a class is an error, and so is a class not in the schema."""
+        """Learn an instance. It must have a class, and the class must be in the schema."""
         row = self._row(instance)
         y = instance.y_index
         if y not in self._numbers:
@@ -117,7 +117,7 @@ class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
         engine.learn_one(row, self._numbers[y])
 
     def predict_proba(self, instance: Instance) -> NDArray[np.float64] | None:
-        """The probability of each class of the schema; None before the first instance."""
+        """Return the probability of each class of the schema; None before the first instance."""
         if not self._numbers:
             return None
         proba: NDArray[np.float64] = self.model_.predict_proba(self._row(instance), 1)[0][0]
@@ -128,7 +128,7 @@ class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
         if not 0 <= y < len(target.classes):
             raise ValueError(
                 f"y_index must be from 0 to {len(target.classes) - 1}, got {y!r}"
-                + (", which stands for a missing class" if y == -1 else "")
+                + (", which means a missing class" if y == -1 else "")
             )
         self._numbers[y] = int(self.model_.join(lambda: target.join(np.array([y])))[0])
 
@@ -143,11 +143,11 @@ class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
 
 @constructed
 class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
-    """A forest that follows a stream whose classes change their ways.
+    """A forest for streams whose classes change over time.
 
-    `riparian.AdaptiveForestClassifier` with CapyMOA's interface: leaves remember the last points best,
-    and a tree whose error rises is replaced by an empty one. Given the same points, both are the
-    same forest, to the last bit.
+    `riparian.AdaptiveForestClassifier` with CapyMOA's interface: leaves favour recent points, and a
+    tree whose error rises is replaced by an empty one. Given the same points, both are the same forest,
+    to the last bit.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
     Attributes
     ----------
     replacements_ : list of (int, int)
-        The points, counted from 0, at which a tree was replaced, and the place of the tree.
+        Each replacement of a tree: the number of the point, from 0, and the number of the tree.
 
     Examples
     --------

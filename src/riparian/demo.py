@@ -1,8 +1,8 @@
-"""Two streams for `riparian demo`: one where the best possible accuracy is known, one of real images.
+"""Two streams for `riparian demo`: one with a known best accuracy, and one of real images.
 
-The mixture is the paper's first experiment: five Gaussian classes that overlap, so that even the
-Bayes classifier, which knows the densities, is right on only two points out of three. The digits are
-those that come with scikit-learn. Every point of either stream is predicted before it is learned.
+The mixture is that of the paper's first experiment: five Gaussian classes that overlap. Even the Bayes
+classifier, which knows the densities, is right on only two points out of three. The digits are those of
+scikit-learn. Every point of both streams is predicted before it is learned.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from riparian.streams import GaussianMixture
 
 SIZES = (100, 188, 355, 669, 1261, 2377, 4481, 8445, 15917, 30000)
 DIGIT_SIZES = (100, 200, 400, 800, 1200, 1797)
-BLOCK = 50  # points that are predicted, then learned, at a time
+BLOCK = 50  # points that are predicted, then learned, together
 
 
 @dataclass
 class Run:
-    """A forest and the stream that it is tested on, and learns."""
+    """A forest, with the test on the stream that it learns."""
 
     forest: OnlineForestClassifier
     classes: NDArray[np.int64]
@@ -36,7 +36,7 @@ class Run:
     seconds: float = 0.0  # of learning, without the tests
 
     def learn(self, X: NDArray[Any], y: NDArray[np.int64]) -> None:
-        """Predict, then learn, the points in their order, block by block."""
+        """Predict, then learn, the points in their order, in blocks."""
         for first in range(0, len(y), BLOCK):
             X_block, y_block = X[first : first + BLOCK], y[first : first + BLOCK]
             self.seconds += self.test.test_then_train(
@@ -52,7 +52,7 @@ class Run:
 
     @property
     def leaves(self) -> float:
-        """Leaves per tree, on average."""
+        """Return the mean number of leaves per tree."""
         return float(self.forest.stats()["leaves"]) / self.forest.n_estimators
 
 
@@ -70,7 +70,7 @@ class MixtureRow:
     mean_tree: float  # accuracy of its trees on the test set, averaged over the trees
     bayes: float  # accuracy of the Bayes classifier on the same test set
     leaves: float  # per tree, on average
-    points_per_second: float  # while learning the points since the row before
+    points_per_second: float  # learned since the previous row
 
     def __str__(self) -> str:
         return (
@@ -80,7 +80,7 @@ class MixtureRow:
 
 
 def mixture_run(n_estimators: int = 100) -> Run:
-    """A forest with the settings of the paper's first experiment."""
+    """Return a run with the settings of the paper's first experiment."""
     forest = OnlineForestClassifier(
         n_estimators,
         candidate_dims=1.0,
@@ -98,7 +98,7 @@ def mixture_run(n_estimators: int = 100) -> Run:
 def learn_mixture(
     run: Run, sizes: Sequence[int] = SIZES, test_points: int = 20_000
 ) -> Iterator[MixtureRow]:
-    """Learn one stream, and stop at each size to measure on held-out points."""
+    """Learn the mixture, and measure on held-out points at each size."""
     mixture = GaussianMixture.paper()
     rng = np.random.default_rng(0)
     X_test, y_test = mixture.sample(test_points, rng)
@@ -119,7 +119,7 @@ def learn_mixture(
 def mean_tree_accuracy(
     forest: OnlineForestClassifier, X: NDArray[np.float32], y: NDArray[np.int64]
 ) -> float:
-    """How often a tree is right, on average. One that abstains (-1) is not."""
+    """Return the mean accuracy of the trees. A tree that abstains (-1) counts as wrong."""
     # The labels are 0, 1, 2, ..., so the index of a class is its label.
     return float(np.mean(forest.predict_trees(X) == y[:, None]))
 
@@ -147,13 +147,13 @@ class DigitsRow:
 
 
 def digits_run(n_estimators: int = 100) -> Run:
-    """A forest with the defaults, for scikit-learn's digits."""
+    """Return a run with the default settings, for scikit-learn's digits."""
     forest = OnlineForestClassifier(n_estimators, random_state=0, n_jobs=-1)
     return Run(forest, classes=np.arange(10))
 
 
 def learn_digits(run: Run, sizes: Sequence[int] = DIGIT_SIZES) -> Iterator[DigitsRow]:
-    """Learn the digits in a shuffled order, once, and stop at each size to look at the scores."""
+    """Learn the digits once in a shuffled order, and yield the scores at each size."""
     from sklearn.datasets import load_digits
 
     X, y = load_digits(return_X_y=True)

@@ -1,9 +1,9 @@
-"""How good predictions are: counts that grow with the classes, never with the rows.
+"""Scores of predictions, from counts that grow with the classes but not with the rows.
 
-`Scores` are those of any predictions. `Prequential` is test-then-train: every block of a stream is
-predicted before it is learned, at once or as late as its labels come, and a curve shows how the
-scores develop. Sums are of whole numbers (fixed point), so they do not depend on how a stream is cut
-into batches, and they can be saved and restored exactly.
+`Scores` takes any predictions. `Prequential` is test-then-train: every block of a stream is predicted
+before it is learned, with or without a delay of the labels, and a curve shows how the scores develop.
+Sums are in fixed point, so they do not depend on the batches of a stream, and they can be saved and
+restored exactly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bin", "CurvePoint", "Prequential", "Scores"]
 
-LEAST_PROBABILITY = 1e-15  # for the log loss: a class that was ruled out costs about 34.5 nats
+LEAST_PROBABILITY = 1e-15  # in the log loss: a class of probability 0 costs about 34.5 nats
 
 BINS = 10  # of the calibration curve
 
@@ -36,15 +36,15 @@ MOST_CURVE_POINTS = 1000
 
 @dataclass(frozen=True)
 class Bin:
-    """Points whose predicted class had a similar probability."""
+    """Rows whose predicted class had a similar probability."""
 
     confidence: float  # mean probability of the predicted class
-    accuracy: float  # share of them that are right
+    accuracy: float  # share of correct predictions
     count: int
 
 
 class Scores:
-    """Counts of truth against prediction, and what follows from them.
+    """Counts of truth and prediction, and the scores computed from them.
 
     >>> scores = Scores()
     >>> scores.update(["oak", "elm", "oak"], [[0.2, 0.8], [0.9, 0.1], [0.6, 0.4]], ["elm", "oak"])
@@ -62,12 +62,12 @@ class Scores:
     def update(self, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> None:
         """Count rows: their labels, and the probability of each of `classes`.
 
-        A label that is not among the classes had probability 0, and cannot be right.
+        A label that is not among the classes has probability 0, and counts as a mistake.
         """
         self._score(y, proba, classes)
 
     def count(self, label: Any, guess: Any, share: float, confidence: float) -> None:
-        """Count one row: the label, the predicted class, and the probability of each of the two.
+        """Count one row, given its label, the predicted class, and the probabilities of the two.
 
         >>> scores = Scores()
         >>> scores.count("oak", "elm", 0.25, 0.75)
@@ -82,7 +82,7 @@ class Scores:
         bin_[2] += round(confidence * UNIT)
 
     def _score(self, y: ArrayLike, proba: ArrayLike, classes: ArrayLike) -> NDArray[np.bool_]:
-        """Count rows, and say which of them were right."""
+        """Count rows, and return which of them were predicted correctly."""
         shares = np.asarray(proba, dtype=np.float64)
         columns = np.asarray(classes).tolist()
         best = shares.argmax(axis=1)
@@ -125,7 +125,7 @@ class Scores:
 
     @property
     def rows(self) -> int:
-        """How many rows were scored."""
+        """The number of rows that were scored."""
         return sum(bin_[0] for bin_ in self._bins)
 
     @property
@@ -144,7 +144,7 @@ class Scores:
 
     @property
     def right(self) -> int:
-        """How many rows were predicted right."""
+        """The number of rows that were predicted correctly."""
         return sum(bin_[1] for bin_ in self._bins)
 
     @property
@@ -153,7 +153,7 @@ class Scores:
 
     @property
     def kappa(self) -> float:
-        """Cohen's: 0 for guessing with the right frequencies, 1 if all is right; nan if undefined."""
+        """Cohen's kappa: 0 for guessing with the right frequencies, 1 for no mistake, or nan."""
         truth, predicted = self._margins()
         rows, right = truth.total(), sum(self._pairs[i, i] for i in truth)
         by_chance = sum(truth[i] * predicted[i] for i in truth)
@@ -166,7 +166,7 @@ class Scores:
 
     @property
     def calibration(self) -> list[Bin]:
-        """Ten bins of equal width by the probability of the predicted class, without the empty ones."""
+        """Ten bins of equal width by the probability of the predicted class; empty ones are omitted."""
         return [
             Bin(_ratio(sum_, count * UNIT), _ratio(right, count), count)
             for count, right, sum_ in self._bins
@@ -182,7 +182,7 @@ class Scores:
         return truth, predicted
 
     def by_class(self) -> list[dict[str, Any]]:
-        """Precision, recall, F1 and support of each class; None where it is undefined."""
+        """Return precision, recall, F1 and support of each class; None if undefined."""
         truth, predicted = self._margins()
         table = []
         for label in self.classes:
@@ -200,7 +200,7 @@ class Scores:
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """All results, for JSON; None where one is undefined."""
+        """Return all results for JSON; None if undefined."""
         return {
             "rows": self.rows,
             "accuracy": or_none(self.accuracy),
@@ -217,7 +217,7 @@ class Scores:
     # -- saved and restored ----------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Everything, for JSON: `from_state` continues exactly."""
+        """Return everything for JSON; `from_state` continues exactly."""
         return {
             "labels": self._labels,
             "pairs": [[i, j, count] for (i, j), count in self._pairs.items()],
@@ -237,7 +237,7 @@ class Scores:
 
 
 class Window:
-    """Whether each of the most recent predictions was right.
+    """A window of the most recent predictions: whether each was right.
 
     >>> window = Window(3)
     >>> window.extend([True, False, False, True])
@@ -256,13 +256,13 @@ class Window:
         return _ratio(sum(self._right), len(self._right))
 
     def state(self) -> str:
-        """For JSON, and for `Window(size, state)`."""
+        """Return the state for JSON, and for `Window(size, state)`."""
         return "".join("01"[right] for right in self._right)
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The scores and the forest after some rows of a stream."""
+    """The scores, and statistics of the forest, after some rows of a stream."""
 
     row: int  # learned so far
     accuracy: float  # of all rows up to here
@@ -279,7 +279,7 @@ Watch = Callable[[Any, ArrayLike, NDArray[np.float64], NDArray[Any]], None]
 
 
 class Prequential:
-    """Test-then-train: the scores of a stream whose rows are predicted before they are learned.
+    """Test-then-train: scores of a stream whose rows are predicted before they are learned.
 
     >>> from riparian import OnlineForestClassifier
     >>> from riparian.streams import GaussianMixture
@@ -290,7 +290,7 @@ class Prequential:
     >>> test.scores.rows  # the first block is not tested: no class is known yet
     200
 
-    With predictions from elsewhere:
+    With predictions of another model:
 
     >>> test = Prequential(window=2)
     >>> test.update([1, 0, 0], [[0.4, 0.6], [0.4, 0.6], [0.7, 0.3]], [0, 1])
@@ -299,14 +299,14 @@ class Prequential:
     >>> round(point.accuracy, 3), point.window_accuracy
     (0.667, 0.5)
 
-    With `delay`, labels come late, as in MOA and CapyMOA: when a block is predicted, the forest has
-    learned the rows that are `delay` or more before the first row of the block, and no others.
+    With `delay`, labels arrive late, as in MOA and CapyMOA: when a block is predicted, the forest has
+    learned exactly the rows that come at least `delay` rows before the first row of the block.
 
     >>> forest, test = OnlineForestClassifier(5, random_state=0), Prequential(delay=150)
     >>> for day in range(3):
     ...     X, y = GaussianMixture.paper().sample(100, random_state=day)
     ...     seconds = test.test_then_train(forest, X, y)
-    >>> test.scores.rows, test.waiting  # no label had come before the third block
+    >>> test.scores.rows, test.waiting  # no label had arrived before the third block
     (100, 149)
     >>> seconds = test.learn_waiting(forest)  # the stream is over
     >>> test.waiting, forest.stats()["points"]
@@ -330,11 +330,11 @@ class Prequential:
         classes: ArrayLike | None = None,
         watch: Watch | None = None,
     ) -> float:
-        """Score the forest on a block, then let it learn the rows whose labels are there.
+        """Score the forest on a block, then let it learn the rows whose labels have arrived.
 
-        Without a delay, that is the block. A forest that does not know any class yet is not scored.
-        `classes` is for `partial_fit`. `watch(X, y, proba, classes)` is shown what is scored. Returns
-        the seconds that learning took, without the test.
+        Without a delay, it learns the block. A forest that does not know any class yet is not scored.
+        `classes` is for `partial_fit`. `watch(X, y, proba, classes)` is called with everything that is
+        scored. Return the seconds of learning, without the test.
         """
         known = forest.classes_ if len(getattr(forest, "classes_", ())) else None
         proba = None if known is None else forest.predict_proba(X)
@@ -349,25 +349,25 @@ class Prequential:
 
     @property
     def delay(self) -> int:
-        """Rows from one to the first that is predicted with its label learned."""
+        """The number of rows from a row to the first one that is predicted after its label."""
         return self._late.delay
 
     @property
     def waiting(self) -> int:
-        """How many rows are predicted and not learned yet: the last ones of the stream."""
+        """The number of rows that are predicted but not learned yet: the last rows of the stream."""
         return len(self._late)
 
     @property
     def absent(self) -> int:
-        """How many of these must be given to `wait_again`, after `from_state`."""
+        """The number of waiting rows that must be given to `wait_again` after `from_state`."""
         return self._late.absent
 
     def wait_again(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> None:
-        """The rows that waited when the state was taken, all of them: a state holds scores, not rows."""
+        """Give back all rows that waited when the state was saved: a state does not contain rows."""
         self._late.add_again(X, y, classes)
 
     def learn_waiting(self, forest: OnlineForestClassifier) -> float:
-        """Learn what waits, when the stream is over. Returns the seconds that it took."""
+        """Learn the waiting rows at the end of the stream. Return the seconds of learning."""
         start = time.perf_counter()
         self._late.learn_rest(forest)
         return time.perf_counter() - start
@@ -383,11 +383,11 @@ class Prequential:
 
     @property
     def due(self) -> bool:
-        """Whether it is time for a point of the curve: looking into a forest takes a while."""
+        """Return whether to add a point to the curve now. Computing one takes time."""
         return self._batches % self._stride == 0
 
     def mark_forest(self, forest: OnlineForestClassifier, *, row: int, seconds: float) -> None:
-        """Add a point to the curve, with what the forest is now; not before the first scores."""
+        """Add a point to the curve with the statistics of the forest, once there are scores."""
         if self.scores.rows:
             sizes = forest.model_.engine.sizes()
             self.mark(
@@ -420,7 +420,7 @@ class Prequential:
             self._stride *= 2
 
     def to_dict(self) -> dict[str, Any]:
-        """The scores for JSON, with the recent accuracy."""
+        """Return the scores for JSON, with the recent accuracy."""
         return {
             **self.scores.to_dict(),
             "window": self.window,
@@ -429,7 +429,7 @@ class Prequential:
         }
 
     def state(self) -> dict[str, Any]:
-        """Everything but the rows that wait, for JSON: `from_state` continues exactly."""
+        """Return everything but the waiting rows, for JSON; `from_state` continues exactly."""
         return {
             "scores": self.scores.state(),
             "window": self.window,
@@ -443,7 +443,7 @@ class Prequential:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """Go on: after `wait_again`, if rows were waiting."""
+        """Continue from a state; if rows were waiting, call `wait_again` next."""
         test = cls(state["window"], state.get("delay", 0))
         test._late.absent = state.get("waiting", 0)
         test.scores = Scores.from_state(state["scores"])

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class OnlineForestClassifier(RowForestClassifier, PaperSettings):
     """A random forest that learns a stream point by point and converges to the best classifier.
 
-    Each tree sends every point to one of two streams at random: structure points decide where the
-    tree splits, estimation points what it predicts. The forest is that of Denil, Matheson and
-    de Freitas, *Consistency of Online Random Forests* (ICML 2013); the symbols are theirs.
+    Each tree assigns every point at random to one of two streams: structure points decide where the
+    tree splits, and estimation points decide what it predicts. The forest is that of Denil, Matheson
+    and de Freitas, *Consistency of Online Random Forests* (ICML 2013); the symbols are theirs.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ class OnlineForestClassifier(RowForestClassifier, PaperSettings):
     Attributes
     ----------
     classes_ : ndarray
-        The labels, sorted. A label that appears later joins them, unless `classes` was given.
+        The classes, sorted. A new label adds a class, unless `classes` was given.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of str
-        Their names, where X came with names.
+        The names of the features, if X had names.
     categories_ : dict
-        The categories of each categorical feature, by its name or number, in the order of arrival.
+        The categories of each categorical feature, by name or number, in order of arrival.
 
     Examples
     --------
@@ -53,9 +53,11 @@ class OnlineForestClassifier(RowForestClassifier, PaperSettings):
     _parameters_class: ClassVar[type[PaperParameters]] = PaperParameters
 
     def certificate(self, X: ArrayLike | None = None) -> Certificate:
-        """The theorem checked against this forest: its conditions, how far they can be seen to hold at
-        the points X (or over the leaves), and what must be assumed; see `riparian.theory`.
+        """Check the theorem against this forest; see `riparian.theory`.
+
+        The certificate lists the conditions of the theorem, how far they are seen to hold at the points
+        X (or over the leaves), and what must be assumed.
         """
-        from riparian.theory.certificate import certificate  # which needs this module
+        from riparian.theory.certificate import certificate  # it imports this module
 
         return certificate(self, X)

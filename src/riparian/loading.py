@@ -1,4 +1,4 @@
-"""From a file or from bytes to a forest in scikit-learn's form."""
+"""Load a forest from a file or from bytes, as an estimator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from riparian.snapshot.memory import gives_memory_back
 from riparian.snapshot.size import default_max_bytes
 from riparian.snapshot.state import decode
 
-# A name in a file is one of these, or an error: nothing is imported because a file says so.
+# A file may name only these classes: nothing is imported because a file names it.
 ESTIMATORS: dict[str, type[ForestClassifier]] = {
     cls.__name__: cls
     for cls in (
@@ -33,10 +33,10 @@ ESTIMATORS: dict[str, type[ForestClassifier]] = {
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
-    """Load a forest from a file. It goes on exactly where it was saved, as the class that was saved.
+    """Load a forest from a file, as the class that was saved. It continues exactly where it was saved.
 
-    A file that cannot be used raises a `SnapshotError`. Nothing in it is run. It may ask for
-    `max_bytes` of memory at most, by default half of what the machine has.
+    A file that cannot be used raises a `SnapshotError`. Nothing in the file is executed. The forest may
+    take at most `max_bytes` of memory, by default half of the machine's.
 
     >>> import os, tempfile, riparian
     >>> forest = riparian.OnlineForestClassifier(n_estimators=3, random_state=0)
@@ -50,23 +50,24 @@ def load(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> Any:
         asked = os.fstat(file.fileno()).st_size
         limit = default_max_bytes() if max_bytes is None else max_bytes
         if asked > limit:
-            raise SnapshotError("size", f"the file has {asked} bytes, more than {limit}")
+            raise SnapshotError(
+                "size", f"the file has {asked} bytes, more than the limit of {limit}"
+            )
         return from_bytes(file.read(), max_bytes=max_bytes)
 
 
 @gives_memory_back
 def from_bytes(data: bytes, *, max_bytes: int | None = None) -> Any:
-    """The forest that `to_bytes` made into bytes; otherwise as `load`."""
+    """Load a forest from the bytes of `to_bytes`; see `load`."""
     return from_bytes_with_extra(data, max_bytes=max_bytes)[0]
 
 
 def from_bytes_with_extra(
     data: bytes, *, max_bytes: int | None = None, named: bool = True
 ) -> tuple[Any, dict[str, Any] | None]:
-    """The forest, and what a program has kept with it (`to_bytes_with_extra`), if anything.
+    """Return the forest, and the object that `to_bytes_with_extra` stored with it, or None.
 
-    A program that makes rows by itself loads it without names (`named=False`): otherwise the forest
-    would expect them of every array.
+    With `named=False` the forest takes plain arrays; otherwise it expects the names of its features.
 
     >>> import riparian
     >>> forest = riparian.OnlineForestClassifier(n_estimators=1).partial_fit([[0.0]], [1])
@@ -78,9 +79,9 @@ def from_bytes_with_extra(
 
 
 def to_bytes_with_extra(forest: ForestClassifier, extra: dict[str, Any]) -> bytes:
-    """The forest as a snapshot, with any JSON object that a program keeps under the same checksum.
+    """Return the forest as a snapshot, with a JSON object of the caller under the same checksum.
 
-    It does not depend on `n_jobs`: the number of threads is a matter of the machine.
+    The bytes do not depend on `n_jobs`: the number of threads belongs to the machine.
     """
     origin = origin_of(forest)
     if "n_jobs" in origin.estimator:
@@ -96,11 +97,11 @@ def forest_of(
     named: bool = True,
     **more: Any,
 ) -> Any:
-    """The estimator around a model: of the saved class, or of `cls`, which derives from it."""
+    """Return the estimator for a model: of the saved class, or of its subclass `cls`."""
     require(
         header.part is None,
         "header",
-        "this is the checkpoint of one shard, not a forest: use riparian.ray's attach, and save",
+        "expected a forest, got the checkpoint of one shard: use riparian.ray's attach, then save",
     )
     cls = ESTIMATORS[header.estimator_class] if cls is None else cls
     unknown = header.estimator.keys() - cls._get_param_names()

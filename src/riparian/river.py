@@ -1,4 +1,4 @@
-"""`riparian.river`: the forests as River classifiers. A point is a dict here."""
+"""`riparian.river`: the forests as River classifiers, for which a point is a dict."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class OnlineForestClassifier(
     `riparian.OnlineForestClassifier` with River's interface. Given the same points, both are the same
     forest, to the last bit.
 
-    A feature that appears later becomes a column, and leaves that start looking for a split from
-    then on use it; several that appear at once join in sorted order. A feature that a point does
-    not have, or that is None or NaN, is missing: at a split it goes right. Features that were never
-    learned do not count in a prediction. A new label simply joins.
+    A new feature may appear at any time; leaves that start to look for a split after that use it.
+    Several features that appear at once are added in sorted order. A feature that a point does not
+    have, or that is None or NaN, is missing, and a missing value goes right at a split. Predictions
+    ignore features that were never learned. A new label may appear at any time, too.
 
-    Features are numbers (bools are) or text. Text makes a feature categorical: its splits ask whether
-    a value equals a category, and one that was never learned goes right. A feature that was a number
-    must stay one, and text must stay text.
+    Features are numbers (including bools) or text. Text makes a feature categorical: its splits test
+    whether a value equals a category, and a category that was never learned goes right. A feature
+    must not change from numbers to text, or from text to numbers.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class OnlineForestClassifier(
     >>> from river import datasets, evaluate, metrics
     >>> from riparian.river import OnlineForestClassifier
     >>> model = OnlineForestClassifier(n_estimators=10, seed=1)
-    >>> model.predict_one({"x": 1.0}) is None  # nothing was learned yet
+    >>> model.predict_one({"x": 1.0}) is None  # nothing is learned yet
     True
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     Accuracy: 91.19%
@@ -79,7 +79,7 @@ class OnlineForestClassifier(
 
     _parameters_class: ClassVar[type[PaperParameters]] = PaperParameters
 
-    # River wants defaults that are plain values.
+    # River requires defaults that are plain values.
     alpha: Schedule | None = described(default=None)  # type: ignore[assignment]
     seed: int | None = described(default=None)
     n_jobs: int | None = described(default=None)
@@ -97,10 +97,10 @@ class OnlineForestClassifier(
     # -- learning ---------------------------------------------------------------------------------
 
     def learn_one(self, x: dict[Key, Any], y: Label, w: float = 1.0) -> None:
-        """Learn a point: its features, its label and its weight.
+        """Learn a point, given its features, its label and its weight.
 
-        Each tree rounds the weight to a whole number, up with the probability of its fraction. A
-        point of weight 0 is not learned at all.
+        Each tree rounds the weight to a whole number at random: up with the probability of its
+        fraction. A row of weight 0 is not learned.
         """
         if w != 1.0:
             w = float(as_weights("w", w, rows=1)[0])
@@ -113,9 +113,9 @@ class OnlineForestClassifier(
     def learn_many(self, X: IntoDataFrame, y: IntoSeries, w: float | IntoSeries = 1.0) -> None:
         """Learn the rows of a frame, in their order.
 
-        It is the same, to the last bit, as `learn_one` with one row after the other: a column of
-        the frame is a feature of every row, an empty cell a missing value. Any frame that narwhals
-        supports will do: pandas, polars, pyarrow. There may be one weight for all rows, or one per row.
+        The result is exactly that of `learn_one` for one row after the other. A column of the frame is
+        a feature, and an empty cell is a missing value. The frame may be any that narwhals supports:
+        pandas, polars, pyarrow. `w` is one weight for all rows, or one per row.
         """
         frame, labels = _frame(X), nw.from_native(y, series_only=True).to_list()
         if len(labels) != len(frame):
@@ -134,20 +134,20 @@ class OnlineForestClassifier(
     # -- predicting -------------------------------------------------------------------------------
 
     def predict_proba_one(self, x: dict[Key, Any]) -> dict[Label, float]:  # type: ignore[override]
-        """The probability of each label met so far, in sorted order; none before the first point."""
+        """Return the probability of each label seen so far, sorted; empty before the first point."""
         if self._forest is None:
             return {}
         proba, classes = self._forest.predict_proba_one(x)
         return dict(zip(classes, proba, strict=True))
 
     def predict_one(self, x: dict[Key, Any]) -> Label | None:  # type: ignore[override]
-        """The likeliest label, the smallest among equals; None before the first point."""
+        """Return the most probable label, the smallest in a tie; None before the first point."""
         if self._forest is None:
             return None
         return self._forest.predict_one(x)
 
     def predict_proba_many(self, X: IntoDataFrame) -> Any:
-        """`predict_proba_one` for each row: a column for each label.
+        """Return the probabilities of each row, with one column per label.
 
         Column names are the labels if the frame is from pandas; other frames need strings.
         """
@@ -158,7 +158,7 @@ class OnlineForestClassifier(
         return _like(frame, nw.from_dict(columns, backend=frame.implementation))
 
     def predict_many(self, X: IntoDataFrame) -> Any:
-        """`predict_one` for each row, as a series."""
+        """Return the most probable label of each row, as a series."""
         frame = _frame(X)
         proba, classes = self._predict_proba_many(frame)
         chosen = [classes[i] for i in proba.argmax(axis=1)] if classes else [None] * len(frame)
@@ -178,18 +178,18 @@ class OnlineForestClassifier(
 
     @property
     def _raw_memory_usage(self) -> int:
-        """River counts Python's objects; what the core holds is not among them."""
+        """Add the memory of the core: River counts only Python objects."""
         held = int(super()._raw_memory_usage)
         return held if self._forest is None else held + self._forest.bytes_held()
 
 
 @constructed
 class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
-    """A forest that follows a stream whose classes change their ways.
+    """A forest for streams whose classes change over time.
 
-    `riparian.AdaptiveForestClassifier` with River's interface: leaves remember the last points best,
-    and a tree whose error rises is replaced by an empty one. Given the same points, both are the
-    same forest, to the last bit. Features and labels are as in `OnlineForestClassifier`.
+    `riparian.AdaptiveForestClassifier` with River's interface: leaves favour recent points, and a tree
+    whose error rises is replaced by an empty one. Given the same points, both are the same forest, to
+    the last bit. Features and labels are as in `OnlineForestClassifier`.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
     Attributes
     ----------
     replacements_ : list of (int, int)
-        The points, counted from 0, at which a tree was replaced, and the place of the tree.
+        Each replacement of a tree: the number of the point, from 0, and the number of the tree.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def _frame(X: IntoDataFrame) -> Frame:
 
 
 def _like(frame: Frame, answer: Any) -> Any:
-    """The answer in the frame library of the user, with the same index if there is one."""
+    """Return the answer in the user's frame library, with the index of the frame if it has one."""
     native_answer = answer.to_native()
     index = nw.maybe_get_index(frame)
     if index is not None:

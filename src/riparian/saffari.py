@@ -1,7 +1,7 @@
-"""`SaffariForestClassifier`: the online forest of Saffari and others (2009), to compare with.
+"""`SaffariForestClassifier`: the online forest of Saffari et al. (2009), for comparison.
 
-It has one stream: the points that choose the splits also make the predictions, so nothing is proved
-about it. It differs from `riparian.forest` only by its rule; tree, feature space and draws are shared.
+It has one stream: the points that choose the splits also make the predictions, so there is no proof of
+consistency. It differs from `riparian.forest` only in its rule; it shares tree, feature space and draws.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from riparian.sklearn.row_forest import RowForestClassifier
 class SaffariForestClassifier(RowForestClassifier, SaffariSettings):
     """The online random forest of Saffari, Leistner, Santner, Godec and Bischof (2009).
 
-    Each tree takes each point Poisson(1) times. A leaf that has enough points splits where the gain
-    is largest, and its children start with the counts of their side.
+    Each tree learns each point Poisson(1) times. A leaf with enough points splits where the gain is
+    largest, and its children start with the counts of their side.
 
     Parameters
     ----------
@@ -25,13 +25,13 @@ class SaffariForestClassifier(RowForestClassifier, SaffariSettings):
     Attributes
     ----------
     classes_ : ndarray
-        The labels, sorted. A label that appears later joins them, unless `classes` was given.
+        The classes, sorted. A new label adds a class, unless `classes` was given.
     n_features_in_ : int
         The number of features.
     feature_names_in_ : ndarray of str
-        Their names, where X came with names.
+        The names of the features, if X had names.
     categories_ : dict
-        The categories of each categorical feature, by its name or number, in the order of arrival.
+        The categories of each categorical feature, by name or number, in order of arrival.
 
     Examples
     --------

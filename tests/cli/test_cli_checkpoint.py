@@ -130,9 +130,12 @@ def test_the_real_command_killed_at_random_moments_ends_with_the_same_model(tmp_
     [
         (
             [],
-            "the work of this run is lost. Make room, then run it again; --checkpoint-every N keeps",
+            "the work of this run is lost. Free some disk space and run it again; --checkpoint-every",
         ),
-        (["--checkpoint-every", "90"], "is intact: make room, then continue with --resume"),
+        (
+            ["--checkpoint-every", "90"],
+            "is intact: free some disk space and continue with --resume",
+        ),
     ],
 )
 def test_a_model_that_cannot_be_written_at_the_end(options, what_remains, tmp_path, monkeypatch):

@@ -387,7 +387,7 @@ def with_value(value):
         (GOOD, [[0, 0, 0]], GOOD, r"labels must have the shape \(1,\).*got \(2, 3, 4\)"),
         (GOOD[0], [[0, 0, 0]], [1], r"\(images, height, width\), got \(3, 4\)"),
         ([GOOD[0], GOOD[0, :2]], [[0, 0, 0]], [1], r"images of one size"),
-        (GOOD.astype(str), [[0, 0, 0]], [1], r"numbers of metres"),
+        (GOOD.astype(str), [[0, 0, 0]], [1], r"numbers, in metres"),
         (GOOD, [[0, 0, 0]], [1.5], r"classes, got 1.5"),
     ],
 )  # fmt: skip

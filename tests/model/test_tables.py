@@ -196,7 +196,7 @@ def test_names_cannot_be_chosen_where_there_are_none():
 
 
 def test_sparse_rows_have_no_categorical_columns():
-    with pytest.raises(ValueError, match="where X is sparse"):
+    with pytest.raises(ValueError, match="if X is sparse"):
         forest(categorical_features=[0]).partial_fit(csr_matrix((3, 2)), [0, 1, 0])
 
 

@@ -106,7 +106,7 @@ def test_fit_is_that_of_one_machine_and_starts_over():
     spread.shutdown()
 
 
-def test_a_forest_is_spread_out_saved_and_counted_anew(tmp_path):
+def test_a_forest_is_spread_out_saved_and_counted_again(tmp_path):
     X, y = stream(2000)
     whole = OnlineForestClassifier(7, random_state=0).partial_fit(X, y)
     half = OnlineForestClassifier(7, random_state=0).partial_fit(X[:1000], y[:1000])
@@ -143,7 +143,7 @@ def test_the_forest_for_streams_that_change_is_spread_in_the_same_way(n_shards):
     assert gathered.to_bytes() == alone.to_bytes()
 
 
-def test_categories_are_of_the_door_and_come_back_with_the_checkpoints(tmp_path):
+def test_categories_are_of_the_driver_and_come_back_with_the_checkpoints(tmp_path):
     X, y = stream(3000)
     frame = pd.DataFrame(X, columns=["across", "up"])
     frame["kind"] = np.array(["ash", "elm", "oak"])[np.random.default_rng(0).integers(3, size=3000)]

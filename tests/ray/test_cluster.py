@@ -69,7 +69,7 @@ def test_where_no_node_has_a_cpu_all_get_shards():
 
 def test_a_shard_that_does_not_fit_its_node_is_told_before_it_starts(two_cpus):
     forest = RayForestClassifier(4, max_memory="500TB", kept_points=0, n_shards=2)
-    with pytest.raises(MemoryShort, match=r"may come to hold 500\.0 TB, and it has .* GB: lower"):
+    with pytest.raises(MemoryShort, match=r"may need 500\.0 TB, but it has .* GB: lower"):
         forest.partial_fit(X, Y)
     assert not hasattr(forest, "classes_")
 
@@ -77,7 +77,7 @@ def test_a_shard_that_does_not_fit_its_node_is_told_before_it_starts(two_cpus):
 def test_kept_points_count_once_for_every_shard(two_cpus):
     kept = 2 * 10**9  # of 24 bytes each; the trees have the rest
     forest = RayForestClassifier(2, max_memory="65GB", kept_points=kept, n_shards=2)
-    with pytest.raises(MemoryShort, match=r"may come to hold 113\.0 GB"):
+    with pytest.raises(MemoryShort, match=r"may need 113\.0 GB"):
         forest.partial_fit(X, Y)
 
 

@@ -14,9 +14,9 @@ from riparian.ray.plan import Options, Plan
         ({"n_shards": 2.5}, "n_shards must be a whole number, got 2.5"),
         ({"checkpoint_every": 0}, "checkpoint_every must be from 1"),
         ({"in_flight": 0}, "in_flight must be from 1 to 1024, got 0"),
-        ({"name": ""}, "name must be of letters"),
-        ({"name": "a/b"}, "name must be of letters"),
-        ({"name": 5}, "name must be of letters"),
+        ({"name": ""}, "name must consist of letters"),
+        ({"name": "a/b"}, "name must consist of letters"),
+        ({"name": 5}, "name must consist of letters"),
         ({"checkpoint_dir": 5}, "checkpoint_dir must be a path"),
     ],
 )

@@ -25,7 +25,7 @@ TREES = range(2, 5)
 
 
 class Driver:
-    """Checks rows and makes batches of them, as a spread forest does."""
+    """Validates rows and makes batches of them, as a spread forest does."""
 
     def __init__(self, **parameters):
         self.rows = self.points = 0
@@ -45,11 +45,13 @@ class Driver:
         if rows == 0:
             return
         engine = self.forest.model_.engine
-        door = pickle.dumps(self.forest.model_.header(origin_of(self.forest), 0))
+        header = pickle.dumps(self.forest.model_.header(origin_of(self.forest), 0))
         start, first = self.rows, self.points
         self.rows, self.points = start + rows, first + len(arrivals)
         self.batches.append(
-            Batch(start, self.rows, first, points, arrivals, weights, engine.classes, door, None, 1)
+            Batch(
+                start, self.rows, first, points, arrivals, weights, engine.classes, header, None, 1
+            )
         )
 
 
@@ -112,14 +114,14 @@ def test_a_gap_is_refused_and_nothing_is_learned():
     assert arrays(shard) == before
 
 
-def test_the_door_of_a_shard_is_that_of_its_last_row():
+def test_the_header_of_a_shard_is_that_of_its_last_row():
     """Also if a batch that it has had comes again."""
     header, sent = batches(300, 600)
     shard = shard_of(header)
     for batch in (*sent, sent[0]):
         shard.learn(batch)
-    ack, plan, door, _ = shard.about()
-    assert (ack.rows, plan.n_shards, door) == (600, 3, sent[1].door)
+    ack, plan, last, _ = shard.about()
+    assert (ack.rows, plan.n_shards, last) == (600, 3, sent[1].header)
 
 
 def test_a_shard_goes_on_from_its_checkpoint(learned, tmp_path):
@@ -164,7 +166,7 @@ def test_a_checkpoint_that_cannot_be_written_is_told_and_tried_again(tmp_path):
 
 def test_a_shard_that_must_have_a_checkpoint_does_not_start_without(tmp_path):
     header, _ = batches(300)
-    with pytest.raises(FileNotFoundError, match="no whole checkpoint in"):
+    with pytest.raises(FileNotFoundError, match="no complete checkpoint in"):
         shard_of(header, tmp_path, restored=True)
 
 

@@ -84,7 +84,9 @@ def test_a_driver_that_is_killed_can_be_followed_by_another(two_cpus, tmp_path, 
                 break
         program.send_signal(signal.SIGKILL)
         program.wait()
-    with pytest.raises(ClusterError, match=r"taxis' lives on this cluster.*attach\('taxis'\)"):
+    with pytest.raises(
+        ClusterError, match=r"taxis' already runs on this cluster.*attach\('taxis'\)"
+    ):
         learn(RayForestClassifier(**PARAMETERS, name="taxis"), slice(0, 10))
 
     forest = RayForestClassifier.attach("taxis")
@@ -97,7 +99,7 @@ def test_a_driver_that_is_killed_can_be_followed_by_another(two_cpus, tmp_path, 
 
     # The cluster ends, and the checkpoints stay.
     forest.checkpoint().shutdown(keep_checkpoints=True)
-    with pytest.raises(ClusterError, match="no shard 0 of a forest of the name 'taxis'"):
+    with pytest.raises(ClusterError, match="no shard 0 of a forest named 'taxis'"):
         RayForestClassifier.attach("taxis")
     with pytest.raises(CheckpointError, match="holds checkpoints of an earlier forest"):
         fresh = RayForestClassifier(**PARAMETERS, name="taxis", checkpoint_dir=tmp_path)

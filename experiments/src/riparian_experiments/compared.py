@@ -1,4 +1,4 @@
-"""The forests that a study compares, in one list, and how their trees vote."""
+"""The list of forests that a study compares, and the votes of their trees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 class Compared(StrEnum):
-    """A study lists its forests as members, in the order of its figure.
+    """A list of forests: a study has one member per forest, in the order of its figure.
 
     A member names the field of the study's settings that makes the forest, and its label in figures
     and tables. So a new curve is one member and one field.
@@ -30,15 +30,15 @@ class Compared(StrEnum):
         return member
 
     def of(self, settings: Any) -> Any:
-        """What the settings say of this forest."""
+        """Return the settings of this forest."""
         return getattr(settings, self.value)
 
 
-Classes = NDArray[np.int64]  # one per point, as indices; -1: no answer
+Classes = NDArray[np.int64]  # an index per point; -1: no answer
 
 
 def tree_accuracies(answers: NDArray[np.int64], truth: Classes) -> NDArray[np.float64]:
-    """How often each tree is right; `answers` has one column per tree. A tree that abstains is wrong.
+    """Return the accuracy of each tree, a column of `answers`. Abstaining counts as a mistake.
 
     >>> tree_accuracies(np.array([[0, 1], [1, -1]]), np.array([0, 1])).tolist()
     [1.0, 0.0]
@@ -47,7 +47,7 @@ def tree_accuracies(answers: NDArray[np.int64], truth: Classes) -> NDArray[np.fl
 
 
 def majority(answers: NDArray[np.int64], n_classes: int) -> Classes:
-    """The class that most trees answer, the smallest among equals (R11).
+    """Return the class that most trees answer, the smallest in a tie (R11).
 
     >>> majority(np.array([[2, 0, 2], [1, 0, -1]]), n_classes=3).tolist()
     [2, 0]

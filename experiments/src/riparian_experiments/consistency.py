@@ -1,10 +1,10 @@
-"""Consistency, seen: the error of trees and forests in excess of Bayes, against points learned.
+"""Measure consistency: the excess error of trees and forests over Bayes, by points learned.
 
 The theorem says that it goes to 0, for every tree and so for the forest, with and without a bound on the
-fringe, and also where young leaves look among kept points. Here are mixtures of Gaussians in 2, 5 and 10
-dimensions and one with noisy labels; α grows, so all conditions hold (`riparian.theory.check_schedule`).
-One thing does not: the density of a Gaussian is not bounded from below on the whole space, only on any
-bounded part of it.
+fringe, and also if young leaves look among kept points. The problems are mixtures of Gaussians in 2, 5
+and 10 dimensions, and one with noisy labels; α grows (`riparian.theory.check_schedule`). All conditions
+hold but one: the density of a Gaussian is not bounded from below on the whole space, only on bounded
+parts of it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from riparian_experiments.curves import Curve, Panel, curve_of
 from riparian_experiments.excess import Yardstick, excess_along, fitted_rate
 from riparian_experiments.study import Cell, Row, Study
 
-TEST, STREAM = 0, 1  # what a generator is for
+TEST, STREAM = 0, 1  # purposes of random generators
 
 
 def spiral(n_dims: int) -> GaussianMixture:
-    """Three classes whose means differ in every dimension, less and less from one to the next."""
+    """Return a mixture of three classes whose means differ less in each further dimension."""
     dims = np.arange(n_dims)
     means = [1.5 * np.cos(2 * np.pi * k / 3 + 2.4 * dims) * 0.85**dims for k in range(3)]
     return GaussianMixture(
@@ -42,7 +42,7 @@ PROBLEMS: Mapping[str, Stream] = {
     "10 dimensions": spiral(10),
     "2 dimensions, a fifth of the labels wrong": NoisyLabels(GaussianMixture.paper(), flip=0.2),
 }
-# The forests that learn each problem, by the parameters in which they differ from the settings.
+# The forests that learn each problem, by the parameters that differ from the settings.
 FORESTS: Mapping[str, Mapping[str, Any]] = {
     "unbounded": {"fringe_size": None},
     "fringe 100": {"fringe_size": 100},
@@ -53,7 +53,7 @@ FORESTS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run depends on."""
+    """The settings of a run."""
 
     sizes: tuple[int, ...] = tuple(round(10 ** (2 + i / 3)) for i in range(13))  # to 10^6
     fit_from: int = 1000  # the rate is fitted to the sizes from here on
@@ -103,7 +103,7 @@ def study(settings: Settings, runs: int) -> Study:
         extent={"runs": runs},
         cells=[
             Cell(
-                # "forest" is a column already: the excess of it.
+                # The column "forest" already exists: the excess error of the forest.
                 {"problem": problem, "variant": forest, "run": run},
                 Task(settings, problem, forest, run),
             )
@@ -118,13 +118,13 @@ def study(settings: Settings, runs: int) -> Study:
 
 
 def one_run(task: Task) -> list[Row]:
-    """A stream learned, and the excess error of trees and forest at each size."""
+    """Learn a stream, and return the excess error of trees and forest at each size."""
     settings, stream = task.settings, PROBLEMS[task.problem]
     place = list(PROBLEMS).index(task.problem)
     yardstick = Yardstick.of(
         stream, settings.test_points, np.random.default_rng([settings.seed, TEST, place])
     )
-    # All forests of a run have the same stream and the same draws: they differ in FORESTS alone.
+    # All forests of a run have the same stream and the same draws: they differ only by FORESTS.
     rng = np.random.default_rng([settings.seed, STREAM, place, task.run])
     forest = settings.forest(int(rng.integers(2**32))).set_params(**FORESTS[task.forest])
     return [
@@ -136,7 +136,7 @@ KINDS = {"forest": "forest", "mean_tree": "tree"}
 
 
 def panels(rows: Sequence[Row], fit_from: int) -> list[Panel]:
-    """One panel per problem; the label of a curve gives its fitted rate."""
+    """Return one panel per problem; the label of a curve gives its fitted rate."""
     return [
         Panel(
             [_curve(rows, problem, forest, kind, fit_from) for kind in KINDS for forest in FORESTS],

@@ -1,4 +1,4 @@
-"""Rows of many runs as curves: mean and standard deviation against the number of points."""
+"""Turn the rows of many runs into curves: mean and standard deviation by the number of points."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def curve_of(
     y: str,
     where: Mapping[str, int | float | str] | None = None,
 ) -> Curve:
-    """The column `y` against the column `x`, over the rows that have the values in `where`.
+    """Return the curve of column `y` by column `x`, over the rows that match `where`.
 
     >>> rows = [{"run": 0, "points": 10, "right": 0.5}, {"run": 1, "points": 10, "right": 0.7}]
     >>> curve = curve_of(rows, "forest", x="points", y="right")
@@ -53,7 +53,7 @@ def curve_of(
         if all(row[name] == value for name, value in (where or {}).items()):
             at.setdefault(float(row[x]), []).append(float(row[y]))
     if not at:
-        raise ValueError(f"no row has {dict(where or {})!r}, so there is no curve {label!r}")
+        raise ValueError(f"the curve {label!r} needs rows with {dict(where or {})!r}, got none")
     places = sorted(at)
     return Curve(
         label,

@@ -1,4 +1,4 @@
-"""The data of the second experiment: USPS where it can be found, else scikit-learn's digits."""
+"""The data of the second experiment: USPS if available, else scikit-learn's digits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DIGITS_TEST = 500  # of the 1797 points
 class DataSet:
     """Points to learn and points to test on."""
 
-    name: str  # not a path: it is written into settings and figures
+    name: str  # not a path: settings and figures show it
     train: Part
     test: Part
 
@@ -36,7 +36,7 @@ class DataSet:
 
     @cached_property
     def sha256(self) -> str:
-        """Of all values and labels: the same, whichever file they came from."""
+        """Return a hash of all values and labels; it does not depend on the file format."""
         digest = hashlib.sha256()
         for part in (self.train, self.test):
             for array in part:
@@ -45,7 +45,7 @@ class DataSet:
         return digest.hexdigest()
 
     def described(self) -> dict[str, Any]:
-        """What settings say of it: enough to tell whether two results are of the same points."""
+        """Return the description in the settings, which identifies the points."""
         return {
             "name": self.title,
             "train": list(self.train.X.shape),
@@ -55,8 +55,9 @@ class DataSet:
 
 
 def locate(data: Path | None) -> Path | None:
-    """Where the data is: the path that was given, else the folder RIPARIAN_DATA, else what
-    `riparian data usps` has downloaded; None if there is none.
+    """Return the path of the data, or None if there is none.
+
+    It is the given path, else the folder RIPARIAN_DATA, else what `riparian data usps` has downloaded.
     """
     if data is not None:
         return data
@@ -73,18 +74,20 @@ def usps_cache(cache: Path | None = None) -> Path:
 
 @lru_cache(maxsize=1)  # a process computes many cells of one data set
 def load(path: Path | None) -> DataSet:
-    """The data set at a path; None: scikit-learn's digits, which are always there."""
+    """Load the data set at a path; None: scikit-learn's digits, which need no file."""
     if path is None:
         return _digits()
     train, test = read_pair(path)
     unknown = set(np.unique(test.y).tolist()) - set(np.unique(train.y).tolist())
     if unknown:
-        raise DataError(f"{path}: the test part has classes that are never learned: {unknown}")
+        raise DataError(
+            f"{path}: the test part has classes that the training part lacks: {unknown}"
+        )
     return DataSet(path.name.partition(".")[0] or path.name, train, test)
 
 
 def _digits() -> DataSet:
-    # Here, so that no other command has to wait for them.
+    # A local import, so that other commands start fast.
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
@@ -96,7 +99,7 @@ def _digits() -> DataSet:
 
 
 def cache_folder() -> Path:
-    """The folder RIPARIAN_CACHE, or `riparian` in the cache folder of this system."""
+    """Return the folder RIPARIAN_CACHE, or `riparian` in the cache folder of the system."""
     chosen = os.environ.get("RIPARIAN_CACHE")
     return Path(chosen) if chosen else _system_cache() / "riparian"
 

@@ -1,4 +1,4 @@
-"""Fetching a file once, completely, and checking that it is the right one."""
+"""Download a file once, completely, and check its hash."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from riparian_experiments.progress_bar import bar
 
 
 class DownloadError(OSError):
-    """A file could not be fetched, or is not the expected one."""
+    """A file could not be downloaded, or is not the expected one."""
 
 
 CHUNK = 2**16
@@ -25,7 +25,7 @@ TIMEOUT = 30.0  # seconds without a byte
 
 @dataclass(frozen=True)
 class Remote:
-    """A file as it lies on a server."""
+    """A file on a server."""
 
     name: str
     sha256: str
@@ -41,9 +41,9 @@ USPS = (
 
 
 def fetch(remote: Remote, site: str, folder: Path) -> bool:
-    """Make sure that the folder has the file; true if it had to be fetched.
+    """Make sure that the folder has the file; return whether it had to be downloaded.
 
-    It appears there only when it is complete and right.
+    The file appears in the folder only when it is complete and correct.
     """
     target = folder / remote.name
     if target.is_file() and _sha256(target) == remote.sha256:
@@ -55,13 +55,13 @@ def fetch(remote: Remote, site: str, folder: Path) -> bool:
             sha256 = _copy(url, file, remote.name)
         if sha256 != remote.sha256:
             raise DownloadError(
-                f"{url} is not the expected file: its SHA-256 should be {remote.sha256}, got {sha256}"
+                f"{url} is not the expected file: expected the SHA-256 {remote.sha256}, got {sha256}"
             )
     return True
 
 
 def _copy(url: str, file: BinaryIO, name: str) -> str:
-    """Write what the server sends to the file; the SHA-256 of it is returned."""
+    """Write the content of a URL to the file; return its SHA-256."""
     digest = hashlib.sha256()
     response: HTTPResponse
     with urllib.request.urlopen(url, timeout=TIMEOUT) as response:

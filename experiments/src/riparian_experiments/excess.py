@@ -1,4 +1,4 @@
-"""What a classifier loses against Bayes, and how fast that goes away."""
+"""The excess error of a classifier over Bayes, and the rate at which it falls."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from riparian_experiments.compared import majority
 
 Answers = NDArray[np.int64]
 
-BATCH = 50_000  # points that are drawn at a time
+BATCH = 50_000  # points per draw
 
 
 @dataclass(frozen=True, eq=False)
 class Yardstick:
     """Test points whose class probabilities are known.
 
-    The excess error of a classifier g is E[max_k η^k(X) - η^g(X)(X)]: the labels of the test points are
-    not needed, and so their noise, which is far larger than the excess, is absent.
+    The excess error of a classifier g is E[max_k η^k(X) - η^g(X)(X)]. It does not need the labels of the
+    test points, whose noise is far larger than the excess.
     """
 
     X: NDArray[np.float32]
@@ -34,7 +34,7 @@ class Yardstick:
         return cls(X, stream.bayes_proba(X))
 
     def excess(self, answers: Answers) -> NDArray[np.float64]:
-        """The mean excess of each column of class numbers; -1, no answer, is as good as any.
+        """Return the mean excess of each column of class numbers; -1 (no answer) is a random guess.
 
         >>> stick = Yardstick(np.zeros((2, 1), np.float32), np.array([[0.9, 0.1], [0.4, 0.6]]))
         >>> stick.excess(np.array([[0, 1], [1, 0]])).round(3).tolist()
@@ -47,12 +47,12 @@ class Yardstick:
 
 @dataclass(frozen=True)
 class Excess:
-    """What the trees and their vote lose after this many points."""
+    """The excess error of the trees and of their vote after this many points."""
 
     points: int
     mean_tree: float
     forest: float
-    leaves: float  # of a tree, on average
+    leaves: float  # per tree, on average
 
 
 def excess_along(
@@ -83,10 +83,10 @@ def excess_along(
 def fitted_rate(
     points: Sequence[Sequence[float]], excess: Sequence[Sequence[float]], least: float
 ) -> Estimate:
-    """The exponent r in excess ~ points^r, fitted to each run from `least` points on.
+    """Return the exponent r in excess ~ points^r, fitted to each run from `least` points on.
 
-    Its standard error is that of the mean over the runs: within a run, what is measured at one size
-    depends on what was measured before, so the residuals of a line say little. For one run it is NaN.
+    The standard error is that of the mean over the runs, and NaN for one run. The residuals of a fitted
+    line would say little, because the measurements within a run depend on each other.
 
     >>> fitted_rate([[10, 100, 1000]] * 2, [[0.5, 0.05, 0.005], [0.2, 0.02, 0.002]], least=10)
     Estimate(value=-1.0, standard_error=0.0)
@@ -100,7 +100,7 @@ def fitted_rate(
 
 
 def _slope(x: NDArray[np.float64], y: NDArray[np.float64], least: float) -> float:
-    there = (x >= least) & (y > 0)  # an excess of 0 has no logarithm, and is beyond any rate
+    there = (x >= least) & (y > 0)  # an excess of 0 has no logarithm
     if there.sum() < 2:
         raise ValueError(f"a rate needs two sizes of at least {least:g} points, got {x.tolist()}")
     return float(np.polyfit(np.log(x[there]), np.log(y[there]), 1)[0])

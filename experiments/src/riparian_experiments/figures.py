@@ -1,7 +1,7 @@
-"""Curves as a figure: means, one standard deviation shaded, against a logarithmic axis.
+"""Draw curves: means, with one standard deviation shaded, on a logarithmic axis.
 
-All figures of the experiments look the same, and the same curves give the same file, to the last byte
-of the SVG (with the same matplotlib).
+All figures of the experiments have the same style. The same curves give the same bytes of SVG (with the
+same version of matplotlib).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from riparian.tools.optional import matplotlib
 from riparian.tools.text import number
 from riparian_experiments.curves import Curve, Panel
 
-# Okabe and Ito's colours, told apart by colour-blind readers; the yellow is too pale for a line.
-# The last two are not theirs: a figure with so many curves tells them by their markers as well.
+# Okabe and Ito's colours, which colour-blind readers can distinguish, without the yellow, which is pale.
+# The last two are not theirs: in a figure with eight curves, the markers also distinguish them.
 COLOURS = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5e3c99", "#777777",
 )  # fmt: skip
@@ -27,7 +27,7 @@ INK = "#333333"
 STYLE: dict[str, Any] = {
     "svg.hashsalt": "riparian",  # otherwise the names inside an SVG are random
     "font.size": 10.0,
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is there on every machine
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so every machine has it
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": INK,
@@ -45,7 +45,7 @@ DPI = 150
 
 
 def draw(panels: Sequence[Panel], title: str = "") -> Any:
-    """A matplotlib figure of the panels, side by side; more than three are in rows of two."""
+    """Return a matplotlib figure of the panels, side by side; more than three are in rows of two."""
     columns = len(panels) if len(panels) <= 3 else 2
     rows = -(-len(panels) // columns)
     with matplotlib("pyplot").rc_context(STYLE):
@@ -64,7 +64,7 @@ def draw(panels: Sequence[Panel], title: str = "") -> Any:
 def write_figure(
     figure: Any, folder: Path, name: str = "figure", kinds: Sequence[str] = ("png", "svg")
 ) -> None:
-    """The figure as `name`.png and `name`.svg; an image of pixels is a PNG only."""
+    """Write the figure as `name`.png and `name`.svg; an image of pixels only as PNG."""
     with matplotlib("pyplot").rc_context(STYLE):
         for kind in kinds:
             data = io.BytesIO()
@@ -92,7 +92,7 @@ def _draw_panel(ax: Any, panel: Panel) -> None:
         ax.axhline(level, color=INK, linewidth=1.1, linestyle=(0, (5, 3)), label=label)
     if len(panel.curves) <= 4:
         ax.legend()
-    else:  # it would cover the curves
+    else:  # a legend inside would cover the curves
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 2}
         ax.legend(fontsize=9, **below)
 

@@ -1,8 +1,8 @@
 """Experiment 1 (fig:forest-and-trees): a forest is better than its trees, on a mixture of Gaussians.
 
-A run learns one stream of the paper's mixture and stops at each size to measure. The test points are
-the same for all runs, so the deviation between runs is that of learning, and the Bayes classifier is
-measured on them too, so that chance in the test set cancels.
+A run learns one stream of the paper's mixture and measures at each size. The test points are the same
+for all runs, so the deviation between runs comes from learning alone. The Bayes classifier is measured
+on the same points, so that chance in the test set cancels.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from riparian_experiments.compared import majority, tree_accuracies
 from riparian_experiments.curves import Panel, curve_of
 from riparian_experiments.study import Cell, Row, Study
 
-TEST, STREAM = 0, 1  # what a generator is for
+TEST, STREAM = 0, 1  # purposes of random generators
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The paper's settings (section 5.1); test points and seed are ours."""
+    """The paper's settings (section 5.1). The number of test points and the seed are ours."""
 
     sizes: tuple[int, ...] = (100, 188, 355, 669, 1261, 2377, 4481, 8445, 15917, 30000)
     trees: int = 100
@@ -55,10 +55,10 @@ class Settings:
 RUNS, QUICK_RUNS = 10, 3
 QUICK = replace(Settings(), test_points=5_000)
 
-# The forests that learn the stream of a run, by the parameters in which they differ from the settings.
+# The forests that learn the stream of a run, by the parameters that differ from the settings.
 FORESTS: Mapping[str, Mapping[str, Any]] = {
     "paper": {},
-    "kept": {"kept_points": 20_000},  # no tree is grown anew: β is above 100 α (R21)
+    "kept": {"kept_points": 20_000},  # no tree is rebuilt: β is above 100 α (R21)
     "defaults": {  # of the library
         "candidate_dims": "sqrt",
         "min_gain": 0.3,
@@ -115,7 +115,7 @@ def study(settings: Settings, runs: int) -> Study:
 
 
 def one_run(task: Task) -> list[Row]:
-    """A stream learned, and how good the forest is at each size.
+    """Learn a stream, and return the accuracy of the forest at each size.
 
     All forests of a run have the same stream and the same random state.
     """

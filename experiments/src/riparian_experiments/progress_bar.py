@@ -10,7 +10,7 @@ from contextlib import contextmanager
 def bar(
     title: str, total: int | None, *, done: int = 0, in_bytes: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """A function that advances the bar; with `total` None the end is unknown."""
+    """Return a function that advances the bar. If `total` is None, the end is unknown."""
     try:
         from rich import progress
         from rich.console import Console

@@ -1,9 +1,9 @@
-"""Data sets in the formats of USPS: LIBSVM's files, those of ESL, and `.npz`.
+"""Read data sets in the formats of USPS: LIBSVM's files, those of ESL, and `.npz`.
 
-A line of LIBSVM's `usps` and `usps.t` holds a label and `index:value` pairs, both from 1; one of
-`zip.train` and `zip.test` of *The Elements of Statistical Learning* holds a label from 0 and all values.
-Either may be compressed (.bz2, .gz). An `.npz` holds X_train, y_train, X_test and y_test, with labels
-from 0, as they all are once they are read.
+A line of LIBSVM's `usps` and `usps.t` has a label and `index:value` pairs, both counted from 1. A line
+of `zip.train` and `zip.test` of *The Elements of Statistical Learning* has a label from 0 and all
+values. Both may be compressed (.bz2, .gz). An `.npz` has X_train, y_train, X_test and y_test, with
+labels from 0. The result always has labels from 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 
 class DataError(ValueError):
-    """A file is missing, or does not hold what it should; the message names it, and the line."""
+    """A file is missing or has the wrong content; the message names the file and the line."""
 
 
 class Part(NamedTuple):
@@ -37,17 +37,17 @@ OPENERS: dict[str, Callable[..., IO[str]]] = {"": open, ".bz2": bz2.open, ".gz":
 
 @dataclass(frozen=True)
 class Format:
-    """A pair of text files, and how a line of them is read."""
+    """A pair of text files, and how to read a line of them."""
 
     train: str  # names of the files, without .bz2 or .gz
     test: str
     parse: Callable[[str], tuple[float, list[int], list[float]]]  # label, columns from 0, values
     first_label: int
-    sparse: bool  # zeros may be left out, so lines differ in length
+    sparse: bool  # zeros may be omitted, so lines differ in length
 
 
 def read_pair(path: Path) -> tuple[Part, Part]:
-    """Training and test part of a data set: at a folder, or at a file with its partner beside it."""
+    """Return training and test part of a data set, in a folder, or in a file with its partner."""
     if path.is_dir():
         return _read_folder(path)
     if not path.exists():
@@ -57,7 +57,7 @@ def read_pair(path: Path) -> tuple[Part, Part]:
     for format_ in FORMATS:
         if _plain_name(path) in (format_.train, format_.test):
             return _read_format(path.parent, format_)
-    raise DataError(f"{path}: the name does not tell the format; expected {EXPECTED}")
+    raise DataError(f"{path}: the format is not clear from the name; expected {EXPECTED}")
 
 
 def _read_folder(folder: Path) -> tuple[Part, Part]:
@@ -70,7 +70,7 @@ def _read_folder(folder: Path) -> tuple[Part, Part]:
 
 
 def holds_data(folder: Path) -> bool:
-    """Whether a folder holds files of one of the formats, complete or not."""
+    """Return whether a folder holds files of one of the formats, complete or not."""
     names = [
         "usps.npz",
         *(name + ending for format_ in FORMATS for name in _names(format_) for ending in OPENERS),

@@ -1,4 +1,4 @@
-"""A study run and shown: `runs.csv`, `settings.json`, `figure.png`, `figure.svg` and `table.md`."""
+"""Run a study and write `runs.csv`, `settings.json`, `figure.png`, `figure.svg` and `table.md`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from riparian_experiments.study import Study
 def write_all(
     study: Study, out: Path, *, jobs: int | None = None, fresh: bool = False
 ) -> Sequence[Panel]:
-    """Run what is missing of the study and write all of it into the folder `out`.
+    """Compute the missing cells of the study, and write all results into the folder `out`.
 
-    The panels that figure and table show are returned.
+    Return the panels of the figure and the table.
     """
-    matplotlib("figure")  # if it is missing, say so before hours of computing, not after
+    matplotlib("figure")  # if it is missing, raise the error before hours of computing, not after
     panels = study.panels(run(study, out, jobs=jobs, fresh=fresh))
     write_figure(draw(panels, study.title), out)
     write_whole(out / "table.md", (f"# {study.title}\n\n" + markdown(panels)).encode())
@@ -31,7 +31,7 @@ def write_all(
 
 
 def markdown(panels: Sequence[Panel]) -> str:
-    """One table per panel, below its title."""
+    """Return one table per panel, below its title."""
     return "\n".join(
         (f"## {panel.title}\n\n" if panel.title else "") + _table(panel) for panel in panels
     )
@@ -59,7 +59,7 @@ def _table(panel: Panel) -> str:
 
 
 def over_runs(counts: Sequence[int]) -> str:
-    """What figures are that are made of so many runs each.
+    """Describe numbers that are means over these counts of runs.
 
     >>> over_runs([5, 2]), over_runs([1])
     ('mean ± one standard deviation over 2 to 5 runs', 'one run')

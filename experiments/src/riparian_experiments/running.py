@@ -1,4 +1,4 @@
-"""Running a study: what is missing is computed in several processes, and kept as soon as it is done."""
+"""Run a study: compute the missing cells in several processes, and store each as soon as it is done."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from riparian_experiments.study import Row, Study
 
 
 class WorkerLost(RuntimeError):
-    """A process was killed in the middle of its cell; cells that are done are kept."""
+    """A process was killed in the middle of its cell; finished cells are kept."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in the middle of a study; the message says how to go on."""
+    """Ctrl-C in the middle of a study; the message says how to continue."""
 
 
 def run(study: Study, out: Path, *, jobs: int | None = None, fresh: bool = False) -> Sequence[Row]:
-    """All rows of the study, including those that `out` already holds.
+    """Return all rows of the study, including those that `out` already holds.
 
-    `jobs` processes compute at the same time; None: one per processor. `fresh` forgets what `out`
-    holds. If `out` holds runs with other settings, that is a `StudyError`.
+    `jobs` processes compute at the same time; None: one per processor. `fresh` discards what `out`
+    holds. If `out` holds runs with other settings, a `StudyError` is raised.
     """
     store = Store.open(study, out, fresh=fresh)
     missing = store.missing()
@@ -47,12 +47,12 @@ def run(study: Study, out: Path, *, jobs: int | None = None, fresh: bool = False
     except KeyboardInterrupt:
         raise Interrupted(
             f"{len(store.done)} of {len(study.cells)} pieces are kept in {out}; "
-            "the same command goes on from there"
+            "the same command continues from there"
         ) from None
     except BrokenProcessPool:
         raise WorkerLost(
             f"a process was killed, perhaps because memory ran out; {len(store.done)} of "
-            f"{len(study.cells)} pieces are kept in {out}; the same command goes on from there, "
+            f"{len(study.cells)} pieces are kept in {out}; the same command continues from there, "
             "perhaps with fewer --jobs"
         ) from None
     return store.rows()
@@ -61,9 +61,9 @@ def run(study: Study, out: Path, *, jobs: int | None = None, fresh: bool = False
 def answers(
     compute: Callable[[Any], Any], tasks: Sequence[Any], jobs: int
 ) -> Iterator[tuple[int, Any]]:
-    """The index of each task and its answer, in the order in which they are done.
+    """Yield the index of each task and its answer, in the order in which they finish.
 
-    With one job they are computed here, in their order.
+    With one job, this process computes them in their order.
     """
     if jobs == 1 or len(tasks) <= 1:
         for place, task in enumerate(tasks):
@@ -76,16 +76,16 @@ def answers(
 
 
 def _alone(compute: Callable[[Any], Any], task: Any) -> Any:
-    """One thread per process: there are as many processes as processors to keep busy."""
+    """Compute a task with one thread: there is one process per processor."""
     with threadpool_limits(1):
         return compute(task)
 
 
 @contextmanager
 def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end with the block, even in the middle of a task."""
+    """Start processes that end with the block, even in the middle of a task."""
     others = set(multiprocessing.active_children())
-    # Spawned on every system: a fork would copy a library's locks without the threads that hold them.
+    # Spawn on every system: a fork would copy a library's locks without the threads that hold them.
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin)
     try:
         yield pool
@@ -98,9 +98,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _begin() -> None:
-    """A worker ends silently on Ctrl-C, which is for the first process to explain, and when that
-    process is killed, which leaves nobody to tell the worker.
-    """
+    """Make a worker end silently on Ctrl-C, which the parent reports, or when the parent is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

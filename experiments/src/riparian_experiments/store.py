@@ -1,8 +1,8 @@
-"""What a study has computed so far, kept in a folder: `runs.csv`, and `settings.json` beside it.
+"""The results of a study so far, in a folder: `runs.csv` and `settings.json`.
 
 Both files are replaced as a whole, so they are complete at any moment, even after a crash: a cell is in
 `runs.csv` with all its rows or not at all. Rows are in the order of the study's cells, so the file does
-not depend on the order, the number of processes and the number of starts in which they were computed.
+not depend on the number of processes and restarts, or on the order in which cells were computed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from riparian_experiments.study import Cell, Row, Study, Value
 
 
 class StudyError(ValueError):
-    """The folder holds something other than what was asked for, so the study cannot go on there."""
+    """The folder holds results of another study, so this study cannot continue there."""
 
 
 RUNS, SETTINGS = "runs.csv", "settings.json"
@@ -31,7 +31,7 @@ Names = tuple[str, ...]
 
 
 class Store:
-    """The cells of a study that are done, on the disk."""
+    """The finished cells of a study, on disk."""
 
     def __init__(self, study: Study, folder: Path) -> None:
         self.study = study
@@ -40,7 +40,7 @@ class Store:
 
     @classmethod
     def open(cls, study: Study, folder: Path, *, fresh: bool = False) -> Self:
-        """What the folder already holds of the study; with `fresh`, nothing."""
+        """Open the folder, with the finished cells that it holds or, with `fresh`, without them."""
         folder.mkdir(parents=True, exist_ok=True)
         store = cls(study, folder)
         if fresh:
@@ -53,12 +53,12 @@ class Store:
         return store
 
     def add(self, cell: Cell, rows: Sequence[Row]) -> None:
-        """Keep a cell that has just been computed: on the disk when this returns."""
+        """Store a cell that has just been computed: it is on disk when this returns."""
         self.done[cell.name] = [{**cell.key, **row} for row in rows]
         write_whole(self.folder / RUNS, as_csv(self.rows()).encode())
 
     def rows(self) -> list[Row]:
-        """All rows there are, in the order of the study's cells."""
+        """Return all rows, in the order of the study's cells."""
         return [row for cell in self.study.cells for row in self.done.get(cell.name, ())]
 
     def missing(self) -> list[Cell]:
@@ -86,7 +86,7 @@ class Store:
         if extra:
             key = dict(zip(self.study.cells[0].key, min(extra), strict=True))
             raise StudyError(
-                f"{self.folder} holds more than was asked for, such as {key}: ask for it too, "
+                f"{self.folder} holds more than was asked for, such as {key}: ask for it as well, "
                 f"or {_WAY_OUT}"
             )
 
@@ -108,7 +108,7 @@ def _json(value: Any) -> str:
 
 
 def _difference(before: Any, now: Any, name: str) -> str:
-    """The first difference of two JSON values, in words; empty if they are equal."""
+    """Describe the first difference of two JSON values; empty if they are equal."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in [*now, *(before.keys() - now.keys())]:
             difference = _difference(before.get(key), now.get(key), f"{name}.{key}")
@@ -119,7 +119,7 @@ def _difference(before: Any, now: Any, name: str) -> str:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """A header, with the columns of the first row, and the rows."""
+    """Return the rows as CSV, with the columns of the first row as the header."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()
@@ -155,5 +155,5 @@ def _value(text: str) -> Value:
 
 
 def read_runs(path: Path) -> list[Row]:
-    """The rows of a `runs.csv`, whatever the study: to look at them in other ways."""
+    """Return the rows of a `runs.csv` of any study, for other analyses."""
     return [row for rows in _read(path, ()).values() for row in rows]

@@ -1,4 +1,4 @@
-"""What a study is: cells that can be computed in any order, in any process, and give rows."""
+"""A study: cells that give rows, and can be computed in any order and in any process."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Row = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Cell:
-    """One piece of a study, computed by itself: a run, or a setting in a run."""
+    """One independent piece of a study: a run, or a setting in a run."""
 
     key: Mapping[str, Value]  # which piece it is; these are the first columns of its rows
     task: Any  # all that its computation depends on: a frozen value that can be pickled
 
     @property
     def name(self) -> tuple[str, ...]:
-        """The key as it is written in `runs.csv`."""
+        """Return the key as it is written in `runs.csv`."""
         return tuple(str(value) for value in self.key.values())
 
 
 @dataclass(frozen=True)
 class Study:
-    """An experiment: what is computed, from what, and how it is shown."""
+    """An experiment: what to compute, from what, and how to show it."""
 
     name: str  # of the command
     settings: Mapping[str, Any]  # what the rows depend on, as JSON; a folder holds one of them only

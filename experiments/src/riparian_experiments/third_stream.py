@@ -23,7 +23,7 @@ LEARNING = replace(consistency.Settings(), sizes=(100, 300, 1000, 3000, 10_000, 
 
 @dataclass(frozen=True)
 class Settings:
-    """The forest is that of the study of consistency, with an unbounded fringe."""
+    """The settings: the forest of the study of consistency, with an unbounded fringe."""
 
     ignored: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
     learning: consistency.Settings = LEARNING
@@ -59,7 +59,7 @@ def study(settings: Settings, runs: int) -> Study:
 
 
 def one_run(task: Task) -> list[Row]:
-    """The paper's mixture learned, the stream being the same for every share."""
+    """Learn the paper's mixture; the stream is the same for every share."""
     settings, mixture = task.settings, GaussianMixture.paper()
     yardstick = Yardstick.of(
         mixture, settings.test_points, np.random.default_rng([settings.seed, TEST])
@@ -74,7 +74,7 @@ def one_run(task: Task) -> list[Row]:
 
 
 def panels(rows: Sequence[Row]) -> list[Panel]:
-    """The forest and its mean tree, one curve per share."""
+    """Return panels of the forest and of its mean tree, with one curve per share."""
     shares = sorted({float(row["ignored"]) for row in rows})
     return [
         Panel(

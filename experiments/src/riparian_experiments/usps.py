@@ -1,8 +1,8 @@
-"""Experiment 2 (fig:usps): learning online against learning offline, on handwritten digits.
+"""Experiment 2 (fig:usps): compare learning online with learning offline, on handwritten digits.
 
-Our forest and Saffari's learn the points in passes over them, scikit-learn's from all of them at once.
-Ours also learns them once only, and with kept points. The points are a random part of the training set,
-the same for all forests of a run.
+Our forest and Saffari's learn the points in several passes; scikit-learn's learns all of them at once.
+Ours is also run with one pass, and with kept points. The points are a random part of the training set,
+which is the same for all forests of a run.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Offline:
     criterion: str = "entropy"  # the paper's gain
 
     def forest(self, trees: int, random_state: int) -> RandomForestClassifier:
-        # Here, so that no other command has to wait for it.
+        # A local import, so that other commands start fast.
         from sklearn.ensemble import RandomForestClassifier
 
         return RandomForestClassifier(
@@ -103,7 +103,7 @@ class Offline:
 
 @dataclass(frozen=True)
 class Defaults(Online):
-    """Our forest with the library's defaults, which keep as many points here."""
+    """Our forest with the library's defaults, which keep the same number of points."""
 
     candidate_dims: float | Literal["sqrt"] = "sqrt"
     min_gain: float = 0.3
@@ -115,13 +115,13 @@ class Defaults(Online):
 
 @dataclass(frozen=True)
 class Settings:
-    """What all cells have in common; the first three are the paper's (section 5.2)."""
+    """The settings of all cells; the first three forests are the paper's (section 5.2)."""
 
     trees: int = 100
     online: Online = Online()
     saffari: Saffari = Saffari()
     offline: Offline = Offline()
-    kept: Online = Online(kept_points=20_000)  # no tree is grown anew: β is above 100 α
+    kept: Online = Online(kept_points=20_000)  # no tree is rebuilt: β is above 100 α
     online_once: Online = Online(passes=1)
     kept_once: Online = Online(kept_points=20_000, passes=1)
     defaults_once: Defaults = Defaults(passes=1)
@@ -181,7 +181,7 @@ def study(
 
 
 def spaced_sizes(whole: int, number: int = SIZES) -> list[int]:
-    """Sizes from the smallest to the whole, evenly spaced on a logarithmic axis.
+    """Return sizes from the smallest to the whole, evenly spaced on a logarithmic axis.
 
     >>> spaced_sizes(7291)
     [20, 39, 74, 143, 275, 530, 1021, 1966, 3786, 7291]
@@ -192,7 +192,7 @@ def spaced_sizes(whole: int, number: int = SIZES) -> list[int]:
 
 
 def one_forest(task: Task) -> list[Row]:
-    """A forest learned from its part of the training set, and its accuracy on the test set."""
+    """Learn a forest from its part of the training set; return its accuracy on the test set."""
     data = load(task.data)
     rng = np.random.default_rng([task.settings.seed, task.run])
     part = rng.permutation(len(data.train.y))[: task.size]
@@ -212,7 +212,7 @@ def one_forest(task: Task) -> list[Row]:
 
 
 def _tree_labels(forest: Any, data: DataSet) -> NDArray[np.int64]:
-    """What each tree says of each test point: a label, or -1."""
+    """Return the answer of each tree for each test point: a label, or -1."""
     if hasattr(forest, "predict_trees"):
         indices = forest.predict_trees(data.test.X)
     else:
@@ -221,7 +221,7 @@ def _tree_labels(forest: Any, data: DataSet) -> NDArray[np.int64]:
     return np.where(indices < 0, -1, forest.classes_[indices])
 
 
-# The panels of the figure, by title. The offline forest is in both, to compare with.
+# The panels of the figure, by title. The offline forest is in both, for comparison.
 SHOWN: Mapping[str, Sequence[Method]] = {
     "15 passes": (Method.ONLINE, Method.SAFFARI, Method.OFFLINE, Method.KEPT),
     "one pass": (Method.ONLINE_ONCE, Method.KEPT_ONCE, Method.OFFLINE, Method.DEFAULTS_ONCE),
@@ -229,7 +229,7 @@ SHOWN: Mapping[str, Sequence[Method]] = {
 
 
 def panels(rows: Sequence[Row], methods: Sequence[Method]) -> list[Panel]:
-    """Of each panel the methods that were run; a panel that has none is left out."""
+    """Return the panels, each with the methods that were run; a panel without any is omitted."""
     return [
         Panel(
             [

@@ -1,4 +1,4 @@
-"""Forests over depth images: a class for every pixel, from differences of depth around it (R16).
+"""Forests over depth images: they predict a class for every pixel, from nearby depths (R16).
 
 >>> import numpy as np
 >>> from riparian.depth import DepthForestClassifier, sample_pixels

@@ -10,11 +10,11 @@ from riparian.parameters.schedules import Geometric, Schedule
 
 @constructed
 class DepthForestClassifier(PixelForestClassifier, PaperSettings):
-    """The forest of `riparian.OnlineForestClassifier`, a point being a pixel of a depth image.
+    """The forest of `riparian.OnlineForestClassifier` for pixels of depth images.
 
-    A leaf looks for its split among differences of depth at two places near a pixel. There are
-    infinitely many of them, and each leaf draws its own. The defaults are smaller than in the
-    paper's experiment, which has 2000 candidates.
+    A feature is the difference of the depths at two places near a pixel. There are infinitely many
+    features, and each leaf draws its own. The default number is smaller than in the paper's
+    experiment, which has 2000 candidates.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class DepthForestClassifier(PixelForestClassifier, PaperSettings):
     def _checked_parameters(self) -> PaperParameters | SaffariParameters:
         if isinstance(self.candidate_dims, str):
             raise ValueError(
-                f"candidate_dims must be a number, since there are infinitely many dimensions, "
+                f"candidate_dims must be a number, because there are infinitely many dimensions; "
                 f"got {self.candidate_dims!r}"
             )
         return super()._checked_parameters()

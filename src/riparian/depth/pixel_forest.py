@@ -1,4 +1,4 @@
-"""What forests over depth images share: pixels are checked here, before anything is learned."""
+"""The base of forests over depth images. It validates pixels before anything is learned."""
 
 from __future__ import annotations
 
@@ -57,16 +57,16 @@ class PixelForestClassifier(DepthSettings, ForestClassifier):
         *,
         callback: Callback | None = None,
     ) -> Self:
-        """Learn these pixels from nothing, in `passes` shuffled passes.
+        """Discard what was learned, and learn these pixels in `passes` shuffled passes.
 
-        `callback(pixels learned, pixels in total)` is called now and then. If it returns a true
-        value, learning stops there.
+        `callback(pixels learned, pixels in total)` is called from time to time. If it returns a true
+        value, learning stops.
         """
         passes = self._checked_passes()
         with unchanged_if_refused(self):
             points, known = self._checked_batch(depth, pixels, labels, self._far())
             if len(known) == 0:
-                raise ValueError("pixels must hold at least one pixel to fit, got none")
+                raise ValueError("pixels must contain at least one pixel, got none")
             weights = checked_weights(sample_weight, len(known))
             self._start_passes(known, weights, passes)
         self._learn_passes(points, known, weights, passes, callback, {})
@@ -82,8 +82,8 @@ class PixelForestClassifier(DepthSettings, ForestClassifier):
     ) -> Self:
         """Learn these pixels as the next points of the stream, in their order.
 
-        `classes` names all labels there will ever be: any other is an error from then on. Without
-        it, a label never seen before simply joins.
+        `classes` lists all labels: any other label is an error from then on. Without it, a new label
+        adds a class.
         """
         if self._started():
             self.model_.check_can_learn()
@@ -102,7 +102,7 @@ class PixelForestClassifier(DepthSettings, ForestClassifier):
         return engine
 
     def _far(self) -> float:
-        """The far depth of a forest that starts now; later changes wait for the next start."""
+        """Return the checked far depth for a forest that starts now."""
         return float(np.float32(OF_DEPTH["far"].checked(self.far)))
 
     def _checked_batch(
@@ -121,38 +121,40 @@ class PixelForestClassifier(DepthSettings, ForestClassifier):
     # -- predicting -------------------------------------------------------------------------------
 
     def predict_proba(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[np.float64]:
-        """The probability of each class at each pixel, in the order of `classes_` (R11)."""
+        """Return the probability of each class at each pixel, in the order of `classes_` (R11)."""
         return self._proba(self._points(depth, pixels))
 
     def predict(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[Any]:
-        """The class with the largest probability, the first in `classes_` among equals."""
+        """Return the most probable class of each pixel, the first in `classes_` in a tie."""
         return self._most_probable(self._points(depth, pixels))
 
     def predict_image(self, depth: ArrayLike) -> NDArray[Any]:
-        """The class of every pixel of an image (height, width), or of several."""
+        """Return the class of every pixel of an image (height, width), or of several images."""
         return self._over_images(depth, self._most_probable)
 
     def predict_image_proba(self, depth: ArrayLike) -> NDArray[np.float64]:
-        """The probabilities at every pixel, (height, width, classes), or those of several images."""
+        """Return the probabilities at every pixel, (height, width, classes), of one or more images."""
         return self._over_images(depth, self._proba)
 
     def predict_trees(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[np.int64]:
-        """What each tree answers: an index into `classes_`, -1 where a tree abstains."""
+        """Return the answer of each tree: an index into `classes_`, or -1 if the tree abstains."""
         points = self._points(depth, pixels)
         return self.model_.predict_trees(points)
 
     def apply(self, depth: ArrayLike, pixels: ArrayLike) -> NDArray[np.int64]:
-        """The leaf of each pixel in each tree: the number of its node, in order of creation."""
+        """Return the leaf of each pixel in each tree, as a number of a node in order of creation."""
         points = self._points(depth, pixels)
         return self.model_.apply(points)
 
     def score(self, depth: ArrayLike, pixels: ArrayLike, labels: ArrayLike) -> float:
-        """The share of pixels whose class is predicted correctly."""
+        """Return the share of pixels whose class is predicted correctly."""
         return float(np.mean(self.predict(depth, pixels) == np.asarray(labels)))
 
     def offsets(self, tree: int) -> NDArray[np.float32]:
-        """The features at the inner nodes of a tree: row and column of two offsets each, in pixels
-        at a depth of two metres."""
+        """Return the features at the inner nodes of a tree: row and column of two offsets each.
+
+        Offsets are in pixels at a depth of two metres.
+        """
         check_is_fitted(self)
         grown = self.model_.engine.tree(tree)
         at_inner_nodes: NDArray[np.float32] = grown.feature[~grown.is_leaf]

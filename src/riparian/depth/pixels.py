@@ -1,4 +1,4 @@
-"""Depth images and pixels: checked once, before anything is learned from them."""
+"""Validate depth images and pixels, once, before anything is learned from them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from riparian.tools.checks import whole
 
 
 def checked_pixels(depth: Any, pixels: Any, far: float) -> Pixels:
-    """Pixels to predict. One without a return has the far depth."""
+    """Return valid pixels to predict. A pixel without a return has the far depth."""
     images = checked_images(depth)
     places = checked_places(pixels, images.shape)
     return Pixels(with_far(images, far), places)
 
 
 def checked_pixels_to_learn(depth: Any, pixels: Any, far: float) -> Pixels:
-    """Pixels to learn. They must have a return, or nobody could know what they show."""
+    """Return valid pixels to learn. They must have a return: otherwise they have no true class."""
     images = checked_images(depth)
     places = checked_places(pixels, images.shape)
     z = images[places[:, 0], places[:, 1], places[:, 2]]
@@ -36,7 +36,7 @@ def checked_pixels_to_learn(depth: Any, pixels: Any, far: float) -> Pixels:
 
 
 def checked_images(depth: Any) -> NDArray[np.float32]:
-    """Images of one size, in metres. 0 and NaN mean no return."""
+    """Return valid images of one size, in metres. 0 and NaN mean no return."""
     try:
         given = np.asarray(depth)
     except ValueError:
@@ -44,7 +44,7 @@ def checked_images(depth: Any) -> NDArray[np.float32]:
     if given.dtype == object:
         raise ValueError("depth must hold images of one size, got different ones")
     if given.dtype.kind not in "fiu":
-        raise TypeError(f"depth must hold numbers of metres, got {given.dtype}")
+        raise TypeError(f"depth must be numbers, in metres, got {given.dtype}")
     if given.ndim != 3 or 0 in given.shape[1:]:
         raise ValueError(f"depth must have the shape (images, height, width), got {given.shape}")
     if max(given.shape[1:]) > 2**20:
@@ -62,7 +62,7 @@ def checked_images(depth: Any) -> NDArray[np.float32]:
 
 
 def checked_places(pixels: Any, shape: tuple[int, ...]) -> NDArray[np.int32]:
-    """Rows of image, row and column, all inside."""
+    """Return valid rows of image, row and column, all inside the images."""
     places = np.asarray(pixels)
     if places.ndim != 2 or places.shape[1] != 3:
         raise ValueError(
@@ -82,13 +82,13 @@ def checked_places(pixels: Any, shape: tuple[int, ...]) -> NDArray[np.int32]:
 
 
 def with_far(images: NDArray[np.float32], far: float) -> NDArray[np.float32]:
-    """R16: a pixel without a return reads the far depth."""
+    """Replace no return by the far depth (R16)."""
     missing = ~(images > 0)
     return np.where(missing, np.float32(far), images) if missing.any() else images
 
 
 def every_pixel(height: int, width: int, image: int = 0) -> NDArray[np.int32]:
-    """All pixels of an image, row by row."""
+    """Return all pixels of an image, row by row."""
     rows, columns = np.divmod(np.arange(height * width, dtype=np.int32), np.int32(width))
     return np.stack([np.full_like(rows, image), rows, columns], axis=1)
 
@@ -99,7 +99,7 @@ def sample_pixels(
     *,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    """Pixels to learn, and their labels: `per_class` of each class per image, or all there are.
+    """Draw pixels to learn, with labels: at most `per_class` of each class per image.
 
     `labels` has the shape (images, height, width). Pixels are drawn without replacement. Images
     keep their order; within an image the order is random.

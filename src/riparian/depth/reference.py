@@ -1,7 +1,7 @@
-"""Depth images as a feature space of the reference (R16): to be read beside `riparian.reference`.
+"""Depth images as a feature space of the reference (R16): read it with `riparian.reference`.
 
-A feature is a pair of offsets, its value at a pixel the difference of the depths at two places. It is
-invariant to where the pixel is, and to how far: offsets shrink with distance, as things do.
+A feature is a pair of offsets; its value at a pixel is the difference of the depths at two places. It
+depends neither on the place of a pixel nor on its distance: offsets shrink with distance, as objects do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from riparian.reference import Draws
 
 REFERENCE_DEPTH = np.float32(2.0)  # r, in metres: offsets are pixels there
 
-BEYOND = np.float32(2**20)  # pixels; an offset of more is all the same
+BEYOND = np.float32(2**20)  # pixels; larger offsets are equivalent
 
 Offsets = tuple[float, float, float, float]  # row and column of the first place, then of the second
 
@@ -63,14 +63,14 @@ class DepthDifferences:
             return float(first - second)
 
     def depth(self, x: Pixel, row: int, column: int) -> np.float32:
-        """The far depth outside."""
+        """Return the depth at a place; outside the image, the far depth."""
         height, width = x.image.shape
         inside = 0 <= row < height and 0 <= column < width
         return np.float32(x.image[row, column]) if inside else self.far
 
 
 class FixedDepthDifferences(DepthDifferences):
-    """Of which a leaf draws a fixed number (R18)."""
+    """Differences of depth of which a leaf draws a fixed number (R18)."""
 
     def __init__(self, offset_std: float, far: float, candidates: int) -> None:
         super().__init__(offset_std, far, rate=float("nan"))
@@ -81,7 +81,7 @@ class FixedDepthDifferences(DepthDifferences):
 
 
 def moved(offset: float, scale: Any) -> int:
-    """trunc(offset · r / z), in float32; a number that is not one leads nowhere."""
+    """Return trunc(offset · r / z) in float32; NaN gives a place outside the image."""
     by = np.float32(offset) * scale
     by = by if by < BEYOND else BEYOND
     return int(max(by, -BEYOND))

@@ -1,4 +1,4 @@
-"""`DepthSaffariClassifier`: Saffari's forest over depth images, to compare with (section 5.3)."""
+"""`DepthSaffariClassifier`: Saffari's forest over depth images, for comparison (section 5.3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from riparian.parameters.forests import SaffariParameters, SaffariSettings
 
 @constructed
 class DepthSaffariClassifier(PixelForestClassifier, SaffariSettings):
-    """The forest of `riparian.SaffariForestClassifier`, a point being a pixel of a depth image.
+    """The forest of `riparian.SaffariForestClassifier` for pixels of depth images.
 
     Parameters
     ----------

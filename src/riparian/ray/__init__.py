@@ -1,4 +1,4 @@
-"""A forest whose trees live on many machines, by Ray: the same forest to the last bit.
+"""A forest whose trees live on many machines of a Ray cluster: exactly the same forest.
 
 >>> from riparian.ray import RayForestClassifier
 >>> RayForestClassifier(n_estimators=1000, n_shards=16).get_params()["n_shards"]
@@ -11,7 +11,7 @@ from riparian.tools.optional import optional_module
 
 optional_module("ray", needed_by="riparian.ray", extra="ray")
 
-# A shard starts, and starts again, in half the time without scikit-learn, which it does not need.
+# A shard needs no scikit-learn, and starts in half the time without it.
 _HOMES = dict.fromkeys(
     ("RayForestClassifier", "RayAdaptiveForestClassifier"), "riparian.ray.classifier"
 ) | dict.fromkeys(

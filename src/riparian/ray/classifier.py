@@ -13,28 +13,28 @@ from riparian.ray.spread import Spread, spreads
 class RayForestClassifier(Spread, OnlineForestClassifier):
     """`riparian.OnlineForestClassifier` with its trees spread over a Ray cluster.
 
-    Shards are by trees, never by data: every tree sees every point, so the forest is the same to the
-    last bit, whatever the shards. It has the same methods, and `save` writes the same file.
+    A shard holds some of the trees, and every tree sees every point. So the number of shards does not
+    change the forest. It has the same methods, and `save` writes the same file.
 
     Parameters
     ----------
     n_shards : int
-        Into how many parts the trees are divided, each in a process of its own; by default as many
-        as the cluster has CPUs. There are no more shards than trees.
+        The number of parts that the trees are divided into, each in a process of its own. The
+        default is the number of CPUs of the cluster. There are no more shards than trees.
     name : str
-        With a name, the shards live on when this program ends, until `shutdown`; another program
-        goes on with them by `attach`.
+        With a name, the shards keep running when this program ends, until `shutdown`; another
+        program can continue with them through `attach`.
     checkpoint_dir : path, URI, or (filesystem, path)
-        A place that all nodes see, in which shards write checkpoints, in a folder of the forest's
-        name. A shard that dies then goes on from its last one, and gets again what came after.
-        Without it, a lost shard is an error.
+        A place that all nodes see. Shards write checkpoints there, in a folder with the name of
+        the forest. A shard that dies is restored from its last checkpoint, and receives the later
+        batches again. Without it, a lost shard is an error.
     checkpoint_every : int
-        Rows from one checkpoint to the next. The batches since the oldest one wait in Ray's object
-        store.
+        The number of rows between two checkpoints. The batches since the oldest checkpoint stay in
+        Ray's object store.
     in_flight : int
-        Batches that may be under way before `partial_fit` waits.
+        The number of batches that may be in flight before `partial_fit` waits.
     n_jobs : int
-        Threads of each shard; -1 means as many as its node has processors.
+        The number of threads of each shard; -1 means one per processor of its node.
     As described in `riparian.parameters.forests.PaperSettings`.
 
     Attributes
@@ -53,21 +53,22 @@ class RayForestClassifier(Spread, OnlineForestClassifier):
 @constructed
 @spreads(AdaptiveForestClassifier)
 class RayAdaptiveForestClassifier(Spread, AdaptiveForestClassifier):
-    """`riparian.AdaptiveForestClassifier`, the forest for streams that change, in the same way.
+    """`riparian.AdaptiveForestClassifier` with its trees spread over a Ray cluster.
 
     Parameters
     ----------
     n_shards : int
-        Into how many parts the trees are divided; this and the next as of `RayForestClassifier`.
+        The number of parts that the trees are divided into. This and the next parameters are those
+        of `RayForestClassifier`.
     name : str
-        With it, the shards outlive this program.
+        With a name, the shards keep running when this program ends.
     checkpoint_dir : path, URI, or (filesystem, path)
-        A place that all nodes see.
+        A place that all nodes see, for checkpoints.
     checkpoint_every : int
-        Rows from one checkpoint to the next.
+        The number of rows between two checkpoints.
     in_flight : int
-        Batches that may be under way.
+        The number of batches that may be in flight.
     n_jobs : int
-        Threads of each shard.
+        The number of threads of each shard.
     As described in `riparian.parameters.forests.AdaptiveSettings`.
     """

@@ -1,4 +1,4 @@
-"""The cluster: joining it, and which node gets which shard."""
+"""Join the cluster, and assign shards to nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from riparian.parameters.forests import LINK_BYTES
 from riparian.ray.errors import ClusterError, MemoryShort
 from riparian.tools import text
 
-NAMESPACE = "riparian"  # of the names of shards; Ray's default is another one for every program
+NAMESPACE = "riparian"  # of the names of shards; Ray's default differs for every program
 
 
 def join() -> None:
@@ -25,23 +25,23 @@ def join() -> None:
         return
     if not os.environ.get("RAY_ADDRESS"):
         raise ClusterError(
-            "there is no Ray cluster: call ray.init() first to start one on this machine, or "
+            "this program has not joined a Ray cluster: call ray.init() to start one here, or "
             "ray.init(address=...) to join another"
         )
     try:
         ray.init(log_to_driver=False)
     except ConnectionError as error:
         raise ClusterError(
-            f"RAY_ADDRESS names no Ray cluster, got {os.environ['RAY_ADDRESS']!r}: {error}"
+            f"RAY_ADDRESS must name a Ray cluster, got {os.environ['RAY_ADDRESS']!r}: {error}"
         ) from None
 
 
 def check_joined() -> None:
-    """Ray would start a cluster of its own for a call without one."""
+    """Raise an error if the program has left the cluster: Ray would silently start another one."""
     if not ray.is_initialized():
         raise ClusterError(
-            "this program has left the Ray cluster that its forest lives on; if the forest has a "
-            "name and the cluster still runs, join it and use RayForestClassifier.attach"
+            "this program has left the Ray cluster of its forest; if the forest has a name and the "
+            "cluster still runs, join it again and use RayForestClassifier.attach"
         )
 
 
@@ -50,12 +50,12 @@ def alive() -> list[dict[str, Any]]:
 
 
 def cpus() -> int:
-    """Of all nodes, at least 1."""
+    """Return the number of CPUs of all nodes, at least 1."""
     return max(1, sum(int(node["Resources"].get("CPU", 0)) for node in alive()))
 
 
 def node_of_each(n_shards: int, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Nodes get shards in proportion to their CPUs; one without a CPU gets none if another has one.
+    """Return the node of each shard. Nodes get shards in proportion to their CPUs.
 
     >>> small, large = {"Resources": {"CPU": 1.0}}, {"Resources": {"CPU": 3.0}}
     >>> [node is large for node in node_of_each(4, [small, {"Resources": {}}, large])]
@@ -66,7 +66,7 @@ def node_of_each(n_shards: int, nodes: list[dict[str, Any]]) -> list[dict[str, A
 
 
 def near(node: dict[str, Any]) -> NodeAffinitySchedulingStrategy:
-    """On that node, or on another if it goes away."""
+    """Return the strategy that prefers this node, and takes another if it goes away."""
     return NodeAffinitySchedulingStrategy(node["NodeID"], soft=True)
 
 
@@ -80,7 +80,7 @@ def trees_of_each(n_trees: int, n_shards: int) -> list[range]:
 
 
 def most_bytes(engine: NativeEngine, trees: int) -> int | None:
-    """What a shard of so many trees may come to hold: its part, and all kept points (R19)."""
+    """Return the most memory a shard of n trees may use: its part, and all kept points (R19)."""
     budget = engine.rule.budget()
     if budget is None:
         return None
@@ -90,19 +90,19 @@ def most_bytes(engine: NativeEngine, trees: int) -> int | None:
 
 
 def check_memory(engine: NativeEngine, shards: list[range], nodes: list[dict[str, Any]]) -> None:
-    """Before anything starts: do the shards of each node fit into it?"""
+    """Raise an error, before anything starts, if the shards of a node may not fit into its memory."""
     needed: Counter[str] = Counter()
     for trees, node in zip(shards, nodes, strict=True):
         most = most_bytes(engine, len(trees))
         if most is None:
-            return  # without max_memory nobody can say
+            return  # without max_memory there is no limit to check
         needed[node["NodeID"]] += most
     for node in nodes:
         there, most = node["Resources"].get("memory"), needed[node["NodeID"]]
         if there is not None and most > there:
             raise MemoryShort(
-                f"the shards of node {node['NodeManagerAddress']} may come to hold "
-                f"{text.size(most)}, and it has {text.size(there)}: lower max_memory "
-                "(it is that of the whole forest) or kept_points (every shard keeps them), or add "
+                f"the shards of node {node['NodeManagerAddress']} may need "
+                f"{text.size(most)}, but it has {text.size(there)}: lower max_memory "
+                "(for the whole forest) or kept_points (every shard keeps them), or add "
                 "nodes"
             )

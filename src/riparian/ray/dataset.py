@@ -1,4 +1,4 @@
-"""Ray's data sets, batch by batch."""
+"""Read Ray's data sets in batches."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 
 def tables(dataset: Any, rows: int, skip: int) -> Iterator[Any]:
-    """The rows from number `skip` on in their order, as tables of pyarrow.
+    """Yield the rows from number `skip` on, in their order, as tables of pyarrow.
 
-    Nothing is materialised: Ray reads ahead a few batches.
+    The data set is not materialised: Ray reads a few batches ahead.
     """
     with _in_order(dataset):
         for table in dataset.iter_batches(batch_size=rows, batch_format="pyarrow"):
@@ -22,7 +22,7 @@ def tables(dataset: Any, rows: int, skip: int) -> Iterator[Any]:
 
 @contextmanager
 def _in_order(dataset: Any) -> Iterator[None]:
-    """Ray's default is whatever block is ready first."""
+    """Make Ray keep the order of blocks; by default it yields whichever is ready first."""
     options = dataset.context.execution_options
     before, options.preserve_order = options.preserve_order, True
     try:

@@ -1,14 +1,14 @@
-"""What can go wrong between machines, in words."""
+"""Errors of forests on a cluster."""
 
 from __future__ import annotations
 
 
 class RayForestError(RuntimeError):
-    """Something outside the forest went wrong. Each of its kinds is a class of its own."""
+    """Something outside the forest went wrong. The subclasses say what."""
 
 
 class ClusterError(RayForestError):
-    """There is no cluster, or the shards do not start on it."""
+    """There is no cluster, or shards do not start on it."""
 
 
 class VersionsDiffer(ClusterError):
@@ -20,8 +20,8 @@ class MemoryShort(RayForestError):
 
 
 class ShardLost(RayForestError):
-    """A shard has died and cannot be made again."""
+    """A shard has died and cannot be restored."""
 
 
 class CheckpointError(RayForestError):
-    """Checkpoints cannot be written, or not be seen by everybody. Nothing is lost yet."""
+    """Checkpoints cannot be written, or some node cannot see them. Nothing is lost yet."""

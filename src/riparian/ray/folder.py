@@ -1,7 +1,7 @@
-"""Where checkpoints go: a directory, or a place in any filesystem of pyarrow or fsspec.
+"""The folder of checkpoints: a directory, or a path in any filesystem of pyarrow or fsspec.
 
-A checkpoint is a new file that has the number of rows in its name; the one before it is removed
-afterwards. So there is a whole one at any moment, also where a file cannot be renamed.
+A checkpoint is a new file with the number of rows in its name; the previous one is removed afterwards.
+So there is a complete one at any moment, even if the filesystem cannot rename files.
 """
 
 from __future__ import annotations
@@ -26,44 +26,44 @@ def file_name(shard: int, of: int, row: int) -> str:
 
 
 class Folder(ABC):
-    """Files by their names. Every process makes its own from a pickle."""
+    """Files by name. Folders are pickled: every process has its own."""
 
     @abstractmethod
     def __truediv__(self, name: str) -> Folder:
-        """A folder in it."""
+        """Return a folder inside this one."""
 
     @abstractmethod
     def names(self) -> list[str]:
-        """Of the files in it; none if it is not there."""
+        """Return the names of the files; none if the folder does not exist."""
 
     @abstractmethod
     def read(self, name: str) -> bytes: ...
 
     @abstractmethod
     def write(self, name: str, data: bytes) -> None:
-        """Make a file, and the folder if need be."""
+        """Write a file, and make the folder if needed."""
 
     @abstractmethod
     def remove(self, name: str) -> None: ...
 
     def checkpoints(self) -> dict[int, list[str]]:
-        """The checkpoints of each shard, the newest first."""
-        found: dict[int, list[str]] = {}
+        """Return the checkpoints of each shard, the newest first."""
+        by_shard: dict[int, list[str]] = {}
         for name in sorted(self.names(), reverse=True):
             parts = NAME.fullmatch(name)
             if parts is not None:
-                found.setdefault(int(parts[1]), []).append(name)
-        return found
+                by_shard.setdefault(int(parts[1]), []).append(name)
+        return by_shard
 
     def n_shards(self) -> int | None:
-        """How many shards the checkpoints in it are of; None if there are none."""
+        """Return the number of shards that the checkpoints belong to; None without checkpoints."""
         parts = [NAME.fullmatch(name) for name in self.names()]
-        return next((int(found[2]) for found in parts if found is not None), None)
+        return next((int(match[2]) for match in parts if match is not None), None)
 
     def remove_older(self, checkpoint: str) -> None:
-        """Those of the same shard before this one, and what a writer that was killed has left.
+        """Remove older checkpoints of the same shard, and what a killed writer left behind.
 
-        Later ones stay: somebody else has taken over from this process.
+        Newer ones stay: another process has taken over from this one.
         """
         mine = checkpoint.partition("-row-")[0]
         for name in self.names():
@@ -78,7 +78,7 @@ class Folder(ABC):
 
 
 class Directory(Folder):
-    """One that the operating system knows."""
+    """A directory of the operating system."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).absolute()
@@ -109,7 +109,7 @@ class Directory(Folder):
 
 
 class Store(Folder):
-    """A place in a filesystem of pyarrow."""
+    """A path in a filesystem of pyarrow."""
 
     def __init__(self, filesystem: Any, path: str) -> None:
         self.filesystem = filesystem
@@ -124,8 +124,8 @@ class Store(Folder):
     def names(self) -> list[str]:
         from pyarrow.fs import FileSelector
 
-        found = self.filesystem.get_file_info(FileSelector(self.path, allow_not_found=True))
-        return [info.base_name for info in found if info.is_file]
+        infos = self.filesystem.get_file_info(FileSelector(self.path, allow_not_found=True))
+        return [info.base_name for info in infos if info.is_file]
 
     def read(self, name: str) -> bytes:
         with self.filesystem.open_input_stream(f"{self.path}/{name}") as file:
@@ -142,7 +142,7 @@ class Store(Folder):
 
 
 def folder_of(given: Any) -> Folder:
-    """A folder by its path, its URI, or a filesystem of pyarrow or fsspec and a path in it.
+    """Return a folder by its path, its URI, or a filesystem of pyarrow or fsspec and a path in it.
 
     >>> print(folder_of("/mnt/shared/forests") / "taxis")
     /mnt/shared/forests/taxis

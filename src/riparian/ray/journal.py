@@ -1,4 +1,4 @@
-"""Batches on their way, and the journal of those that may be needed again."""
+"""Batches for shards, and the journal of those that may have to be sent again."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from riparian.model.weights import Weights
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of the stream, checked at the door, as every shard gets them.
+    """Validated rows of the stream, as every shard receives them.
 
-    A row of weight 0 is no point (R13), so rows and points are numbered apart.
+    A row of weight 0 is no point (R13), so rows and points are numbered separately.
     """
 
     start: int  # the number of its first row
-    stop: int  # and of the first row after it
+    stop: int  # the number of the first row after it
     first_point: int  # the number of its first point, t in R13
     points: Any  # rows of float32, dense or sparse
     arrivals: NDArray[np.uint32]  # the labels, numbered in order of arrival
     weights: Weights | None
     classes: tuple[list[int], int]  # what the core is told of them
-    door: bytes  # what a snapshot says of the forest after these rows: a pickled header
+    header: bytes  # of a snapshot after these rows, pickled
     tables: bytes | None  # of categories (R22) after these rows; None: as after the rows before
     n_jobs: int
 
@@ -43,7 +43,7 @@ class Entry:
 
 @dataclass
 class Journal:
-    """The batches that some shard may ask for again, in their order.
+    """The batches that a shard may need again, in their order.
 
     >>> journal = Journal(stop=100)
     >>> for start in (100, 150, 200):
@@ -58,7 +58,7 @@ class Journal:
 
     @property
     def start(self) -> int:
-        """The number of the first row that it holds, or would hold."""
+        """Return the number of the first row in the journal, or of the next one if it is empty."""
         return self.entries[0].start if self.entries else self.stop
 
     def add(self, entry: Entry) -> None:
@@ -67,10 +67,10 @@ class Journal:
         self.stop = entry.stop
 
     def since(self, row: int) -> Iterator[Entry]:
-        """Those with rows from `row` on."""
+        """Yield the batches with rows from `row` on."""
         return (entry for entry in self.entries if entry.stop > row)
 
     def forget(self, before: int) -> None:
-        """Every shard has the rows before this one for good."""
+        """Drop the rows before this one, which all shards have saved."""
         while self.entries and self.entries[0].stop <= before:
             self.entries.popleft()

@@ -1,4 +1,4 @@
-"""The line to one shard: what was sent to it, and how far it is."""
+"""The line to one shard: what was sent to it, and what it has learned."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from riparian.ray.errors import MemoryShort, RayForestError, ShardLost
 from riparian.ray.journal import Entry, Journal
 from riparian.ray.shard import Ack, Hello
 
-PATIENCE = 0.05  # seconds between two looks whether a shard is back
-RESTART_SECONDS = 600.0  # for a shard to come back: perhaps a node has to be started for it
+PATIENCE = 0.05  # seconds between two checks whether a shard is back
+RESTART_SECONDS = 600.0  # for a shard to come back; perhaps a node has to start first
 MOST_RESTARTS = 20  # of a shard that learns nothing in between
 
 
 @dataclass
 class Line:
-    """The driver's end. One thread at a time."""
+    """The driver's end of the line. Only one thread at a time may use it."""
 
     actor: Any
     number: int
@@ -44,7 +44,7 @@ class Line:
         self._under_way.append((entry.stop, self.actor.learn.remote(entry.batch)))
 
     def settle(self, row: int, journal: Journal) -> None:
-        """Wait until it has learned the rows before this one."""
+        """Wait until the shard has learned the rows before this one."""
         while self.rows < row:
             try:
                 stop, call = self._under_way[0]
@@ -54,13 +54,13 @@ class Line:
             except RayTaskError as error:
                 raise self.failure(error) from None
             else:
-                if self.rows < stop:  # a batch before it got lost with the shard
+                if self.rows < stop:  # an earlier batch was lost with the shard
                     self.bring_back(journal, None)
                 else:
                     self._under_way.popleft()
 
     def poll(self) -> None:
-        """Take what has been answered, without waiting."""
+        """Process the answers that have arrived, without waiting."""
         while self._under_way:
             stop, call = self._under_way[0]
             if not ray.wait([call], timeout=0)[0]:
@@ -68,7 +68,7 @@ class Line:
             try:
                 self.heard(ray.get(call))
             except (RayActorError, RayTaskError):
-                return  # for `settle` to see
+                return  # `settle` handles it
             if self.rows < stop:
                 return
             self._under_way.popleft()
@@ -80,25 +80,25 @@ class Line:
         self.trouble = ack.trouble or self.trouble
 
     def bring_back(self, journal: Journal, error: Exception | None) -> None:
-        """Wait until the shard is there again, and send what it lacks."""
+        """Wait until the shard is back, and send the batches that it lacks."""
         reached, self._fruitless = self.rows, self._fruitless + 1
         if error is not None:
             self.restarts += 1
         if not self.restarts_allowed and error is not None:
             raise ShardLost(
-                f"{self} has died, and its trees with it: without a checkpoint_dir a lost shard "
-                f"cannot be made again. {said(error)}"
+                f"{self} has died, and its trees are lost: give a checkpoint_dir to restore lost "
+                f"shards. {ray_says(error)}"
             )
         if self._fruitless > MOST_RESTARTS:
             raise ShardLost(
                 f"{self} has died {self._fruitless} times without learning a row in between; "
-                f"perhaps its node is out of memory. {said(error)}"
+                f"perhaps its node is out of memory. {ray_says(error)}"
             )
         ack = self._answer_of_the_new()
         if ack.rows < journal.start:
             raise ShardLost(
-                f"{self} came back with {ack.rows} rows, and the rows from {journal.start} on are "
-                "at hand: its checkpoint is gone"
+                f"{self} came back with {ack.rows} rows, but only the rows from {journal.start} on "
+                "are kept: its checkpoint is gone"
             )
         self._under_way.clear()
         self.heard(ack)
@@ -115,7 +115,7 @@ class Line:
                 answers: tuple[Hello, Ack] = tuple(ray.get(calls))
             except RayActorError as error:
                 if isinstance(error, ActorDiedError) or time.monotonic() > deadline:
-                    raise ShardLost(f"{self} does not come back. {said(error)}") from None
+                    raise ShardLost(f"{self} does not come back. {ray_says(error)}") from None
                 time.sleep(PATIENCE)
             except RayTaskError as error:
                 raise self.failure(error) from None
@@ -124,7 +124,7 @@ class Line:
                 return answers[1]
 
     def failure(self, error: RayTaskError) -> RayForestError:
-        """What an error inside the shard means for the forest."""
+        """Return the error of the forest for an error inside the shard."""
         if isinstance(error.cause, MemoryError):
             return MemoryShort(
                 f"{self} has run out of memory: lower max_memory, or use more nodes and shards"
@@ -132,7 +132,7 @@ class Line:
         return ShardLost(f"{self} has failed: {error.cause!r}")
 
 
-def said(error: Exception | None) -> str:
-    """What Ray says, which may be long."""
+def ray_says(error: Exception | None) -> str:
+    """Quote Ray's error, which may be long."""
     words = " ".join(str(error).split())
     return "" if error is None else f"Ray says: {words[:1000]}"

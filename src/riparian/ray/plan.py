@@ -1,4 +1,4 @@
-"""How a forest is spread: the options beside the forest's own, checked."""
+"""How a forest is spread: the options of the shards, checked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = re.compile(r"[\w.-]+")
 
 @constructed
 class ShardSettings:
-    """What a constructor of a spread forest takes besides the settings of the forest."""
+    """The options of a spread forest, besides the settings of the forest."""
 
     n_shards: int | None = described(default=None)
     name: str | None = described(default=None)
@@ -32,12 +32,12 @@ class ShardSettings:
 
 @resolved(defaults=True)
 class Options(ShardSettings):
-    """What a spread forest is asked for."""
+    """The options as they were given."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What becomes of them: all that whoever attaches must know."""
+    """The resolved plan, as an attaching driver needs it."""
 
     name: str
     n_shards: int
@@ -45,7 +45,7 @@ class Plan:
 
     @classmethod
     def of(cls, options: Options, n_trees: int) -> Plan:
-        """A shard has at least one tree."""
+        """Resolve the options. A shard has at least one tree."""
         given = cluster.cpus() if options.n_shards is None else options.n_shards
         n_shards = whole("n_shards", given, at_least=1, at_most=MOST_SHARDS)
         whole("checkpoint_every", options.checkpoint_every, at_least=1, at_most=2**62)
@@ -58,7 +58,7 @@ class Plan:
 
     @cached_property
     def folder(self) -> Folder | None:
-        """For the checkpoints of this forest."""
+        """Return the folder for the checkpoints of this forest."""
         given = self.options.checkpoint_dir
         return None if given is None else folder_of(given) / self.name
 
@@ -68,8 +68,8 @@ def checked_name(name: Any) -> str:
     >>> checked_name("taxis/2026")
     Traceback (most recent call last):
     ...
-    ValueError: name must be of letters, digits, '_', '.' and '-', got 'taxis/2026'
+    ValueError: name must consist of letters, digits, '_', '.' and '-', got 'taxis/2026'
     """
     if not isinstance(name, str) or NAMES.fullmatch(name) is None:
-        raise ValueError(f"name must be of letters, digits, '_', '.' and '-', got {name!r}")
+        raise ValueError(f"name must consist of letters, digits, '_', '.' and '-', got {name!r}")
     return name

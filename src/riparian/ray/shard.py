@@ -1,7 +1,7 @@
-"""A shard: the trees i to j of a forest, in a process of Ray's.
+"""A shard: the trees i to j of a forest, in a process of Ray.
 
-Ray restarts it by running its constructor again, and may report an error after a call that succeeded.
-So rows have numbers: a shard skips what it has learned and refuses a gap.
+Ray restarts a shard by running its constructor again, and may report an error for a call that succeeded.
+So rows have numbers: a shard skips the rows that it has learned, and ignores a batch after a gap.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ ROWS = "rows"  # in the extra part of a checkpoint
 
 @dataclass(frozen=True)
 class Order:
-    """What a shard is to be."""
+    """What a shard should be."""
 
     number: int
     trees: range
     header: Header  # of the forest before its first row
     plan: Plan
-    restored: bool  # it must find a checkpoint when it starts
+    restored: bool  # whether it must start from a checkpoint
 
     @property
     def folder(self) -> Folder | None:
@@ -44,17 +44,17 @@ class Order:
 
 @dataclass(frozen=True)
 class Ack:
-    """How far a shard is."""
+    """The progress of a shard."""
 
     rows: int  # the number of the next row it needs
-    points: int  # that it has received
+    points: int  # received
     saved: int  # rows in its last checkpoint
     trouble: str | None = None  # why a checkpoint that was due could not be written
 
 
 @dataclass(frozen=True)
 class Hello:
-    """Who a shard is."""
+    """A shard's description of itself."""
 
     version: str
     node: str
@@ -64,18 +64,18 @@ class Hello:
 
 
 class Shard:
-    """The actor. It does one thing after the other, in the order in which it is asked."""
+    """The actor. It handles one call after the other, in their order."""
 
     def __init__(self, expected: str, order: bytes) -> None:
         self._version = version("riparian")
-        if self._version != expected:  # then what comes cannot be read; `hello` says so
+        if self._version != expected:  # the order cannot be read; `hello` reports the version
             return
         self._order: Order = pickle.loads(order)
         self._broken: str | None = None
         self._trouble: str | None = None
         if not self._restore():
             if self._order.restored:
-                raise FileNotFoundError(f"no whole checkpoint in {self._order.folder}")
+                raise FileNotFoundError(f"no complete checkpoint in {self._order.folder}")
             header = replace(self._order.header, part=self._order.trees)
             self._take(engine_of(header, None), self._order.header, rows=0)
 
@@ -83,12 +83,12 @@ class Shard:
         labels = header.labels
         engine.set_classes(np.array(labels.arrived, dtype=np.intp), len(labels.classes))
         self._engine = engine
-        self._door = pickle.dumps(replace(header, part=None, extra=None))
+        self._header = pickle.dumps(replace(header, part=None, extra=None))
         self._tables = pickle.dumps(engine.categories)
         self._rows = self._saved = rows
 
     def hello(self, probe: str | None = None) -> Hello:
-        """`probe` is a file that should be among the checkpoints; it puts another beside it."""
+        """Describe the shard: whether it sees the file `probe`, and can write one next to it."""
         import ray
 
         node = str(ray.util.get_node_ip_address())  # type: ignore[no-untyped-call]
@@ -109,14 +109,14 @@ class Shard:
     # -- learning ---------------------------------------------------------------------------------
 
     def learn(self, batch: Batch) -> Ack:
-        """Learn what is new in it. If rows before it are missing, nothing happens."""
+        """Learn the new rows of a batch. If earlier rows are missing, do nothing."""
         self._check()
         skip = self._engine.points - batch.first_point
         if batch.start > self._rows or skip < 0:
             return self.position()
         if batch.stop > self._rows:
             self._learn(batch, skip)
-            self._rows, self._door = batch.stop, batch.door
+            self._rows, self._header = batch.stop, batch.header
             self._tables = batch.tables or self._tables
         if (
             self._order.folder is not None
@@ -136,7 +136,7 @@ class Shard:
             for some, block in blocks(points):
                 weight = None if weights is None else weights[some]
                 self._engine.learn(block, arrivals[some], weight, workers)
-        except BaseException as error:  # some trees may have learned it, and others not
+        except BaseException as error:  # some trees may have learned the batch, and others not
             self._broken = f"{type(error).__name__}: {error}"
             raise
 
@@ -151,14 +151,14 @@ class Shard:
     # -- checkpoints ------------------------------------------------------------------------------
 
     def adopt(self, header: Header, tables: bytes, state: State, rows: int) -> Ack:
-        """Go on with trees that were learned elsewhere."""
+        """Continue with trees that were learned elsewhere."""
         about = replace(header, part=self._order.trees)
         self._take(engine_of(about, state, pickle.loads(tables)), header, rows)
-        self._saved = -1  # nothing of it yet
+        self._saved = -1  # no checkpoint has these trees yet
         return self.checkpoint()
 
     def checkpoint(self) -> Ack:
-        """Write one now, if there is something new and a place for it."""
+        """Write a checkpoint now, if there is a folder and anything new."""
         folder, order = self._order.folder, self._order
         if folder is None or self._saved == self._rows > 0:
             return self.position()
@@ -175,7 +175,7 @@ class Shard:
     @gives_memory_back
     def _snapshot(self) -> bytes:
         state = self._engine.save()
-        header: Header = pickle.loads(self._door)
+        header: Header = pickle.loads(self._header)
         about = replace(
             header, points=state.points, part=self._order.trees, extra={ROWS: self._rows}
         )
@@ -183,7 +183,7 @@ class Shard:
 
     @gives_memory_back
     def _restore(self) -> bool:
-        """Whether there was a checkpoint to go on from."""
+        """Restore the newest complete checkpoint; return whether there was one."""
         folder = self._order.folder
         if folder is None:
             return False
@@ -193,7 +193,7 @@ class Shard:
             except SnapshotError as error:
                 if error.case == "size":
                     raise MemoryError(str(error)) from None
-                continue  # its writer was killed: the one before is still there
+                continue  # its writer was killed: the previous one still exists
             assert header.extra is not None and header.part == self._order.trees
             self._take(engine, header, header.extra[ROWS])
             return True
@@ -202,11 +202,11 @@ class Shard:
     # -- answers ----------------------------------------------------------------------------------
 
     def about(self) -> tuple[Ack, Plan, bytes, bytes]:
-        """How far it is, of which forest, and what the door and its categories were then."""
-        return self.position(), self._order.plan, self._door, self._tables
+        """Return the progress, the plan, and the pickled header and categories after that row."""
+        return self.position(), self._order.plan, self._header, self._tables
 
     def ask(self, rows: int, what: str, *args: Any) -> tuple[int, Any]:
-        """An answer after so many rows, and after how many it is; if that is another number, none."""
+        """Return the number of learned rows, and the answer if that number is `rows`, else None."""
         self._check()
         if self._rows != rows:
             return self._rows, None
@@ -227,7 +227,7 @@ class Shard:
         return state if self._order.number == 0 else state._replace(kept=None)
 
 
-# Shards start sooner without scikit-learn, SciPy and joblib: these are imported where they are needed.
+# Shards start sooner without scikit-learn, SciPy and joblib, so imports of these are local.
 
 
 def _threads(n_jobs: int) -> int:

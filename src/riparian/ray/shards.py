@@ -1,4 +1,4 @@
-"""An engine whose trees live in shards: what `riparian.engine.native` is on one machine."""
+"""An engine whose trees live in shards, as the trees of `riparian.engine.native` live in one process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from riparian.snapshot.state import engine_of
 
 
 def pattern_of(header: Header, tables: Any = None) -> ColumnEngine:
-    """An engine such as the shards have."""
+    """Return an empty engine with the parameters of the shards."""
     engine = engine_of(replace(header, part=range(1)), None, tables)
     assert isinstance(engine, ColumnEngine)
     return engine
@@ -47,24 +47,24 @@ def pattern_of(header: Header, tables: Any = None) -> ColumnEngine:
 class Shards:
     """An `Engine` whose trees are spread over actors.
 
-    Batches are sent to all shards in the same order, and questions come between two batches: every
-    answer is that of all trees after the same row.
+    All shards receive the same batches in the same order, and questions are asked between two batches.
+    So an answer is that of all trees after the same row.
     """
 
     def __init__(self, pattern: ColumnEngine, plan: Plan) -> None:
-        """`pattern` is an engine such as the shards will have."""
+        """Prepare the engine; `pattern` is an empty engine with the parameters of the shards."""
         self.pattern = pattern
         self.plan = plan
         self.folder = plan.folder
-        self.learning = threading.Lock()  # held by the caller that learns: batches are whole
+        self.learning = threading.Lock()  # held by the caller that learns: batches do not mix
         self.classes: tuple[list[int], int] = ([], 0)
-        self.points = 0  # of positive weight, that were sent
+        self.points = 0  # sent, of positive weight
         self.trees = range(pattern.parameters.n_trees)
-        self._order = threading.RLock()  # what is sent meanwhile is sent to every shard
+        self._order = threading.RLock()  # gives all shards the same order of calls
         self._lines: list[Line] = []
         self._journal = Journal()
-        self._sent: Any = None  # what the last header said of categories
-        self._over: RayForestError | None = None  # why nothing can be asked any more
+        self._sent: Any = None  # the categories of the last header
+        self._over: RayForestError | None = None  # why the shards cannot be used any more
 
     # -- what it is made of -----------------------------------------------------------------------
 
@@ -86,17 +86,17 @@ class Shards:
 
     @property
     def categories(self) -> Any:
-        """The tables of the door (R22); what shards get are codes."""
+        """Return the tables of categories (R22); shards receive codes."""
         return self.pattern.categories
 
     # -- starting and ending ----------------------------------------------------------------------
 
     def start(self, header: Header, *, restored: bool = False) -> None:
-        """Make the shards. They are empty, or have their checkpoints if they are `restored`."""
+        """Start the shards, empty or, if `restored`, from their checkpoints."""
         if self.folder is not None and not restored and self.folder.checkpoints():
             raise CheckpointError(
-                f"{self.folder} holds checkpoints of an earlier forest: go on with it by "
-                "RayForestClassifier.from_checkpoints, or remove them, or choose another name"
+                f"{self.folder} holds checkpoints of an earlier forest: continue with it through "
+                "RayForestClassifier.from_checkpoints, remove them, or choose another name"
             )
         trees = trees_of_each(len(self.trees), self.plan.n_shards)
         nodes = node_of_each(self.plan.n_shards, alive())
@@ -105,7 +105,7 @@ class Shards:
         self.connect(start(orders, nodes))
 
     def connect(self, started: list[Started]) -> None:
-        """Take shards that are there."""
+        """Connect to running shards."""
         trees = trees_of_each(len(self.trees), self.plan.n_shards)
         self._lines = [
             Line(shard.actor, i, trees[i], self.folder is not None, shard.hello)
@@ -113,7 +113,7 @@ class Shards:
         ]
 
     def adopt(self, header: Header, state: State, rows: int) -> None:
-        """Give the shards trees that were learned elsewhere, after so many rows."""
+        """Give the shards trees that have learned this many rows elsewhere."""
         calls = []
         for line in self._lines:
             mine = state._replace(trees=state.trees[line.trees.start : line.trees.stop])
@@ -122,19 +122,19 @@ class Shards:
         self.check_checkpoints()
 
     def go_on(self) -> Header:
-        """Go on where the shards are, after the least row that any has; what the door was then.
+        """Continue after the last row that all shards have learned; return the header at that row.
 
-        Each of them writes a checkpoint first: what came before that row will not be sent again.
+        Each shard writes a checkpoint first, because earlier rows will not be sent again.
         """
         actors = [line.actor for line in self._lines]
         acks = patiently(lambda: [actor.checkpoint.remote() for actor in actors])
         self._go_on(acks)
         self.check_checkpoints()
         abouts = patiently(lambda: [actor.about.remote() for actor in actors])
-        # Those that have more learn nothing until the others have caught up.
-        ack, _, door, tables = min(abouts, key=lambda about: about[0].rows)
+        # Shards with more rows learn nothing until the others have caught up.
+        ack, _, pickled, tables = min(abouts, key=lambda about: about[0].rows)
         self._journal, self.points = Journal(stop=ack.rows), ack.points
-        header: Header = pickle.loads(door)
+        header: Header = pickle.loads(pickled)
         self.pattern = pattern_of(header, pickle.loads(tables))
         self._sent = header.categories
         return header
@@ -158,7 +158,7 @@ class Shards:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Nobody else sends or asks. What cannot be mended is raised again whenever it is asked."""
+        """Exclude other callers. A fatal error is raised again by every later call."""
         with self._order:
             if self._over is not None:
                 raise self._over
@@ -173,7 +173,7 @@ class Shards:
 
     @property
     def rows(self) -> int:
-        """The number of the next row of the stream."""
+        """Return the number of the next row of the stream."""
         return self._journal.stop
 
     def set_classes(self, rank: NDArray[np.intp], n_classes: int) -> None:
@@ -185,11 +185,11 @@ class Shards:
         arrivals: NDArray[np.uint32],
         weights: Weights | None,
         rows: int,
-        door: Header,
+        header: Header,
         n_jobs: int,
     ) -> None:
-        """Send the points that `rows` rows have come to; wait while too many batches are under way."""
-        tables = None if door.categories == self._sent else pickle.dumps(self.categories)
+        """Send the points of the next `rows` rows; wait while too many batches are in flight."""
+        tables = None if header.categories == self._sent else pickle.dumps(self.categories)
         with self._alone():
             batch = Batch(
                 start=self.rows,
@@ -199,7 +199,7 @@ class Shards:
                 arrivals=arrivals,
                 weights=weights,
                 classes=self.classes,
-                door=pickle.dumps(door),
+                header=pickle.dumps(header),
                 tables=tables,
                 n_jobs=n_jobs,
             )
@@ -207,7 +207,7 @@ class Shards:
             entry = Entry(batch.start, batch.stop, ray.put(batch))
             self._journal.add(entry)
             self.points += len(arrivals)
-            self._sent = door.categories
+            self._sent = header.categories
             for line in self._lines:
                 line.send(entry)
 
@@ -225,19 +225,19 @@ class Shards:
             line.settle(row, self._journal)
 
     def _forget(self) -> None:
-        """Without checkpoints, nothing could be sent again anyway."""
+        """Drop batches that no shard will need. Without checkpoints, that is all of them."""
         for_good = [line.rows if self.folder is None else line.saved for line in self._lines]
         self._journal.forget(min(for_good))
 
     def wait(self) -> None:
-        """Until every shard has learned all that was sent."""
+        """Wait until every shard has learned all batches."""
         with self._alone():
             self._settle(self.rows)
             self._forget()
         self.check_checkpoints()
 
     def checkpoint(self) -> None:
-        """Write one of every shard, after the same row."""
+        """Write a checkpoint of every shard, after the same row."""
         self.wait()
         acks = self._ask("checkpoint")
         with self._alone():
@@ -247,19 +247,19 @@ class Shards:
         self.check_checkpoints()
 
     def check_checkpoints(self) -> None:
-        """An error if one that was due could not be written, once; it is tried again with each batch."""
+        """Raise an error, once, if a checkpoint could not be written. Every batch tries again."""
         for line in self._lines:
             trouble, line.trouble = line.trouble, None
             if trouble is not None:
                 raise CheckpointError(
                     f"{line} could not write a checkpoint to {self.folder}: {trouble}. Nothing is "
-                    "lost: the forest can go on learning, and will try again"
+                    "lost: the forest can continue to learn, and will try again"
                 )
 
     # -- answers ----------------------------------------------------------------------------------
 
     def predict_proba(self, points: Any, n_jobs: int) -> NDArray[np.float64]:
-        """R11: the sums of the shards are added as integers, and divided once."""
+        """Add the sums of the shards as integers, and divide once (R11)."""
         answers = self._ask("sums", ray.put(points), n_jobs)
         sums = sum(sums for sums, _ in answers)
         voters = sum(voters.astype(np.int64) for _, voters in answers)[:, np.newaxis]
@@ -289,7 +289,7 @@ class Shards:
         return total
 
     def replacements(self) -> list[tuple[int, int]]:
-        return sorted(found for shard in self._ask("engine", "replacements") for found in shard)
+        return sorted(pair for shard in self._ask("engine", "replacements") for pair in shard)
 
     def tree(self, i: int) -> Tree:
         tree: Tree = self._of_tree("tree", i)
@@ -303,7 +303,7 @@ class Shards:
         return self._ask("engine", method, i - line.trees.start, *args, only=line)[0]
 
     def kept(self) -> Any:
-        """The kept points, which every shard has (R19)."""
+        """Return the kept points, which every shard has (R19)."""
         return self._ask("engine", "kept", only=self._lines[0])[0]
 
     def kept_values(self, feature: int, draws: NDArray[np.uint64]) -> Any:
@@ -315,7 +315,7 @@ class Shards:
         return State(states[0].points, trees, states[0].kept)
 
     def kept_bytes(self) -> int:
-        """Of the kept points, which every shard has (R19)."""
+        """Return the bytes of the kept points, which every shard has (R19)."""
         each = self.rule.kept(self.points) * self.pattern.point_bytes()
         return int(each * self.plan.n_shards)
 
@@ -323,7 +323,7 @@ class Shards:
         return int(self.rule.kept(self.points) * LINK_BYTES * len(self.trees))
 
     def shards(self) -> list[dict[str, Any]]:
-        """How far each shard is known to be; nobody waits for it."""
+        """Return the known progress of each shard, without waiting."""
         with self._alone():
             for line in self._lines:
                 line.poll()
@@ -341,7 +341,7 @@ class Shards:
             ]
 
     def _ask(self, what: str, *args: Any, only: Line | None = None) -> list[Any]:
-        """The answers of the shards, all after the same row."""
+        """Return the answers of the shards, all after the same row."""
         while True:
             with self._alone():
                 self._check_level()
@@ -356,7 +356,7 @@ class Shards:
                 return answers
 
     def _heard(self, line: Line, call: Any, rows: int, answers: list[Any]) -> bool:
-        """Whether the shard has answered; if not, it is ready to be asked again."""
+        """Return whether the shard has answered; if not, it is ready to be asked again."""
         lost = None
         try:
             after, answer = ray.get(call)
@@ -378,6 +378,6 @@ class Shards:
         most = max(line.rows for line in self._lines)
         if most > self.rows:
             raise RayForestError(
-                f"some shards have learned more rows than others: send the rows {self.rows} to "
-                f"{most - 1} of the stream again, then ask"
+                f"some shards have learned more rows than others: learn the rows {self.rows} to "
+                f"{most - 1} of the stream again first"
             )

@@ -1,4 +1,4 @@
-"""Any forest over rows, with its trees in shards."""
+"""Forests over rows with their trees in shards."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ Class = TypeVar("Class", bound=type)
 
 OPTIONS = tuple(f.name for f in fields(Options))
 
-SPREAD: dict[str, type[Spread]] = {}  # by the name of the class that is spread
+SPREAD: dict[str, type[Spread]] = {}  # by the name of the class that they spread
 
 
 class ShardedModel(Model):
-    """A model whose engine is `Shards`: every batch goes out with what the model was after it."""
+    """A model whose engine is `Shards`: it sends every batch with the header after that batch."""
 
     engine: Shards
     origin: Origin  # the estimator's, as of the last batch
@@ -57,14 +57,14 @@ class ShardedModel(Model):
 
 
 class Spread(ShardSettings, RowForestClassifier):
-    """What forests in shards share. Input checks and snapshots are those of the forest it spreads."""
+    """The base of forests in shards. They inherit input validation and snapshots from the forest."""
 
     model_: ShardedModel
 
     # -- starting and ending ----------------------------------------------------------------------
 
     def _empty_engine(self) -> Any:
-        """The parameters are checked here; `_start` makes the shards."""
+        """Check the parameters; `_start` starts the shards."""
         cluster.join()
         empty = super()._empty_engine()
         one_tree = type(empty)(**{**empty.arguments(), "trees": range(1)})
@@ -86,11 +86,11 @@ class Spread(ShardSettings, RowForestClassifier):
     def from_forest(
         cls, forest: RowForestClassifier, n_shards: int | None = None, **options: Any
     ) -> Any:
-        """The same forest, spread over shards; the given one stays as it is.
+        """Spread a forest over shards; the given one does not change.
 
-        `options` are `name`, `checkpoint_dir`, `checkpoint_every` and `in_flight`. Rows are numbered
-        on from the points that it has learned. If it has not learned any, the shards start with the
-        first batch.
+        `options` are `name`, `checkpoint_dir`, `checkpoint_every` and `in_flight`. The number of the
+        next row is the number of points that the forest has learned. If it has not learned any, the
+        shards start with the first batch.
         """
         cls = spread_class(saved_class(forest).__name__)
         if not forest._started():
@@ -108,7 +108,7 @@ class Spread(ShardSettings, RowForestClassifier):
         return forest_of(header, model, cls, named=named, **vars(plan.options))
 
     def gather(self) -> Any:
-        """The same forest on this machine alone, of the class that was spread."""
+        """Return the same forest in this process, as the class that was spread."""
         check_is_fitted(self)
         header, state, tables = self.model_.saved(origin_of(self))
         model = Model.of_header(header, engine_of(header, state, tables))
@@ -116,10 +116,10 @@ class Spread(ShardSettings, RowForestClassifier):
 
     @classmethod
     def attach(cls, name: str) -> Any:
-        """Go on with a forest on this cluster by its name, after the program that made it has ended.
+        """Continue with a named forest on this cluster, after the program that started it has ended.
 
-        `points_` is the least number of rows that any of its shards has learned: send the stream
-        again from there, cut anyhow. What a shard has learned already it skips.
+        `points_` is the smallest number of rows that any shard has learned: send the stream again from
+        there, in batches of any size. Shards skip the rows that they have learned already.
         """
         cluster.join()
         started, plan, header = find(checked_name(name))
@@ -129,9 +129,9 @@ class Spread(ShardSettings, RowForestClassifier):
 
     @classmethod
     def from_checkpoints(cls, checkpoint_dir: Any, name: str, **options: Any) -> Any:
-        """Go on with a forest by its checkpoints, after the cluster that it lived on has ended.
+        """Continue with a forest from its checkpoints, after its cluster has ended.
 
-        `points_` is as after `attach`. There are as many shards as there were. `options` are
+        `points_` is as after `attach`. The number of shards stays the same. `options` are
         `checkpoint_every` and `in_flight`.
         """
         cluster.join()
@@ -152,9 +152,9 @@ class Spread(ShardSettings, RowForestClassifier):
         )
 
     def shutdown(self, *, keep_checkpoints: bool = False) -> None:
-        """End the shards. What was not saved is gone, unless the checkpoints are kept.
+        """End the shards. Unsaved trees are lost, unless the checkpoints are kept.
 
-        A forest without a name also ends with the program, or when nothing refers to it any more.
+        A forest without a name also ends with the program, or when nothing refers to it.
         """
         if self._started():
             self.model_.engine.shutdown(keep_checkpoints=keep_checkpoints)
@@ -163,9 +163,9 @@ class Spread(ShardSettings, RowForestClassifier):
 
     @property
     def points_(self) -> int:
-        """The rows of the stream that were given so far: the number of the next one.
+        """The number of rows given so far, which is the number of the next row.
 
-        After `attach` and `from_checkpoints`, it is the least number that any shard has learned.
+        After `attach` and `from_checkpoints`, it is the smallest number that any shard has learned.
         """
         if not self._started():
             raise AttributeError("points_: this forest has not learned anything yet")
@@ -190,23 +190,23 @@ class Spread(ShardSettings, RowForestClassifier):
         batch_rows: int = 50_000,
         start: int | None = None,
     ) -> Self:
-        """Learn the rows of a `ray.data.Dataset` in their order, without holding all of them.
+        """Learn the rows of a `ray.data.Dataset` in their order, without loading all of them.
 
         Parameters
         ----------
         dataset : ray.data.Dataset
-            Its columns, without `label` and `sample_weight`, are the features.
+            The features are its columns other than `label` and `sample_weight`.
         label : str
             The column of the labels.
         sample_weight : str
             The column of the weights, if there is one.
         classes : array
-            As of `partial_fit`.
+            All labels, as in `partial_fit`.
         batch_rows : int
-            How many rows are sent at a time.
+            The number of rows per batch.
         start : int
-            The number in the stream of the first row of the data set, by default that of the next
-            one. Rows before `points_` are passed over: 0 goes on with a data set after `attach`.
+            The number in the stream of the first row of the data set; by default, the next number.
+            Rows before `points_` are skipped: 0 continues with a data set after `attach`.
         """
         for table in tables(dataset, batch_rows, self._rows_to_skip(start)):
             y = table.column(label).to_numpy()
@@ -224,15 +224,15 @@ class Spread(ShardSettings, RowForestClassifier):
             return 0
         if start > there:
             raise ValueError(
-                f"start must be at most points_, {there}, got {start}: rows are missing"
+                f"start must be at most points_, {there}, got {start}: rows would be missing"
             )
         return there - start
 
     def wait(self) -> Self:
-        """Wait until every shard has learned all rows that were given.
+        """Wait until every shard has learned all rows given so far.
 
-        `partial_fit` returns while up to `in_flight` batches are under way. Answers need no wait:
-        a shard gives them after the rows that came before.
+        `partial_fit` returns while up to `in_flight` batches are in flight. You need not wait before
+        you predict: a shard answers after it has learned the earlier rows.
         """
         self.model_.engine.wait()
         return self
@@ -240,36 +240,36 @@ class Spread(ShardSettings, RowForestClassifier):
     def checkpoint(self) -> Self:
         """Wait, and write a checkpoint of every shard now."""
         if self.model_.engine.folder is None:
-            raise CheckpointError("this forest has no checkpoint_dir")
+            raise CheckpointError("checkpoint needs a checkpoint_dir, and this forest has none")
         self.model_.engine.checkpoint()
         return self
 
     def threads(self) -> int:
-        """Threads of each shard; -1 means all processors of its node."""
+        """Return the number of threads of each shard; -1 means one per processor of its node."""
         n_jobs = OF_ESTIMATORS["n_jobs"].checked(self.n_jobs)
         return 1 if n_jobs is None else int(n_jobs)
 
     # -- looking inside ---------------------------------------------------------------------------
 
     def shards(self) -> list[dict[str, Any]]:
-        """How far each shard is known to be, without waiting for it.
+        """Return the known progress of each shard, without waiting for it.
 
         Per shard: its number, its `trees`, its `node` and `pid`, the `rows` that it has learned, the
-        rows in its last `checkpoint` (None if there are none), and how often it was started again.
+        rows in its last `checkpoint` (None without checkpoints), and how often it was restarted.
         """
         return self.model_.engine.shards()
 
     def __getstate__(self) -> dict[str, Any]:
         if self._started():
             raise TypeError(
-                "a forest in shards cannot be pickled or copied: use save, and riparian.load, or "
+                "a forest in shards cannot be pickled or copied: use save and riparian.load, or "
                 "give it a name and use attach"
             )
         return dict(super().__getstate__())
 
 
 def spread_class(name: str) -> type[Spread]:
-    """The class that spreads forests of the class of this name."""
+    """Return the class that spreads forests of the class of this name."""
     if CLASSES[name].parameters is SaffariParameters:
         raise TypeError(
             f"a {name} cannot be spread over shards: which tree it replaces depends on all trees (R18)"
@@ -290,15 +290,15 @@ def spreads(Forest: type[RowForestClassifier]) -> Callable[[Class], Class]:
 
 
 def _saved_in(folder: Folder) -> tuple[Header, int]:
-    """What one of the checkpoints says of the forest, and of how many shards they are."""
-    found, n_shards = folder.checkpoints(), folder.n_shards()
+    """Return the header of a checkpoint, and the number of shards."""
+    checkpoints, n_shards = folder.checkpoints(), folder.n_shards()
     if n_shards is None:
         raise CheckpointError(f"there are no checkpoints in {folder}")
-    missing = sorted({*range(n_shards)} - found.keys())
+    missing = sorted({*range(n_shards)} - checkpoints.keys())
     if missing:
         raise CheckpointError(f"{folder} has no checkpoint of shard {missing[0]} of {n_shards}")
     error: SnapshotError | None = None
-    for name in found[0]:
+    for name in checkpoints[0]:
         try:
             text, stored = container.unpack(folder.read(name))
             container.check_digest(text, stored)
@@ -306,9 +306,9 @@ def _saved_in(folder: Folder) -> tuple[Header, int]:
             return replace(read(about, default_max_bytes()), part=None, extra=None), n_shards
         except SnapshotError as damaged:
             error = damaged
-    raise CheckpointError(f"no whole checkpoint of shard 0 in {folder}: {error}")
+    raise CheckpointError(f"no complete checkpoint of shard 0 in {folder}: {error}")
 
 
 def _plain(labels: NDArray[Any]) -> NDArray[Any]:
-    """Texts as numpy has them, so that they are as from a list."""
+    """Convert texts to numpy's type, as if they came from a list."""
     return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels

@@ -1,4 +1,4 @@
-"""Shards start: actors are made, and asked whether all is as it must be."""
+"""Start shards: create the actors, and check their version, memory and folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from riparian.ray.errors import (
     VersionsDiffer,
 )
 from riparian.ray.folder import Folder
-from riparian.ray.line import PATIENCE, RESTART_SECONDS, said
+from riparian.ray.line import PATIENCE, RESTART_SECONDS, ray_says
 from riparian.ray.plan import Plan
 from riparian.ray.shard import Hello, Order, Shard
 from riparian.snapshot.header import Header
@@ -34,14 +34,14 @@ Actor: Any = ray.remote(Shard)
 
 @dataclass(frozen=True)
 class Started:
-    """A shard that has answered."""
+    """A running shard that has answered."""
 
     actor: Any
     hello: Hello
 
 
 def start(orders: list[Order], nodes: list[dict[str, Any]]) -> list[Started]:
-    """The shards that were ordered, each on its node; all of them, or an error."""
+    """Start all shards, each on its node, or raise an error."""
     actors: list[Any] = []
     try:
         for order, node in zip(orders, nodes, strict=True):
@@ -55,14 +55,18 @@ def start(orders: list[Order], nodes: list[dict[str, Any]]) -> list[Started]:
 
 
 def find(name: str) -> tuple[list[Started], Plan, Header]:
-    """The shards of the forest that has this name, and what one of them knows of it."""
+    """Return the shards of the forest with this name, and its plan and header from one of them."""
     first = _named(name, 0)
-    [(_, plan, door, _)] = patiently(lambda: [first.about.remote()])
+    [(_, plan, header, _)] = patiently(lambda: [first.about.remote()])
     actors = [first, *(_named(name, i) for i in range(1, plan.n_shards))]
     hellos = patiently(lambda: [actor.hello.remote() for actor in actors])
     for hello in hellos:
         _check_version(hello)
-    return [Started(*shard) for shard in zip(actors, hellos, strict=True)], plan, pickle.loads(door)
+    return (
+        [Started(*shard) for shard in zip(actors, hellos, strict=True)],
+        plan,
+        pickle.loads(header),
+    )
 
 
 def _actor(order: Order, node: dict[str, Any]) -> Any:
@@ -70,9 +74,9 @@ def _actor(order: Order, node: dict[str, Any]) -> Any:
     detached = {"name": _actor_name(order.plan.name, order.number), "lifetime": "detached"}
     try:
         return Actor.options(
-            num_cpus=0,  # any number starts on any cluster, and CPUs are left to who reads the data
+            num_cpus=0,  # shards fit any cluster, and leave the CPUs to tasks that read data
             max_restarts=0 if order.folder is None else -1,
-            max_task_retries=0,  # we know better what has to be sent again
+            max_task_retries=0,  # `Line` decides what has to be sent again
             scheduling_strategy=cluster.near(node),
             namespace=cluster.NAMESPACE,
             **({} if name is None else detached),
@@ -81,7 +85,7 @@ def _actor(order: Order, node: dict[str, Any]) -> Any:
         if "already" not in str(error):
             raise
         raise ClusterError(
-            f"a forest of the name {name!r} lives on this cluster: go on with it by "
+            f"a forest named {name!r} already runs on this cluster: continue with it through "
             f"RayForestClassifier.attach({name!r}), or choose another name"
         ) from None
 
@@ -95,8 +99,8 @@ def _named(forest: str, number: int) -> Any:
         return ray.get_actor(_actor_name(forest, number), namespace=cluster.NAMESPACE)
     except ValueError:
         raise ClusterError(
-            f"there is no shard {number} of a forest of the name {forest!r} on this cluster; "
-            "RayForestClassifier.from_checkpoints makes a forest of the checkpoints of one"
+            f"there is no shard {number} of a forest named {forest!r} on this cluster; "
+            "RayForestClassifier.from_checkpoints restores a forest from its checkpoints"
         ) from None
 
 
@@ -129,8 +133,8 @@ def _hellos(actors: list[Any], folder: Folder | None) -> list[Hello]:
 def _check_version(hello: Hello) -> None:
     if hello.version != version("riparian"):
         raise VersionsDiffer(
-            f"node {hello.node} has riparian {hello.version}, and this program has riparian "
-            f"{version('riparian')}: all must have the same"
+            f"node {hello.node} has riparian {hello.version}, but this program has riparian "
+            f"{version('riparian')}: install the same version on all nodes"
         )
 
 
@@ -154,12 +158,12 @@ def _check_seen(hellos: list[Hello], folder: Folder, probe: str) -> None:
 
 
 def first_answers(calls: list[Any]) -> list[Any]:
-    """The answers of shards that have just been made."""
+    """Return the answers of shards that have just been created."""
     try:
         return list(ray.get(calls, timeout=START_SECONDS))
     except GetTimeoutError:
         raise ClusterError(
-            f"not all of {len(calls)} shards have started within {START_SECONDS:.0f} s; the cluster "
+            f"not all {len(calls)} shards started within {START_SECONDS:.0f} s; the cluster "
             f"has {cluster.cpus()} CPUs on {len(cluster.alive())} nodes"
         ) from None
     except (RayActorError, RayTaskError) as error:
@@ -167,7 +171,7 @@ def first_answers(calls: list[Any]) -> list[Any]:
 
 
 def patiently(ask: Callable[[], list[Any]]) -> list[Any]:
-    """The answers of shards of which some may just be starting again."""
+    """Return the answers of shards, some of which may be restarting."""
     deadline = time.monotonic() + RESTART_SECONDS
     while True:
         try:
@@ -181,13 +185,13 @@ def patiently(ask: Callable[[], list[Any]]) -> list[Any]:
 
 
 def not_started(error: Exception) -> RayForestError:
-    """Why a shard is not there, as far as Ray says."""
+    """Return the error for a shard that did not start, as far as Ray reports the reason."""
     words = str(error)
     if "No module named 'riparian" in words:
         return VersionsDiffer(
-            "a node has no riparian, or an older one without riparian.ray: install the version of "
-            f"this program, {version('riparian')}, on all nodes"
+            "a node has no riparian, or an old version without riparian.ray: install riparian "
+            f"{version('riparian')}, as in this program, on all nodes"
         )
     if "MemoryError" in words:
-        return MemoryShort(f"a shard does not fit into its node. {said(error)}")
-    return ClusterError(f"a shard did not start. {said(error)}")
+        return MemoryShort(f"a shard does not fit into its node. {ray_says(error)}")
+    return ClusterError(f"a shard did not start. {ray_says(error)}")

@@ -1,6 +1,6 @@
-"""What all forests in scikit-learn's form share: a model, its start, passes, and copies of it.
+"""The base of all estimators: the model, its start, passes over data, snapshots and copies.
 
-Subclasses say what a point is, a row of a matrix or a pixel of an image, and check it
+Subclasses define what a point is, a row of a matrix or a pixel of an image, and validate it
 (`riparian.sklearn.row_forest`, `riparian.depth.pixel_forest`).
 """
 
@@ -42,9 +42,9 @@ STEP_POINTS = 4096  # `fit` reports progress after this many points, or a hundre
 
 
 class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator):
-    """A forest that learns a stream, whatever its points are and whatever its rule.
+    """A forest that learns a stream, with any type of point and any rule.
 
-    `model_` is there once it has started (`riparian.model.model.Model`).
+    `model_` exists after the start (`riparian.model.model.Model`).
     """
 
     model_: Model
@@ -53,7 +53,7 @@ class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator
 
     @abstractmethod
     def _empty_engine(self) -> native.NativeEngine:
-        """An engine of the parameters that this forest was made with, once they are checked."""
+        """Check the parameters, and return an empty engine with them."""
 
     # -- learning ---------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator
         return hasattr(self, "model_")
 
     def _start(self, target: Classes) -> None:
-        """Begin an empty forest. Parameters that change later wait for the next start."""
+        """Start an empty forest. Parameters that change later take effect at the next start."""
         self.threads()
         weights = ClassWeights(self.class_weight)
         self.model_ = self._new_model(target, weights)
@@ -71,9 +71,9 @@ class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator
         return Model(self._empty_engine(), target, weights, feature_names=names)
 
     def adopt(self, model: Model, *, named: bool = True) -> None:
-        """Go on with a model that has learned elsewhere.
+        """Continue with a model that has learned elsewhere.
 
-        Not `named`: the forest takes plain arrays, even if the model knows the names of its features.
+        If not `named`, the forest takes plain arrays, even if the model has names of features.
         """
         self.model_ = model
 
@@ -82,20 +82,20 @@ class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator
 
     def _seed(self) -> Any:
         given: Any = self.random_state
-        # scikit-learn takes the module np.random for its own state.
+        # For scikit-learn, the module np.random means numpy's global state.
         if given is None or given is np.random or isinstance(given, np.random.RandomState):
             return int(check_random_state(given).randint(2**31))
         return given
 
     def threads(self) -> int:
-        """The number of threads that `n_jobs` means on this machine."""
+        """Return the number of threads that `n_jobs` means on this machine."""
         given = self.n_jobs
-        if type(given) is int and given == 1:  # what joblib would say, many times as fast
+        if type(given) is int and given == 1:  # as joblib would return, many times faster
             return 1
         return int(effective_n_jobs(OF_ESTIMATORS["n_jobs"].checked(given)))
 
     def _prepare(self, labels: NDArray[Any], classes: Any) -> None:
-        """Start, if this is the first batch, and check its labels. `classes` may name all of them."""
+        """Start if this is the first batch, and check its labels. `classes` may list all of them."""
         if not self._started():
             self._start(Classes(None if classes is None else checked_classes(classes)))
         elif classes is not None:
@@ -125,7 +125,7 @@ class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator
         callback: Callback | None,
         hook_data: dict[str, Any],
     ) -> None:
-        """Learn finitely many points, several times. `hook_data` is for scikit-learn's callbacks."""
+        """Learn a data set in passes. `hook_data` is for scikit-learn's callbacks."""
         n = len(labels)
         step = max(STEP_POINTS, -(-n * passes // 100))
         progress = Progress(self, passes * -(-n // step), n * passes, callback, hook_data)
@@ -154,29 +154,30 @@ class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator
     # -- looking inside ---------------------------------------------------------------------------
 
     def stats(self) -> dict[str, Any]:
-        """What the forest has become, in total and per tree.
+        """Return statistics of the forest, in total and per tree.
 
-        `splits` that it chose (`should_splits`) or had to make (`must_splits`); `leaves`, how
-        many of them are `active`, and of those how many are `young` (they look among kept points,
-        R20), `pure` (only one class so far) or `stuck` (their candidates had to be drawn again, R8);
-        the largest `depth`; points by stream; `activations` of inactive leaves and `refreshes` they
-        cost (R12), like splits since the tree was last grown anew (R21); with `max_memory`,
-        `evictions` from the fringe and, for each tree, `stopped_at`: the number of points after which
-        it stopped growing, 0 while it grows; in total, how many have. `budget_binds` once a leaf was
-        evicted or a tree has stopped: until then, `max_memory` has cost nothing but places in the
-        fringe. `bytes` of the trees, by kind.
+        They are the number of `splits`, chosen (`should_splits`) or forced (`must_splits`); of
+        `leaves`, of `active` leaves, and of active leaves that are `young` (they look among kept
+        points, R20), `pure` (one class so far) or `stuck` (their candidates had to be drawn again,
+        R8); the largest `depth`; the points by stream; the `activations` of inactive leaves and the
+        `refreshes` these cost (R12). Splits, activations and refreshes count since the tree was last
+        rebuilt (R21). With `max_memory`, `evictions` counts leaves evicted from the fringe, and
+        `stopped_at` is, per tree, the number of points after which it stopped growing, 0 while it
+        grows, and in total the number of trees that stopped. `budget_binds` is true once a leaf was
+        evicted or a tree has stopped: until then, `max_memory` has only reduced the fringe. `bytes`
+        is the size of the trees, by kind.
         """
         check_is_fitted(self)
         return self.model_.stats()
 
     def memory(self) -> dict[str, int]:
-        """The bytes that the forest holds, by kind, and their sum.
+        """Return the bytes that the forest uses, by kind, and their sum.
 
-        By a formula that depends on the forest alone (see DESIGN.md): `nodes`, the leaves with
-        their `histograms`, the `fringe`, which is what active leaves collect, the `kept` points
-        (R19) and the `lists` that the trees have of them; with categorical columns, the tables of
-        `categories` (R22). Of depth images, `kept` is what they and
-        their images take at this moment.
+        They follow a formula that depends on the forest alone (see DESIGN.md): `nodes`; the
+        `histograms` of leaves; the `fringe`, which is what active leaves collect; the `kept` points
+        (R19) and the `lists` of them in the trees; with categorical features, the tables of
+        `categories` (R22). For depth images, `kept` is the current size of the kept pixels and their
+        images.
         """
         check_is_fitted(self)
         return self.model_.memory()
@@ -184,20 +185,20 @@ class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator
     # -- snapshots --------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], *, prediction_only: bool = False) -> None:
-        """Save the forest to a file, from which `riparian.load` brings it back.
+        """Save the forest to a file, which `riparian.load` reads.
 
-        After a crash at any moment there is the old file or the new one, whole. With
-        `prediction_only` the file is much smaller, and what comes back predicts the same but
-        cannot learn.
+        After a crash at any moment, either the old or the new file exists, and it is complete. With
+        `prediction_only`, the file is much smaller; the loaded forest predicts the same but cannot
+        learn.
         """
         write_whole(path, self.to_bytes(prediction_only=prediction_only))
 
     def to_bytes(self, *, prediction_only: bool = False) -> bytes:
-        """What `save` writes; `riparian.from_bytes` reads it."""
+        """Return the bytes that `save` writes; `riparian.from_bytes` reads them."""
         return to_bytes(self, prediction_only=prediction_only)
 
     def __copy__(self) -> Self:
-        """Even a shallow copy has a model of its own: the two go on independently."""
+        """Copy the model as well, so that the two forests learn independently."""
         given: Any = self.__getstate__()
         state = dict(given)
         if self._started():
@@ -219,14 +220,14 @@ def to_bytes(
     prediction_only: bool = False,
     extra: dict[str, Any] | None = None,
 ) -> bytes:
-    """The forest as a snapshot; `extra` is what a program keeps with it."""
+    """Return the forest as a snapshot; `extra` is an object of the caller."""
     check_is_fitted(forest)
     forest.threads()
     return forest.model_.to_bytes(origin_of(forest), prediction_only=prediction_only, extra=extra)
 
 
 def origin_of(forest: ForestClassifier) -> Origin:
-    """The class and the parameters that a snapshot of this forest is loaded with."""
+    """Return the class and the parameters for a snapshot of this forest."""
     cls = saved_class(forest)
     names = cls._get_param_names()
     chosen = {name: value for name, value in forest.get_params(deep=False).items() if name in names}
@@ -237,13 +238,13 @@ def origin_of(forest: ForestClassifier) -> Origin:
 
 
 def _is_left_out(name: str, value: Any) -> bool:
-    """What joined after the format (R22) is written only where it is not the default."""
+    """Return whether to omit a parameter: newer ones (R22) are written only if not the default."""
     default = OF_ROWS[name].default if name in OF_ROWS else None
     return default is not None and isinstance(value, type(default)) and bool(value == default)
 
 
 def saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
-    """Our class that a snapshot names, also for one that was derived from it."""
+    """Return the class that a snapshot names: riparian's own, even for a subclass."""
     for cls in type(forest).__mro__:
         if cls.__name__ in CLASSES and cls.__module__.startswith("riparian."):
             return cls
@@ -251,7 +252,7 @@ def saved_class(forest: ForestClassifier) -> type[ForestClassifier]:
 
 
 class unchanged_if_refused:
-    """A refused batch leaves no trace, not even the number of features that it had."""
+    """Undo the effects of a rejected batch, including its number of features."""
 
     def __init__(self, forest: ForestClassifier) -> None:
         self.forest, self.before = forest, dict(forest.__dict__)

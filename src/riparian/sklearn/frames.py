@@ -1,4 +1,4 @@
-"""Frames for scikit-learn, which must read the names of their columns."""
+"""Make the column names of frames readable for scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SKLEARN_BEFORE_NARWHALS = parse_version(sklearn_version) < parse_version("1.9")
 
 
 class NamedRows:
-    """A polars frame for scikit-learn before 1.9, which asks for names in a protocol polars dropped."""
+    """A polars frame for scikit-learn before 1.9, which needs a protocol that polars dropped."""
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
@@ -33,7 +33,7 @@ class NamedRows:
 
 
 def with_names(X: Any) -> Any:
-    """X as scikit-learn can read its feature names."""
+    """Return X in a form whose feature names scikit-learn can read."""
     polars = type(X).__module__.startswith("polars") and hasattr(X, "columns")
     if polars and not hasattr(X, "__dataframe__") and SKLEARN_BEFORE_NARWHALS:
         return NamedRows(X)

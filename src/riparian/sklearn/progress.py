@@ -1,4 +1,4 @@
-"""Progress of `fit`: for scikit-learn's callbacks, where it has them, and for a plain function."""
+"""Report the progress of `fit` to scikit-learn's callbacks, if it has them, and to a function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ try:
 except ImportError:  # before scikit-learn 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """No callbacks, so nothing to support."""
+        """An empty base class: this version of scikit-learn has no callbacks."""
 
     def with_callbacks(method: Any) -> Any:
         return method
@@ -22,7 +22,7 @@ __all__ = ["Callback", "CallbackSupportMixin", "Progress", "with_callbacks"]
 
 
 class Progress:
-    """Reports every step of a `fit` to its listeners. Each of them can ask to stop."""
+    """Reports every step of a `fit` to its listeners. Each listener can stop it."""
 
     def __init__(
         self, estimator: Any, steps: int, rows: int, callback: Callback | None, data: dict[str, Any]
@@ -38,7 +38,7 @@ class Progress:
             self.context.call_on_fit_task_begin(estimator=estimator, **data)
 
     def step(self, rows: int) -> bool:
-        """Report `rows` more rows as learned; true if a listener asks to stop."""
+        """Report that `rows` more rows were learned; return whether a listener asks to stop."""
         self.learned += rows
         stop = bool(self.callback and self.callback(self.learned, self.rows))
         if self.context is not None:

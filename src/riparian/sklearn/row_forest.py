@@ -1,6 +1,6 @@
-"""Forests over the rows of a matrix, in scikit-learn's form.
+"""Estimators over the rows of a matrix.
 
-Input is checked once, here, and a batch as a whole before its first point is learned.
+Input is validated once, here, and the whole batch before its first point is learned.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ SKLEARN_CHECKS = {"dtype": "numeric", "ensure_all_finite": False, "accept_sparse
 
 
 class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin, ForestClassifier):
-    """What forests over the columns of a matrix share: scikit-learn's conventions."""
+    """The base of estimators over rows: scikit-learn's conventions."""
 
-    _sparse: bool  # the first batch was: kept points are kept without their zeros (R19)
+    _sparse: bool  # whether the first batch was: kept points are then stored without zeros (R19)
     _categorical: list[int]  # the categorical columns of the first batch (R22)
 
     def _empty_engine(self) -> native.ColumnEngine:
@@ -72,10 +72,10 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
         *,
         callback: Callback | None = None,
     ) -> Self:
-        """Learn a finite data set from nothing, in `passes` shuffled passes.
+        """Discard what was learned, and learn a data set in `passes` shuffled passes.
 
-        `callback(rows learned, rows in total)` is called now and then. If it returns a true value,
-        learning stops there.
+        `callback(rows learned, rows in total)` is called from time to time. If it returns a true
+        value, learning stops.
         """
         passes = self._checked_passes()
         with unchanged_if_refused(self):
@@ -96,8 +96,8 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
     ) -> Self:
         """Learn the next points of the stream, in their order.
 
-        `classes` names all labels there will ever be: any other is an error from then on. Without
-        it, a label never seen before simply joins.
+        `classes` lists all labels: any other label is an error from then on. Without it, a new label
+        adds a class.
         """
         if classes is None and sample_weight is None and self._learn_lone(X, y):
             return self
@@ -112,9 +112,9 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
         return self
 
     def _learn_lone(self, X: Any, y: Any) -> bool:
-        """Learn one plain row of a class that has arrived before; False if it is anything else.
+        """Learn a single plain row of a known class, or return False if it is anything else.
 
-        Point by point, the checks of a batch would cost most.
+        For single rows, the checks of a batch would take most of the time.
         """
         if not self._started():
             return False
@@ -130,7 +130,7 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
         if number is None:
             return False
         if self.n_jobs is not None:
-            self.threads()  # the parameter may have become invalid
+            self.threads()  # raises if the parameter has become invalid
         with engine.learning:
             engine.learn_one(X, number)
         return True
@@ -138,27 +138,27 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
     # -- predicting -------------------------------------------------------------------------------
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The probability of each class, in the order of `classes_` (R11)."""
+        """Return the probability of each class, in the order of `classes_` (R11)."""
         points = self.checked_points(X)
         return self.model_.predict_proba(points, self.threads())[0]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class with the largest probability, the first in `classes_` among equals."""
+        """Return the most probable class of each row, the first in `classes_` in a tie."""
         points = self.checked_points(X)
         return self.model_.predict(points, self.threads())
 
     def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """The logarithm of `predict_proba`; -inf for a class of probability 0."""
+        """Return the logarithm of `predict_proba`; -inf for a class of probability 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def predict_trees(self, X: ArrayLike) -> NDArray[np.int64]:
-        """What each tree answers: an index into `classes_`, -1 where a tree abstains."""
+        """Return the answer of each tree: an index into `classes_`, or -1 if the tree abstains."""
         points = self.checked_points(X)
         return self.model_.predict_trees(points)
 
     def apply(self, X: ArrayLike) -> NDArray[np.int64]:
-        """The leaf of each point in each tree: the number of its node, in order of creation."""
+        """Return the leaf of each row in each tree, as a number of a node in order of creation."""
         points = self.checked_points(X)
         return self.model_.apply(points)
 
@@ -177,11 +177,11 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Gain times structure points, summed over the splits in a feature, as a share of all features.
+        """The share of each feature in the total of gain times structure points over all splits.
 
-        It comes from the structure stream alone and is up to date at any time; zeros before the
-        first split. A gain measured on a handful of points is biased upward, so with a small α
-        features of pure noise get a share too.
+        It uses the structure stream alone, and is always up to date; all are zero before the first
+        split. A gain measured on a few points is biased upward, so with a small α, features of pure
+        noise get a share, too.
         """
         check_is_fitted(self)
         return self.model_.importances()
@@ -190,33 +190,33 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
     def kept_points_(self) -> KeptPoints:
         """A copy of the points that the forest keeps (R19), by time: `X`, `y` and `sample_weight`.
 
-        None are there if `kept_points` is 0 or the forest only predicts. `X` is sparse if the first
-        batch was; a column that joined later is NaN in older rows. A category is its code, which is
-        its place in `categories_` (R22).
+        There are none if `kept_points` is 0 or the forest only predicts. `X` is sparse if the first
+        batch was; a feature that was added later is NaN in older rows. A category is given by its
+        code, the index into `categories_` (R22).
         """
         check_is_fitted(self)
         return kept_points(self.model_)
 
     def decision_path(self, X: ArrayLike) -> tuple[Any, NDArray[np.int64]]:
-        """The nodes that each point passes, in all trees: see `riparian.inspection`."""
-        from riparian.inspection import decision_path  # which needs this module
+        """Return the nodes that each row passes in all trees; see `riparian.inspection`."""
+        from riparian.inspection import decision_path  # it imports this module
 
         return decision_path(self, X)
 
     # -- elsewhere --------------------------------------------------------------------------------
 
     def export(self, path: str | os.PathLike[str]) -> None:
-        """Write the forest of this moment for places without riparian, by the suffix of the path.
+        """Write the current forest for prediction without riparian; the suffix gives the format.
 
-        `.onnx`, `.treelite`, or `.h` for a C header: see `riparian.export`.
+        The suffix is `.onnx`, `.treelite`, or `.h` for a C header; see `riparian.export`.
         """
-        from riparian.export import export  # which needs this module
+        from riparian.export import export  # it imports this module
 
         export(self, path)
 
     def to_shap(self) -> dict[str, Any]:
-        """The forest as the `shap` package takes it: `shap.TreeExplainer(forest.to_shap())`."""
-        from riparian.explain import to_shap  # which needs this module
+        """Return the forest for the `shap` package: `shap.TreeExplainer(forest.to_shap())`."""
+        from riparian.explain import to_shap  # it imports this module
 
         return to_shap(self)
 
@@ -243,7 +243,7 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
         return X, y
 
     def checked_points(self, X: Any) -> Rows:
-        """X as the engine takes it: rows of float32, with codes for categories (R22)."""
+        """Return X for the engine: rows of float32, with codes for categories (R22)."""
         if not self._started():
             check_is_fitted(self)
         return self.model_.codes(self._checked_rows(X, reset=False, at_least=0))
@@ -268,12 +268,12 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
             )
         except OverflowError:
             raise ValueError(
-                "X must hold numbers that fit float32, got one beyond float64"
+                "X must contain numbers that fit float32, got one that does not fit float64"
             ) from None
         return as_rows(rows)
 
     def _chosen_columns(self, X: Any, frame: Frame | None) -> list[int]:
-        """The categorical columns of a first batch."""
+        """Return the categorical columns of a first batch."""
         given = self.categorical_features
         if given is None or (isinstance(given, str) and given == FROM_DTYPE and frame is None):
             return []
@@ -282,20 +282,20 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
         chosen = chosen_columns(given, frame, names, width)
         if chosen and issparse(X):
             raise ValueError(
-                "categorical_features must be 'from_dtype' or None where X is sparse, got "
-                f"{given!r}: make X dense"
+                "categorical_features must be 'from_dtype' or None if X is sparse, got "
+                f"{given!r}; make X dense"
             )
         return chosen
 
     def _checked_table(self, X: Any, frame: Frame | None, reset: bool, at_least: int) -> MixedRows:
-        """Rows of a forest with categorical columns."""
+        """Return the rows for a forest with categorical features."""
         columns = self._categorical if reset else list(self.model_.categories)
         checks = {"reset": reset, "ensure_min_samples": at_least, "ensure_all_finite": False}
         if frame is None:
             if issparse(X):
-                raise ValueError("X must be dense where columns are categorical, got a sparse one")
+                raise ValueError("X must be dense if a feature is categorical, got a sparse matrix")
             if not isinstance(X, np.ndarray):
-                X = np.array(X, dtype=object)  # numpy would make texts of the numbers beside texts
+                X = np.array(X, dtype=object)  # otherwise numbers among texts become texts
             X = validate_data(self, X, dtype=None, **checks)
         else:
             validate_data(self, with_names(X), reset=reset, skip_check_array=True)
@@ -307,7 +307,7 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
         return mixed_rows(X, columns, getattr(self, "feature_names_in_", None))
 
     def _checked_mixed_rows(self, rows: MixedRows, reset: bool) -> MixedRows:
-        """Rows that a program has taken apart by itself."""
+        """Check rows that the caller has already divided into numbers and categories."""
         if reset:
             self.n_features_in_ = rows.shape[1]
             self._categorical = chosen_columns(
@@ -319,9 +319,9 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
         return rows
 
     def _is_plain(self, X: Any, reset: bool, at_least: int) -> bool:
-        """An array of numbers of the right width: nothing is left for scikit-learn to check.
+        """Return whether X is an array of numbers of the right width.
 
-        Streams consist of these, and row by row its checks would cost most.
+        Then scikit-learn has nothing to check. Its checks would take most of the time for single rows.
         """
         return (
             type(X) is np.ndarray
@@ -347,7 +347,7 @@ class RowForestClassifier(ColumnSettings, CategorySettings, CallbackSupportMixin
 
 
 def _is_lone(X: Any, y: Any) -> bool:
-    """One row of float32 with its label, as the engine takes them."""
+    """Return whether X and y are one row of float32 and its label, ready for the engine."""
     return (
         type(X) is np.ndarray
         and type(y) is np.ndarray

@@ -1,8 +1,8 @@
 """Pictures of bodies: depth, and the body part that each pixel shows.
 
-A pose is a skeleton with turned joints, from motion capture (BVH) or from the built-in generator. Flesh
-is put on it, ellipsoids and capsules sized by a random build, and rays are cast at that from a random
-place. So depth and parts are exact, and there is nothing to download.
+A pose is a skeleton with turned joints, from motion capture (BVH) or from the built-in generator. Solids
+around the bones (ellipsoids and capsules, sized by a random build) are the flesh. Rays are cast at them
+from a random place. So depth and parts are exact, and no download is needed.
 
 skeleton, rotations           joints, bones and poses
 random_poses, anatomy, tangle poses drawn at random
@@ -10,7 +10,7 @@ bvh, clip, clip_*             poses from motion capture
 train_test                    poses to train on and poses to test on
 flesh, parts                  solids around the bones, and the part that each shows
 camera, surfaces, rendering   depth and parts of every pixel
-pictures, drawing             pairs of pictures, made when they are asked for, and drawn
+pictures, drawing             pairs of pictures, rendered on demand, and drawn
 
 >>> train, test = train_test_poses(None, train=200, test=50)
 >>> depth, parts = Pictures(train, size=(320, 240))[0]

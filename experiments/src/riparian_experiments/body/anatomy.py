@@ -1,6 +1,6 @@
-"""Joint angles in anatomical terms, their limits, and the pose that they make.
+"""Joint angles in anatomical terms, their limits, and the pose that they give.
 
-All angles are in degrees. With all of them at 0 the person stands upright and the arms hang.
+All angles are in degrees. If all are 0, the person stands upright and the arms hang.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Arm(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The least and the most of each angle of a part."""
+    """The smallest and the largest value of each angle of a part."""
 
     least: tuple[float, ...]
     most: tuple[float, ...]
@@ -57,7 +57,7 @@ ARM = Limits(Arm(4, -90, -80, 0, -50, -80), Arm(175, 115, 80, 145, 50, 80))
 
 
 def within(limits: Limits, angles: tuple[float, ...]) -> tuple[float, ...]:
-    """The nearest angles within the limits.
+    """Return the nearest angles within the limits.
 
     >>> Leg(*within(LEG, Leg(10, 5, 0, knee=-20, ankle=0))).knee
     0
@@ -66,7 +66,7 @@ def within(limits: Limits, angles: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def posed(trunk: Trunk, left: tuple[Leg, Arm], right: tuple[Leg, Arm]) -> Pose:
-    """The pose of the standard skeleton with these angles, each brought within its limits."""
+    """Return the pose of the standard skeleton with these angles, clipped to their limits."""
     rotations = _trunk(Trunk(*within(TRUNK, trunk)))
     for side, (leg, arm) in (("Left", left), ("Right", right)):
         limbs = _leg(Leg(*within(LEG, leg))) | _arm(Arm(*within(ARM, arm)))
@@ -89,7 +89,7 @@ def _trunk(trunk: Trunk) -> dict[str, Matrix]:
 
 
 def _leg(leg: Leg) -> dict[str, Matrix]:
-    """Of the left leg, which hangs along -y."""
+    """Return the rotations of the left leg, which hangs along -y."""
     return {
         "UpLeg": turn(Z, leg.abduction) @ turn(X, -leg.flexion) @ turn(Y, leg.rotation),
         "Leg": turn(X, leg.knee),
@@ -98,7 +98,7 @@ def _leg(leg: Leg) -> dict[str, Matrix]:
 
 
 def _arm(arm: Arm) -> dict[str, Matrix]:
-    """Of the left arm, which is stretched out along x, the palm down, while nothing is turned."""
+    """Return the rotations of the left arm, which unturned points along x with the palm down."""
     shrug = max(arm.elevation - 60, 0) / 6  # the collar bone rises with the arm
     hanging = turn(Z, -90)
     raised = turn(Y, -arm.plane) @ turn(Z, arm.elevation - shrug) @ turn(Y, arm.plane)

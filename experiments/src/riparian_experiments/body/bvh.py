@@ -1,11 +1,11 @@
-"""Reading motion capture from BVH text: a hierarchy of joints, and a line of channels for each frame.
+"""Read motion capture from BVH text: a hierarchy of joints, and a line of channels for each frame.
 
-Made for the CMU motion capture in B. Hahne's conversion, in which one unit is 5.644 cm and frame 0 is a
-T-pose that nobody performed. "The data used in this project was obtained from mocap.cs.cmu.edu. The
-database was created with funding from NSF EIA-0196217."
+It is made for the CMU motion capture in B. Hahne's conversion, in which one unit is 5.644 cm and frame 0
+is an artificial T-pose. "The data used in this project was obtained from mocap.cs.cmu.edu. The database
+was created with funding from NSF EIA-0196217."
 
-Files may come from anywhere, so nothing in them is trusted: whatever is wrong is an error that names the
-file and the line. Positions are read but not used: the camera decides where the person is.
+Files may come from anywhere, so nothing in them is trusted: any mistake is an error that names the file
+and the line. Positions are read but not used, because the camera decides where the person is.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ UNIT = 0.05644  # metres
 _AXES = {"Xrotation": 0, "Yrotation": 1, "Zrotation": 2}
 _POSITIONS = ("Xposition", "Yposition", "Zposition")
 _MOST_JOINTS = 1000
-_FURTHEST = 1e4  # units: an offset beyond is a mistake, and far below what overflows
+_FURTHEST = 1e4  # units: a larger offset is a mistake, long before numbers overflow
 
 
 @dataclass
 class _Joint:
-    """A joint as far as it has been read."""
+    """A joint, perhaps read only in part."""
 
     name: str
     line: int  # where it begins
@@ -42,23 +42,23 @@ class _Joint:
 
 
 def read_bvh(data: bytes, name: str) -> Clip:
-    """The clip in a file. `name` is the name of the file, also in errors."""
+    """Return the clip in a file. `name` is the name of the file, for the clip and for errors."""
     return _Reader(data, name).clip()
 
 
 class _Reader:
-    """Reads the lines once, and knows the number of the current one."""
+    """Reads the lines once, and counts them."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
-        # Latin-1 takes any byte; what is not a number is reported with its line.
+        # Latin-1 accepts any byte; an error about a bad number names its line.
         self.lines = self._lines(data.decode("latin-1"))
         self.line = 0
         self.joints: list[_Joint] = []
         self.channels = 0  # of all joints so far
 
     def _lines(self, text: str) -> Iterator[list[str]]:
-        """The words of each line that has any."""
+        """Yield the words of each line that has any."""
         for number, line in enumerate(text.split("\n"), start=1):
             words = line.split()
             if words:
@@ -69,7 +69,7 @@ class _Reader:
         raise ClipError(self.name, line or self.line or 1, reason)
 
     def next(self, expected: str) -> list[str]:
-        """The next line; the file must not end before it."""
+        """Return the next line; raise an error if the file ends."""
         words = next(self.lines, None)
         if words is None:
             self.fail(f"expected {expected}, but the file ends")
@@ -82,7 +82,7 @@ class _Reader:
 
     def number(self, word: str, what: str) -> float:
         try:
-            value = math.nan if "_" in word else float(word)  # 1_000 is a number to Python alone
+            value = math.nan if "_" in word else float(word)  # only Python reads 1_000 as a number
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
@@ -143,13 +143,13 @@ class _Reader:
         if joint.columns is not None:
             self.fail(f"{joint.name} has a second CHANNELS")
         if not words:
-            self.fail("CHANNELS must say how many there are")
+            self.fail("CHANNELS must be followed by their number")
         count, names = self.whole(words[0], "the number of CHANNELS"), words[1:]
         if count != len(names):
-            self.fail(f"CHANNELS promises {count} names, got {len(names)}")
+            self.fail(f"expected {count} names of CHANNELS, got {len(names)}")
         for name in names:
             if name not in _AXES and name not in _POSITIONS:
-                self.fail(f"no channel is called {_shown([name])}")
+                self.fail(f"unknown channel {_shown([name])}")
             if names.count(name) > 1:
                 self.fail(f"the channel {name} appears twice")
         rotations = [name for name in names if name in _AXES]
@@ -161,7 +161,7 @@ class _Reader:
         self.channels += count
 
     def end_site(self) -> None:
-        """Where the last bone ends: checked, and not used."""
+        """Check the end of the last bone, which is not used."""
         end = _Joint("End Site", self.line, -1)
         self.expect("{")
         words = self.next("OFFSET")
@@ -243,6 +243,6 @@ class _Reader:
 
 
 def _shown(words: list[str]) -> str:
-    """Words of a file in an error: safe to print, and not too long."""
+    """Quote words of a file in an error: safe to print, and not too long."""
     text = ascii(" ".join(words[:8]))
     return text if len(text) <= 60 else text[:57] + "..."

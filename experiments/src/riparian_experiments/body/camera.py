@@ -1,4 +1,4 @@
-"""The camera, and where it stands."""
+"""The camera and its position."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from riparian.tools.checks import number, whole
 from riparian_experiments.body.rotations import X, Y, turn
 from riparian_experiments.body.skeleton import Figure
 
-# Camera coordinates: x to the right of the picture, y down, z away. The person's own are x left, y up,
-# z ahead, and the left hand of a person who faces the camera is on the right of the picture.
+# Camera coordinates: x to the right of the picture, y down, z away. A person's coordinates: x left, y up,
+# z ahead. The left hand of a person who faces the camera is on the right of the picture.
 _FACE_TO_FACE = np.diag([1.0, -1.0, -1.0])
 
 
@@ -38,11 +38,11 @@ class Camera:
 
     @property
     def focal_length(self) -> float:
-        """In pixels."""
+        """The focal length in pixels."""
         return self.width / 2 / math.tan(math.radians(self.field_of_view / 2))
 
     def slopes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """x / z of the middle of each column, and y / z of the middle of each row."""
+        """Return x / z of the middle of each column, and y / z of the middle of each row."""
         return self._slopes(self.width), self._slopes(self.height)
 
     def _slopes(self, pixels: int) -> NDArray[np.float64]:
@@ -51,7 +51,7 @@ class Camera:
 
 @dataclass(frozen=True)
 class View:
-    """Where the camera stands, seen from the person."""
+    """The position of the camera relative to the person."""
 
     distance: float  # metres, along the optical axis, to the middle of the body
     heading: float  # degrees: 0 faces the camera, 90 is turned to the right of the picture
@@ -59,7 +59,7 @@ class View:
     shift: tuple[float, float] = (0.0, 0.0)  # metres that the middle is right of, below the axis
 
     def of(self, figure: Figure) -> Figure:
-        """The figure in camera coordinates: x right, y down, z away."""
+        """Return the figure in camera coordinates: x right, y down, z away."""
         turned = figure.moved(
             turn(X, self.pitch) @ _FACE_TO_FACE @ turn(Y, self.heading - facing(figure)),
             np.zeros(3),
@@ -74,15 +74,13 @@ class Views:
     distance: tuple[float, float] = (2.2, 4.0)
     heading: tuple[float, float] = (-180.0, 180.0)
     pitch: tuple[float, float] = (-5.0, 15.0)
-    shift: tuple[float, float] = (0.2, 0.1)  # at most this, either way
+    shift: tuple[float, float] = (0.2, 0.1)  # the largest, in either direction
 
     def __post_init__(self) -> None:
         for name in ("distance", "heading", "pitch"):
             least, most = getattr(self, name)
             if not (math.isfinite(least) and math.isfinite(most) and least <= most):
-                raise ValueError(
-                    f"{name} must be from a smaller to a larger number, got {least, most}"
-                )
+                raise ValueError(f"{name} must be a smaller and a larger number, got {least, most}")
         for part in self.shift:
             number("shift", part, at_least=0)
 
@@ -97,13 +95,13 @@ class Views:
 
 
 def facing(figure: Figure) -> float:
-    """Where the hips look: degrees about the vertical, 0 ahead (z), 90 to the left (x)."""
+    """Return the direction of the hips: degrees about the vertical, 0 ahead (z), 90 left (x)."""
     left = figure.at("LeftUpLeg") - figure.at("RightUpLeg")
     return math.degrees(math.atan2(-left[2], left[0]))
 
 
 def _middle(figure: Figure) -> NDArray[np.float64]:
-    """Of the box around the joints and the top of the head."""
+    """Return the middle of the box around the joints and the top of the head."""
     top = figure.at("Head") + 0.2 * figure.turned("Head")[:, 1]
     points = np.vstack([figure.positions, top])
     return np.asarray((points.min(axis=0) + points.max(axis=0)) / 2)

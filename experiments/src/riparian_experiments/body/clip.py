@@ -15,7 +15,7 @@ from riparian_experiments.body.skeleton import Pose, Skeleton
 
 
 class ClipError(ValueError):
-    """A file of motion capture that cannot be read: `file`, `line` and what is wrong there.
+    """A file of motion capture cannot be read; the error has `file`, `line` and the reason.
 
     >>> str(ClipError("clip.bvh", 12, "OFFSET must have 3 numbers, got 2"))
     'clip.bvh:12: OFFSET must have 3 numbers, got 2'
@@ -46,11 +46,11 @@ class Clip:
 
 
 class Clips(ABC):
-    """Clips by name. Only the clip that is being read is in memory."""
+    """Clips by name. Only one clip at a time is in memory."""
 
     path: Path
     names: tuple[str, ...]  # sorted
 
     @abstractmethod
     def read(self, wanted: Collection[str]) -> Iterator[Clip]:
-        """The clips of these names, in any order."""
+        """Yield the clips with these names, in any order."""

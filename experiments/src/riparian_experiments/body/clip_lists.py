@@ -1,9 +1,9 @@
-"""The poses of the paper's clip lists, as one .npz file.
+"""Read the poses of the paper's clip lists from one .npz file.
 
-It holds `channels` (int16: a hundredth of a unit or a degree; the root's position, then Z, Y and X of
-each joint), the `clip` that each row is of, `clip_name`, `skeleton_offsets` of each clip, `joint_names`
-and `joint_parent`; and the lists of the authors, `train_large` and `test`: rows in their order, -1 for
-those of a clip that is absent.
+It has `channels` (int16, in hundredths of a unit or a degree: the root's position, then Z, Y and X of
+each joint), the `clip` of each row, `clip_name`, `skeleton_offsets` of each clip, `joint_names` and
+`joint_parent`; and the lists of the authors, `train_large` and `test`: rows in their order, and -1 for
+rows of an absent clip.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ARRAYS = {  # dimensions and kinds of type
 
 
 class ListedClips(Clips):
-    """The clips of the list. All of them are in memory: a few thousand poses."""
+    """The clips of the lists. All are in memory: they have a few thousand poses."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -54,7 +54,7 @@ class ListedClips(Clips):
         yield from (self._clips[name] for name in wanted)
 
     def listed(self, name: str, count: int) -> list[Pose]:
-        """The first poses of one of the `LISTS` of the authors, in their order."""
+        """Return the first poses of one of the authors' `LISTS`, in their order."""
         rows = self._lists[name]
         if count > len(rows):
             raise ValueError(
@@ -86,7 +86,7 @@ def _clip(path: Path, arrays: Arrays, i: int) -> Clip:
 
 
 def _read(path: Path) -> Arrays:
-    """The arrays by name, each of the kind that is expected."""
+    """Return the arrays by name, after a check of their types."""
     arrays = {}
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
@@ -101,7 +101,7 @@ def _read(path: Path) -> Arrays:
 
 
 def _wrong(arrays: Arrays) -> str | None:
-    """What does not fit together, if anything."""
+    """Return the first inconsistency of the arrays, or None."""
     joints, clips, rows = (len(arrays[name]) for name in ("joint_names", "clip_name", "channels"))
     parents, clip = arrays["joint_parent"], arrays["clip"]
     if arrays["channels"].shape[1] != 3 + 3 * joints:

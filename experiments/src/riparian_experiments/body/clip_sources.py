@@ -1,4 +1,4 @@
-"""Where clips come from: a folder, an archive or one file of BVH, or a list of poses (.npz)."""
+"""Sources of clips: a folder, an archive or one file of BVH, or a list of poses (.npz)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST = 2**28  # bytes of a BVH file; the longest of the CMU clips has a tent
 
 
 class BvhFiles(Clips):
-    """The .bvh files of a folder and those below it, or one file."""
+    """The .bvh files of a folder and its subfolders, or one file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -32,7 +32,7 @@ class BvhFiles(Clips):
 
 
 class BvhArchive(Clips):
-    """The .bvh files of a tar archive, compressed or not. Nothing is unpacked to the disk."""
+    """The .bvh files of a tar archive, compressed or not. Nothing is extracted to disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -44,7 +44,7 @@ class BvhArchive(Clips):
                 yield read_bvh(data, name)
 
     def _members(self, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
-        """The name of each file, and what is in it, if that is wanted."""
+        """Yield the name of each file, with its content if it is wanted."""
         try:
             with tarfile.open(self.path) as archive:
                 for member in archive:
@@ -62,7 +62,7 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> by
 
 
 def open_clips(path: str | PathLike[str]) -> Clips:
-    """The clips in a folder, an archive (.tar, .tar.xz, ...), one .bvh file or a list (.npz)."""
+    """Open the clips in a folder, an archive (.tar, .tar.xz, ...), one .bvh file or a list (.npz)."""
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there are no poses at {path}")

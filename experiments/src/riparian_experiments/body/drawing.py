@@ -1,4 +1,4 @@
-"""Depth and parts drawn with matplotlib, and a colour for each part.
+"""Draw depth and parts with matplotlib, with a colour for each part.
 
 Pieces differ in hue, and the left one is lighter than the right one.
 """
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 from riparian.inspection.colours import rgb
 from riparian_experiments.body.parts import Part
 
-# From P. Tol's qualitative schemes, assigned so that readers who see no red or no green can also tell
-# parts that touch from each other.
+# From P. Tol's qualitative schemes, assigned so that colour-blind readers can also distinguish parts that
+# touch each other.
 _HUES = {
     "CHEST": "#aa4499", "WAIST": "#999933", "HIPS": "#88ccee",
     "THIGH": "#332288", "SHIN": "#ddcc77", "FOOT": "#882255",
@@ -49,7 +49,7 @@ def draw_pair(
     parts: NDArray[np.uint8],
     axes: tuple[Axes, Axes] | None = None,
 ) -> tuple[Axes, Axes]:
-    """Depth on the left and parts on the right; on axes of a new figure if none are given."""
+    """Draw depth on the left and parts on the right, on the given axes or in a new figure."""
     if axes is None:
         figure = matplotlib("pyplot").figure(figsize=(8, 3), layout="constrained")
         left, right = figure.subplots(1, 2)
@@ -60,7 +60,7 @@ def draw_pair(
 
 
 def draw_depth(ax: Axes, depth: NDArray[np.float32]) -> None:
-    """The nearer, the lighter. What is furthest of all is the background, in its own colour."""
+    """Draw depth: nearer is lighter, and the largest depth is the background, in its own colour."""
     furthest = depth.max()
     body = depth[depth < furthest]
     nearest, last = (body.min(), body.max()) if body.size else (furthest, furthest)
@@ -70,13 +70,13 @@ def draw_depth(ax: Axes, depth: NDArray[np.float32]) -> None:
 
 
 def draw_parts(ax: Axes, parts: NDArray[np.integer]) -> None:
-    """Each part in its colour, whether it is the truth or what a forest takes for it."""
+    """Draw each part in its colour; parts may be true or predicted."""
     ax.imshow(COLOURS[parts], interpolation="nearest")
     ax.set_axis_off()
 
 
 def draw_legend(figure: Figure) -> Legend:
-    """The colours of the parts, by name, below the figure."""
+    """Draw a legend of the parts below the figure."""
     Patch = matplotlib("patches").Patch
     handles = [
         Patch(facecolor=tuple(colour), label=name)

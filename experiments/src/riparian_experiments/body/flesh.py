@@ -17,7 +17,7 @@ from riparian_experiments.body.skeleton import SIDES, STANDARD, Figure, Vectors
 
 
 class Halves(NamedTuple):
-    """Two parts on one solid, either side of a plane."""
+    """Two parts on one solid, on either side of a plane."""
 
     left: Part
     right: Part
@@ -68,7 +68,7 @@ class Build:
 
 
 def body(figure: Figure, build: Build) -> list[Solid]:
-    """The solids of the body, where the figure is."""
+    """Return the solids of the body of a figure."""
     scale = build.size * figure.skeleton.stature / STANDARD.stature
     solids = [*_head(figure, scale * build.head), *_torso(figure, build, scale)]
     for side in SIDES:
@@ -153,7 +153,7 @@ def _arm(figure: Figure, side: str, thick: float) -> Iterator[Solid]:
 
 
 def _hand_axes(figure: Figure, side: str) -> Matrix:
-    """Columns along the fingers, out of the flat of the hand, and to the thumb."""
+    """Return axes as columns: along the fingers, out of the palm, and to the thumb."""
     fingers, frame = figure.bone(side + "Hand"), figure.turned(side + "Hand")
     thumb = frame[:, 2] if abs(fingers @ frame[:, 2]) < 0.9 else frame[:, 1]
     flat = np.cross(thumb, fingers)

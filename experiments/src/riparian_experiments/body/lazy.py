@@ -1,6 +1,6 @@
-"""Sequences that make an item when it is asked for, and randomness by key (R13).
+"""Sequences that make items on demand, and randomness by key (R13).
 
-A draw depends on its purpose and its numbers alone, so an item is the same every time.
+A draw depends only on its purpose and its numbers, so an item is the same every time.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ Item = TypeVar("Item", covariant=True)
 
 
 class Lazy(Sequence[Item]):
-    """A subclass says how many items there are and makes item i; indexing and slicing are here."""
+    """The base of lazy sequences: a subclass defines the length and makes item i."""
 
     @abstractmethod
     def _make(self, i: int) -> Item:
-        """Item i, which must be the same every time."""
+        """Make item i, which must be the same every time."""
 
     @overload
     def __getitem__(self, i: int) -> Item: ...
@@ -33,7 +33,7 @@ class Lazy(Sequence[Item]):
 
 
 class Draw(IntEnum):
-    """What is drawn, and the numbers that go with it."""
+    """The purpose of a draw, and the numbers that identify it."""
 
     POSE = 0  # a random pose: its number
     PICTURE = 1  # build and view: the number of the picture
@@ -43,7 +43,7 @@ class Draw(IntEnum):
 
 
 def generator(seed: int, purpose: Draw, *numbers: int) -> np.random.Generator:
-    """The generator of one draw."""
+    """Return the generator of one draw."""
     # Two words each: otherwise a large seed could equal another seed and its number.
     words = [
         half for value in (seed, purpose, *numbers) for half in (value & 0xFFFFFFFF, value >> 32)

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Part(IntEnum):
-    """What a pixel shows: the head; torso, legs and arms in three pieces per side; or no body at all.
+    """The class of a pixel: the head; torso, legs and arms in three pieces per side; or the background.
 
     Left and right are the person's own.
 

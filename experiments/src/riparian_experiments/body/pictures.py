@@ -1,4 +1,4 @@
-"""Pairs of pictures, depth and parts, rendered when they are asked for."""
+"""Pairs of pictures, depth and parts, rendered on demand."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from riparian_experiments.body.lazy import Draw, Lazy, generator
 from riparian_experiments.body.rendering import FAR, Picture, render
 from riparian_experiments.body.skeleton import Pose
 
-_REACH = 1.5  # metres: nobody reaches further from the middle of their joints
+_REACH = 1.5  # metres: no body extends further from the middle of its joints
 
 
 class Pictures(Lazy[Picture]):
-    """One picture of each pose: a person of random build, seen from a random place.
+    """One picture of each pose, with a random build, from a random place.
 
     `pictures[i]` is a pair of arrays (height, width): depth in metres along the optical axis,
     float32, and the number of the body part, uint8. The background has the depth `far` and the
-    part 0, and every body is nearer. Picture i is the same whenever, wherever and in whatever order
-    it is asked for.
+    part 0, and every body is nearer. Picture i is always the same, in any process and any order.
 
     >>> from riparian_experiments.body import RandomPoses
     >>> pictures = Pictures(RandomPoses(100), size=(160, 120))
@@ -33,15 +32,15 @@ class Pictures(Lazy[Picture]):
     Parameters
     ----------
     poses : sequence of Pose
-        `RandomPoses`, or what `train_test_poses` gives.
+        `RandomPoses`, or the result of `train_test_poses`.
     size : (int, int)
         Width and height.
     seed : int
-        Of builds and views. Pictures to train on and to test on should have seeds of their own.
+        The seed of builds and views. Use different seeds for training and test pictures.
     views : Views
-        From where bodies are seen.
+        The ranges of the positions of the camera.
     field_of_view : float
-        Across the width, in degrees.
+        The field of view across the width, in degrees.
     far : float
         The depth of the background, in metres.
     """

@@ -13,11 +13,11 @@ from riparian_experiments.body.lazy import Draw, Lazy, generator
 from riparian_experiments.body.skeleton import Pose
 from riparian_experiments.body.tangle import tangled
 
-Range = tuple[float, float]  # degrees, from where to where
+Range = tuple[float, float]  # degrees, from and to
 
 
 class Stance(NamedTuple):
-    """What trunk and legs do. The legs may differ; which of them is the left one is random."""
+    """Ranges for trunk and legs. The legs may differ; which one is the left one is random."""
 
     share: float  # of all poses
     pitch: Range  # of the pelvis
@@ -29,7 +29,7 @@ class Stance(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """What an arm does: ranges for `Arm`."""
+    """Ranges for an `Arm`."""
 
     elevation: Range
     plane: Range
@@ -65,7 +65,7 @@ _TRIES = 60  # three draws in four are free of tangles
 
 
 class RandomPoses(Lazy[Pose]):
-    """Poses of the built-in generator, drawn when they are asked for; pose i is always the same.
+    """Poses of the built-in generator, drawn on demand; pose i is always the same.
 
     >>> poses = RandomPoses(1000, seed=0)
     >>> len(poses), poses[3].rotations.shape
@@ -85,7 +85,7 @@ class RandomPoses(Lazy[Pose]):
 
 
 def random_pose(rng: np.random.Generator) -> Pose:
-    """One pose, in which nothing goes through anything else."""
+    """Draw a pose in which no part intersects another."""
     for _ in range(_TRIES):
         pose = _drawn(rng)
         if not tangled(pose.skeleton.place(pose.rotations)):
@@ -135,7 +135,7 @@ def _leg(
 
 
 def _arms(rng: np.random.Generator, kinds: Sequence[str]) -> list[Arm]:
-    """Two arms; in every third pose both do the same."""
+    """Draw two arms; in every third pose, both do the same."""
     left, other = (kinds[int(rng.integers(len(kinds)))] for _ in range(2))
     right = left if rng.random() < 1 / 3 else other
     return [_arm(rng, REACHES[kind]) for kind in (left, right)]

@@ -1,4 +1,4 @@
-"""A picture of solids by casting a ray through the middle of every pixel: exact, without a mesh."""
+"""Render solids by casting a ray through the middle of every pixel: exact, without a mesh."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Picture = tuple[NDArray[np.float32], NDArray[np.uint8]]  # depth and parts
 
 
 def render(solids: Sequence[Solid], camera: Camera, far: float = FAR) -> Picture:
-    """Depth in metres along the optical axis, float32, and the part that each pixel shows, uint8.
+    """Return the depth in metres along the optical axis, float32, and the part of each pixel, uint8.
 
-    The solids are in camera coordinates: x right, y down, z away. Where there is none nearer than
-    `far`, the depth is `far` and the part is the background. Both have shape (height, width).
+    The solids are in camera coordinates: x right, y down, z away. A pixel without a solid nearer than
+    `far` has the depth `far` and shows the background. Both arrays have shape (height, width).
     """
     depth = np.full((camera.height, camera.width), far, dtype=np.float32)
     parts = np.full(depth.shape, Part.BACKGROUND, dtype=np.uint8)
@@ -30,7 +30,7 @@ def render(solids: Sequence[Solid], camera: Camera, far: float = FAR) -> Picture
         across, down = camera.slopes()
         columns = [slice(*ends) for ends in np.searchsorted(across, surfaces.box[:, :2]).tolist()]
         rows = [slice(*ends) for ends in np.searchsorted(down, surfaces.box[:, 2:]).tolist()]
-        with np.errstate(all="ignore"):  # what is not finite is not seen
+        with np.errstate(all="ignore"):  # a depth that is not finite is not drawn
             for i, window in enumerate(zip(rows, columns, strict=True)):
                 _cast(surfaces, i, across[window[1]], down[window[0]], depth[window], parts[window])
     return depth, parts
@@ -44,7 +44,7 @@ def _cast(
     depth: NDArray[np.float32],
     parts: NDArray[np.uint8],
 ) -> None:
-    """Draw surface i into a window of the picture, where it is nearer than what is there."""
+    """Draw surface i into a window of the picture, where it is nearer than other surfaces."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = surfaces.seen[i].tolist()
     seen = (2 * xy * down)[:, None] * across
     seen += across * (xx * across + 2 * xz)

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 Matrix = NDArray[np.float64]  # (..., 3, 3)
 
 X, Y, Z = 0, 1, 2  # the axes
-# For each axis: what keeps it, what keeps the plane across it, and the cross product with it.
+# For each axis: the projections onto it and onto the plane across it, and the cross product with it.
 _ALONG = np.array([np.outer(axis, axis) for axis in np.eye(3)])
 _ACROSS = np.eye(3) - _ALONG
 _CROSS = np.array([np.cross(axis, np.eye(3)).T for axis in np.eye(3)])
 
 
 def turn(axis: int | NDArray[np.int64], degrees: ArrayLike) -> Matrix:
-    """The rotation about one of the axes, or an array of them.
+    """Return the rotation about an axis, or about each of an array of axes.
 
     >>> turn(Z, 90).round().tolist()
     [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
@@ -25,7 +25,7 @@ def turn(axis: int | NDArray[np.int64], degrees: ArrayLike) -> Matrix:
 
 
 def euler(axes: NDArray[np.int64], degrees: ArrayLike) -> Matrix:
-    """Three turns, the last one first, as in BVH: axes (Z, Y, X) make Rz Ry Rx.
+    """Return the product of three turns, as in BVH: axes (Z, Y, X) give Rz Ry Rx.
 
     Both may be arrays of shape (..., 3), one row per joint.
     """

@@ -1,4 +1,4 @@
-"""Joints, the bones between them, and where they are once every joint is turned."""
+"""Joints, the bones between them, and their positions in a pose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from riparian_experiments.body.rotations import Matrix
 Vectors = NDArray[np.float64]  # (..., 3)
 
 SIDES = ("Left", "Right")
-# What the body is attached to. The names are those of the CMU motion capture in B. Hahne's BVH.
+# The joints that the body needs. The names are those of the CMU motion capture in B. Hahne's BVH.
 NEEDED_JOINTS = (
     "Hips", "Spine", "Spine1", "Neck1", "Head",
     *(
@@ -29,7 +29,7 @@ _SHORTEST, _TALLEST = 0.5, 3.0  # metres that a skeleton may measure
 
 @dataclass(frozen=True, eq=False)
 class Skeleton:
-    """A tree of joints. While no joint is turned, x points to the left of the person, y up, z ahead."""
+    """A tree of joints. If no joint is turned, x points to the person's left, y up, and z ahead."""
 
     names: tuple[str, ...]
     parents: tuple[int, ...]  # of each joint; -1 of the root; a parent comes before its children
@@ -50,17 +50,17 @@ class Skeleton:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The place of each joint in the arrays."""
+        """The index of each joint in the arrays."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
-        """Of the bone that ends in each joint, in metres."""
+        """The length of the bone that ends in each joint, in metres."""
         return np.asarray(np.linalg.norm(self.offsets, axis=1))
 
     @cached_property
     def stature(self) -> float:
-        """From the left ankle along the bones to the joint of the head, in metres."""
+        """The length from the left ankle along the bones to the joint of the head, in metres."""
         return sum(
             float(self.lengths[i]) for name in ("LeftFoot", "Head") for i in self._to_root(name)
         )
@@ -73,10 +73,10 @@ class Skeleton:
         return path
 
     def place(self, rotations: Matrix, size: float = 1.0) -> Figure:
-        """Turn every joint, from the root outwards, and compute where they are.
+        """Turn every joint, from the root outwards, and return the figure.
 
-        `rotations` (joints, 3, 3) are each against the parent; `size` stretches all bones. The root
-        is at the origin.
+        `rotations` (joints, 3, 3) are relative to the parents; `size` scales all bones. The root is at
+        the origin.
         """
         positions = np.zeros((len(self.names), 3))
         turns = np.empty((len(self.names), 3, 3))
@@ -91,31 +91,31 @@ class Skeleton:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A skeleton in a pose: where its joints are, and how they are turned in the world."""
+    """A skeleton in a pose: the positions and rotations of its joints in the world."""
 
     skeleton: Skeleton
     positions: Vectors  # (joints, 3), metres
     turns: Matrix  # (joints, 3, 3)
 
     def at(self, name: str) -> Vectors:
-        """Where a joint is."""
+        """Return the position of a joint."""
         return np.asarray(self.positions[self.skeleton.index[name]])
 
     def turned(self, name: str) -> Matrix:
-        """How a joint is turned: the columns are where its x, y and z have gone."""
+        """Return the rotation of a joint: the columns are the directions of its x, y and z."""
         return np.asarray(self.turns[self.skeleton.index[name]])
 
     def bone(self, name: str) -> Vectors:
-        """The direction that the bone before a joint has while the joint itself is not bent.
+        """Return the direction that the bone before a joint would have if the joint were not bent.
 
-        So it tells where down is for a foot, however the ankle bends.
+        For a foot, this direction is down, however the ankle bends.
         """
         joint = self.skeleton.index[name]
         along = self.skeleton.offsets[joint] / self.skeleton.lengths[joint]
         return np.asarray(self.turns[joint] @ along)
 
     def moved(self, rotation: Matrix, shift: Vectors) -> Self:
-        """The same figure, turned about the origin and then shifted."""
+        """Return the same figure, turned about the origin and then shifted."""
         return type(self)(self.skeleton, self.positions @ rotation.T + shift, rotation @ self.turns)
 
 
@@ -160,6 +160,6 @@ class Pose:
     """A posture, independent of build and view."""
 
     skeleton: Skeleton
-    rotations: Matrix  # (joints, 3, 3), each against the parent of the joint
-    clip: str = ""  # where it comes from
+    rotations: Matrix  # (joints, 3, 3), relative to the parents
+    clip: str = ""  # the source
     frame: int = 0  # of the clip

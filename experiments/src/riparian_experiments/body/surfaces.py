@@ -1,12 +1,12 @@
-"""Solids as surfaces that a ray is cast at: all of them are quadrics.
+"""Surfaces of solids, for rays that are cast at them: all are quadrics.
 
 A ray from the camera is the points z d with d = (x, y, 1), so z is the depth along the optical axis. On
 a quadric, z solves A z² - 2 B z + C = 0, where A and B depend on d and C does not. The ray enters at
 
     z = (B - √(B² - A C)) / A = C / (B + √(B² - A C))
 
-The last form needs no A, and is exact also where A is almost 0. B is linear in d, and so B² - A C is a
-quadratic form: of x and y it takes a handful of operations per pixel to know where a surface is seen.
+The last form needs no A, and is exact even if A is almost 0. B is linear in d, so B² - A C is a quadratic
+form: it takes only a few operations per pixel to know whether the ray meets a surface.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Numbers = NDArray[np.float64]
 
 
 class Surfaces(NamedTuple):
-    """The surfaces of some solids; one row each, in all of the arrays."""
+    """The surfaces of some solids: one row each, in all of the arrays."""
 
     seen: Numbers  # (n, 3, 3): B² - A C as a form of d
     linear: Numbers  # (n, 3): B as a form of d
@@ -36,7 +36,7 @@ class Surfaces(NamedTuple):
 
 
 def surfaces_of(solids: Sequence[Solid]) -> Surfaces:
-    """An ellipsoid is one surface; a capsule is two balls and the cone that touches both."""
+    """Return the surfaces: one for an ellipsoid; two balls and a cone that touches both for a capsule."""
     ellipsoids = [solid for solid in solids if isinstance(solid, Ellipsoid)]
     capsules = [solid for solid in solids if isinstance(solid, Capsule)]
     balls = [ball for capsule in capsules for ball in _balls(capsule)]
@@ -121,14 +121,14 @@ def _outer(vectors: Numbers) -> Numbers:
 
 
 def _boxes(centre: Numbers, axes: Numbers) -> Numbers:
-    """The exact box, in x / z and y / z, of each ellipsoid.
+    """Return the exact box, in x / z and y / z, of each ellipsoid.
 
     A plane through the camera with normal l touches it where |axesᵀ l| = |l · centre|, that is
-    l · dual l = 0. For the planes x = s z, l = (1, 0, -s), which leaves a square equation in s.
+    l · dual l = 0. For the planes x = s z, l = (1, 0, -s), which gives a quadratic equation in s.
     """
     dual = axes @ np.swapaxes(axes, 1, 2) - _outer(centre)
     away = dual[:, 2, 2]
-    in_front = (away < 0) & (centre[:, 2] > 0)  # else it reaches behind the camera, and is anywhere
+    in_front = (away < 0) & (centre[:, 2] > 0)  # otherwise it reaches behind the camera: no bound
     away = np.where(in_front, away, -1.0)
     box = np.empty((len(centre), 4))
     for i in (0, 1):

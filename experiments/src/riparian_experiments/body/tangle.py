@@ -1,4 +1,4 @@
-"""Whether the limbs of a figure go through each other, or through the trunk."""
+"""Check whether the limbs of a figure intersect each other or the trunk."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LIMBS = {
     "forearm": ("ForeArm", "Hand", (0.2, 0.5, 0.8, 1.1, 1.4), 0.035),  # and the hand
 }
 _NEIGHBOURS = {("thigh", "shin"), ("shin", "foot"), ("upper arm", "forearm")}
-_TOUCH = 0.9  # flesh gives way: closer than this share of the radii is a tangle
+_TOUCH = 0.9  # flesh is soft: only closer than this share of the radii is a tangle
 
 
 def tangled(figure: Figure) -> bool:
-    """Whether two parts overlap. Neighbours at a joint do not count."""
+    """Return whether two parts overlap. Neighbours at a joint do not count."""
     groups = _groups(figure)
     return any(
         _overlap(*groups[a], *groups[b]) for a, b in combinations(groups, 2) if _can_tangle(a, b)
@@ -39,7 +39,7 @@ def _can_tangle(a: tuple[str, str], b: tuple[str, str]) -> bool:
 def _groups(
     figure: Figure,
 ) -> dict[tuple[str, str], tuple[NDArray[np.float64], float]]:
-    """The middles and the radius of the balls of each group, by side and name."""
+    """Return the middles and the radius of the balls of each group, by side and name."""
     groups = {}
     for side in SIDES:
         for name, (first, second, along, radius) in _LIMBS.items():

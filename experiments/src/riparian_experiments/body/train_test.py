@@ -1,4 +1,4 @@
-"""Poses to train on and poses to test on, from clips or at random."""
+"""Draw poses to train on and poses to test on, from clips or at random."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from riparian_experiments.body.lazy import Draw, generator
 from riparian_experiments.body.random_poses import RandomPoses
 from riparian_experiments.body.skeleton import Pose
 
-_TEST_ROW = 2**32  # where the random poses to test on begin; those to train on end before
+_TEST_ROW = 2**32  # the first random pose to test on; poses to train on end before it
 
 
 def train_test_poses(
@@ -29,11 +29,11 @@ def train_test_poses(
     test_share: float = 0.2,
     share_clips: bool = False,
 ) -> tuple[Sequence[Pose], Sequence[Pose]]:
-    """Poses to train on, and poses to test on, which are never of the same clip unless `share_clips`.
+    """Return poses to train on, and poses to test on, from different clips unless `share_clips`.
 
-    They are drawn evenly over the clips: each clip gives one pose before any gives a second one. So
-    the first poses are spread as well as all of them, and asking for more leaves the first ones as
-    they are. A clip that has given all its frames begins again.
+    They are drawn evenly over the clips: each clip gives one pose before any clip gives a second one. So
+    the first poses are spread as evenly as all of them, and they stay the same if you ask for more. A
+    clip that has given all its frames starts again.
 
     >>> train, test = train_test_poses(None, 2000, 500)
     >>> len(train), len(test)
@@ -45,13 +45,13 @@ def train_test_poses(
         Motion capture: a folder of .bvh files, a .tar.xz or .tar of them, one .bvh file, or the .npz
         of the paper's clip lists. None: poses of the built-in generator.
     train, test : int
-        How many poses to draw.
+        The number of poses to draw.
     seed : int
-        Which clips are for testing, and which poses are drawn.
+        The seed of the split of the clips, and of the draws.
     test_share : float
-        Of the clips, for testing.
+        The share of the clips for testing.
     share_clips : bool
-        Whether train and test poses may be of the same clips. Even then no frame is in both. The
+        Whether train and test poses may come from the same clips. Even then, no frame is in both. The
         .npz file then gives the authors' own lists, in their order.
     """
     train, test = whole("train", train, 0, _TEST_ROW), whole("test", test, 0, _TEST_ROW)
@@ -67,11 +67,11 @@ def train_test_poses(
 
 
 class _Request(NamedTuple):
-    """A pose that is still to be read."""
+    """A pose to read."""
 
     to_test: bool
     place: int  # among the poses to train or to test on
-    turn: int  # how many poses the clip has given before, to the same
+    turn: int  # the number of earlier poses of the clip in the same set
 
 
 def _drawn(
@@ -92,7 +92,7 @@ def _drawn(
 def _requests(
     clips: Clips, parts: Sequence[NDArray[np.int64]], counts: Sequence[int], seed: int
 ) -> dict[str, list[_Request]]:
-    """The poses wanted of each clip. Each gives one before any gives a second, in a new order."""
+    """Return the poses wanted of each clip. Each gives one before any gives a second, in a new order."""
     requests: dict[str, list[_Request]] = {}
     for to_test in (False, True):
         part, count = parts[to_test], counts[to_test]
@@ -107,12 +107,12 @@ def _requests(
 def _split(
     clips: Clips, seed: int, test_share: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The numbers of the clips to train on and of those to test on."""
+    """Return the numbers of the clips to train on and of those to test on."""
     count = len(clips.names)
     if count < 2:
         raise ValueError(
-            f"there is one clip in {clips.path}: train and test poses can be drawn from it only "
-            "with share_clips=True"
+            f"there is one clip in {clips.path}: to draw both train and test poses from it, set "
+            "share_clips=True"
         )
     shuffled = generator(seed, Draw.SPLIT).permutation(count)
     tests = _portion(test_share, count)
@@ -122,7 +122,7 @@ def _split(
 def _halved(
     clip: Clip, order: NDArray[np.int64], test_share: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The frames of a clip to train on and those to test on."""
+    """Return the frames of a clip to train on and those to test on."""
     if len(clip) < 2:
         raise ValueError(f"{clip.name} must have two poses to share between train and test, got 1")
     tests = _portion(test_share, len(clip))
@@ -130,5 +130,5 @@ def _halved(
 
 
 def _portion(share: float, count: int) -> int:
-    """A share of a count: at least one, and not all."""
+    """Return a share of a count: at least one, and not all."""
     return min(max(round(share * count), 1), count - 1)

@@ -1,4 +1,4 @@
-"""`riparian data`: data sets for the experiments, fetched once."""
+"""`riparian data`: download data sets for the experiments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from riparian.cli.errors import CommandError, reported
 from riparian.cli.option_groups.shared import AsJson
 
 app = typer.Typer(
-    help="Fetch a data set that an experiment needs.",
+    help="Download a data set that an experiment needs.",
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode="markdown",
@@ -21,7 +21,7 @@ app = typer.Typer(
 
 @app.callback()
 def commands() -> None:
-    """With a callback, Typer expects the name of a data set although there is only one."""
+    """Make Typer expect the name of a data set, although there is only one."""
 
 
 @app.command()
@@ -31,16 +31,16 @@ def usps(
         Path | None,
         typer.Option(
             file_okay=False,
-            help="The folder to keep it in. Default: the one in RIPARIAN_CACHE, else the system's.",
+            help="Store the files in this folder. Default: RIPARIAN_CACHE, or the system's cache.",
         ),
     ] = None,
     site: Annotated[
         str | None,
-        typer.Option(help="The web folder with usps.bz2 and usps.t.bz2. Default: LIBSVM's."),
+        typer.Option(help="Download usps.bz2 and usps.t.bz2 from this URL. Default: LIBSVM's."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fetch the handwritten digits of USPS (LIBSVM's files, 8 MB) for `riparian experiment usps`.
+    """Download the handwritten digits of USPS (LIBSVM's files, 8 MB) for `riparian experiment usps`.
 
     Example: `riparian data usps`
     """
@@ -77,6 +77,6 @@ def _shapes(shapes: tuple[tuple[int, int], tuple[int, int]]) -> str:
 
 def _by_hand(names: str, site: str, folder: Path) -> str:
     return (
-        f"Without a connection: copy {names} from {site} to {folder}, or to any folder, which you then "
-        "give as `riparian experiment usps --data FOLDER`."
+        f"Without a connection, copy {names} from {site} to {folder}, or to another folder and run "
+        "`riparian experiment usps --data FOLDER`."
     )

@@ -1,7 +1,7 @@
-"""`riparian experiment`: the experiments of the paper, one command each.
+"""`riparian experiment`: repeat the experiments of the paper, one command each.
 
-An experiment is a `Study` (`riparian_experiments`). A command makes it from its options and hands it to
-`_run`, which runs it, writes its files and prints its table.
+An experiment is a `Study` (`riparian_experiments`). A command makes a study from its options; `_run`
+runs it, writes its files and prints its table.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class UspsForest(StrEnum):
 @spread
 @reported
 def mixture_command(options: StudyOptions, as_json: AsJson = False) -> None:
-    """A forest and its trees on a mixture of Gaussians whose best classifier is known.
+    """Compare a forest with its trees on a mixture of Gaussians whose best classifier is known.
 
-    The paper's first experiment: accuracy after 100 to 30,000 points, over 10 runs.
+    This is the paper's first experiment: accuracy after 100 to 30,000 points, over 10 runs.
 
     Example: `riparian experiment mixture --out mixture --quick`
     """
@@ -74,22 +74,23 @@ def usps_command(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="The data: LIBSVM's usps and usps.t, or ESL's zip.train and zip.test (one of the two "
-            "files, or their folder; also .bz2, .gz), or an .npz with X_train, y_train, X_test, y_test. "
-            "Default: the folder in RIPARIAN_DATA, else what `riparian data usps` has fetched, else "
-            "scikit-learn's digits."
+            help="Read the data here: LIBSVM's usps and usps.t, or ESL's zip.train and zip.test (one "
+            "of the two files, or their folder; also .bz2, .gz), or an .npz with X_train, y_train, "
+            "X_test, y_test. Default: the folder RIPARIAN_DATA, else what `riparian data usps` has "
+            "downloaded, else scikit-learn's digits."
         ),
     ] = None,
     method: Annotated[
         list[UspsForest] | None,
-        typer.Option(help="A forest to include. Repeatable. Default: all of them."),
+        typer.Option(help="Include this forest. Repeatable. Default: all of them."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Our forest, Saffari's and an offline one, on more and more of USPS's handwritten digits.
+    """Compare our forest, Saffari's and an offline one on the handwritten digits of USPS.
 
-    The paper's second experiment: accuracy on the test set after learning 20 to 7,291 points, the two
-    online forests in 15 passes, over 10 runs. Ours is also there with kept points, and with one pass.
+    This is the paper's second experiment: accuracy on the test set after learning 20 to 7,291 points,
+    over 10 runs. The two online forests learn in 15 passes. Ours also runs with kept points, and with
+    one pass.
 
     Example: `riparian experiment usps --out usps --data zip.train.gz --jobs 4`
     """
@@ -100,7 +101,7 @@ def usps_command(
         path = locate(data)
         data_set = load(path)
         if not data_set.is_usps:
-            say(f"note: this is not USPS: the experiment runs on {data_set.name}{_why(path)}")
+            say(f"note: the experiment runs on {data_set.name}, not on USPS{_why(path)}")
         number = usps.QUICK_SIZES if options.quick else usps.SIZES
         study = usps.study(
             replace(options.settings(usps), seed=options.seed),
@@ -116,10 +117,10 @@ def usps_command(
 @spread
 @reported
 def consistency_command(options: StudyOptions, as_json: AsJson = False) -> None:
-    """The theorem in numbers: how far the error of trees and forests is above the best possible.
+    """Measure how far the error of trees and forests is above the best possible.
 
-    Measured after 100 to 1,000,000 points, in 2, 5 and 10 dimensions and with noisy labels, with two
-    bounds on the fringe, with none, and with kept points. The rate at which the excess falls is fitted.
+    It is measured after 100 to 1,000,000 points, in 2, 5 and 10 dimensions and with noisy labels; with
+    two bounds on the fringe, with none, and with kept points. The rate of its decrease is fitted.
 
     Example: `riparian experiment consistency --out consistency --quick`
     """
@@ -133,7 +134,7 @@ def consistency_command(options: StudyOptions, as_json: AsJson = False) -> None:
 @spread
 @reported
 def third_stream_command(options: StudyOptions, as_json: AsJson = False) -> None:
-    """Trees that ignore a share of the points, from none to half: in the paper, this hurts.
+    """Measure the loss if trees ignore a share of the points, from none to half, as in the paper.
 
     Example: `riparian experiment third-stream --out third-stream --quick`
     """
@@ -148,17 +149,17 @@ def third_stream_command(options: StudyOptions, as_json: AsJson = False) -> None
 @spread
 @reported
 def kinect_command(options: StudyOptions, only: KinectOptions, as_json: AsJson = False) -> None:
-    """Body parts from depth images: a bounded fringe (ours) or a bounded depth (Saffari's).
+    """Predict body parts from depth images, with a bounded fringe (ours) or depth (Saffari's).
 
-    The paper's third experiment: accuracy on all pixels of bodies, and memory, after learning 250 to
-    2,000,000 pixels, over 5 runs. A third forest is ours with kept points. Pictures are rendered as they
-    are needed. The small size, `--quick`, takes a few minutes and is the default; `--full` is the size
-    of the paper.
+    This is the paper's third experiment: accuracy on all pixels of bodies, and memory, after learning
+    250 to 2,000,000 pixels, over 5 runs. A third forest is ours with kept points. Pictures are rendered
+    as they are needed. The default size, `--quick`, takes a few minutes; `--full` is the size of the
+    paper.
 
     Example: `riparian experiment kinect --out kinect --poses cmu_bvh.tar.xz`
     """
     if options.quick and only.full:
-        raise BadUsage("--quick and --full contradict each other")
+        raise BadUsage("--quick conflicts with --full: give one of them")
 
     from riparian_experiments import kinect
     from riparian_experiments.store import read_runs
@@ -178,13 +179,13 @@ def kinect_command(options: StudyOptions, only: KinectOptions, as_json: AsJson =
         )
     _run(study, options, as_json)
     kinect.write_extras(read_runs(options.out / "runs.csv"), work, options.out)
-    say("parts.md, parts.png, costs.csv, predictions-*.png and features.png are also there")
+    say("parts.md, parts.png, costs.csv, predictions-*.png and features.png are in the same folder")
 
 
 def _why(path: Path | None) -> str:
     if path is not None:
         return ""
-    return ", because USPS was not found; fetch it with `riparian data usps`, or give --data"
+    return ", because USPS was not found; download it with `riparian data usps`, or give --data"
 
 
 def _run(study: Study, options: StudyOptions, as_json: bool) -> None:
@@ -203,7 +204,7 @@ def _run(study: Study, options: StudyOptions, as_json: bool) -> None:
 
 @contextmanager
 def _errors_translated() -> Iterator[None]:
-    """Errors of the experiments as errors of the command line."""
+    """Turn errors of the experiments into errors of the command line."""
     from riparian_experiments.readers import DataError
     from riparian_experiments.running import Interrupted as StudyInterrupted
     from riparian_experiments.running import WorkerLost

@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """How much to run, and where the results go."""
+    """How much to run, and where to write the results."""
 
     out: Annotated[
         Path,
         typer.Option(
             file_okay=False,
-            help="The folder for the results. If it holds runs already, they are kept and continued.",
+            help="Write the results to this folder. Runs that it already holds are kept and continued.",
         ),
     ]
     runs: Annotated[
-        int | None, typer.Option(min=1, help="Number of runs, each with its own random numbers.")
+        int | None, typer.Option(min=1, help="Do this many runs, each with its own random numbers.")
     ] = None
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes. Default: one per processor.")
+        int | None, typer.Option(min=1, help="Use this many processes. Default: one per processor.")
     ] = None
     quick: Annotated[
         bool, typer.Option("--quick", help="Run a smaller experiment that takes a few minutes.")
@@ -39,10 +39,10 @@ class StudyOptions:
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Discard the runs that the folder holds.")
     ] = False
-    seed: Annotated[int, typer.Option(min=0, help="The seed of all random numbers.")] = 0
+    seed: Annotated[int, typer.Option(min=0, help="Set the seed of all random numbers.")] = 0
 
     def n_runs(self, experiment: Any) -> int:
-        """The number asked for, or that of the experiment."""
+        """Return the number of runs asked for, or the default of the experiment."""
         return int(self.runs or (experiment.QUICK_RUNS if self.quick else experiment.RUNS))
 
     def settings(self, experiment: Any) -> Any:
@@ -62,7 +62,7 @@ class Forests(StrEnum):
 
 
 def _size(meaning: str, default: str, **more: Any) -> Any:
-    """The defaults are those of the experiment's settings, which help must not import."""
+    """Return an option of a size. Help shows its default, which is in settings too slow to import."""
     return typer.Option(
         help=f"{meaning} [{default}]", rich_help_panel="Sizes", show_default=False, **more
     )
@@ -70,32 +70,32 @@ def _size(meaning: str, default: str, **more: Any) -> Any:
 
 @dataclass(frozen=True)
 class KinectOptions:
-    """What only this experiment has."""
+    """The options of this experiment alone."""
 
     poses: Annotated[
         Path | None,
         typer.Option(
             exists=True,
-            help="Motion capture: a folder, a .tar.xz or a single file of BVH, or the .npz with the "
-            "paper's poses. Default: random poses.",
+            help="Read motion capture from a folder, a .tar.xz or a single file of BVH, or from the "
+            ".npz with the paper's poses. Default: random poses.",
         ),
     ] = None
     share_clips: Annotated[
         bool,
         typer.Option(
             "--share-clips",
-            help="Let a clip have poses both to learn and to test on, which it otherwise cannot. "
+            help="Allow poses of the same clip both to learn and to test on. "
             "With the .npz: use the paper's own lists.",
         ),
     ] = False
-    forest: Annotated[Forests, typer.Option(help="The forest to learn.")] = Forests.ALL
+    forest: Annotated[Forests, typer.Option(help="Learn this forest.")] = Forests.ALL
     full: Annotated[
-        bool, typer.Option("--full", help="The paper's size: takes hours, and gigabytes of memory.")
+        bool, typer.Option("--full", help="Run the paper's size: this takes hours, and gigabytes.")
     ] = False
-    threads: Annotated[int, typer.Option(min=1, help="Threads per process.")] = 1
+    threads: Annotated[int, typer.Option(min=1, help="Use this many threads per process.")] = 1
     save_every: Annotated[
         float,
-        typer.Option(min=0, help="Seconds between saves of an unfinished forest."),
+        typer.Option(min=0, help="Save an unfinished forest every this many seconds."),
     ] = 300.0
     size: Annotated[
         str | None,
@@ -133,7 +133,7 @@ class KinectOptions:
         return PoseSource(self.poses, self.share_clips)
 
     def settings(self, seed: int) -> Settings:
-        """The full or the quick settings, changed by the options that were given."""
+        """Return the full or the quick settings, with the given options."""
         from riparian_experiments.kinect import QUICK, Settings
 
         full = Settings()
@@ -157,7 +157,7 @@ class KinectOptions:
         return changed
 
     def _geometry(self, full: Settings) -> tuple[tuple[int, int] | None, float | None]:
-        """The size of a picture, and offsets that have the same length on the body at any size."""
+        """Return the size of a picture, and offsets with the same length on the body at any size."""
         if self.size is None:
             return None, self.offset_std
         width, height = _width_and_height(self.size)

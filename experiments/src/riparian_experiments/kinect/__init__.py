@@ -1,6 +1,6 @@
 """Experiment 3 (fig:kinect): body parts from depth images, within bounded memory.
 
-Our forest, with a bounded fringe, against Saffari's, with a bounded depth; and ours with kept points.
+It compares our forest with a bounded fringe, Saffari's with a bounded depth, and ours with kept points.
 All learn a few pixels of each picture of a stream, and are tested on every body pixel of other pictures.
 """
 

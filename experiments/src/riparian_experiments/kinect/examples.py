@@ -1,4 +1,4 @@
-"""What a forest predicts on whole pictures: saved, to be drawn when the forest is gone."""
+"""Save the predictions of a forest on whole pictures, to draw them after the forest is gone."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def draw_predictions(examples: Examples, title: str) -> Any:
 
 
 def _draw_confidence(ax: Any, examples: Examples, i: int) -> Any:
-    """On the body only: the forest is so sure of the background that nothing else would stand out."""
+    """Draw the confidence on the body only: on the background it is so high that it would dominate."""
     on_body = np.ma.masked_where(examples.truth[i] == 0, examples.confidence[i])
     shades = matplotlib("pyplot").get_cmap("viridis").with_extremes(bad=tuple(COLOURS[0]))
     ax.set_axis_off()
@@ -88,7 +88,7 @@ MARGIN = 0.15  # of the height of the body
 
 
 def frame_body(ax: Any, parts: NDArray[np.uint8]) -> None:
-    """Show a square around the body; what lies outside the picture stays empty."""
+    """Show a square around the body; the area outside the picture stays empty."""
     rows, columns = np.nonzero(parts)
     middle = (rows.min() + rows.max()) / 2, (columns.min() + columns.max()) / 2
     half = (0.5 + MARGIN) * max(int(np.ptp(rows)), int(np.ptp(columns)), 1)

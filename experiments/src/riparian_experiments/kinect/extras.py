@@ -20,9 +20,9 @@ from riparian_experiments.study import Row
 
 
 def write_extras(rows: Sequence[Row], work: Work, out: Path) -> None:
-    """The accuracy on each part, what the runs cost, and pictures.
+    """Write the accuracy on each part, the costs of the runs, and pictures.
 
-    Costs and pictures come from the folder `work`; what is not there is left out.
+    Costs and pictures come from the folder `work`; those that it lacks are omitted.
     """
     write_whole(out / "parts.md", parts_table(rows).encode())
     write_figure(draw_part_accuracies(rows), out, "parts")

@@ -1,4 +1,4 @@
-"""Features that a tree has chosen, on a depth image (right half of fig:kinect-example)."""
+"""Draw features that a tree has chosen on a depth image (right half of fig:kinect-example)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from riparian_experiments.figures import INK, STYLE
 from riparian_experiments.kinect.examples import Examples, frame_body
 
 MOST_FEATURES = 3
-BOXES = ("#d62728", "white")  # as in the paper: the first place less the second
+BOXES = ("#d62728", "white")  # as in the paper: the first place minus the second
 
 Place = NDArray[np.int64]  # row and column
 
 
 class Feature(NamedTuple):
-    """The two places in the picture that are read for a pixel, and their depths."""
+    """The two places in the picture that a feature reads for a pixel, and their depths."""
 
     places: NDArray[np.int64]  # (2, 2)
     depths: NDArray[np.float32]
@@ -31,7 +31,7 @@ class Feature(NamedTuple):
 
 
 def places_of(pixel: Place, z: np.float32, offsets: NDArray[np.float32]) -> NDArray[np.int64]:
-    """R16: the further away the pixel, the closer the places are to it in the picture.
+    """Return the two places of a feature: the more distant the pixel, the closer they are to it (R16).
 
     >>> offsets = np.array([-5, 0, 0, 7], dtype=np.float32)
     >>> places_of(np.array([10, 10]), np.float32(4), offsets).tolist()
@@ -43,9 +43,9 @@ def places_of(pixel: Place, z: np.float32, offsets: NDArray[np.float32]) -> NDAr
 
 
 def draw_features(examples: Examples) -> Any:
-    """The first features of the first tree that are not 0 at a pixel in the middle of the body.
+    """Draw the first features of the first tree that are not 0 at a pixel in the middle of the body.
 
-    The cross marks the pixel. The feature is the depth in the red box less that in the white one.
+    The cross marks the pixel. The feature is the depth in the red box minus that in the white one.
     """
     depth, parts = examples.depth[0], examples.truth[0]
     pixel = _middle(parts)
@@ -63,7 +63,7 @@ def draw_features(examples: Examples) -> Any:
 def telling_features(
     depth: NDArray[np.float32], pixel: Place, offsets: NDArray[np.float32]
 ) -> list[Feature]:
-    """Features with both places in the picture, at different depths."""
+    """Return features with both places in the picture, at different depths."""
     features = []
     for pair in offsets:
         places = places_of(pixel, depth[tuple(pixel)], pair)
@@ -77,7 +77,7 @@ def telling_features(
 def _draw_feature(ax: Any, pixel: Place, feature: Feature) -> None:
     for (row, column), colour in zip(feature.places, BOXES, strict=True):
         ax.plot([pixel[1], column], [pixel[0], row], color=INK, linewidth=0.9, zorder=2)
-        for edge, width in ((INK, 4.5), (colour, 2.5)):  # visible on light and dark alike
+        for edge, width in ((INK, 4.5), (colour, 2.5)):  # visible on light and on dark
             ax.plot(
                 column, row, marker="s", markersize=12, markerfacecolor="none",
                 markeredgecolor=edge, markeredgewidth=width, zorder=3,
@@ -89,7 +89,7 @@ def _draw_feature(ax: Any, pixel: Place, feature: Feature) -> None:
 
 
 def _middle(parts: NDArray[np.uint8]) -> Place:
-    """The body pixel nearest to the middle of the body."""
+    """Return the body pixel nearest to the middle of the body."""
     body = np.argwhere(parts)
     away = ((body - body.mean(axis=0)) ** 2).sum(axis=1)
     return np.asarray(body[int(np.argmin(away))])

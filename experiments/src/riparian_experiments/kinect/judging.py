@@ -1,4 +1,4 @@
-"""The accuracy of a forest on every pixel of the test pictures that shows a body."""
+"""Measure the accuracy of a forest on every pixel of the test pictures that shows a body."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ BODY_PARTS = PART_NAMES[1:]
 
 
 def confusion(forest: Any, pictures: Iterable[Picture]) -> NDArray[np.int64]:
-    """The number of body pixels of each part (row) that the forest takes for each class (column).
+    """Count the body pixels of each part (row) that the forest predicts as each class (column).
 
-    It may answer with any of the 20 classes, including the background.
+    It may predict any of the 20 classes, including the background.
     """
     classes = len(PART_NAMES)
     confused = np.zeros((classes, classes), dtype=np.int64)
@@ -31,9 +31,9 @@ def confusion(forest: Any, pictures: Iterable[Picture]) -> NDArray[np.int64]:
 
 
 def accuracies(confused: NDArray[np.int64]) -> dict[str, float]:
-    """Accuracy over all pixels (the paper's measure), its mean over the parts, and of each part.
+    """Return the accuracy over all pixels (the paper's measure), per part, and the mean over parts.
 
-    A part that no picture shows has the accuracy NaN, which the mean leaves out.
+    A part that no picture shows has the accuracy NaN, which the mean ignores.
 
     >>> confused = np.zeros((20, 20), dtype=np.int64)
     >>> confused[1, 1], confused[2, 2], confused[2, 0] = 6, 1, 1

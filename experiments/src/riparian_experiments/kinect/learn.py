@@ -1,4 +1,4 @@
-"""One forest of one run: pictures learned one after the other, and judged at the checkpoints."""
+"""One forest of one run: it learns one picture after the other, and is tested at the checkpoints."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Task:
         )
 
     def identity(self) -> tuple[Any, ...]:
-        """All that its progress depends on."""
+        """Return everything that the progress depends on."""
         return self.settings, self.poses.described(), self.run, self.method
 
 
 def one_forest(task: Task) -> list[Row]:
-    """The forest at each checkpoint; the last one is on all test pictures."""
+    """Return the scores of the forest at each checkpoint; the last one uses all test pictures."""
     file = task.work.progress(task.run, task.method)
     progress = load(file, task.identity()) or Progress(task.new_forest())
     progress.forest.n_jobs = task.threads
@@ -74,7 +74,7 @@ def one_forest(task: Task) -> list[Row]:
 
 
 def _checkpoint(task: Task, progress: Progress) -> int | None:
-    """The next one; None after the last."""
+    """Return the next checkpoint, or None after the last."""
     rest = task.settings.checkpoints[len(progress.rows) :]
     return rest[0] if rest else None
 
@@ -102,12 +102,12 @@ def _learn_sample(task: Task, progress: Progress, sample: Sample) -> None:
 
 def _judge_at_the_end(task: Task, progress: Progress) -> None:
     if progress.rows and progress.rows[-1]["pixels"] == progress.pixels:
-        del progress.rows[-1], progress.cost_rows[-1]  # it was on a few of the pictures only
+        del progress.rows[-1], progress.cost_rows[-1]  # these used only a few of the pictures
     _judge(task, progress, last=True)
 
 
 def _judge(task: Task, progress: Progress, *, last: bool) -> None:
-    """Add a row on how good and how large the forest is now, and one on what it has cost."""
+    """Add a row with the accuracy and the size of the forest, and one with its costs so far."""
     pictures = pictures_to_test_on(task.poses, task.settings)
     few = min(len(pictures), task.settings.test_on_the_way)
     count = len(pictures) if last else few
@@ -132,7 +132,7 @@ def _judge(task: Task, progress: Progress, *, last: bool) -> None:
 
 
 def _report(task: Task, row: Row, progress: Progress) -> None:
-    """Print one line for whoever waits."""
+    """Print a line of progress."""
     seconds = sum(progress.costs.seconds.values())
     print(
         f"run {task.run}, {task.method.label}: {row['pixels']:,} pixels, "

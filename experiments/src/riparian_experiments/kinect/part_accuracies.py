@@ -1,4 +1,4 @@
-"""Accuracy on each part of the body at the end of the runs: a table and a figure."""
+"""Show the accuracy on each part of the body at the end of the runs, as a table and a figure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from riparian_experiments.kinect.study import methods_of
 from riparian_experiments.results import over_runs
 from riparian_experiments.study import Row
 
-MEASURES = {  # columns of the rows, as they are called in the table
+MEASURES = {  # columns of the rows, and their names in the table
     "accuracy": "all pixels",
     "part_mean": "mean of the parts",
     **{name: name for name in BODY_PARTS},
@@ -50,7 +50,7 @@ def parts_table(rows: Sequence[Row]) -> str:
 
 
 def draw_part_accuracies(rows: Sequence[Row]) -> Any:
-    """One bar per part and forest."""
+    """Draw one bar per part and forest."""
     methods = methods_of(rows)
     thick = 0.8 / len(methods)
     places = np.arange(len(BODY_PARTS))
@@ -79,14 +79,16 @@ def draw_part_accuracies(rows: Sequence[Row]) -> Any:
 
 
 def _at_the_end(rows: Sequence[Row], method: Method) -> list[Row]:
-    """The last row of each run."""
+    """Return the last row of each run."""
     last = {row["run"]: row for row in rows if row["forest"] == method}
     return list(last.values())
 
 
 def _spread(rows: Sequence[Row], column: str) -> Spread:
     values = [float(row[column]) for row in rows]
-    known = [value for value in values if not np.isnan(value)]  # a run may not show the part
+    known = [
+        value for value in values if not np.isnan(value)
+    ]  # no picture of a run may show the part
     if not known:
         return Spread(float("nan"), 0.0, len(values))
     sd = float(np.std(known, ddof=1)) if len(known) > 1 else 0.0

@@ -1,4 +1,4 @@
-"""What experiment 3 depends on: the paper's settings (section 5.3), and a small version of them."""
+"""The settings of experiment 3: the paper's (section 5.3), and a small version of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Method(Compared):
 
 @dataclass(frozen=True)
 class Common:
-    """What the forests have in common."""
+    """The settings that the forests have in common."""
 
     trees: int = 25
     candidates: int = 2000  # pairs of offsets per leaf: λ, and Saffari's number of features
@@ -105,6 +105,6 @@ QUICK = replace(
     size=(320, 240),
     train=200,
     test=50,
-    # Pixels are twice as wide, so an offset of the same length is half as many of them.
+    # Pixels are twice as wide, so an offset of the same length has half as many pixels.
     common=replace(Common(), candidates=200, offset_std=37.5),
 )

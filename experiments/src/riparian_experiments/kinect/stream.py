@@ -28,11 +28,11 @@ class PoseSource:
     share_clips: bool = False  # whether a clip may give poses to train on and poses to test on
 
     def draw(self, settings: Settings) -> tuple[Sequence[Pose], Sequence[Pose]]:
-        """Poses to train on, and poses to test on; `DataError` if there are none."""
+        """Return poses to train on, and poses to test on; raise a `DataError` if there are none."""
         return _drawn(self, settings)
 
     def described(self) -> dict[str, Any]:
-        """What settings say of it: enough to tell whether two results are of the same poses."""
+        """Return the description in the settings, which identifies the poses."""
         if self.path is None:
             return {"name": "built-in random poses"}
         files = sorted(self.path.rglob("*.bvh")) if self.path.is_dir() else [self.path]
@@ -53,7 +53,7 @@ def _drawn(source: PoseSource, settings: Settings) -> tuple[Sequence[Pose], Sequ
 
 
 class Sample(NamedTuple):
-    """Pixels of a picture, and the parts that they show."""
+    """Some pixels of a picture, and the parts that they show."""
 
     depth: NDArray[np.float32]  # (1, height, width)
     pixels: NDArray[np.int32]  # one row per pixel: image (0), row and column
@@ -85,20 +85,20 @@ class TrainingStream:
 
 
 def pictures_to_test_on(poses: PoseSource, settings: Settings) -> Pictures:
-    """The same in all runs, so that runs differ only in what was learned."""
+    """Return the test pictures, which are the same in all runs."""
     _, test = poses.draw(settings)
     return _pictures(test, settings, (TEST,))
 
 
 def body_pixels(depth: NDArray[np.float32], parts: NDArray[np.uint8]) -> Sample:
-    """All pixels of a picture that show a part of the body."""
+    """Return all pixels of a picture that show a part of the body."""
     row, column = np.nonzero(parts)
     pixels = np.stack([np.zeros_like(row), row, column], axis=1).astype(np.int32)
     return Sample(depth[None], pixels, parts[row, column])
 
 
 def seed(settings: Settings, *purpose: int) -> int:
-    """A number for each purpose, which depends only on the purpose and the seed."""
+    """Return a seed that depends only on the purpose and the seed of the settings."""
     return int(_generator(settings, *purpose).integers(2**63))
 
 

@@ -1,4 +1,4 @@
-"""Experiment 3 as a study: its cells, and what its figure and table show."""
+"""Experiment 3 as a study: its cells, and the panels of its figure and table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def study(
     threads: int = 1,
     save_seconds: float = 300.0,
 ) -> Study:
-    """Poses that cannot be read are an error here, before anything is computed or written."""
+    """Return the study; raise an error here, before any work, if the poses cannot be read."""
     poses.draw(settings)
     tasks = [
         Task(settings, poses, run, method, work, threads, save_seconds)
@@ -43,7 +43,7 @@ def study(
 
 
 def panels(rows: Sequence[Row]) -> list[Panel]:
-    """Accuracy, memory, and what the paper counts as memory, against the pixels learned."""
+    """Return panels of accuracy, memory, and memory as the paper counts it, by pixels learned."""
     rows = [{**row, **_memory(row)} for row in _aligned(rows)]
     shown = {
         "accuracy": ("accuracy on pixels of bodies", "Accuracy"),
@@ -66,13 +66,13 @@ def panels(rows: Sequence[Row]) -> list[Panel]:
 
 
 def methods_of(rows: Sequence[Row]) -> list[Method]:
-    """The forests that have rows."""
+    """Return the forests that have rows."""
     names = {row["forest"] for row in rows}
     return [method for method in Method if method in names]
 
 
 def _aligned(rows: Sequence[Row]) -> list[Row]:
-    """Runs end after slightly different numbers of pixels: all ends are drawn at their mean."""
+    """Move the ends of all runs to their mean: runs differ slightly in their number of pixels."""
     ends: dict[object, list[float]] = {}
     for row in rows:
         ends.setdefault(row["checkpoint"], []).append(float(row["pixels"]))
@@ -80,8 +80,8 @@ def _aligned(rows: Sequence[Row]) -> list[Row]:
 
 
 def _memory(row: Row) -> dict[str, float]:
-    """The paper bounds memory by the leaves that have statistics, and counts all of Saffari's leaves.
-    Here a leaf of his that is too deep to split has none.
+    """Return the memory of the forest, and the leaves with statistics, by which the paper bounds it.
+    The paper counts all of Saffari's leaves. Here, a leaf that is too deep to split has no statistics.
     """
     counted = row["leaves"] if row["forest"] == Method.SAFFARI else row["active"]
     return {"memory": float(row["total_bytes"]) / 1e6, "counted": float(counted)}

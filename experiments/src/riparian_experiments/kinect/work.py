@@ -1,8 +1,8 @@
-"""The folder next to the results for what cells write besides their rows: costs, examples, progress.
+"""The folder, next to the results, for what cells write besides rows: costs, examples, progress.
 
-A forest of the full size takes hours to learn and gigabytes to hold, so a run that is killed continues
-from its last save. That file is a pickle that only this program writes and reads; it exists only while
-its run is under way.
+A forest of the full size takes hours to learn and gigabytes of memory, so a run that is killed continues
+from its last save. That file is a pickle that only this program writes and reads; it exists only during
+its run.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from riparian_experiments.study import Row
 
 @dataclass(frozen=True)
 class Work:
-    """Its files, by cell."""
+    """The files of the folder, by cell."""
 
     folder: Path
 
     def progress(self, run: int, method: Method) -> Path:
-        """A forest that is being learned; removed when its cell is done."""
+        """Return the file of an unfinished forest; it is removed when the cell is done."""
         return self.folder / f"run{run}-{method}.pickle"
 
     def examples(self, method: Method) -> Path:
-        """The first test pictures, as the forest of the first run sees them."""
+        """Return the file of predictions on the first test pictures, by the forest of the first run."""
         return self.folder / f"examples-{method}.npz"
 
     def keep_costs(self, run: int, method: Method, rows: Sequence[Row]) -> None:
@@ -44,7 +44,7 @@ class Work:
         write_whole(self._costs(run, method), json.dumps(list(rows)).encode())
 
     def costs(self, run: int, method: str) -> list[Row]:
-        """The costs of a cell; none if the folder was not kept."""
+        """Return the costs of a cell; none if the folder was deleted."""
         file = self._costs(run, method)
         return list(json.loads(file.read_text())) if file.exists() else []
 
@@ -74,7 +74,7 @@ class Costs:
         self.cpu_seconds[kind] += time.process_time() - cpu
 
     def look(self) -> None:
-        """Note the memory that the process holds now."""
+        """Record the memory that the process uses now."""
         self.resident = max(self.resident, resident_bytes())
 
     def row(self) -> dict[str, float]:
@@ -86,7 +86,7 @@ class Costs:
 
 
 def resident_bytes() -> int:
-    """What the process holds now; on systems that do not say, the most it has held so far."""
+    """Return the memory of the process now or, if the system does not report it, at its peak."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -105,7 +105,7 @@ class Progress:
     forest: Any
     pictures: int = 0  # learned completely
     pixels: int = 0  # learned, including those of the next picture
-    of_next: int = 0  # pixels of the next picture that are learned already
+    of_next: int = 0  # pixels learned of the next picture
     rows: list[Row] = field(default_factory=list)
     costs: Costs = field(default_factory=Costs)
     cost_rows: list[Row] = field(default_factory=list)  # one per row of `rows`
@@ -120,7 +120,7 @@ def save(file: Path, of: object, progress: Progress) -> None:
 
 
 def load(file: Path, of: object) -> Progress | None:
-    """The progress of the same run, saved by the same version; else None."""
+    """Return the saved progress of the same run by the same version, or None."""
     if not file.exists():
         return None
     with file.open("rb") as source:
