@@ -76,6 +76,11 @@ class Service:
         self.folder.close()
         gc.unfreeze()
 
+    @property
+    def trouble(self) -> str | None:
+        """Why the model is not saved up to the last lesson, or will not be; None if all is well."""
+        return self.backlog.closed or self.learner.save_failure
+
     def _trim(self) -> None:
         with self.folder.log.transaction():
             self.folder.log.trim(self.learner.saved, sys.maxsize >> 1)

@@ -130,8 +130,7 @@ def _recovered(path: Path, log: Log, lock: IO[str], options: ServiceOptions) -> 
 
 def _replay(log: Log, model: Model, scores: LogScores, position: int) -> int:
     while lessons := log.lessons(after=position, most=REPLAYED):
-        model.learn([lesson for _, lesson in lessons])
-        for _, lesson in lessons:
+        for lesson in model.learn([lesson for _, lesson in lessons]):
             scores.add(lesson)
         position = lessons[-1][0]
     return position
