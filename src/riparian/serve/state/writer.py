@@ -96,16 +96,23 @@ class Writer:
 
     def _run(self) -> None:
         while (jobs := self._group()) is not None:
-            began = time.perf_counter()
-            try:
-                answers, staged = self._store(jobs)
-            except sqlite3.Error as error:
-                self._fail(jobs, Overloaded(f"the log could not be written: {error}"))
-            except Exception as error:  # a mistake of ours must not silence the thread
-                traceback.print_exc()
-                self._fail(jobs, Refused(500, f"{type(error).__name__}: {error}"))
-            else:
-                self._commit(jobs, answers, staged, time.perf_counter() - began)
+            self._do(jobs)
+
+    def _do(self, jobs: list[Job]) -> None:
+        began = time.perf_counter()
+        try:
+            answers, staged = self._store(jobs)
+        except sqlite3.Error as error:
+            self._fail(jobs, Overloaded(f"the log could not be written: {error}"))
+        except Exception as error:  # a mistake of ours must not silence the thread
+            if len(jobs) > 1:  # only the request that caused it should fail
+                for job in jobs:
+                    self._do([job])
+                return
+            traceback.print_exc()
+            self._fail(jobs, Refused(500, f"{type(error).__name__}: {error}"))
+        else:
+            self._commit(jobs, answers, staged, time.perf_counter() - began)
 
     def _group(self) -> list[Job] | None:
         """What waits, at least one job; None when there will be no more."""
