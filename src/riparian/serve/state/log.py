@@ -30,6 +30,7 @@ FORMAT = "2"
 MOST_ROWS = 100  # in a statement: old versions of SQLite have at most 999 places for values
 
 Row = TypeVar("Row")
+Waiting = tuple[int, int]  # ids without a label: of those who may write, of those who may only read
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -40,9 +41,11 @@ CREATE TABLE predictions (
     digest BLOB NOT NULL,  -- of the features, which go when the label has come
     features BLOB,
     forecast BLOB NOT NULL,
-    label BLOB
+    label BLOB,
+    reader INTEGER NOT NULL DEFAULT 0  -- whether a client asked that may only read
 );
-CREATE INDEX waiting ON predictions (number) WHERE label IS NULL;
+CREATE INDEX waiting_of ON predictions (reader, number) WHERE label IS NULL;
+CREATE INDEX predictions_time ON predictions (time);
 CREATE TABLE lessons (number INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL, chain BLOB);
 CREATE TABLE keys (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -51,11 +54,17 @@ CREATE TABLE keys (
     digest BLOB NOT NULL,  -- of the request
     answer BLOB NOT NULL
 );
+CREATE INDEX keys_time ON keys (time);
 """
 
 
 UPGRADE = """
 ALTER TABLE lessons ADD COLUMN chain BLOB;
+ALTER TABLE predictions ADD COLUMN reader INTEGER NOT NULL DEFAULT 0;
+DROP INDEX waiting;
+CREATE INDEX waiting_of ON predictions (reader, number) WHERE label IS NULL;
+CREATE INDEX predictions_time ON predictions (time);
+CREATE INDEX keys_time ON keys (time);
 """
 
 
@@ -71,6 +80,7 @@ class Stored(NamedTuple):
     features: bytes | None
     forecast: bytes
     label: bytes | None
+    reader: int = 0
 
 
 class Log:
@@ -231,7 +241,7 @@ class Log:
         found: dict[str, Stored] = {}
         for part in parts(list(ids)):
             rows = self._db.execute(
-                "SELECT id, time, digest, features, forecast, label FROM predictions "
+                "SELECT id, time, digest, features, forecast, label, reader FROM predictions "
                 f"WHERE id IN {rows_of(len(part), 1)}",
                 part,
             )
@@ -242,8 +252,8 @@ class Log:
         """The ids are new."""
         for part in parts(list(stored)):
             self._db.execute(
-                "INSERT INTO predictions (id, time, digest, features, forecast, label) "
-                f"VALUES {rows_of(6, len(part))}",
+                "INSERT INTO predictions (id, time, digest, features, forecast, label, reader) "
+                f"VALUES {rows_of(7, len(part))}",
                 [value for id, row in part for value in (id, *row)],
             )
 
@@ -261,40 +271,37 @@ class Log:
         for part in parts(ids):
             self._db.execute(f"DELETE FROM predictions WHERE id IN {rows_of(len(part), 1)}", part)
 
-    def waiting(self) -> int:
-        row = self._db.execute("SELECT count(*) FROM predictions WHERE label IS NULL").fetchone()
-        return int(row[0])
+    def waiting(self) -> Waiting:
+        return self._waiting_where("TRUE", ())
 
-    def remove_oldest_waiting(self, count: int) -> None:
+    def _waiting_where(self, condition: str, values: tuple[float, ...]) -> Waiting:
+        rows = self._db.execute(
+            "SELECT reader, count(*) FROM predictions WHERE label IS NULL "
+            f"AND {condition} GROUP BY reader",
+            values,
+        )
+        counts = dict(rows.fetchall())
+        return counts.get(0, 0), counts.get(1, 0)
+
+    def remove_oldest_waiting(self, reader: int, count: int) -> None:
         self._db.execute(
-            "DELETE FROM predictions WHERE number IN "
-            "(SELECT number FROM predictions WHERE label IS NULL ORDER BY number LIMIT ?)",
-            (count,),
+            "DELETE FROM predictions WHERE number IN (SELECT number FROM predictions "
+            "WHERE label IS NULL AND reader = ? ORDER BY number LIMIT ?)",
+            (reader, count),
         )
 
-    def remove_older(self, time: float, most: int) -> int:
-        """Forget ids and keys from before; returns how many ids still waited."""
-        if not self._any_older(time):
-            return 0
-        old = "(SELECT number FROM {} ORDER BY number LIMIT ?) AND time < ?"
-        expired = self._db.execute(
-            f"SELECT count(*) FROM predictions WHERE label IS NULL AND number IN "
-            f"{old.format('predictions')}",
-            (most, time),
-        ).fetchone()
+    def remove_older(self, time: float, most: int) -> Waiting:
+        """Forget ids and keys from before, the oldest first; returns how many ids still waited.
+
+        The oldest by time: a clock that was ahead can have given a late time to an early number.
+        """
+        old = "SELECT number FROM {} WHERE time < ? ORDER BY time LIMIT ?"
+        expired = self._waiting_where(f"number IN ({old.format('predictions')})", (time, most))
         for table in ("predictions", "keys"):
             self._db.execute(
-                f"DELETE FROM {table} WHERE number IN {old.format(table)}", (most, time)
+                f"DELETE FROM {table} WHERE number IN ({old.format(table)})", (time, most)
             )
-        return int(expired[0])
-
-    def _any_older(self, time: float) -> bool:
-        """Whether the first of them is: the others came after it."""
-        firsts = [
-            self._db.execute(f"SELECT time FROM {table} ORDER BY number LIMIT 1").fetchone()
-            for table in ("predictions", "keys")
-        ]
-        return any(first is not None and first[0] < time for first in firsts)
+        return expired
 
     # -- keys -------------------------------------------------------------------------------------
 
