@@ -20,7 +20,7 @@ __all__ = ["Client", "ServiceError"]
 
 Answer = dict[str, Any]
 Features = Mapping[str, float | str | None]  # None is a missing value
-AGAIN = {429, 502, 503, 504}  # nothing was done, or it is unknown what was done
+AGAIN = {429, 500, 502, 503, 504}  # nothing was done, or it is unknown what was done
 TEACHING = {"/v1/label", "/v1/learn"}
 LONGEST_PAUSE = 10.0  # seconds
 

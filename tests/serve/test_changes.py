@@ -82,7 +82,7 @@ def test_many_rows_go_in_several_statements(log, count):
     for id in ids:
         again.set_label(id, b"1")
     again.write()
-    assert log.waiting() == 0
+    assert log.waiting() == (0, 0)
     last = Changes(log, ids)
     for id in ids:
         last.remove_prediction(id)

@@ -32,3 +32,14 @@ def test_a_request_that_is_sent_again_after_a_crash_is_learned_once_and_a_folder
             assert again.model()["points"] == 60
         assert second.stop() == 0
         assert "everything is saved" in second.said[-1]
+
+
+def test_a_service_that_could_not_save_does_not_say_that_it_has(tmp_path):
+    with Process(tmp_path, "--new", "--trees", "2") as process:
+        with process.client() as client:
+            client.learn({"x": 1.0}, "a")
+        (tmp_path / "model.riparian").unlink()
+        (tmp_path / "model.riparian").mkdir()
+        process.stop()
+        assert "everything is saved" not in "".join(process.said)
+        assert "the log has every lesson, the snapshot has those up to 0" in process.said[-1]

@@ -130,7 +130,7 @@ def test_a_log_that_is_none_is_refused_and_not_touched(tmp_path):
     with sqlite3.connect(tmp_path / "log.sqlite") as other:
         other.execute("UPDATE meta SET value = '99' WHERE name = 'format'")
     other.close()
-    with pytest.raises(BadState, match="the log has format '99', not '1'"):
+    with pytest.raises(BadState, match="the log has format '99', not '2'"):
         StateFolder.open(tmp_path, start, "new", ServiceOptions())
 
 

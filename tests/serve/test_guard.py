@@ -8,6 +8,7 @@ import base64
 import pytest
 
 from riparian.serve.http.guard import Guard, Tokens
+from riparian.serve.options import ServiceOptions
 
 from serve_running import running
 
@@ -90,3 +91,25 @@ def test_too_many_requests_at_once_are_asked_to_come_again():
         assert guard.active == 0
 
     asyncio.run(ask())
+
+
+def test_a_client_that_may_only_read_pushes_out_no_id_of_a_writer(tmp_path):
+    tokens, options = Tokens(READ, WRITE), ServiceOptions(pending=3)
+    reader, writer = ({"Authorization": f"Bearer {token}"} for token in (READ, WRITE))
+    with running(tmp_path, tokens=tokens, options=options) as served:
+
+        def ask(id, who):
+            row = {"id": id, "features": {"a": 1}}
+            assert served.post("/v1/predict", row, **who).status_code == 200
+
+        def told(id):
+            return served.post("/v1/label", {"id": id, "label": "x"}, **writer).status_code
+
+        for number in range(3):
+            ask(f"w{number}", writer)
+        for number in range(5):
+            ask(f"r{number}", reader)
+        assert served.service.writer.waiting == 6
+        assert [told(f"w{number}") for number in range(3)] == [200] * 3
+        assert [told(f"r{number}") for number in range(5)] == [404] * 2 + [200] * 3
+        assert served.service.folder.log.waiting() == (0, 0)

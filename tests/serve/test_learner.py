@@ -22,7 +22,7 @@ def test_a_long_look_waits_for_one_micro_batch_and_not_for_all_that_is_queued(tm
 
         def slow(lessons):
             assert go.wait(10)
-            learn(lessons)
+            return learn(lessons)
 
         served.service.model.learn = slow
         learner._each = 1.0  # a micro-batch has one lesson

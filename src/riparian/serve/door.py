@@ -11,11 +11,10 @@ import orjson
 from riparian.serve.items import Bad, Features, Label
 from riparian.serve.options import Limits
 from riparian.serve.refused import Refused
-from riparian.serve.state.catalogue import shown, some
+from riparian.serve.state.catalogue import WHOLE, shown, some
 
 LARGEST = 3.4028235677973366e38  # numbers from here on round to an infinity of float32
 MAX_WEIGHT = 2.0**20
-WHOLE = range(-(2**63), 2**63)
 
 Row = TypeVar("Row")
 

@@ -31,6 +31,7 @@ class Ask:
     given: bool  # by the client: others may have used it before
     features: Features
     forecast: Forecast
+    reader: bool = False  # whether a client asks that may only read
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,11 @@ class Service:
         self.folder.close()
         gc.unfreeze()
 
+    @property
+    def trouble(self) -> str | None:
+        """Why the model is not saved up to the last lesson, or will not be; None if all is well."""
+        return self.backlog.closed or self.learner.save_failure
+
     def _trim(self) -> None:
         with self.folder.log.transaction():
             self.folder.log.trim(self.learner.saved, sys.maxsize >> 1)
@@ -86,7 +91,10 @@ class Service:
 
     # -- what is asked ----------------------------------------------------------------------------
 
-    async def predict(self, rows: Sequence[AskRow | Bad], key: Key | None = None) -> list[Answer]:
+    async def predict(
+        self, rows: Sequence[AskRow | Bad], key: Key | None = None, reader: bool = False
+    ) -> list[Answer]:
+        """`reader`: the client may only read, and its ids are counted apart."""
         self.backlog.take(len(rows))
         try:
             forecasts = await self._forecasts([r.features for r in rows if isinstance(r, AskRow)])
@@ -94,9 +102,10 @@ class Service:
             self.backlog.done(len(rows))
             raise
         items: list[Item] = [
-            row if isinstance(row, Bad) else Ask(*self._id(row.id), row.features, next(forecasts))
+            row if isinstance(row, Bad)
+            else Ask(*self._id(row.id), row.features, next(forecasts), reader)
             for row in rows
-        ]
+        ]  # fmt: skip
         if self.options.lazy and key is None and not any(row_id_given(item) for item in items):
             return self._answer_first(items)
         return await self._stored(items, key)

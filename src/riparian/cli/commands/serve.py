@@ -161,9 +161,16 @@ def serve(
         folder = _opened(folder_path, model, new, _classes(classes, new), forest, options)
         say(f"{folder_path}: {folder.model.points:,} points learned, "
             f"{folder.position - folder.saved:,} of them from the log")  # fmt: skip
-        made = web(Service(folder, options), tokens, name)
-        run(made, taken, lambda: say(f"serving at {address}"))
-    say("stopped; everything is saved")
+        if folder.model.set_aside:
+            say(f"{folder_path}: {folder.model.set_aside:,} lessons could not be learned and are set "
+                "aside")  # fmt: skip
+        service = Service(folder, options)
+        run(web(service, tokens, name), taken, lambda: say(f"serving at {address}"))
+    if service.trouble is None:
+        say("stopped; everything is saved")
+    else:
+        say(f"stopped; the log has every lesson, the snapshot has those up to "
+            f"{service.learner.saved:,}: {service.trouble}")  # fmt: skip
 
 
 def _check_installed() -> None:

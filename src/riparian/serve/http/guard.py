@@ -22,6 +22,7 @@ MOST_REQUESTS = 1000  # that are answered at the same time
 LOCAL = {"localhost", "127.0.0.1", "[::1]", "::1"}
 OPEN = {"/v2/health/live", "/v2/health/ready"}  # for whoever watches the process
 WRITES = {"/v1/label", "/v1/learn"}
+READER = "riparian.reader"  # in the scope of a request: whether its token may only read
 PLAIN = {"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"}
 
 
@@ -52,6 +53,7 @@ class Guard:
             if refused is not None:
                 await refused(scope, receive, send)
                 return
+            scope[READER] = not self.allowed(True, credential(Headers(scope=scope)))
         self.active += 1
         try:
             await self.app(scope, receive, send)
@@ -77,6 +79,10 @@ class Guard:
             return True
         tokens = [self.tokens.write] if writing else [self.tokens.write, self.tokens.read]
         return any([token is not None and same(given, token) for token in tokens])
+
+
+def may_only_read(scope: Any) -> bool:
+    return bool(scope.get(READER, False))
 
 
 def writes(method: str, path: str) -> bool:

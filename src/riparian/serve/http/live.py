@@ -141,7 +141,8 @@ class Live:
             "classes": len(service.model.catalogue.labels),
             "saved": service.learner.saved,
             "drifts": len(self._replaced()),
-            "trouble": service.backlog.closed or service.learner.save_failure,
+            "set_aside": service.model.set_aside,
+            "trouble": service.trouble,
         }
 
     def _charts(self) -> dict[str, Any]:

@@ -32,6 +32,7 @@ FIGURES = {  # the name in the numbers, and in words
     "features": "features",
     "classes": "classes",
     "saved": "lessons in the snapshot",
+    "set_aside": "lessons set aside",
 }
 ADAPTIVE_FIGURES = {"drifts": "trees replaced"}
 

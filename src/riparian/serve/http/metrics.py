@@ -81,6 +81,8 @@ class Metrics:
         yield gauge("riparian_points", "Points that the model has learned", model.points)
         yield gauge("riparian_snapshot_lessons", "The last lesson in the snapshot",
                     service.learner.saved)  # fmt: skip
+        yield gauge("riparian_set_aside_lessons", "Lessons of the log that could not be learned",
+                    model.set_aside)  # fmt: skip
         accuracy = or_none(scores.recent.accuracy)
         if accuracy is not None:
             yield gauge("riparian_accuracy_ratio", "Of the last 1000 scored predictions", accuracy)

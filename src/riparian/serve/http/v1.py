@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
 from typing import IO, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -16,7 +17,7 @@ from riparian.serve import door
 from riparian.serve.door import parsed, rows_of
 from riparian.serve.http import arrow, bulk
 from riparian.serve.http.body import Bodies, json_answer
-from riparian.serve.http.guard import content_type
+from riparian.serve.http.guard import content_type, may_only_read
 from riparian.serve.items import Bad
 from riparian.serve.refused import Refused
 from riparian.serve.service import Service
@@ -32,7 +33,8 @@ class V1:
         self.limits = service.options.limits
 
     async def predict(self, request: Request) -> Response:
-        return await self._rows(request, door.ask_row, self.service.predict)
+        predict = partial(self.service.predict, reader=may_only_read(request.scope))
+        return await self._rows(request, door.ask_row, predict)
 
     async def label(self, request: Request) -> Response:
         return await self._rows(request, door.tell_row, self.service.label)

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from riparian.serve import door
 from riparian.serve.door import AskRow
 from riparian.serve.http.body import Bodies, json_answer
+from riparian.serve.http.guard import may_only_read
 from riparian.serve.items import Features, Label
 from riparian.serve.refused import Refused
 from riparian.serve.service import Service
@@ -81,7 +82,8 @@ class V2:
         if self.service.model.points == 0:
             raise Refused(400, "the model has not learned anything yet")
         answers = await self.service.predict(
-            [AskRow(name, point) for name, point in zip(ids(id, len(points)), points, strict=True)]
+            [AskRow(name, point) for name, point in zip(ids(id, len(points)), points, strict=True)],
+            reader=may_only_read(request.scope),
         )
         for answer in answers:
             if answer["status"] != 200:

@@ -5,6 +5,7 @@ model.py      the forest, with names for its columns
 dates.py      columns of dates, as the model reads them
 scores.py     what the labels said about the predictions
 log.py        the log on disk
+wal.py        whether a damaged WAL lost what was acknowledged
 checkpoints.py  one thread that moves what is in its WAL, so that no commit waits for that
 ids.py        what becomes of an id: asked, told, taught; once
 writer.py     one thread that stores, many requests per fsync

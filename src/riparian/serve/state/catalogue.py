@@ -14,6 +14,7 @@ from riparian.serve.options import Limits
 from riparian.serve.refused import Refused
 
 SHOWN = 60  # characters of a value in a message
+WHOLE = range(-(2**63), 2**63)  # labels that are whole numbers
 
 
 @dataclass(frozen=True)
@@ -65,22 +66,28 @@ class Catalogue:
         return label
 
     def check_label(self, label: Label) -> None:
+        """Whether a label in its canonical form may be accepted."""
+        fault = self.label_fault(label)
+        if fault is None and label not in self.labels and len(self.labels) >= self.limits.classes:
+            fault = f"there may be at most {self.limits.classes} classes"
+        if fault is not None:
+            raise Refused(422, fault, "label")
+
+    def label_fault(self, label: Label) -> str | None:
+        """Why a label in its canonical form cannot be learned; None if it can."""
         known = next(iter(self.labels), label)  # all are of one type; True is 1 to a set
         if type(label) is not type(known):
             wanted, got = type(known).__name__, type(label).__name__
-            raise Refused(
-                422, f"labels are of type {wanted}, got {shown(label)} of type {got}", "label"
-            )
+            return f"labels are of type {wanted}, got {shown(label)} of type {got}"
         if label in self.labels:
-            return
+            return None
+        if type(label) is int and label not in WHOLE:
+            return f"must fit 64 bits, got {shown(label)}"
         if not self.open_labels:
-            raise Refused(
-                422,
-                f"must be one of the classes {some(sorted(self.labels))}, got {shown(label)}",
-                "label",
-            )
-        if len(self.labels) >= self.limits.classes:
-            raise Refused(422, f"there may be at most {self.limits.classes} classes", "label")
+            return f"must be one of the classes {some(sorted(self.labels))}, got {shown(label)}"
+        if type(label) is int and label < 0 and max(self.labels, default=0) not in WHOLE:
+            return f"must not be negative where a class is 2^63 or more, got {label}"
+        return None
 
     def with_lesson(self, features: Features, label: Label) -> Catalogue:
         """The catalogue after this lesson. Features that join at once join in sorted order.

@@ -12,7 +12,7 @@ import hashlib
 import os
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -56,18 +56,21 @@ class StateFolder:
         with contextlib.ExitStack() as undo:
             undo.callback(lock.close)
             remove_leftovers(path / MODEL)
-            log = _log(path / LOG)
-            undo.callback(log.close)
-            if (path / MODEL).exists():
-                _check_origin(path, log, origin)
-            else:
-                _begin(path, log, start(), origin)
-            opened = _recovered(path, log, lock, options)
+            first = None if (path / MODEL).exists() else start()
+            with _damage_is_named(path / LOG):
+                log = Log(path / LOG)
+                undo.callback(log.close)
+                if first is None:
+                    _check_origin(path, log, origin)
+                else:
+                    _begin(path, log, first, origin)
+                opened = _recovered(path, log, lock, options)
             undo.pop_all()
             return opened
 
     def save(self, model: Model, scores: LogScores, position: int) -> None:
-        write_whole(self.path / MODEL, snapshot_bytes(model, scores, position))
+        chain = self.log.chain_at(position)
+        write_whole(self.path / MODEL, snapshot_bytes(model, scores, position, chain))
 
     def open_snapshot(self) -> IO[bytes]:
         return open(self.path / MODEL, "rb")
@@ -77,8 +80,9 @@ class StateFolder:
         self._lock.close()
 
 
-def snapshot_bytes(model: Model, scores: LogScores, position: int) -> bytes:
-    return model.to_bytes({"position": position, "scores": scores.state()})
+def snapshot_bytes(model: Model, scores: LogScores, position: int, chain: str) -> bytes:
+    """`chain` is the log's checksum of the lessons up to the position."""
+    return model.to_bytes({"position": position, "chain": chain, "scores": scores.state()})
 
 
 def origin_of(model: bytes | None) -> str:
@@ -86,10 +90,12 @@ def origin_of(model: bytes | None) -> str:
     return "new" if model is None else hashlib.sha256(model).hexdigest()
 
 
-def _log(path: Path) -> Log:
+@contextlib.contextmanager
+def _damage_is_named(path: Path) -> Iterator[None]:
+    """A damaged log is an error that says so. What it holds can be anything, so many things can fail."""
     try:
-        return Log(path)
-    except (sqlite3.Error, ValueError) as error:
+        yield
+    except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
         raise BadState(f"{path} cannot be used: {error}") from None
 
 
@@ -107,7 +113,7 @@ def _begin(path: Path, log: Log, model: Model, origin: str) -> None:
         raise BadState(f"{path / MODEL} is missing, and the log alone does not make a model")
     with log.transaction():
         log.note("origin", origin)
-    write_whole(path / MODEL, snapshot_bytes(model, LogScores(), 0))
+    write_whole(path / MODEL, snapshot_bytes(model, LogScores(), 0, ""))
 
 
 def _recovered(path: Path, log: Log, lock: IO[str], options: ServiceOptions) -> StateFolder:
@@ -122,6 +128,12 @@ def _recovered(path: Path, log: Log, lock: IO[str], options: ServiceOptions) -> 
             f"{path}: the snapshot is at lesson {saved}, the log has those from "
             f"{log.trimmed() + 1} to {log.last_lesson()}: they do not belong together"
         )
+    chain = own.get("chain")  # riparian 0.2 had none
+    if chain is not None and chain != log.chain_at(saved):
+        raise BadState(
+            f"{path}: the snapshot was made from other lessons than the log has, up to lesson {saved}: "
+            "they do not belong together"
+        )
     position = _replay(log, model, scores, saved)
     if not options.keep_log:
         _trim(log, saved)
@@ -130,10 +142,10 @@ def _recovered(path: Path, log: Log, lock: IO[str], options: ServiceOptions) -> 
 
 def _replay(log: Log, model: Model, scores: LogScores, position: int) -> int:
     while lessons := log.lessons(after=position, most=REPLAYED):
-        model.learn([lesson for _, lesson in lessons])
-        for _, lesson in lessons:
+        for lesson in model.learn([lesson for _, lesson in lessons]):
             scores.add(lesson)
         position = lessons[-1][0]
+    log.check_end(position)
     return position
 
 

@@ -16,7 +16,7 @@ from riparian.serve.items import Ask, Bad, Features, Forecast, Item, Label, Less
 from riparian.serve.refused import Refused
 from riparian.serve.state.catalogue import Catalogue, shown
 from riparian.serve.state.changes import Changes
-from riparian.serve.state.log import Stored, any_bytes, forecast_bytes, forecast_from
+from riparian.serve.state.log import Stored, Waiting, any_bytes, forecast_bytes, forecast_from
 from riparian.serve.state.scores import label_text
 
 Answer = dict[str, Any]
@@ -28,7 +28,7 @@ class Staged:
 
     changes: Changes
     catalogue: Catalogue
-    waiting: int  # ids without a label
+    waiting: Waiting  # ids without a label
     lessons: list[tuple[int, Lesson]] = field(default_factory=list)  # once they are written
     asked: int = 0
     told: int = 0
@@ -36,6 +36,11 @@ class Staged:
     expired: int = 0  # ids that waited too long
     dropped: int = 0  # ids that had to go because too many wait
     delays: list[float] = field(default_factory=list)  # of the labels that came
+
+    def wait(self, reader: int, change: int) -> None:
+        """That many more ids wait, of those who may only read or of the others."""
+        writers, readers = self.waiting
+        self.waiting = (writers, readers + change) if reader else (writers + change, readers)
 
 
 class Ids:
@@ -72,9 +77,9 @@ class Ids:
             return ask_answer(item.id, forecast_from(known.forecast))
         staged.catalogue.check_features(item.features)
         forecast = forecast_bytes(item.forecast)
-        stored = Stored(now, digest(features), features, forecast, None)
+        stored = Stored(now, digest(features), features, forecast, None, int(item.reader))
         staged.changes.add_prediction(item.id, stored)
-        staged.waiting += 1
+        staged.wait(stored.reader, 1)
         staged.asked += 1
         return ask_answer(item.id, item.forecast)
 
@@ -93,7 +98,7 @@ class Ids:
         delay = max(0.0, now - known.time)
         self._learn(features, item.label, 1.0, forecast, delay, staged)
         staged.changes.set_label(item.id, any_bytes(item.label))
-        staged.waiting -= 1
+        staged.wait(known.reader, -1)
         staged.told += 1
         staged.delays.append(delay)
         return tell_answer(item.id, forecast, item.label, again=False)
@@ -126,7 +131,7 @@ class Ids:
             return known
         staged.changes.remove_prediction(id)
         if known.label is None:
-            staged.waiting -= 1
+            staged.wait(known.reader, -1)
             staged.expired += 1
         return None
 

@@ -132,9 +132,9 @@ class Learner:
 
     def _learn_batch(self, batch: list[tuple[int, Lesson]]) -> None:
         began, worked = time.perf_counter(), time.thread_time()
-        self.model.learn([lesson for _, lesson in batch])
+        learned = self.model.learn([lesson for _, lesson in batch])
         seconds, worked = time.perf_counter() - began, time.thread_time() - worked
-        for _, lesson in batch:
+        for lesson in learned:
             self.scores.add(lesson)
         self.position = batch[-1][0]
         self.backlog.done(len(batch))

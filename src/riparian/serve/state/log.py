@@ -1,19 +1,22 @@
 """The log on disk: an SQLite database in WAL mode, written by one thread.
 
     predictions  each id with what was asked and answered, and its label once that has come
-    lessons      what is to be learned, numbered in order; those that a snapshot has are trimmed
+    lessons      what is to be learned, numbered in order, each with a checksum of itself and of all
+                 before it; those that a snapshot has are trimmed
     keys         idempotency keys and their answers
     meta         the format, and where the model came from
 
 A commit returns when the disk has it (synchronous=FULL). A torn last record is found by SQLite's
-checksums and was never acknowledged.
+checksums and was never acknowledged. Format 1, of riparian 0.2, had no checksums: its lessons get them
+when the log is opened, and are protected from then on.
 """
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -21,11 +24,13 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 
 from riparian.serve.items import Forecast, Lesson
+from riparian.serve.state.wal import lost_commits
 
-FORMAT = "1"
+FORMAT = "2"
 MOST_ROWS = 100  # in a statement: old versions of SQLite have at most 999 places for values
 
 Row = TypeVar("Row")
+Waiting = tuple[int, int]  # ids without a label: of those who may write, of those who may only read
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -36,10 +41,12 @@ CREATE TABLE predictions (
     digest BLOB NOT NULL,  -- of the features, which go when the label has come
     features BLOB,
     forecast BLOB NOT NULL,
-    label BLOB
+    label BLOB,
+    reader INTEGER NOT NULL DEFAULT 0  -- whether a client asked that may only read
 );
-CREATE INDEX waiting ON predictions (number) WHERE label IS NULL;
-CREATE TABLE lessons (number INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL);
+CREATE INDEX waiting_of ON predictions (reader, number) WHERE label IS NULL;
+CREATE INDEX predictions_time ON predictions (time);
+CREATE TABLE lessons (number INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL, chain BLOB);
 CREATE TABLE keys (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     key TEXT NOT NULL UNIQUE,
@@ -47,7 +54,22 @@ CREATE TABLE keys (
     digest BLOB NOT NULL,  -- of the request
     answer BLOB NOT NULL
 );
+CREATE INDEX keys_time ON keys (time);
 """
+
+
+UPGRADE = """
+ALTER TABLE lessons ADD COLUMN chain BLOB;
+ALTER TABLE predictions ADD COLUMN reader INTEGER NOT NULL DEFAULT 0;
+DROP INDEX waiting;
+CREATE INDEX waiting_of ON predictions (reader, number) WHERE label IS NULL;
+CREATE INDEX predictions_time ON predictions (time);
+CREATE INDEX keys_time ON keys (time);
+"""
+
+
+class Damaged(ValueError):
+    """The log does not hold what was written to it."""
 
 
 class Stored(NamedTuple):
@@ -58,11 +80,18 @@ class Stored(NamedTuple):
     features: bytes | None
     forecast: bytes
     label: bytes | None
+    reader: int = 0
 
 
 class Log:
     def __init__(self, path: Path) -> None:
         self.path = path
+        lost = lost_commits(path.with_name(path.name + "-wal"))
+        if lost > 1:
+            raise Damaged(
+                f"its WAL is damaged, and {lost} transactions behind the damage cannot be read; restore "
+                f'a backup, or give them up with: sqlite3 {path} "PRAGMA wal_checkpoint(TRUNCATE)"'
+            )
         # One thread uses it at a time, not always the one that opened it.
         self._db = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, cached_statements=1000
@@ -71,13 +100,33 @@ class Log:
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA wal_autocheckpoint = 0")  # see checkpoints.py
         self._db.execute("PRAGMA cache_size = -65536")  # kB
+        # What an earlier process left in the WAL is not mixed with what this one writes.
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
             with self.transaction():
-                for statement in SCHEMA.split(";\n"):
-                    self._db.execute(statement)
+                self._run(SCHEMA)
+                self.note("format", FORMAT)
+        if self.noted("format") == "1":
+            with self.transaction():
+                self._run(UPGRADE)
+                self._add_checksums()
                 self.note("format", FORMAT)
         if self.noted("format") != FORMAT:
             raise ValueError(f"the log has format {self.noted('format')!r}, not {FORMAT!r}")
+
+    def _run(self, statements: str) -> None:
+        for statement in statements.split(";\n"):
+            self._db.execute(statement)
+
+    def _add_checksums(self) -> None:
+        """To the lessons of a log of riparian 0.2, none of which may be missing."""
+        place, chain = self.trimmed(), b""
+        while rows := self._rows(place, MOST_ROWS):
+            for number, body, _ in rows:
+                _check_next(number, place)
+                place, chain = number, link(chain, number, body)
+                self._db.execute("UPDATE lessons SET chain = ? WHERE number = ?", (chain, number))
+        self.check_end(place)
 
     def close(self) -> None:
         self._db.close()
@@ -112,22 +161,55 @@ class Log:
 
     def add_lessons(self, lessons: Sequence[Lesson]) -> list[int]:
         """Their numbers, one after the other."""
-        numbers: list[int] = []
-        for part in parts(lessons):
-            cursor = self._db.execute(
-                f"INSERT INTO lessons (body) VALUES {rows_of(1, len(part))}",
-                [orjson.dumps(values(lesson)) for lesson in part],
+        if not lessons:
+            return []
+        last = self.last_lesson()
+        chain = _chain_at(self._db, last, self.trimmed())
+        rows: list[tuple[int, bytes, bytes]] = []
+        for number, lesson in enumerate(lessons, last + 1):
+            body = orjson.dumps(values(lesson))
+            chain = link(chain, number, body)
+            rows.append((number, body, chain))
+        for part in parts(rows):
+            self._db.execute(
+                f"INSERT INTO lessons (number, body, chain) VALUES {rows_of(3, len(part))}",
+                [value for row in part for value in row],
             )
-            last = int(cursor.lastrowid or 0)
-            numbers += range(last - len(part) + 1, last + 1)
-        return numbers
+        return [number for number, _, _ in rows]
 
     def lessons(self, after: int, most: int) -> list[tuple[int, Lesson]]:
-        rows = self._db.execute(
-            "SELECT number, body FROM lessons WHERE number > ? ORDER BY number LIMIT ?",
+        """The next lessons, none missing and none changed; otherwise `Damaged`."""
+        trimmed = self.trimmed()
+        place = max(after, trimmed)
+        chain = _chain_at(self._db, place, trimmed)
+        lessons: list[tuple[int, Lesson]] = []
+        for number, body, stored in self._rows(place, most):
+            _check_next(number, place)
+            place, chain = number, link(chain, number, body)
+            if chain != stored:
+                raise Damaged(f"lesson {number} is not what was written; restore a backup")
+            lessons.append((number, Lesson(*orjson.loads(body))))
+        return lessons
+
+    def _rows(self, after: int, most: int) -> list[tuple[int, bytes, bytes]]:
+        return self._db.execute(  # damage may have changed the type of a body
+            "SELECT number, CAST(body AS BLOB), chain FROM lessons WHERE number > ? "
+            "ORDER BY number LIMIT ?",
             (after, most),
         ).fetchall()
-        return [(number, Lesson(*orjson.loads(body))) for number, body in rows]
+
+    def check_end(self, place: int) -> None:
+        """Whether a place that was read up to is the end of the log."""
+        if place != self.last_lesson():
+            raise Damaged(
+                f"the lessons {place + 1} to {self.last_lesson()} are missing; restore a backup"
+            )
+
+    def chain_at(self, place: int) -> str:
+        """The checksum of all lessons up to this one. Any thread may ask, while another one writes."""
+        with closing(sqlite3.connect(self.path)) as db:
+            row = db.execute("SELECT value FROM meta WHERE name = 'trimmed'").fetchone()
+            return _chain_at(db, place, 0 if row is None else int(row[0])).hex()
 
     def last_lesson(self) -> int:
         """The number of the last lesson that was ever added."""
@@ -147,6 +229,7 @@ class Log:
         ).fetchone()
         if row[0] is None:
             return False
+        self.note("trimmed_chain", _chain_at(self._db, row[0], self.trimmed()).hex())
         self._db.execute("DELETE FROM lessons WHERE number <= ?", (row[0],))
         self.note("trimmed", str(row[0]))
         return True
@@ -158,7 +241,7 @@ class Log:
         found: dict[str, Stored] = {}
         for part in parts(list(ids)):
             rows = self._db.execute(
-                "SELECT id, time, digest, features, forecast, label FROM predictions "
+                "SELECT id, time, digest, features, forecast, label, reader FROM predictions "
                 f"WHERE id IN {rows_of(len(part), 1)}",
                 part,
             )
@@ -169,8 +252,8 @@ class Log:
         """The ids are new."""
         for part in parts(list(stored)):
             self._db.execute(
-                "INSERT INTO predictions (id, time, digest, features, forecast, label) "
-                f"VALUES {rows_of(6, len(part))}",
+                "INSERT INTO predictions (id, time, digest, features, forecast, label, reader) "
+                f"VALUES {rows_of(7, len(part))}",
                 [value for id, row in part for value in (id, *row)],
             )
 
@@ -188,40 +271,37 @@ class Log:
         for part in parts(ids):
             self._db.execute(f"DELETE FROM predictions WHERE id IN {rows_of(len(part), 1)}", part)
 
-    def waiting(self) -> int:
-        row = self._db.execute("SELECT count(*) FROM predictions WHERE label IS NULL").fetchone()
-        return int(row[0])
+    def waiting(self) -> Waiting:
+        return self._waiting_where("TRUE", ())
 
-    def remove_oldest_waiting(self, count: int) -> None:
+    def _waiting_where(self, condition: str, values: tuple[float, ...]) -> Waiting:
+        rows = self._db.execute(
+            "SELECT reader, count(*) FROM predictions WHERE label IS NULL "
+            f"AND {condition} GROUP BY reader",
+            values,
+        )
+        counts = dict(rows.fetchall())
+        return counts.get(0, 0), counts.get(1, 0)
+
+    def remove_oldest_waiting(self, reader: int, count: int) -> None:
         self._db.execute(
-            "DELETE FROM predictions WHERE number IN "
-            "(SELECT number FROM predictions WHERE label IS NULL ORDER BY number LIMIT ?)",
-            (count,),
+            "DELETE FROM predictions WHERE number IN (SELECT number FROM predictions "
+            "WHERE label IS NULL AND reader = ? ORDER BY number LIMIT ?)",
+            (reader, count),
         )
 
-    def remove_older(self, time: float, most: int) -> int:
-        """Forget ids and keys from before; returns how many ids still waited."""
-        if not self._any_older(time):
-            return 0
-        old = "(SELECT number FROM {} ORDER BY number LIMIT ?) AND time < ?"
-        expired = self._db.execute(
-            f"SELECT count(*) FROM predictions WHERE label IS NULL AND number IN "
-            f"{old.format('predictions')}",
-            (most, time),
-        ).fetchone()
+    def remove_older(self, time: float, most: int) -> Waiting:
+        """Forget ids and keys from before, the oldest first; returns how many ids still waited.
+
+        The oldest by time: a clock that was ahead can have given a late time to an early number.
+        """
+        old = "SELECT number FROM {} WHERE time < ? ORDER BY time LIMIT ?"
+        expired = self._waiting_where(f"number IN ({old.format('predictions')})", (time, most))
         for table in ("predictions", "keys"):
             self._db.execute(
-                f"DELETE FROM {table} WHERE number IN {old.format(table)}", (most, time)
+                f"DELETE FROM {table} WHERE number IN ({old.format(table)})", (time, most)
             )
-        return int(expired[0])
-
-    def _any_older(self, time: float) -> bool:
-        """Whether the first of them is: the others came after it."""
-        firsts = [
-            self._db.execute(f"SELECT time FROM {table} ORDER BY number LIMIT 1").fetchone()
-            for table in ("predictions", "keys")
-        ]
-        return any(first is not None and first[0] < time for first in firsts)
+        return expired
 
     # -- keys -------------------------------------------------------------------------------------
 
@@ -237,6 +317,26 @@ class Log:
             "INSERT OR REPLACE INTO keys (key, time, digest, answer) VALUES (?, ?, ?, ?)",
             (key, time, digest, answer),
         )
+
+
+def link(chain: bytes, number: int, body: bytes) -> bytes:
+    """The checksum of a lesson and of all before it."""
+    return hashlib.blake2b(chain + number.to_bytes(8, "big") + body, digest_size=16).digest()
+
+
+def _chain_at(db: sqlite3.Connection, place: int, trimmed: int) -> bytes:
+    if place == trimmed:
+        row = db.execute("SELECT value FROM meta WHERE name = 'trimmed_chain'").fetchone()
+        return b"" if row is None else bytes.fromhex(row[0])
+    row = db.execute("SELECT chain FROM lessons WHERE number = ?", (place,)).fetchone()
+    if row is None or not isinstance(row[0], bytes):
+        raise Damaged(f"lesson {place} or its checksum is missing; restore a backup")
+    return row[0]
+
+
+def _check_next(number: int, before: int) -> None:
+    if number != before + 1:
+        raise Damaged(f"the lessons {before + 1} to {number - 1} are missing; restore a backup")
 
 
 def parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:

@@ -44,6 +44,7 @@ class Model:
         self._about = about or {}  # what else its file said, for whoever reads the snapshot
         self.catalogue = catalogue  # of what was learned
         self.points = points
+        self.set_aside = 0  # lessons that could not be learned
         self._changing = (
             threading.Lock()
         )  # held while columns join, and while a row is made for them
@@ -133,26 +134,37 @@ class Model:
 
     # -- learning ---------------------------------------------------------------------------------
 
-    def learn(self, lessons: Sequence[Lesson]) -> None:
-        """Learn lessons in their order. How they are cut into calls does not change a bit."""
+    def learn(self, lessons: Sequence[Lesson]) -> list[Lesson]:
+        """Learn lessons in their order, and return them without those that were set aside.
+
+        How they are cut into calls does not change a bit: whether a lesson can be learned depends only
+        on those before it. None is set aside that a service of this version has accepted.
+        """
         catalogue = self.catalogue
         after: list[tuple[Catalogue, Lesson]] = []
         for lesson in lessons:
-            catalogue = catalogue.with_lesson(lesson.features, lesson.label)
-            after.append((catalogue, lesson))
+            label = catalogue.canonical(lesson.label)
+            if catalogue.label_fault(label) is not None:
+                self.set_aside += 1
+                continue
+            catalogue = catalogue.with_lesson(lesson.features, label)
+            after.append(
+                (catalogue, lesson if label is lesson.label else replace(lesson, label=label))
+            )
         for width, group in groupby(after, key=lambda pair: len(pair[0].columns)):
             part = list(group)
             if width != len(self.catalogue.columns):
                 self._widen(part[0][0])
             self._learn([lesson for _, lesson in part])
             self.catalogue = part[-1][0]
+        return [lesson for _, lesson in after]
 
     def _learn(self, lessons: list[Lesson]) -> None:
         points = [lesson.features for lesson in lessons]
         if self.dates is not None:
             self.dates.follow(points)
         rows = self._rows(points)
-        labels = np.array([lesson.label for lesson in lessons])
+        labels = np.array([lesson.label for lesson in lessons], label_type(lessons[0].label))
         weights = np.array([lesson.weight for lesson in lessons])
         model = self.forest.model_
         model.target.check(labels)
@@ -166,7 +178,8 @@ class Model:
                 empty = np.empty((0, width), np.float32)
                 closed = not catalogue.open_labels
                 classes = sorted(catalogue.labels) if closed else None
-                self.forest.partial_fit(empty, np.empty(0, label_type(catalogue)), classes=classes)
+                label = next(iter(catalogue.labels))
+                self.forest.partial_fit(empty, np.empty(0, label_type(label)), classes=classes)
             new = catalogue.texts - self.catalogue.texts
             add_columns(self.forest, width, sorted(catalogue.columns[name] for name in new))
             self.catalogue = catalogue
@@ -179,6 +192,7 @@ class Model:
             "columns": list(self.catalogue.columns),
             "open_features": self.catalogue.open_features,
             "classes": None if self.catalogue.open_labels else sorted(self.catalogue.labels),
+            "set_aside": self.set_aside,
             **extra,
         }
         about = dict(self._about)
@@ -200,15 +214,17 @@ class Model:
         if extra is None or EXTRA not in extra:
             raise ValueError("this snapshot was not written by a service")
         own = extra[EXTRA]
-        if not own["columns"]:
+        if own["columns"]:
+            model = cls.of(forest, limits, extra)
+            model.catalogue = replace(
+                model.catalogue,
+                open_features=bool(own["open_features"]),
+                open_labels=own["classes"] is None,
+            )
+        else:
             fresh = type(forest)(**forest.get_params())
-            return cls.new(fresh, own["classes"], limits), own
-        model = cls.of(forest, limits, extra)
-        model.catalogue = replace(
-            model.catalogue,
-            open_features=bool(own["open_features"]),
-            open_labels=own["classes"] is None,
-        )
+            model = cls.new(fresh, own["classes"], limits)
+        model.set_aside = int(own.get("set_aside", 0))  # riparian 0.2 had none
         return model, own
 
 
@@ -256,6 +272,6 @@ def add_columns(forest: OnlineForestClassifier, width: int, categorical: list[in
         forest.n_features_in_ = width
 
 
-def label_type(catalogue: Catalogue) -> Any:
-    """What numpy calls the type of the labels."""
-    return np.array(list(catalogue.labels)).dtype
+def label_type(label: Label) -> Any:
+    """What numpy calls the type of labels like this one, whatever the other labels of a batch are."""
+    return {bool: np.bool_, int: np.int64, float: np.float64, str: np.str_}[type(label)]

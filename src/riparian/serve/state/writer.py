@@ -61,7 +61,7 @@ class Writer:
     ) -> None:
         self.log, self.options, self.backlog, self.clock = log, options, backlog, clock
         self.catalogue = catalogue  # of all that is stored
-        self.waiting = log.waiting()
+        self._waiting = log.waiting()
         self.totals = dict.fromkeys(
             ("asked", "told", "taught", "expired", "dropped", "failures", "commits"), 0
         )
@@ -73,6 +73,11 @@ class Writer:
         self._trim_to = 0
         self._tidied = 0.0
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
+
+    @property
+    def waiting(self) -> int:
+        """Ids that wait for their label."""
+        return sum(self._waiting)
 
     def start(self) -> None:
         self._checkpoints.start()
@@ -96,16 +101,23 @@ class Writer:
 
     def _run(self) -> None:
         while (jobs := self._group()) is not None:
-            began = time.perf_counter()
-            try:
-                answers, staged = self._store(jobs)
-            except sqlite3.Error as error:
-                self._fail(jobs, Overloaded(f"the log could not be written: {error}"))
-            except Exception as error:  # a mistake of ours must not silence the thread
-                traceback.print_exc()
-                self._fail(jobs, Refused(500, f"{type(error).__name__}: {error}"))
-            else:
-                self._commit(jobs, answers, staged, time.perf_counter() - began)
+            self._do(jobs)
+
+    def _do(self, jobs: list[Job]) -> None:
+        began = time.perf_counter()
+        try:
+            answers, staged = self._store(jobs)
+        except sqlite3.Error as error:
+            self._fail(jobs, Overloaded(f"the log could not be written: {error}"))
+        except Exception as error:  # a mistake of ours must not silence the thread
+            if len(jobs) > 1:  # only the request that caused it should fail
+                for job in jobs:
+                    self._do([job])
+                return
+            traceback.print_exc()
+            self._fail(jobs, Refused(500, f"{type(error).__name__}: {error}"))
+        else:
+            self._commit(jobs, answers, staged, time.perf_counter() - began)
 
     def _group(self) -> list[Job] | None:
         """What waits, at least one job; None when there will be no more."""
@@ -129,7 +141,7 @@ class Writer:
         now = self.clock()
         with self.log.transaction():
             ids = {id for job in jobs for item in job.items for id in ids_of(item)}
-            staged = Staged(Changes(self.log, ids), self.catalogue, self.waiting)
+            staged = Staged(Changes(self.log, ids), self.catalogue, self._waiting)
             answers = [self._answer(job, now, staged) for job in jobs]
             staged.lessons = staged.changes.write()
             self._tidy(now, staged)
@@ -153,13 +165,18 @@ class Writer:
         """Forget what has waited too long, a piece at a time, and what is too much."""
         if abs(now - self._tidied) >= TIDY_EVERY:
             self._tidied = now
-            expired = self.log.remove_older(now - self.options.wait, TRIMMED)
-            staged.expired += expired
-            staged.waiting -= expired
-        staged.dropped = max(0, staged.waiting - self.options.pending)
-        if staged.dropped:
-            self.log.remove_oldest_waiting(staged.dropped)
-            staged.waiting -= staged.dropped
+            for reader, expired in enumerate(
+                self.log.remove_older(now - self.options.wait, TRIMMED)
+            ):
+                staged.expired += expired
+                staged.wait(reader, -expired)
+        # Counted apart: who may only read must not push out an id that a writer wants to label.
+        for reader, waiting in enumerate(staged.waiting):
+            dropped = waiting - self.options.pending
+            if dropped > 0:
+                self.log.remove_oldest_waiting(reader, dropped)
+                staged.dropped += dropped
+                staged.wait(reader, -dropped)
 
     def _trim(self) -> None:
         if self._trim_to and not self.options.keep_log:
@@ -172,7 +189,7 @@ class Writer:
         self, jobs: list[Job], answers: list[list[Answer] | Refused], staged: Staged, seconds: float
     ) -> None:
         """It is on disk: now it counts."""
-        self.catalogue, self.waiting = staged.catalogue, staged.waiting
+        self.catalogue, self._waiting = staged.catalogue, staged.waiting
         self._checkpoints.written()
         self.totals["commits"] += 1
         for name in ("asked", "told", "taught", "expired", "dropped"):
