@@ -22,7 +22,7 @@ quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 
 @quick
 @given(adaptive_parameters(), changing_streams(), st.data())
-def test_engines_agree_whatever_the_batches_threads_and_rebirths(parameters, stream, data):
+def test_engines_agree_whatever_the_batches_threads_and_reloads(parameters, stream, data):
     X, y = stream
     forest = learn_reference(parameters, X, y)
     engine = Native(parameters, X.shape[1])
@@ -78,7 +78,7 @@ def flipping(n=1600, every=400):
     return X, y
 
 
-def test_trees_are_replaced_when_labels_are_turned_round_and_no_other_time():
+def test_trees_are_replaced_when_labels_are_swapped_and_at_no_other_time():
     X, y = flipping()
     forest = learn_reference(CHANGING, X, y)
     engine = Native(CHANGING, 4)

@@ -17,7 +17,7 @@ def test_python_knows_how_many_memories_a_leaf_may_have():
     assert _core.most_memories == MOST_MEMORIES
 
 
-def test_the_logarithm_is_that_of_numpy_but_for_the_last_bits():
+def test_the_logarithm_is_that_of_numpy_except_for_the_last_bits():
     rng = np.random.default_rng(0)
     x = np.concatenate([np.exp2(rng.uniform(-1000, 1000, 5000)), rng.uniform(0.5, 2, 5000)])
     ours = np.array([_core.ln(each) for each in x])
@@ -27,7 +27,7 @@ def test_the_logarithm_is_that_of_numpy_but_for_the_last_bits():
     assert _core.ln(1.0) == 0.0
 
 
-def test_the_exponential_is_that_of_numpy_but_for_the_last_bits():
+def test_the_exponential_is_that_of_numpy_except_for_the_last_bits():
     x = -np.concatenate([np.random.default_rng(0).exponential(50, 5000), [0.0, 1e-300, 692.9]])
     ours = np.array([_core.exp_of_negative(each) for each in x])
     assert (np.abs(ours - np.exp(x)) <= 1e-14 * np.exp(x)).all()

@@ -104,7 +104,7 @@ def test_heavy_weights_widen_counters_within_the_budget(kept_points):
     cuts=st.lists(st.integers(0, 3000), max_size=4),
     data=st.data(),
 )
-def test_a_forest_with_a_budget_does_not_depend_on_batches_threads_or_rebirths(
+def test_a_forest_with_a_budget_does_not_depend_on_batches_threads_or_reloads(
     budget, kept_points, fringe_size, cuts, data
 ):
     parameters = Parameters(
@@ -247,7 +247,7 @@ def test_a_budget_in_which_not_even_the_roots_fit_is_an_error():
         (0.5, "max_memory must be a whole number"),
     ],
 )
-def test_a_budget_that_is_none_is_named(text, message):
+def test_an_invalid_budget_is_named(text, message):
     with pytest.raises((ValueError, TypeError), match=message):
         small_forest(text).fit(*MIXTURE.sample(10, random_state=0))
 

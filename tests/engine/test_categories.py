@@ -127,7 +127,7 @@ def test_a_table_that_was_full_stays_full():
         ([datetime.timedelta(1)], "turn dates and times into numbers"),
     ],
 )
-def test_what_is_no_category_is_refused_by_name(cells, named):
+def test_a_value_that_cannot_be_a_category_is_refused_by_name(cells, named):
     with pytest.raises(ValueError, match="feature 'city' must hold") as refused:
         Coded.of("city", cells)
     assert named in str(refused.value)
@@ -168,7 +168,7 @@ def test_codes_do_not_depend_on_the_batches(points, cuts, most, max_bytes):
 @pytest.mark.parametrize(
     "copied", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))]
 )
-def test_copies_go_their_own_way(copied):
+def test_copies_are_independent(copied):
     known = tables(most=2)
     joined(known, ["a"])
     other = copied(known)

@@ -25,7 +25,7 @@ WINDOWS = (0, 1, 2, 7, 30, 100, 1000)  # kept points
 
 @thorough
 @given(parameters(kept_points=WINDOWS), streams(), st.data())
-def test_engines_agree_whatever_the_batches_threads_and_rebirths(parameters, stream, data):
+def test_engines_agree_whatever_the_batches_threads_and_reloads(parameters, stream, data):
     X, y = stream
     forest = learn_reference(parameters, X, y)
     engine = Native(parameters, X.shape[1])

@@ -28,7 +28,7 @@ WINDOWS = (0, 7, 30, 100, 1000)  # kept points
 
 @quick
 @given(parameters(kept_points=WINDOWS), mixed_streams(), st.data())
-def test_engines_agree_on_categories_whatever_the_batches_threads_and_rebirths(p, stream, data):
+def test_engines_agree_on_categories_whatever_the_batches_threads_and_reloads(p, stream, data):
     X, y, categorical = stream
     engine = Native(p, X.shape[1], categorical=categorical)
     for first, last in data.draw(cuts(len(X))):
@@ -216,7 +216,7 @@ def test_halves_of_equal_gain_the_last_one_wins():
     assert half % 64 == max(b for b in range(12) if sides[b][0] != sides[b][1])
 
 
-def test_a_category_is_told_apart_from_its_neighbours():
+def test_a_category_is_distinguished_from_its_neighbours():
     """One split in code 2 of five; a threshold would need two."""
     codes = np.tile(np.float32([0, 1, 2, 3, 4]), 200)[:, None]
     p = replace(PLAIN, n_trees=1, min_gain=0.3, beta=Geometric(1e6, 1.1))

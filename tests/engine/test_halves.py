@@ -32,7 +32,7 @@ def test_what_is_missing_goes_right():
     assert codes_left(np.nan, 5).tolist() == []
 
 
-def test_every_half_of_a_key_is_about_a_half_and_they_differ():
+def test_every_half_of_a_key_holds_about_half_of_the_codes_and_they_differ():
     sets = [codes_left(-1.0 - 64 * 1234 - b, 1000) for b in range(64)]
     assert all(400 < len(codes) < 600 for codes in sets)
     shared = [len(np.intersect1d(a, b)) for a in sets for b in sets if a is not b]

@@ -67,7 +67,7 @@ def test_an_inactive_leaf_costs_its_histogram_and_a_few_words(growing):
     assert np.mean(sizes) < 200
 
 
-def test_the_fringe_holds_those_who_are_active_and_a_line_for_those_who_wait(growing):
+def test_the_fringe_holds_active_leaves_and_a_line_for_each_waiting_one(growing):
     # However many leaves have been through it: what a split frees is used again.
     for stats in growing:
         waiting = stats["leaves"] - stats["active"]
@@ -132,7 +132,7 @@ print(json.dumps([first, again, large - kept, kept - pages()]))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.skipif(_core.sanitized, reason="a sanitizer keeps freed memory")
-def test_a_forest_takes_over_what_the_last_one_left_which_is_little():
+def test_a_forest_reuses_the_little_memory_that_the_last_one_left():
     run = subprocess.run(
         [sys.executable, "-c", FORESTS], capture_output=True, text=True, check=True
     )

@@ -111,7 +111,7 @@ def test_a_wide_matrix_has_shorter_blocks():
     assert wide >= 1
 
 
-def test_a_block_that_is_too_long_is_a_mistake_of_ours():
+def test_a_block_that_is_too_long_is_an_internal_error():
     X, y = arrays(_core.block + 1)
     with pytest.raises(RuntimeError, match="at most 4096 points"):
         engine(parameters()).core.learn(X, y, None, 1, len(X))
@@ -434,5 +434,5 @@ def test_the_parts_of_a_forest_are_its_trees_and_their_sums_add_up(voting):
     np.testing.assert_array_equal(shares, whole.forest.predict_proba(X, workers=2))
 
 
-def test_what_a_tree_is_before_it_holds_anything_is_within_what_is_set_aside_for_it():
+def test_an_empty_tree_fits_the_memory_that_is_set_aside_for_it():
     assert _core.tree_bytes + 512 <= TREE_BYTES

@@ -108,7 +108,7 @@ def test_leaves_and_the_answers_of_trees_are_those_of_one_moment():
         assert set(answers) <= allowed
 
 
-def test_classes_may_join_while_others_ask():
+def test_classes_may_join_while_other_threads_predict():
     names = np.array([f"class {k:02}" for k in range(30)])
     labels = names[np.arange(3000) // 100]  # a new one every hundred points
 

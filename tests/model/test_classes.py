@@ -151,7 +151,7 @@ def test_longer_words_fit_among_shorter_ones():
     ],
     ids=["int8 and int64", "int64 and uint64", "a negative and a huge one"],
 )
-def test_whole_numbers_of_any_width_are_told_apart(first, second):
+def test_integers_of_any_width_are_distinguished(first, second):
     labels = Classes(None)
     labels.join(first)
     try:
@@ -163,7 +163,7 @@ def test_whole_numbers_of_any_width_are_told_apart(first, second):
         assert [labels.classes[place] for place in labels.rank()] == labels.arrived
 
 
-def test_the_classes_of_an_earlier_moment_can_be_told():
+def test_the_classes_of_an_earlier_moment_can_be_restored():
     labels = Classes(None)
     labels.join(np.array(["b", "c"]))
     labels.join(np.array(["a"]))

@@ -94,7 +94,7 @@ def test_a_snapshot_keeps_them_unless_it_only_predicts():
 @pytest.mark.parametrize(
     "make", [lambda: forest(kept_points=0), lambda: SaffariForestClassifier(2)]
 )
-def test_who_keeps_none_hands_out_none(make):
+def test_a_forest_that_keeps_none_returns_none(make):
     X, y, _ = stream(20)
     learned = make().partial_fit(X, y)
     kept = learned.kept_points_

@@ -37,7 +37,7 @@ def test_words(replaced, words):
     assert replacements_in_words(replaced, points=2000) == words
 
 
-def test_the_largest_crowds_are_told_in_the_order_of_the_stream():
+def test_the_largest_crowds_are_named_in_the_order_of_the_stream():
     small = [(100 * i, 0) for i in range(1, 5)]
     large = [(1000 * i + j, j) for i in range(1, MOST_CROWDS + 1) for j in range(3)]
     words = replacements_in_words([*small, *large], points=1000)

@@ -50,7 +50,7 @@ def test_every_frame_gives_the_same_forest(library):
     assert learned.predict_proba(FRAMES[library](X)).tolist() == expected.predict_proba(X).tolist()
 
 
-def test_categories_are_told_by_name_in_the_order_of_arrival():
+def test_categories_are_listed_by_name_in_the_order_of_arrival():
     frame = pd.DataFrame({"a": ["x", None, "y", "x"], "n": [1.0, 2, 3, 4], "b": [True, False] * 2})
     learned = forest().partial_fit(frame, [0, 1, 0, 1])
     assert learned.categories_ == {"a": ["x", "y"], "b": [True, False]}
@@ -108,7 +108,7 @@ def test_an_array_of_objects_is_a_table_once_columns_are_chosen():
     assert learned.predict_proba(ROWS.tolist()).tolist() == expected.predict_proba(X).tolist()
 
 
-def test_no_column_is_categorical_if_none_shall_be():
+def test_no_column_is_categorical_if_none_is_chosen():
     numbers = X[["size", "open"]]
     assert forest(categorical_features=None).partial_fit(numbers, Y).categories_ == {}
     assert forest().partial_fit(numbers, Y).categories_ == {"open": [True, False]}
@@ -152,7 +152,7 @@ BAD_TABLES = [
 
 @pytest.mark.parametrize(("bad", "message"), [row[1:] for row in BAD_TABLES],
                          ids=[row[0] for row in BAD_TABLES])  # fmt: skip
-def test_a_refused_batch_leaves_no_trace(bad, message):
+def test_a_refused_batch_changes_nothing(bad, message):
     learned = forest().partial_fit(X, Y)
     before = learned.to_bytes()
     with pytest.raises(ValueError, match=re.compile(message, re.DOTALL)):
@@ -208,7 +208,7 @@ def test_text_that_was_not_chosen_is_refused_by_name():
 # -- bounds --------------------------------------------------------------------------------------------
 
 
-def test_later_categories_are_put_together():
+def test_later_categories_share_a_code():
     frame = pd.DataFrame({"a": [*"abcdef"] * 10})
     learned = forest(max_categories=3).partial_fit(frame, [0, 1] * 30)
     assert learned.categories_ == {"a": ["a", "b", "c"]}

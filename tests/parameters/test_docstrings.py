@@ -14,7 +14,7 @@ TWO = {
 }
 
 
-def test_the_reference_to_the_descriptions_gives_way_to_them():
+def test_the_descriptions_replace_the_reference_to_them():
     text = filled(f"A forest.\n\n    {DESCRIBED}\n", TWO)
     assert text == (
         "A forest.\n\n"

@@ -33,7 +33,7 @@ def test_parameters_cannot_be_changed():
         parameters().min_gain = 1.0
 
 
-def test_the_type_of_a_number_leaves_no_trace():
+def test_the_type_of_a_number_does_not_matter():
     p = parameters(n_trees=np.int8(3), min_gain=Fraction(1, 2), split_points=np.uint16(4))
     assert [type(v) for v in (p.n_trees, p.min_gain, p.split_points)] == [int, float, int]
     assert p == parameters(n_trees=3, min_gain=0.5, split_points=4)
@@ -49,7 +49,7 @@ def test_a_number_for_beta_has_become_a_schedule():
     ("given", "n_dims", "rate"),
     [("sqrt", 16, 4.0), ("sqrt", 2, math.sqrt(2)), (3, 100, 3.0), (0, 5, 0.0), (1e6, 5, 1e6)],
 )
-def test_lambda_is_a_number_or_the_root_of_the_dimensions_there_are(given, n_dims, rate):
+def test_lambda_is_a_number_or_the_root_of_the_number_of_dimensions(given, n_dims, rate):
     assert parameters(candidate_dims=given).rate(n_dims) == rate
 
 

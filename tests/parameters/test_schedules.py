@@ -100,7 +100,7 @@ def test_copies_are_equal_and_hash_alike(schedule):
         assert hash(twin) == hash(schedule)
 
 
-def test_the_type_of_a_number_leaves_no_trace():
+def test_the_type_of_a_number_does_not_matter():
     exact = Geometric(1.0, 1.5)
     assert Geometric(1, Fraction(3, 2)) == exact
     assert repr(Geometric(np.int64(1), np.float32(1.5))) == repr(exact)

@@ -1,13 +1,13 @@
-"""Whether a snapshot is such that learning could have led to it, as far as that can be seen.
+"""Whether learning could have produced a snapshot, as far as its arrays show.
 
-Loading asks only what keeps the core safe. This asks the rest, of what riparian itself has saved: the
-tests and the fuzzer apply it to forests of every kind. A rule that changes what trees hold changes a
-check here, and no code that reads snapshots.
+Loading only checks what keeps the core safe. These are the other checks, of what riparian itself has
+saved: tests and the fuzzer apply them to every type of forest. A rule that changes what trees hold
+changes a check here, and no code that reads snapshots.
 
     trees.py        totals, histograms, the fringe and the leaves that wait
-    fringe.py       what the candidates of active leaves have counted
-    growth.py       what trees have received of the kept points
-    adaptation.py   what trees of a stream that changes remember
+    fringe.py       the counts of the candidates of active leaves
+    growth.py       the kept points that each tree has received
+    adaptation.py   the memories and detectors of trees for streams that change
 """
 
 from __future__ import annotations

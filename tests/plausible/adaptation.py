@@ -1,4 +1,4 @@
-"""Whether what trees of a stream that changes remember is what learning could have led to (R23)."""
+"""Whether learning could have produced the memories and detectors of adaptive trees (R23)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXACT = 1e-9  # of float64, for every number that was added
 
 
 def planted(trees, lengths):
-    """The point at which each tree was planted: where it replaced another, or 0."""
+    """Return the first point of each tree: the one at which it replaced another, or 0."""
     count = lengths.arrays["replaced"]
     if not len(trees.replaced):
         return np.zeros(len(count), dtype=np.int64)
@@ -41,7 +41,7 @@ def check_replacements(trees, lengths, header):
 
 
 def check_window(trees, lengths, header):
-    """Errors are from 0 to 1, but for a little rounding; the oldest are in the largest buckets."""
+    """Check that errors are from 0 to 1, up to rounding, and the oldest are in the largest buckets."""
     buckets = lengths.arrays["bucket_row"]
     since = np.uint64(header.points) - planted(trees, lengths).astype(np.uint64)
     every(trees.window.received <= since, "window: more errors than points since it is there")
@@ -54,7 +54,7 @@ def check_window(trees, lengths, header):
 
 
 def check_buckets(trees, size):
-    """Numbers from 0 to 1 vary most where all of them are 0 or 1."""
+    """Check variances: numbers from 0 to 1 vary most if all of them are 0 or 1."""
     n, total, variance = size.astype(np.float64), trees.bucket_total, trees.bucket_variance
     good = (total >= -EXACT * n) & (total <= (1 + EXACT) * n)  # NaN is not
     every(good, "bucket_total must be that of numbers from 0 to 1")
@@ -64,7 +64,7 @@ def check_buckets(trees, size):
 
 
 def check_sums(trees, size, buckets):
-    """Kept by adding and subtracting: what the buckets say, but for a little rounding."""
+    """Check the sums of the window, which must be those of the buckets up to rounding."""
     n = size.astype(np.float64)
     tree = np.repeat(np.arange(len(buckets)), buckets)
 
@@ -108,7 +108,7 @@ def check_memories(trees, width):
 
 
 def check_looks(trees):
-    """R20: a leaf that has not looked yet has had fewer arrivals than it looks at."""
+    """Check the next look of each leaf against its arrivals (R20)."""
     n = trees.structure_arrivals[trees.leaf_active > 0]
     n = np.minimum(n, np.uint64(2**31))
     most = np.maximum(n + np.uint64(1), (np.uint64(13) * n + np.uint64(9)) // np.uint64(10))

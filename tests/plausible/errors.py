@@ -1,4 +1,4 @@
-"""What the checkers of plausibility raise."""
+"""The error of the checks of plausibility."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 
 
 class Implausible(AssertionError):
-    """Learning cannot have led to this."""
+    """A state that learning cannot have produced."""
 
 
 def every(ok: Any, rule: str) -> None:
-    """All of them, or an error that names the rule and the first entry that breaks it."""
+    """Raise an error that names the rule and the first entry that breaks it, unless all hold."""
     if not np.all(ok):
         raise Implausible(f"{rule} (entry {int(np.argmin(ok))})")
 
 
 def check_sum(values: Any, name: str) -> None:
-    """Any sum of these fits 63 bits."""
+    """Raise an error unless any sum of these values fits 63 bits."""
     if values.astype(np.float64).sum() >= 2.0**62:
         raise Implausible(f"{name} must not sum up to 2^62")

@@ -1,4 +1,4 @@
-"""Whether the active leaves, young or with candidates, are such that learning could have led to them."""
+"""Whether learning could have produced the active leaves, young or with candidates."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Fringe(Candidates):
         every(born >= leaf_born[owner], "split_point_born must be in the life of its leaf")
 
     def check_kept_lengths(self, stream):
-        """As many points kept as the engine keeps, of classes that have arrived at the tree."""
+        """Check that leaves keep as many points as the engine does, of classes that have arrived."""
         length, counted = self.length[stream], self.counted[stream]
         every((length <= self.n_classes)[counted], f"{stream}_length: more rows than classes")
         counters, words = shapes(self.dims, self.most_split_points)
@@ -82,7 +82,7 @@ class Fringe(Candidates):
     # -- points that are kept ------------------------------------------------------------------------
 
     def check_kept_structure(self, shape):
-        """R3: each of the first m points has brought a split point, and the last has met them all."""
+        """Check that each of the first m points added a split point, and the last met all (R3)."""
         kept = self.check_bits("structure", shape)
         leaves, n, met = shape.leaves[kept.inside], kept.length, kept.met
         every(n >= 1, "structure_length: a split point, but no point that brought it")
@@ -97,15 +97,15 @@ class Fringe(Candidates):
         return kept
 
     def check_first_met(self, met):
-        """By the first point of each leaf."""
+        """Check that the first point of each leaf met the first split point."""
         every(met == 1, "structure_bits: the first point must meet the first split point")
 
     def most_structure(self, leaves):
-        """Points that a leaf can have counted."""
+        """Return the number of points that a leaf can have counted."""
         return self.structure_points[leaves]
 
     def check_kept_estimation(self, shape):
-        """Each point has met the split points that there were: at least one, and never fewer."""
+        """Check that each point met the split points of its time: at least one, and never fewer."""
         kept = self.check_bits("estimation", shape)
         leaves, n, met = shape.leaves[kept.inside], kept.length, kept.met
         every(met >= 1, "estimation_bits: a point must meet a split point")
@@ -148,7 +148,7 @@ class Fringe(Candidates):
         self.check_histogram(np.repeat(leaves, rows.length), labels, rows.everyone[:, 0])
 
     def check_histogram(self, leaves, labels, count):
-        """No class has more points among the candidates of a leaf than in the leaf."""
+        """Check that no class has more points among the candidates of a leaf than in the leaf."""
         n_classes = self.trees.leaf_classes[self.leaf[leaves]]
         inside = labels < n_classes
         held = np.zeros(len(labels), dtype=np.uint64)
@@ -181,7 +181,7 @@ class KeptFringe(Fringe):
         every(self.trees.received <= self.now, "received must be points of the tree")
 
     def check_first_born(self, born, owner):
-        """E0 of what a leaf lists can lie before its own."""
+        """Allow E0 of listed points to lie before that of the leaf."""
 
     def check_first_met(self, met):
         every(met >= 1, "structure_bits: the first point must meet a split point")
@@ -194,7 +194,7 @@ class KeptFringe(Fringe):
 
 
 class OneStreamFringe(Fringe):
-    """Saffari's (R18): whatever is counted also predicts."""
+    """Saffari's leaves (R18), in which every counted point also predicts."""
 
     def __init__(self, trees, leaves, header):
         super().__init__(trees, leaves, header)
@@ -239,13 +239,13 @@ def fringe_of(trees, leaves, header):
 
 
 def seen_by(rows):
-    """Leaves x split points: what each split point has seen, of all classes."""
+    """Return what each split point has seen, of all classes (leaves x split points)."""
     if len(rows.inside) == 0:
         return rows.everyone
     return np.add.reduceat(rows.everyone, begins(rows.length), axis=0)
 
 
 def pairs(leaves, labels):
-    """Every leaf and label that there is, and how often."""
+    """Return every leaf and label that occurs, and how often."""
     both, count = np.unique(leaves * np.int64(2**31) + labels, return_counts=True)
     return both // 2**31, both % 2**31, count.astype(np.uint64)

@@ -36,7 +36,7 @@ class KeptPoints:
 
 
 class Received(NamedTuple):
-    """What a tree has received of the kept points; weights, but for the arrivals."""
+    """What a tree has received of the kept points: weights, and the number of arrivals."""
 
     structure: int
     estimation: int
@@ -45,7 +45,7 @@ class Received(NamedTuple):
 
 
 def check_growth(trees, nodes, planted, replacements, kept, header):
-    """A tree that has replaced another (R23) has a number of its own, and received what came since."""
+    """Check totals. A tree that replaced another (R23) has its own number and only later points."""
     number = np.array(header.trees) + header.parameters.n_trees * replacements
     received = [
         received_by(int(mine), kept, header.parameters, int(since))
@@ -92,7 +92,7 @@ def _check_classes(trees, kept):
 
 
 def received_by(tree, kept, parameters, since=0):
-    """R1 and R17 over the kept points, from this one on."""
+    """Apply R1 and R17 to the kept points, from this one on."""
     p, first = parameters, max(0, since - kept.first)
     number = np.uint64(kept.first) + np.arange(first, len(kept), dtype=np.uint64)
     weights = kept.weight[first:]
@@ -112,5 +112,5 @@ def received_by(tree, kept, parameters, since=0):
 
 
 def uniforms(start, number):
-    """The 53 bits of the uniform of each point, whose number is the last word of the key (R13)."""
+    """Return the 53 bits of the uniform of each point; its number is the last word of the key (R13)."""
     return mixed((start ^ number) + GOLDEN) >> np.uint64(11)

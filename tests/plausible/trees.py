@@ -1,4 +1,4 @@
-"""Whether totals, leaves, and the fringe of each tree are such that learning could have led to them."""
+"""Whether learning could have produced the totals, leaves and fringe of each tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_TAKEN = 64  # times that a tree of Saffari's takes a point: Poisson(1) is n
 
 @dataclass(frozen=True)
 class Leaves:
-    """What the leaves have in common with their tree: the first three by tree, the others by leaf."""
+    """Numbers of trees and leaves: the first three fields by tree, the others by leaf."""
 
     n_classes: np.ndarray  # that have arrived at the tree
     structure_points: np.ndarray
@@ -87,7 +87,7 @@ def check_leaves(trees, lengths, depth, header):
 
 
 def check_bags(bag, trees, header):
-    """R18: what a tree is judged by, if it may be replaced."""
+    """Check the errors by which a tree may be replaced (R18)."""
     p, n_trees = header.parameters, header.parameters.n_trees
     number, planted, left_out, errors = Bag(*bag.reshape(-1, len(Bag._fields)).T)
     place = np.arange(n_trees, dtype=np.uint64)
@@ -102,7 +102,7 @@ def check_bags(bag, trees, header):
 
 
 def check_activity(trees, lengths, depth, header):
-    """R12: as many leaves as may be are active, but for a budget of memory."""
+    """Check that as many leaves are active as R12 and the memory budget allow."""
     p = header.parameters
     active, leaves = lengths.active, lengths.leaves
     if isinstance(p, SaffariParameters):
@@ -119,7 +119,7 @@ def check_activity(trees, lengths, depth, header):
 
 
 def check_keys(trees, leaves):
-    """R12: a key is at least ŝ, and was ŝ at some time."""
+    """Check that a key is at least ŝ, and was ŝ at some time (R12)."""
     waits = trees.leaf_active == 0
     over, under, errors = trees.key_over, trees.key_under, leaves.errors[waits]
     age = leaves.estimation_points[leaves.tree[waits]] - trees.leaf_born[waits]

@@ -41,13 +41,13 @@ def back(forest, **options):
 
 
 @every_kind
-def test_what_comes_back_is_the_same_to_the_last_bit(kind):
+def test_a_loaded_forest_is_the_same_to_the_last_bit(kind):
     forest = learned(**KINDS[kind])
     assert same_forest(back(forest), forest)
 
 
 @every_kind
-def test_what_comes_back_goes_on_as_if_it_had_never_been_away(kind):
+def test_a_loaded_forest_goes_on_as_the_saved_one_would(kind):
     forest = learned(**KINDS[kind])
     other = back(forest)
     X, y = mixture(500, seed=1)
@@ -88,7 +88,7 @@ def test_the_class_comes_back(kind):
     assert type(back(forest)).__name__ == saved
 
 
-def test_a_class_of_yours_comes_back_as_ours():
+def test_a_subclass_is_loaded_as_its_base():
     class Mine(OnlineForestClassifier):
         pass
 
@@ -170,7 +170,7 @@ def test_without_the_fringe_it_predicts_the_same(kind):
     assert (other.feature_importances_ == forest.feature_importances_).all()
 
 
-def test_without_the_fringe_it_says_so_when_asked_to_learn():
+def test_without_the_fringe_learning_is_an_error():
     forest = learned()
     other = back(forest, prediction_only=True)
     before = other.to_bytes()
@@ -219,7 +219,7 @@ def test_a_forest_that_has_not_started_cannot_be_saved(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_error_can_be_pickled_and_tells_its_case():
+def test_an_error_can_be_pickled_and_has_its_case():
     error = pickle.loads(pickle.dumps(riparian.SnapshotError("size", "too large")))
     assert (str(error), error.case) == ("too large", "size")
     assert isinstance(error, ValueError)
@@ -387,7 +387,7 @@ def test_a_forest_with_nothing_kept_has_nothing():
 
 
 @pytest.mark.parametrize("wrong", [{"a": float("nan")}, {"a": b"bytes"}])
-def test_what_is_no_json_cannot_be_kept(wrong):
+def test_a_value_that_is_not_json_cannot_be_stored(wrong):
     with pytest.raises(riparian.SnapshotError, match="extra cannot be saved"):
         to_bytes_with_extra(learned(), wrong)
 

@@ -56,7 +56,7 @@ def refused(data, **options):
     [b"", b"\0" * 7, b"\0" * 8, b"hello, I am a text file", b"\x80\x04K\x01.", b"\xff" * 100,
      (2**63).to_bytes(8, "little") + b"{}", (3).to_bytes(8, "little") + b"[1]"],
 )  # fmt: skip
-def test_what_is_no_container_is_refused(data):
+def test_a_file_that_is_not_a_container_is_refused(data):
     assert refused(data)[0] == "container"
 
 
@@ -86,7 +86,7 @@ def test_a_flipped_bit_in_what_the_snapshot_says_is_found():
     assert refused(text)[0] == "checksum"
 
 
-def test_a_name_that_comes_twice_in_a_header_is_refused():
+def test_a_name_that_appears_twice_in_a_header_is_refused():
     header, arrays = opened(snapshot())
     twice = json.dumps(header)[:-1] + ', "points": 0}'
     assert "appears twice" in refused(riparian.snapshot.container.pack(twice, arrays))[1]
@@ -98,7 +98,7 @@ def test_a_header_that_is_not_json_is_refused(text):
     assert refused(riparian.snapshot.container.pack(text, arrays))[0] == "header"
 
 
-def test_a_later_format_is_told_from_a_damaged_file():
+def test_a_later_format_is_distinguished_from_a_damaged_file():
     header, arrays = opened(snapshot())
     del arrays["child"]
     case, reason = refused(sealed({**header, "format": 3, "library": "9.0"}, arrays))
@@ -522,7 +522,7 @@ def test_labels_that_ask_for_a_lot_are_refused():
     assert refused(sealed(header, arrays), max_bytes=10**8)[0] == "size"
 
 
-def test_a_file_larger_than_may_be_is_not_even_read(tmp_path):
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
     path = tmp_path / "forest"
     with open(path, "wb") as file:
         file.truncate(10**12)  # takes no room

@@ -43,7 +43,7 @@ def implausible(data):
 
 @pytest.mark.parametrize("prediction_only", [False, True])
 @pytest.mark.parametrize("kind", ALL_KINDS)
-def test_what_is_saved_is_what_learning_could_have_led_to(kind, prediction_only):
+def test_learning_could_have_produced_what_is_saved(kind, prediction_only):
     check_plausible(snapshot(kind, prediction_only))
 
 

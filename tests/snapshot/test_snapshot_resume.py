@@ -57,7 +57,7 @@ def forests(draw):
 
 @thorough
 @given(forests(), streams(), st.data())
-def test_a_forest_that_was_saved_anywhere_is_as_if_it_had_never_been(forest, stream, data):
+def test_a_forest_that_was_saved_at_any_point_goes_on_as_if_it_had_not_been(forest, stream, data):
     X, y = stream
     weights = None
     if data.draw(st.booleans()):
