@@ -262,7 +262,7 @@ def test_a_bad_instance_is_refused_and_leaves_no_trace(schema, learner_of, x, y,
 def test_a_regression_is_refused(learner_of):
     from capymoa.stream import Schema
 
-    with pytest.raises(ValueError, match="schema must be of a classification task"):
+    with pytest.raises(ValueError, match="schema must be for classification"):
         learner_of(Schema.from_custom(["x", "y"], "y"))
 
 

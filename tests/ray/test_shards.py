@@ -84,7 +84,9 @@ def test_a_driver_that_is_killed_can_be_followed_by_another(two_cpus, tmp_path, 
                 break
         program.send_signal(signal.SIGKILL)
         program.wait()
-    with pytest.raises(ClusterError, match=r"taxis' already runs on this cluster.*attach\('taxis'\)"):
+    with pytest.raises(
+        ClusterError, match=r"taxis' already runs on this cluster.*attach\('taxis'\)"
+    ):
         learn(RayForestClassifier(**PARAMETERS, name="taxis"), slice(0, 10))
 
     forest = RayForestClassifier.attach("taxis")

@@ -12,8 +12,8 @@ from riparian.tools.checks import number, whole
 from riparian_experiments.body.rotations import X, Y, turn
 from riparian_experiments.body.skeleton import Figure
 
-# Camera coordinates: x to the right of the picture, y down, z away. A person's coordinates: x left, y up,
-# z ahead. The left hand of a person who faces the camera is on the right of the picture.
+# Camera coordinates: x to the right of the picture, y down, z away. A person's: x left, y up, z ahead.
+# The left hand of a person who faces the camera is on the right of the picture.
 _FACE_TO_FACE = np.diag([1.0, -1.0, -1.0])
 
 

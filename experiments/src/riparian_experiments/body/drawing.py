@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 from riparian.inspection.colours import rgb
 from riparian_experiments.body.parts import Part
 
-# From P. Tol's qualitative schemes, assigned so that colour-blind readers can also distinguish parts that
-# touch each other.
+# From P. Tol's qualitative schemes, assigned so that colour-blind readers can also distinguish parts
+# that touch each other.
 _HUES = {
     "CHEST": "#aa4499", "WAIST": "#999933", "HIPS": "#88ccee",
     "THIGH": "#332288", "SHIN": "#ddcc77", "FOOT": "#882255",

@@ -5,8 +5,8 @@ a quadric, z solves A z² - 2 B z + C = 0, where A and B depend on d and C does 
 
     z = (B - √(B² - A C)) / A = C / (B + √(B² - A C))
 
-The last form needs no A, and is exact even if A is almost 0. B is linear in d, so B² - A C is a quadratic
-form: it takes only a few operations per pixel to know whether the ray meets a surface.
+The last form needs no A, and is exact even if A is almost 0. B is linear in d, so B² - A C is a
+quadratic form: it takes only a few operations per pixel to know whether the ray meets a surface.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Surfaces(NamedTuple):
 
 
 def surfaces_of(solids: Sequence[Solid]) -> Surfaces:
-    """Return the surfaces: one for an ellipsoid; two balls and a cone that touches both for a capsule."""
+    """Return the surfaces: one per ellipsoid; per capsule, two balls and the cone that touches both."""
     ellipsoids = [solid for solid in solids if isinstance(solid, Ellipsoid)]
     capsules = [solid for solid in solids if isinstance(solid, Capsule)]
     balls = [ball for capsule in capsules for ball in _balls(capsule)]
