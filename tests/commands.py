@@ -56,8 +56,8 @@ def learn(source, model, *args):
     return Path(model).read_bytes()
 
 
-def said(done):
-    """What a command that should have worked printed as JSON."""
+def output_of(done):
+    """Return the JSON that a successful command printed."""
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
@@ -82,43 +82,43 @@ def table(rows=300, seed=0, text=True):
     return pa.table(columns)
 
 
-def write(found, path):
-    """A table in the format that the name says."""
+def write(data, path):
+    """Write a table in the format of the file name."""
     path = Path(path)
     match path.suffix:
         case ".csv":
-            pyarrow.csv.write_csv(found, path)
+            pyarrow.csv.write_csv(data, path)
         case ".gz" | ".zst":
             codec = {".gz": "gzip", ".zst": "zstd"}[path.suffix]
             with pa.CompressedOutputStream(str(path), codec) as file:
-                pyarrow.csv.write_csv(found, file)
+                pyarrow.csv.write_csv(data, file)
         case ".parquet":
-            pyarrow.parquet.write_table(found, path, row_group_size=70)
+            pyarrow.parquet.write_table(data, path, row_group_size=70)
         case ".arrow":
-            with pyarrow.ipc.new_file(str(path), found.schema) as writer:
-                writer.write_table(found, max_chunksize=70)
+            with pyarrow.ipc.new_file(str(path), data.schema) as writer:
+                writer.write_table(data, max_chunksize=70)
         case ".arrows":
-            with pyarrow.ipc.new_stream(str(path), found.schema) as writer:
-                writer.write_table(found, max_chunksize=70)
+            with pyarrow.ipc.new_stream(str(path), data.schema) as writer:
+                writer.write_table(data, max_chunksize=70)
         case ".jsonl":
-            path.write_text("".join(f"{json.dumps(row)}\n" for row in found.to_pylist()))
+            path.write_text("".join(f"{json.dumps(row)}\n" for row in data.to_pylist()))
         case ".arff":
-            path.write_text(arff(found))
+            path.write_text(arff(data))
         case other:
             raise ValueError(other)
     return path
 
 
-def arff(found):
+def arff(data):
     lines = ["% a comment", "@RELATION trees", ""]
-    for field in found.schema:
-        values = sorted({*found[field.name].to_pylist()} - {None}, key=str)
+    for field in data.schema:
+        values = sorted({*data[field.name].to_pylist()} - {None}, key=str)
         nominal = "{" + ",".join(_quoted(value) for value in values) + "}"
         lines.append(
             f"@attribute {field.name} {nominal if field.type == pa.string() else 'numeric'}"
         )
     lines.append("@data")
-    for row in found.to_pylist():
+    for row in data.to_pylist():
         lines.append(",".join(_quoted(value) for value in row.values()))
     return "\n".join(lines) + "\n"
 

@@ -71,21 +71,21 @@ class Killer:
         self.seconds = self.run_whole("timed", *CHECKPOINTS)
 
     def run_whole(self, model: str, *more: str) -> float:
-        """Nobody kills it. Its seconds of the processor."""
+        """Run without a kill; return the CPU seconds."""
         before = os.times()
-        with (self.folder / "told").open("w") as told:
+        with (self.folder / "output").open("w") as output:
             subprocess.run(
                 command(self.way, model, *more),
                 cwd=self.folder,
                 check=True,
-                stdout=told,
-                stderr=told,
+                stdout=output,
+                stderr=output,
             )
         after = os.times()
         return sum(after[2:4]) - sum(before[2:4])
 
     def run(self, draw: random.Random, most: int) -> tuple[int, bool]:
-        """Kill it up to so many times: how often it was, and whether it ended with the same model."""
+        """Kill the run up to `most` times; return the number of kills, and whether the model is the same."""
         kills = 0
         while True:
             go_on = ["--resume"] if (self.folder / "m.checkpoint").exists() else []
@@ -102,9 +102,9 @@ class Killer:
 
 
 def killed(command: Sequence[str], folder: Path, after: float) -> bool:
-    """Start it, and kill it after so many seconds of the processor. Not if it ends before."""
-    with (folder / "told").open("w") as told:
-        process = subprocess.Popen(command, cwd=folder, stdout=told, stderr=told)
+    """Start a command, and kill it after this many CPU seconds; return whether it was killed."""
+    with (folder / "output").open("w") as output:
+        process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output)
     while process.poll() is None:
         if cpu_seconds(process.pid) >= after:
             process.kill()

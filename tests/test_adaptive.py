@@ -53,8 +53,8 @@ def test_each_replacement_is_logged_once_whatever_the_batches(changed, caplog):
         slow = forest()
         for first in range(0, len(X), 100):
             slow.partial_fit(X[first : first + 100], y[first : first + 100])
-    found = [re.search(r"point (\d+): tree (\d+)", r.getMessage()) for r in caplog.records]
-    logged = sorted((int(match[1]), int(match[2])) for match in found if match)
+    matches = [re.search(r"point (\d+): tree (\d+)", r.getMessage()) for r in caplog.records]
+    logged = sorted((int(match[1]), int(match[2])) for match in matches if match)
     assert logged == changed.replacements_ == slow.replacements_
 
 
@@ -79,8 +79,8 @@ def test_the_certificate_says_which_trees_were_replaced_and_when(changed):
 @pytest.mark.parametrize("voting", ["average", "majority"])
 def test_plain_trees_answer_what_the_forest_answers(voting):
     X, y = turned_round()
-    found = forest(voting=voting).partial_fit(X, y)
-    ensemble = ensemble_of(found, "this")
+    learned = forest(voting=voting).partial_fit(X, y)
+    ensemble = ensemble_of(learned, "this")
     place = ensemble.root[None, :].repeat(len(X), axis=0)
     for _ in range(60):
         inner = ~ensemble.is_leaf[place]
@@ -89,7 +89,7 @@ def test_plain_trees_answer_what_the_forest_answers(voting):
         place = np.where(inner, below, place)
     values = ensemble.leaf_values()[ensemble.leaf_number[place]]
     exact = np.rint(values * WHOLE).astype(np.int64).sum(axis=1) / (5 * WHOLE)
-    assert (exact == found.predict_proba(X)).all()
+    assert (exact == learned.predict_proba(X)).all()
 
 
 def test_copies_and_snapshots_go_on_alike(changed):
@@ -141,8 +141,10 @@ def test_a_wrong_parameter_is_named(wrong, error):
 
 
 def test_it_is_cloned_with_all_its_parameters():
-    found = forest(memories=(0.5, 1.0), leaf_points=7, fading=0.9, drift_confidence=0.2, beta=3.0)
-    assert clone(found).get_params() == found.get_params()
-    assert found.get_params().keys() - OnlineForestClassifier().get_params().keys() == {
+    adaptive = forest(
+        memories=(0.5, 1.0), leaf_points=7, fading=0.9, drift_confidence=0.2, beta=3.0
+    )
+    assert clone(adaptive).get_params() == adaptive.get_params()
+    assert adaptive.get_params().keys() - OnlineForestClassifier().get_params().keys() == {
         *("memories", "leaf_points", "fading", "drift_confidence")
     }

@@ -1,4 +1,4 @@
-"""At home in CapyMOA: beside MOA's own learners, and the same forest as ever.
+"""The forests in CapyMOA: they run next to MOA's own learners, and are the same forests.
 
 CapyMOA starts Java when it is imported, so the tests that need it do that, and not this file.
 """
@@ -132,15 +132,19 @@ def test_a_model_saved_and_loaded_goes_on_as_the_original_would_have(
 
 def test_a_learner_can_be_made_again_from_its_parameters(schema, learner_of):
     learner = learner_of(schema, min_gain=0.2, voting="majority")
-    told = learner.get_params()
-    assert (told["n_estimators"], told["min_gain"], told["voting"]) == (5, 0.2, "majority")
-    assert type(learner).from_params(schema, told).get_params() == told
+    parameters = learner.get_params()
+    assert (parameters["n_estimators"], parameters["min_gain"], parameters["voting"]) == (
+        5,
+        0.2,
+        "majority",
+    )
+    assert type(learner).from_params(schema, parameters).get_params() == parameters
 
 
 # -- in CapyMOA -----------------------------------------------------------------------------------
 
 
-def test_it_runs_in_a_prequential_evaluation_beside_the_learners_of_moa(stream, learner_of):
+def test_it_runs_in_a_prequential_evaluation_like_the_learners_of_moa(stream, learner_of):
     from capymoa.classifier import HoeffdingTree
     from capymoa.evaluation import prequential_evaluation
 
@@ -172,7 +176,7 @@ def test_late_labels_are_those_of_riparians_own_evaluation(stream, learner_of):
     assert ours.scores.right == (answers == Y[40:300]).sum()
 
 
-def test_it_runs_beside_others_on_a_stream_that_java_generates(learner_of):
+def test_it_runs_with_others_on_a_stream_that_java_generates(learner_of):
     from capymoa.classifier import NaiveBayes
     from capymoa.evaluation import prequential_evaluation_multiple_learners
     from capymoa.stream.generator import SEA

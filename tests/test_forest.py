@@ -217,7 +217,7 @@ def test_shuffling_saves_data_sorted_by_class():
     assert shuffled > sorted_ + 0.05
 
 
-def test_fit_begins_anew():
+def test_fit_starts_again():
     f = forest().partial_fit(X[:, :1], np.where(Y, "a", "b"))
     assert state(f.fit(X, Y)) == state(forest().fit(X, Y))
     assert f.n_features_in_ == 2
@@ -340,7 +340,7 @@ def test_the_same_classes_may_be_given_again():
 
 @pytest.mark.parametrize("voting", ["average", "majority"])
 @pytest.mark.parametrize("labels", [["b", "a"], ["a", "b"]])
-def test_ties_go_to_the_first_of_the_sorted_classes_whoever_came_first(voting, labels):
+def test_ties_go_to_the_first_of_the_sorted_classes_in_any_order_of_arrival(voting, labels):
     f = forest(n_estimators=1, voting=voting, structure_fraction=1e-300)
     f.partial_fit([[0.0], [0.0]], labels)
     assert f.predict([[0.0]]).tolist() == ["a"]

@@ -89,11 +89,11 @@ def test_without_a_cluster_it_says_how_to_get_one(monkeypatch):
         forest.partial_fit(X, Y)
     assert not hasattr(forest, "n_features_in_")
 
-    def nobody(**_):
+    def refuse(**_):
         raise ConnectionError("refused")
 
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
-    monkeypatch.setattr(ray, "init", nobody)
+    monkeypatch.setattr(ray, "init", refuse)
     with pytest.raises(ClusterError, match=r"RAY_ADDRESS names no .* '10\.0\.0\.1:6379': refused"):
         forest.partial_fit(X, Y)
 

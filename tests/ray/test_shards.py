@@ -33,8 +33,8 @@ def whole() -> bytes:
 
 @pytest.mark.parametrize("seed", range(5 if FULL else 1))
 def test_shards_that_are_killed_at_random_moments_change_nothing(two_cpus, tmp_path, whole, seed):
-    found, restarts = run(tmp_path, 10 if FULL else 3, seed)
-    assert found == whole
+    result, restarts = run(tmp_path, 10 if FULL else 3, seed)
+    assert result == whole
     assert restarts >= 2
     assert [*tmp_path.iterdir()] == []  # nothing is left of its checkpoints
 

@@ -1,4 +1,4 @@
-"""Safe: what is wrong with an input is told before anything is learned, and nothing has changed.
+"""Input validation: a bad input is an error before anything is learned, and changes nothing.
 
 Each row of a table is one bad input and what the error says of it. A forest that has refused
 something is the forest it was, to the last bit.
@@ -438,15 +438,15 @@ BAD_LONE = [
 
 
 @pytest.mark.parametrize(
-    ("row", "label", "changes", "told"),
+    ("row", "label", "changes", "fault"),
     [case[1:] for case in BAD_LONE],
     ids=[c[0] for c in BAD_LONE],
 )
-def test_a_row_that_comes_alone_is_refused_like_a_batch(row, label, changes, told):
+def test_a_row_that_comes_alone_is_refused_like_a_batch(row, label, changes, fault):
     learned = forest().partial_fit(X, Y)
     before = state(learned)
     learned.set_params(**changes)
-    with pytest.raises((ValueError, TypeError), match=told):
+    with pytest.raises((ValueError, TypeError), match=fault):
         learned.partial_fit(row, label)
     learned.set_params(n_jobs=None)
     assert state(learned) == before
