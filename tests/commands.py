@@ -1,4 +1,4 @@
-"""The command run for the tests, in a process of its own or in ours, and files for it to read."""
+"""Run the command for tests, in a new process or in this one, and write files for it to read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SMALL = ("--trees", "3", "--threads", "1")
 
 
 def run(*args, **more):
-    """The command in a process of its own, for what only the real one shows: pipes, signals, limits."""
+    """Run the command in a new process, to test pipes, signals and limits."""
     return subprocess.run(
         [*RIPARIAN, *map(str, args)],
         capture_output=True,
@@ -35,7 +35,7 @@ def run(*args, **more):
 
 
 def start(*args, **more):
-    """The same, not waited for."""
+    """Start the command in a new process without waiting."""
     return subprocess.Popen(
         [*RIPARIAN, *map(str, args)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
@@ -43,13 +43,13 @@ def start(*args, **more):
 
 
 def call(*args, cwd=".", **more):
-    """The command in this process: nothing has to start and be imported first."""
+    """Run the command in this process, which is faster."""
     with chdir(cwd):
         return CliRunner().invoke(app, [*map(str, args)], **more)
 
 
 def learn(source, model, *args):
-    """Learn in this process, with few trees; the bytes of the model."""
+    """Learn in this process, with few trees; return the bytes of the model."""
     sources = source if isinstance(source, list) else [source]
     done = call("learn", *sources, "-t", "label", "-m", model, *SMALL, *args)
     assert done.exit_code == 0, done.output

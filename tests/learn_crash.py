@@ -85,7 +85,7 @@ class Killer:
         return sum(after[2:4]) - sum(before[2:4])
 
     def run(self, draw: random.Random, most: int) -> tuple[int, bool]:
-        """Kill the run up to `most` times; return the number of kills, and whether the model is the same."""
+        """Kill the run up to `most` times; return the kills, and whether the model is the same."""
         kills = 0
         while True:
             go_on = ["--resume"] if (self.folder / "m.checkpoint").exists() else []

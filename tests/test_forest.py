@@ -1,4 +1,4 @@
-"""The estimator: what it promises to someone who has a stream and knows scikit-learn."""
+"""The estimator: what a user who has a stream and knows scikit-learn can rely on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a figure is once it is seen: heading, distance, above and below."""
+"""The position of a figure in the picture: heading, distance, above and below."""
 
 from __future__ import annotations
 

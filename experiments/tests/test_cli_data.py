@@ -1,4 +1,4 @@
-"""`riparian data usps`: where the files go, and what is said when they do not come."""
+"""`riparian data usps`: where it stores the files, and its errors."""
 
 from __future__ import annotations
 

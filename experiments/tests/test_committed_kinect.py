@@ -1,4 +1,4 @@
-"""The committed results of experiment 3 are what the command makes, and say what its page says."""
+"""The committed results of experiment 3 are what the command writes, and agree with the page."""
 
 from __future__ import annotations
 

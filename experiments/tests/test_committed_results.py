@@ -1,4 +1,4 @@
-"""The results in `docs/experiments` are what the commands make, and say what the pages say of them."""
+"""The results in `docs/experiments` are what the commands write, and agree with the pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which data set the second experiment takes, and what it says of it."""
+"""The data set that the second experiment uses, and its description."""
 
 from __future__ import annotations
 

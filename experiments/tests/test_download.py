@@ -1,4 +1,4 @@
-"""A file is fetched once, whole, and the right one; or not at all."""
+"""A file is downloaded once, completely and with the right hash, or not at all."""
 
 from __future__ import annotations
 

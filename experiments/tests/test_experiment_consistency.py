@@ -1,4 +1,4 @@
-"""Consistency, seen: the excess error over Bayes falls, with every fringe; and what honesty is for."""
+"""The excess error over Bayes falls, with every fringe; and why honesty matters."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def test_poses_that_cannot_be_read_are_told_of_before_anything_is_written(tmp_pa
 
 
 class Answers:
-    """A forest that takes everything for one part, and remembers the pixels it was asked about."""
+    """A forest that predicts one part everywhere, and stores the pixels that it predicted."""
 
     def __init__(self, part):
         self.part, self.asked = part, []

@@ -89,7 +89,7 @@ def test_twenty_points_of_a_few_classes_are_enough_to_answer(method):
 
 
 class Spy(Exception):
-    """A method that only tells what it was given to learn."""
+    """A method that only reports what it was given to learn."""
 
     def forest(self, trees, random_state):
         return self

@@ -1,4 +1,4 @@
-"""Data sets in all the forms they come in, and what is said of files that are in none."""
+"""Data sets in all supported formats, and errors for other files."""
 
 from __future__ import annotations
 

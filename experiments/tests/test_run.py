@@ -1,4 +1,4 @@
-"""A study is computed once, piece by piece, and goes on after anything that stops it."""
+"""A study is computed once, piece by piece, and resumes after any interruption."""
 
 from __future__ import annotations
 

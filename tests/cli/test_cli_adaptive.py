@@ -1,4 +1,4 @@
-"""`learn --adaptive`: the forest for streams that change, by the same code and as carefully checked."""
+"""`learn --adaptive`: the forest for streams that change, with the same checks."""
 
 from __future__ import annotations
 

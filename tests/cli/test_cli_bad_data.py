@@ -1,4 +1,4 @@
-"""Bad data ends the real command with exit code 1 and one message that says where and what."""
+"""Bad data ends the real command with exit code 1 and one message with the place and the fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks have the size we want, and windows an order that can be taken up anywhere."""
+"""Blocks have the chosen size, and the order of a window can be resumed at any row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROWS = st.integers(1, 120)
 
 
 def pieces(cuts, start=0, make=np.asarray):
-    """A hundred rows from `start` on, cut anywhere, also into nothing."""
+    """Return a hundred rows from `start` on in pieces, some of them empty."""
     X, y = np.arange(200, dtype=np.float32).reshape(100, 2), np.arange(100)
     ends = [start, *sorted(max(start, cut) for cut in cuts), 100]
     for i, end in enumerate(ends[1:]):

@@ -1,4 +1,4 @@
-"""A run that was stopped at any moment goes on and ends with the same model, to the last bit."""
+"""A run that was stopped at any moment resumes and ends with the same model, to the last bit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PowerCut(Exception):
 
 @pytest.fixture
 def cut_after(monkeypatch):
-    """Cuts the power after some checkpoints."""
+    """Simulates a power cut after some checkpoints."""
     write = Checkpoint.write
 
     def prepare(checkpoints):
@@ -62,7 +62,7 @@ def cut_after(monkeypatch):
 
 
 def metrics(done):
-    """What a run tells, but how long it took."""
+    """Return the output of a run without its times."""
     output = output_of(done)
     # The memory of the process besides the forest depends on its history.
     output["forest"].pop("held_bytes", None)
@@ -207,7 +207,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture
 def piped(whole, tmp_path):
-    """A run that has got a part of its data through a pipe and waits for more; and how to end it."""
+    """Return a run that waits for more data from a pipe, and how to end it."""
     lines, model = whole
 
     def begin():

@@ -1,4 +1,4 @@
-"""What each column of a table is, without a flag: and what the user is told and asked."""
+"""The type of each column is decided without an option; warnings and errors name doubtful ones."""
 
 from __future__ import annotations
 

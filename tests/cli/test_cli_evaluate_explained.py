@@ -1,4 +1,4 @@
-"""`riparian evaluate` says which features matter, and shows it in its report."""
+"""`riparian evaluate` measures which features matter, and its report shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`riparian export` writes a model for places without riparian."""
+"""`riparian export` writes a model that predicts without riparian."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command writes replaces nothing that it reads, and nothing else that it writes."""
+"""A command never overwrites a file that it reads, or another file that it writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`riparian learn` learns what the estimator would, and tests on the way without cheating."""
+"""`riparian learn` learns the same as the estimator, and tests each row before it is learned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`riparian learn --html` asks what if, and shows the surest mistakes along the stream."""
+"""`riparian learn --html` shows dependence on features, and the surest mistakes of the stream."""
 
 from __future__ import annotations
 

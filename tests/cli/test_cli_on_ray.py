@@ -1,4 +1,4 @@
-"""`riparian learn --ray` ends with the same model to the last bit, also if it was stopped in between."""
+"""`riparian learn --ray` ends with exactly the same model, even if it was stopped and resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`riparian predict` and `evaluate`: every row, in its order, whatever made the model."""
+"""`riparian predict` and `evaluate`: every row, in its order, for models from any source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading ahead changes nothing but when things happen."""
+"""Reading ahead changes only the time at which rows are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forests over depth images (R16): native equals reference, and nothing wrong gets in."""
+"""Forests over depth images (R16): native equals reference, and invalid input is rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shards on several nodes, and what is said where there is no room for them, or no cluster."""
+"""Shards on several nodes, and errors if there is not enough memory, or no cluster."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def three_nodes(two_cpus):
 
 @pytest.mark.skipif(not FULL, reason="nodes start and go slowly: make ray-full")
 def test_a_node_that_goes_changes_nothing(two_cpus, three_nodes, tmp_path):
-    """A cluster of three nodes, of which one goes in the middle of the stream."""
+    """A cluster of three nodes, of which one is removed in the middle of the stream."""
     alone = OnlineForestClassifier(5, random_state=0).partial_fit(X, Y)
     forest = RayForestClassifier(
         5, random_state=0, n_shards=4, checkpoint_dir=tmp_path, checkpoint_every=800

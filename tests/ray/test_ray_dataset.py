@@ -1,4 +1,4 @@
-"""A data set of Ray's is learned in its order."""
+"""A Ray data set is learned in its order."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_data_set_is_learned_in_its_order_and_can_be_gone_on_with(two_cpus, fi
 
 
 def test_blocks_come_in_their_order_also_if_the_first_is_ready_last(two_cpus):
-    """Ray's default is the other one, and is there again afterwards."""
+    """Ray's default is not to keep the order, and it is restored afterwards."""
     import ray.data
 
     def slow_at_first(batch):

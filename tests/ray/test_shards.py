@@ -1,4 +1,4 @@
-"""Shards are killed, nodes go, programs end: the forest that results is the uninterrupted one."""
+"""If shards are killed, nodes are removed or programs end, the forest is still the same."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def forest(**changes):
 
 
 def state(forest):
-    """All that could have changed."""
+    """Return everything that could have changed."""
     return (
         forest.stats(),
         forest.classes_.tolist(),

@@ -1,4 +1,4 @@
-"""Rows are the same rows whatever file they lie in, and however it is cut."""
+"""Rows are the same in every format, and in blocks of any size."""
 
 from __future__ import annotations
 

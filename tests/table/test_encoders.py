@@ -1,4 +1,4 @@
-"""Columns become numbers or categories; the model remembers how."""
+"""Columns become numbers or categories; the model stores how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table as it is: categories, dates, gaps and ids, from a file to answers, without a flag."""
+"""A table with categories, dates, gaps and ids is learned and predicted without options."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def model(data, tmp_path_factory):
 
 
 def rows_of(data):
-    """The features as a person would make them, in pandas."""
+    """Return the features, computed with pandas."""
     frame = data.to_pandas()
     when = pd.to_datetime(frame["when"])
     return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Dates and times are read as ISO 8601 has them, and become numbers that float32 can tell apart."""
+"""Dates and times are read as in ISO 8601, and become numbers that float32 can distinguish."""
 
 from __future__ import annotations
 
