@@ -1,4 +1,4 @@
-"""Scores are counts: they equal scikit-learn's, in batches of any size, and can be saved and restored."""
+"""Scores are counts: they equal scikit-learn's in batches of any size, and can be saved and restored."""
 
 from __future__ import annotations
 

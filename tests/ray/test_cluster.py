@@ -85,7 +85,7 @@ def test_without_a_cluster_it_says_how_to_get_one(monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     forest = RayForestClassifier(3)
-    with pytest.raises(ClusterError, match=r"no Ray cluster: call ray.init\(\) first to start one"):
+    with pytest.raises(ClusterError, match=r"not joined a Ray cluster: call ray.init\(\) to start one"):
         forest.partial_fit(X, Y)
     assert not hasattr(forest, "n_features_in_")
 
@@ -94,7 +94,7 @@ def test_without_a_cluster_it_says_how_to_get_one(monkeypatch):
 
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
     monkeypatch.setattr(ray, "init", refuse)
-    with pytest.raises(ClusterError, match=r"RAY_ADDRESS names no .* '10\.0\.0\.1:6379': refused"):
+    with pytest.raises(ClusterError, match=r"RAY_ADDRESS must name .* '10\.0\.0\.1:6379': refused"):
         forest.partial_fit(X, Y)
 
 
