@@ -74,7 +74,7 @@ BAD_X = [
     ("beyond float32", put(1e39), r"too large for float32: X\[7, 1\] is .*1e\+39"),
     ("far below float32", put(-1e300), r"too large for float32: X\[7, 1\] is .*-1e\+300"),
     ("just beyond float32", put(3.4028236e38), "too large for float32"),
-    ("beyond float64", [[10**400, 1]] * 60, "X must contain numbers"),
+    ("beyond float64", [[10**400, 1]] * 60, "X must hold numbers"),
 ]
 bad_x = pytest.mark.parametrize(
     ("bad", "message"), [row[1:] for row in BAD_X], ids=[row[0] for row in BAD_X]
