@@ -1,4 +1,4 @@
-"""The command run for the tests, in a process of its own or in ours, and files for it to read."""
+"""Run the command for tests, in a new process or in this one, and write files for it to read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SMALL = ("--trees", "3", "--threads", "1")
 
 
 def run(*args, **more):
-    """Run the command in a process of its own, for tests of pipes, signals and limits."""
+    """Run the command in a new process, to test pipes, signals and limits."""
     return subprocess.run(
         [*RIPARIAN, *map(str, args)],
         capture_output=True,
@@ -35,7 +35,7 @@ def run(*args, **more):
 
 
 def start(*args, **more):
-    """Start the command without waiting for it."""
+    """Start the command in a new process without waiting."""
     return subprocess.Popen(
         [*RIPARIAN, *map(str, args)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
@@ -43,21 +43,21 @@ def start(*args, **more):
 
 
 def call(*args, cwd=".", **more):
-    """Run the command in this process, which saves the time to start and import."""
+    """Run the command in this process, which is faster."""
     with chdir(cwd):
         return CliRunner().invoke(app, [*map(str, args)], **more)
 
 
 def learn(source, model, *args):
-    """Learn in this process, with few trees, and return the bytes of the model."""
+    """Learn in this process, with few trees; return the bytes of the model."""
     sources = source if isinstance(source, list) else [source]
     done = call("learn", *sources, "-t", "label", "-m", model, *SMALL, *args)
     assert done.exit_code == 0, done.output
     return Path(model).read_bytes()
 
 
-def said(done):
-    """Return the JSON output of a command that must succeed."""
+def output_of(done):
+    """Return the JSON that a successful command printed."""
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
 
@@ -82,43 +82,43 @@ def table(rows=300, seed=0, text=True):
     return pa.table(columns)
 
 
-def write(table, path):
+def write(data, path):
     """Write a table in the format of the file name."""
     path = Path(path)
     match path.suffix:
         case ".csv":
-            pyarrow.csv.write_csv(table, path)
+            pyarrow.csv.write_csv(data, path)
         case ".gz" | ".zst":
             codec = {".gz": "gzip", ".zst": "zstd"}[path.suffix]
             with pa.CompressedOutputStream(str(path), codec) as file:
-                pyarrow.csv.write_csv(table, file)
+                pyarrow.csv.write_csv(data, file)
         case ".parquet":
-            pyarrow.parquet.write_table(table, path, row_group_size=70)
+            pyarrow.parquet.write_table(data, path, row_group_size=70)
         case ".arrow":
-            with pyarrow.ipc.new_file(str(path), table.schema) as writer:
-                writer.write_table(table, max_chunksize=70)
+            with pyarrow.ipc.new_file(str(path), data.schema) as writer:
+                writer.write_table(data, max_chunksize=70)
         case ".arrows":
-            with pyarrow.ipc.new_stream(str(path), table.schema) as writer:
-                writer.write_table(table, max_chunksize=70)
+            with pyarrow.ipc.new_stream(str(path), data.schema) as writer:
+                writer.write_table(data, max_chunksize=70)
         case ".jsonl":
-            path.write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
+            path.write_text("".join(f"{json.dumps(row)}\n" for row in data.to_pylist()))
         case ".arff":
-            path.write_text(arff(table))
+            path.write_text(arff(data))
         case other:
             raise ValueError(other)
     return path
 
 
-def arff(table):
+def arff(data):
     lines = ["% a comment", "@RELATION trees", ""]
-    for field in table.schema:
-        values = sorted({*table[field.name].to_pylist()} - {None}, key=str)
+    for field in data.schema:
+        values = sorted({*data[field.name].to_pylist()} - {None}, key=str)
         nominal = "{" + ",".join(_quoted(value) for value in values) + "}"
         lines.append(
             f"@attribute {field.name} {nominal if field.type == pa.string() else 'numeric'}"
         )
     lines.append("@data")
-    for row in table.to_pylist():
+    for row in data.to_pylist():
         lines.append(",".join(_quoted(value) for value in row.values()))
     return "\n".join(lines) + "\n"
 

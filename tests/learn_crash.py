@@ -71,7 +71,7 @@ class Killer:
         self.seconds = self.run_whole("timed", *CHECKPOINTS)
 
     def run_whole(self, model: str, *more: str) -> float:
-        """Run it without a kill, and return its processor seconds."""
+        """Run without a kill; return the CPU seconds."""
         before = os.times()
         with (self.folder / "output").open("w") as output:
             subprocess.run(
@@ -85,7 +85,7 @@ class Killer:
         return sum(after[2:4]) - sum(before[2:4])
 
     def run(self, draw: random.Random, most: int) -> tuple[int, bool]:
-        """Kill it up to `most` times; return how often, and whether it ended with the same model."""
+        """Kill the run up to `most` times; return the kills, and whether the model is the same."""
         kills = 0
         while True:
             go_on = ["--resume"] if (self.folder / "m.checkpoint").exists() else []
@@ -102,7 +102,7 @@ class Killer:
 
 
 def killed(command: Sequence[str], folder: Path, after: float) -> bool:
-    """Start it, and kill it after this many processor seconds, unless it ends before."""
+    """Start a command, and kill it after this many CPU seconds; return whether it was killed."""
     with (folder / "output").open("w") as output:
         process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output)
     while process.poll() is None:

@@ -37,7 +37,7 @@ NODE = {"node_ip_address": "127.0.0.2", "object_store_memory": STORE}
 
 @contextmanager
 def cluster_of(cpus: int) -> Iterator[Cluster]:
-    """Start a cluster of one node with this many CPUs, which this process joins."""
+    """A cluster of one node with this many CPUs, which this process has joined."""
     folder = tempfile.mkdtemp(prefix="rr", dir="/tmp")  # short: sockets have their paths in it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Ray warns of is not ours

@@ -141,8 +141,10 @@ def test_a_wrong_parameter_is_named(wrong, error):
 
 
 def test_it_is_cloned_with_all_its_parameters():
-    given = forest(memories=(0.5, 1.0), leaf_points=7, fading=0.9, drift_confidence=0.2, beta=3.0)
-    assert clone(given).get_params() == given.get_params()
-    assert given.get_params().keys() - OnlineForestClassifier().get_params().keys() == {
+    adaptive = forest(
+        memories=(0.5, 1.0), leaf_points=7, fading=0.9, drift_confidence=0.2, beta=3.0
+    )
+    assert clone(adaptive).get_params() == adaptive.get_params()
+    assert adaptive.get_params().keys() - OnlineForestClassifier().get_params().keys() == {
         *("memories", "leaf_points", "fading", "drift_confidence")
     }

@@ -1,4 +1,4 @@
-"""At home in CapyMOA: next to MOA's own learners, and the same forest as ever.
+"""The forests in CapyMOA: they run next to MOA's own learners, and are the same forests.
 
 CapyMOA starts Java when it is imported, so the tests that need it do that, and not this file.
 """
@@ -132,15 +132,19 @@ def test_a_model_saved_and_loaded_goes_on_as_the_original_would_have(
 
 def test_a_learner_can_be_made_again_from_its_parameters(schema, learner_of):
     learner = learner_of(schema, min_gain=0.2, voting="majority")
-    given = learner.get_params()
-    assert (given["n_estimators"], given["min_gain"], given["voting"]) == (5, 0.2, "majority")
-    assert type(learner).from_params(schema, given).get_params() == given
+    parameters = learner.get_params()
+    assert (parameters["n_estimators"], parameters["min_gain"], parameters["voting"]) == (
+        5,
+        0.2,
+        "majority",
+    )
+    assert type(learner).from_params(schema, parameters).get_params() == parameters
 
 
 # -- in CapyMOA -----------------------------------------------------------------------------------
 
 
-def test_it_runs_in_a_prequential_evaluation_with_the_learners_of_moa(stream, learner_of):
+def test_it_runs_in_a_prequential_evaluation_like_the_learners_of_moa(stream, learner_of):
     from capymoa.classifier import HoeffdingTree
     from capymoa.evaluation import prequential_evaluation
 
@@ -262,7 +266,7 @@ def test_a_bad_instance_is_refused_and_leaves_no_trace(schema, learner_of, x, y,
 def test_a_regression_is_refused(learner_of):
     from capymoa.stream import Schema
 
-    with pytest.raises(ValueError, match="schema must be of a classification task"):
+    with pytest.raises(ValueError, match="schema must be for classification"):
         learner_of(Schema.from_custom(["x", "y"], "y"))
 
 

@@ -1,4 +1,4 @@
-"""The demo tells the story of the paper's first figure, in numbers of the right kind."""
+"""The demo shows what the first figure of the paper shows, with similar numbers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Scores are counts: they equal scikit-learn's, in batches of any size, and survive being put down."""
+"""Scores are counts: they equal scikit-learn's in batches of any size, and can be saved and restored."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def test_bins_of_equal_width_hold_every_row_once(scores):
     confidence = proba.max(axis=1)
     right = np.array(CLASSES)[proba.argmax(axis=1)] == y
     assert sum(b.count for b in scores.calibration) == scores.rows
-    for bin in scores.calibration:
-        mine = np.floor(confidence * BINS) == math.floor(bin.confidence * BINS)
-        assert bin.count == mine.sum()
-        assert bin.accuracy == right[mine].mean()
-        assert bin.confidence == pytest.approx(confidence[mine].mean(), abs=1e-9)
+    for bin_ in scores.calibration:
+        mine = np.floor(confidence * BINS) == math.floor(bin_.confidence * BINS)
+        assert bin_.count == mine.sum()
+        assert bin_.accuracy == right[mine].mean()
+        assert bin_.confidence == pytest.approx(confidence[mine].mean(), abs=1e-9)
 
 
 def test_certainty_belongs_to_the_last_bin_and_empty_bins_are_left_out():

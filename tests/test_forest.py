@@ -1,4 +1,4 @@
-"""The estimator: what it promises to someone who has a stream and knows scikit-learn."""
+"""The estimator: what a user who has a stream and knows scikit-learn can rely on."""
 
 from __future__ import annotations
 
@@ -340,7 +340,7 @@ def test_the_same_classes_may_be_given_again():
 
 @pytest.mark.parametrize("voting", ["average", "majority"])
 @pytest.mark.parametrize("labels", [["b", "a"], ["a", "b"]])
-def test_ties_go_to_the_first_of_the_sorted_classes_whichever_arrived_first(voting, labels):
+def test_ties_go_to_the_first_of_the_sorted_classes_in_any_order_of_arrival(voting, labels):
     f = forest(n_estimators=1, voting=voting, structure_fraction=1e-300)
     f.partial_fit([[0.0], [0.0]], labels)
     assert f.predict([[0.0]]).tolist() == ["a"]

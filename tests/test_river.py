@@ -1,4 +1,4 @@
-"""At home in River: its own checks, features that come and go, and the same forest as ever."""
+"""The forests in River: its own checks, features that come and go, and the same forests."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def trees(model):
 
 
 def state(model):
-    """All that a forest has learned, as a value."""
+    """Return everything that a forest has learned, as a value."""
     if model._forest is None:
         return None
     named = model._forest

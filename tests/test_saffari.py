@@ -116,10 +116,10 @@ def test_thresholds_of_a_range_lie_in_it_and_need_not_be_values_of_points():
     p = parameters(thresholds="range", min_samples=10**9)
     engine = Native(p, 2)
     engine.learn(X, y)
-    thresholds = engine.forest.tree(0).split_threshold
-    assert len(thresholds) == 2 * 10
-    assert not np.isin(thresholds, X).any()
-    assert thresholds.min() >= X.min() and thresholds.max() <= X.max()
+    threshold = engine.forest.tree(0).split_threshold
+    assert len(threshold) == 2 * 10
+    assert not np.isin(threshold, X).any()
+    assert threshold.min() >= X.min() and threshold.max() <= X.max()
 
 
 def test_trees_with_errors_are_replaced_and_those_without_are_not():

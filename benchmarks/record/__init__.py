@@ -1,6 +1,6 @@
 """Records: what was measured, when, on what machine, with which versions and commit.
 
-A record is kept, never asserted on: machines differ, and a figure means what its machine makes of it.
+No test asserts on a record: machines differ, and a measurement depends on its machine.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import riparian
 from riparian.tools.files import write_whole
 
 HERE = Path(__file__).parent
-PACKAGES = ("riparian", "numpy", "scikit-learn")  # always told
+PACKAGES = ("riparian", "numpy", "scikit-learn")  # always recorded
 
 
 def path(name: str) -> Path:
-    """Where the record of this name is kept."""
+    """Return the path of the record with this name."""
     return HERE / f"{name}.json"
 
 
@@ -33,7 +33,7 @@ def write(
     packages: tuple[str, ...] = (),
     quiet: bool = False,
 ) -> None:
-    """Write the figures, and all that one must know to read them. Whoever adds to it is quiet."""
+    """Write measurements, with machine, versions and commit; if `quiet`, print nothing."""
     content = {
         "kind": kind,
         "date": now(),
@@ -48,7 +48,7 @@ def write(
 
 
 def pretty(value: Any, indent: str = "") -> str:
-    """JSON in which what holds no other container is one line: short, and still good to compare."""
+    """Return JSON with each innermost container on one line: short, and easy to compare."""
     inner = list(value.values()) if isinstance(value, dict) else value
     if not isinstance(inner, list) or not any(isinstance(v, dict | list) for v in inner):
         return json.dumps(value, ensure_ascii=False)
@@ -80,7 +80,7 @@ def machine() -> dict[str, Any]:
 
 
 def processor() -> str:
-    """The model of the processor, where the system tells."""
+    """Return the model of the processor, if the system reports it."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -88,20 +88,20 @@ def processor() -> str:
 
 
 def versions(packages: tuple[str, ...]) -> dict[str, str]:
-    found = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for package in (*PACKAGES, *packages):
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "absent"
-    return found
+            installed[package] = "absent"
+    return installed
 
 
 def commit() -> str:
-    """The commit of the measured package, with a "+" where the tree has changes, records left aside.
+    """Return the commit of the measured package, with a "+" if the tree has changes besides records.
 
-    The tree tells, if the package is used in place (an editable install). Otherwise it may be of any
-    age, and RIPARIAN_COMMIT must say what it was built from.
+    The working tree has the commit if the package is used in place (an editable install). Otherwise the
+    package may be of any age, and RIPARIAN_COMMIT must name the commit that it was built from.
     """
     if "RIPARIAN_COMMIT" in os.environ:
         return os.environ["RIPARIAN_COMMIT"]

@@ -41,7 +41,7 @@ def serving(files: Mapping[str, bytes], missing_bytes: int = 0) -> Iterator[tupl
         thread.join()
 
 
-def nobody() -> str:
-    """An address on this machine at which nobody listens any more."""
+def closed() -> str:
+    """Return an address on this machine at which no server listens."""
     with serving({}) as (site, _):
         return site

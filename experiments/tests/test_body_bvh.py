@@ -1,4 +1,4 @@
-"""Reading BVH: the angles that are in it, and what is wrong with it by file and line."""
+"""Reading BVH: the angles, and errors that name the file and the line."""
 
 from __future__ import annotations
 
@@ -116,15 +116,15 @@ BROKEN = {
         with_line(LEG + 3, f"CHANNELS 3 {ROTATIONS}\nCHANNELS 3 {ROTATIONS}"),
         LEG + 4, "LeftLeg has a second CHANNELS",
     ),
-    "uncounted": (with_line(LEG + 3, "CHANNELS"), LEG + 3, "CHANNELS must say how many"),
-    "miscounted": (with_line(LEG + 3, f"CHANNELS 4 {ROTATIONS}"), LEG + 3, "promises 4 names, got 3"),
+    "uncounted": (with_line(LEG + 3, "CHANNELS"), LEG + 3, "CHANNELS must be followed by their number"),
+    "miscounted": (with_line(LEG + 3, f"CHANNELS 4 {ROTATIONS}"), LEG + 3, "expected 4 names"),
     "broken count": (
         with_line(LEG + 3, f"CHANNELS three {ROTATIONS}"), LEG + 3,
         "the number of CHANNELS must be a whole number, got 'three'",
     ),
     "unknown channel": (
         with_line(LEG + 3, "CHANNELS 3 Zrotation Yrotation Wrotation"), LEG + 3,
-        "no channel is called 'Wrotation'",
+        "unknown channel 'Wrotation'",
     ),
     "twice a channel": (
         with_line(LEG + 3, "CHANNELS 3 Zrotation Yrotation Zrotation"), LEG + 3,

@@ -1,4 +1,4 @@
-"""Where a figure is once it is seen: heading, distance, above and below."""
+"""The position of a figure in the picture: heading, distance, above and below."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_views_are_drawn_from_the_whole_of_their_ranges():
         (lambda: Camera(10, 2**20), "height must be from 1"),
         (lambda: Camera(10, 10, 180), "field_of_view must be below 180"),
         (lambda: Camera(10, 10, 0), "field_of_view must be"),
-        (lambda: Views(distance=(3, 2)), "distance must be from a smaller to a larger number"),
+        (lambda: Views(distance=(3, 2)), "distance must be a smaller and a larger number"),
         (lambda: Views(heading=(0, math.inf)), "heading must be"),
         (lambda: Views(shift=(-1, 0)), "shift must be"),
     ],

@@ -221,7 +221,7 @@ def test_clips_are_shared_if_asked_but_frames_are_not(folder):
 
 def test_one_clip_must_be_shared(folder):
     one = folder / "00" / "00.bvh"
-    with pytest.raises(ValueError, match=r"one clip in .*00\.bvh: .* only with share_clips=True"):
+    with pytest.raises(ValueError, match=r"one clip in .*00\.bvh: .* set share_clips=True"):
         train_test_poses(one, 3, 1)
     train, test = train_test_poses(one, 3, 1, share_clips=True)
     assert len(set(sources(train)) | set(sources(test))) == 4

@@ -72,6 +72,6 @@ def test_depth_shades_the_body_and_leaves_the_background_plain():
     shades = image.cmap(image.norm(depth))[..., :3]
     assert np.allclose(shades[parts == 0], COLOURS[0], atol=0.01)
     assert len(np.unique(shades[parts > 0], axis=0)) > 50
-    draw_depth(ax, np.full((4, 4), 6, dtype=np.float32))  # nobody there
+    draw_depth(ax, np.full((4, 4), 6, dtype=np.float32))  # no body in the picture
     figure.canvas.draw()
     matplotlib.pyplot.close(figure)

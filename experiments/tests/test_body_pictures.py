@@ -1,4 +1,4 @@
-"""Pictures of bodies: exact pairs, the same however they are asked for, with every part in them."""
+"""Pictures of bodies: exact pairs, the same in any order, with every part in them."""
 
 from __future__ import annotations
 

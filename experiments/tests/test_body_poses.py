@@ -1,4 +1,4 @@
-"""Poses at random: within what joints can do, nothing through anything, and of all kinds."""
+"""Random poses: joints stay within their limits, no parts intersect, and all kinds occur."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`riparian data usps`: where the files go, and what is said when they do not come."""
+"""`riparian data usps`: where it stores the files, and its errors."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_files_go_to_the_cache_and_the_experiment_finds_them(
     assert datasets.locate(None) == tmp_path / "usps"
     assert datasets.load(datasets.locate(None)).is_usps
 
-    again = usps("--site", server.nobody())
+    again = usps("--site", server.closed())
     assert again.exit_code == 0
     assert again.stdout.startswith("nothing to fetch: USPS")
 
@@ -62,14 +62,14 @@ def test_the_files_go_to_the_cache_and_the_experiment_finds_them(
 def test_machines_are_told_where_and_what(small_files, tmp_path):
     with server.serving(FILES) as (site, _):
         result = usps("--site", site, "--cache", tmp_path, "--json")
-    told = json.loads(result.stdout)
-    assert told["folder"] == str(tmp_path / "usps")
-    assert told["fetched"] == ["usps.bz2", "usps.t.bz2"]
-    assert told["train"] == [2, 2]
+    output = json.loads(result.stdout)
+    assert output["folder"] == str(tmp_path / "usps")
+    assert output["fetched"] == ["usps.bz2", "usps.t.bz2"]
+    assert output["train"] == [2, 2]
 
 
 def test_offline_the_address_is_named_and_what_to_do_by_hand(small_files, tmp_path):
-    site = server.nobody()
+    site = server.closed()
     result = usps("--site", site, "--cache", tmp_path)
     assert result.exit_code == 1
     assert result.stdout == ""

@@ -58,9 +58,9 @@ def test_usps_without_data_says_loudly_what_it_runs_on(tmp_path):
     assert "the experiment runs on scikit-learn's digits, not on USPS" in result.stderr
     assert "riparian data usps" in result.stderr
     assert "scikit-learn's digits (not USPS)" in (tmp_path / "out" / "table.md").read_text()
-    told = json.loads((tmp_path / "out" / "settings.json").read_text())
-    assert told["settings"]["data"]["name"] == "scikit-learn's digits (not USPS)"
-    assert told["extent"] == {"runs": 1, "sizes": [20, 1297], "methods": list(usps.Method)}
+    settings = json.loads((tmp_path / "out" / "settings.json").read_text())
+    assert settings["settings"]["data"]["name"] == "scikit-learn's digits (not USPS)"
+    assert settings["extent"] == {"runs": 1, "sizes": [20, 1297], "methods": list(usps.Method)}
 
 
 def test_usps_takes_data_and_writes_no_path_of_it(tmp_path):
@@ -80,11 +80,11 @@ def test_usps_takes_data_and_writes_no_path_of_it(tmp_path):
 
 def test_machines_get_the_curves(tmp_path, no_figures):
     result = experiment("mixture", "--out", tmp_path, "--quick", "--json")
-    told = json.loads(result.stdout)
-    assert told["experiment"] == "mixture"
-    forest, *_ = told["panels"][0]["curves"]
+    output = json.loads(result.stdout)
+    assert output["experiment"] == "mixture"
+    forest, *_ = output["panels"][0]["curves"]
     assert (forest["label"], forest["x"], forest["runs"]) == ("forest, averaged", [50, 100], 3)
-    assert 0 < forest["mean"][0] < told["panels"][0]["lines"]["Bayes classifier"] < 1
+    assert 0 < forest["mean"][0] < output["panels"][0]["lines"]["Bayes classifier"] < 1
 
 
 def test_the_seed_changes_the_runs(tmp_path, no_figures):
@@ -162,4 +162,4 @@ def test_help_shows_an_example(command):
 
 def test_the_data_sets_are_also_fetched_by_the_command_of_this_package():
     result = CliRunner().invoke(app, ["data", "usps", "-h"])
-    assert result.exit_code == 0 and "Fetch the handwritten digits of USPS" in result.output
+    assert result.exit_code == 0 and "Download the handwritten digits of USPS" in result.output

@@ -53,17 +53,17 @@ def test_everything_is_written(tmp_path, monkeypatch):
         "## Accuracy\n\n| training pixels | ours | Saffari | ours, kept points |"
     )
     assert "run 1, Saffari: 250 pixels, accuracy 0." in result.stderr
-    found = rows(out / "runs.csv")
-    assert list(found[0])[:9] == [
+    rows_read = rows(out / "runs.csv")
+    assert list(rows_read[0])[:9] == [
         "run", "forest", "checkpoint", "pixels", "test_pictures", "test_pixels", "accuracy_on_some",
         "accuracy", "part_mean",
     ]  # fmt: skip
-    assert set(PART_NAMES[1:]) < set(found[0])
-    assert {(row["run"], row["forest"]) for row in found} == {
+    assert set(PART_NAMES[1:]) < set(rows_read[0])
+    assert {(row["run"], row["forest"]) for row in rows_read} == {
         (run, forest) for run in "01" for forest in ("ours", "saffari", "kept")
     }
     costs = rows(out / "costs.csv")
-    assert [row["pixels"] for row in costs] == [row["pixels"] for row in found]
+    assert [row["pixels"] for row in costs] == [row["pixels"] for row in rows_read]
     assert all(float(row["resident_mb"]) > 10 for row in costs)
     assert "| head | " in (out / "parts.md").read_text()
 
@@ -74,20 +74,20 @@ def test_the_small_size_is_the_default_and_the_full_one_must_be_asked_for(tmp_pa
     for name, option in (("default", ()), ("quick", ("--quick",)), ("full", ("--full",))):
         result = kinect("--out", tmp_path / name, *tiny, "--forest", "ours", *option)
         assert result.exit_code == 0, result.output
-    told = {
+    settings = {
         name: json.loads((tmp_path / name / "settings.json").read_text())["settings"]
         for name in ("default", "quick", "full")
     }
-    assert told["default"] == told["quick"]
-    assert (told["quick"]["size"], told["full"]["size"]) == ([320, 240], [640, 480])
-    assert told["quick"]["common"]["offset_std"] == told["full"]["common"]["offset_std"] / 2
+    assert settings["default"] == settings["quick"]
+    assert (settings["quick"]["size"], settings["full"]["size"]) == ([320, 240], [640, 480])
+    assert settings["quick"]["common"]["offset_std"] == settings["full"]["common"]["offset_std"] / 2
     assert {row["forest"] for row in rows(tmp_path / "full" / "runs.csv")} == {"ours"}
 
 
 def test_offsets_are_as_long_on_the_body_whatever_the_size_of_the_picture(tmp_path, no_figures):
     kinect("--out", tmp_path, *SMALL, "--runs", 1, "--forest", "saffari")
-    told = json.loads((tmp_path / "settings.json").read_text())
-    assert told["settings"]["common"]["offset_std"] == 75 * 80 / 640
+    settings = json.loads((tmp_path / "settings.json").read_text())
+    assert settings["settings"]["common"]["offset_std"] == 75 * 80 / 640
 
 
 def test_another_forest_may_be_added_later(tmp_path, no_figures):
@@ -112,8 +112,8 @@ def test_poses_are_told_by_name_and_contents_and_no_path_is_written(tmp_path, no
     out = tmp_path / "out"
     result = kinect("--out", out, *SMALL, "--runs", 1, "--forest", "ours", "--poses", folder)
     assert result.exit_code == 0, result.output
-    told = json.loads((out / "settings.json").read_text())["settings"]["poses"]
-    assert (told["name"], len(told["sha256"])) == ("clips", 64)
+    settings = json.loads((out / "settings.json").read_text())["settings"]["poses"]
+    assert (settings["name"], len(settings["sha256"])) == ("clips", 64)
     for file in out.glob("*.*"):
         assert b"secret" not in file.read_bytes()
 

@@ -1,4 +1,4 @@
-"""The committed results of experiment 3 are what the command makes, and say what its page says."""
+"""The committed results of experiment 3 are what the command writes, and agree with the page."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def test_tables_are_those_of_the_runs(size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_it_was_run_with_the_settings_of_its_size_on_motion_capture(size):
-    told = json.loads((RESULTS / size / "settings.json").read_text())
-    poses = told["settings"].pop("poses")
+    settings = json.loads((RESULTS / size / "settings.json").read_text())
+    poses = settings["settings"].pop("poses")
     assert len(poses["sha256"]) == 64
-    assert told["settings"] == json.loads(json.dumps(asdict(SIZES[size])))
-    assert told["extent"]["forests"] == list(kinect.Method)
+    assert settings["settings"] == json.loads(json.dumps(asdict(SIZES[size])))
+    assert settings["extent"]["forests"] == list(kinect.Method)
 
 
 def test_the_small_size_has_the_papers_five_runs():
@@ -79,10 +79,12 @@ def test_in_the_papers_size_kept_points_lead_at_the_end_with_little_memory_while
 
 @pytest.mark.parametrize("size", SIZES)
 def test_ours_is_better_from_20000_pixels_on_in_every_run(size):
-    found = {(row["run"], row["forest"], row["checkpoint"]): row["accuracy"] for row in rows(size)}
-    for run, forest, checkpoint in found:
+    accuracies = {
+        (row["run"], row["forest"], row["checkpoint"]): row["accuracy"] for row in rows(size)
+    }
+    for run, forest, checkpoint in accuracies:
         if forest == kinect.Method.OURS and checkpoint >= 20_000:
-            assert found[run, "ours", checkpoint] > found[run, "saffari", checkpoint]
+            assert accuracies[run, "ours", checkpoint] > accuracies[run, "saffari", checkpoint]
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -1,4 +1,4 @@
-"""The results in `docs/experiments` are what the commands make, and say what the pages say of them."""
+"""The results in `docs/experiments` are what the commands write, and agree with the pages."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def test_on_the_mixture_the_librarys_defaults_are_better_than_the_papers_forest_
 
 
 def test_usps_was_run_in_full_on_usps_with_the_papers_settings():
-    told = settings("usps")
-    data = told["settings"].pop("data")
+    stored = settings("usps")
+    data = stored["settings"].pop("data")
     assert (data["name"], data["train"], data["test"]) == ("USPS", [7291, 256], [2007, 256])
-    assert told["settings"] == as_json(usps.Settings())
-    assert told["extent"]["runs"] == usps.RUNS
-    assert told["extent"]["sizes"] == usps.spaced_sizes(7291)
-    assert told["extent"]["methods"] == list(usps.Method)
+    assert stored["settings"] == as_json(usps.Settings())
+    assert stored["extent"]["runs"] == usps.RUNS
+    assert stored["extent"]["sizes"] == usps.spaced_sizes(7291)
+    assert stored["extent"]["methods"] == list(usps.Method)
 
 
 def at_the_end(method, column="accuracy"):

@@ -1,4 +1,4 @@
-"""Which data set the second experiment takes, and what it says of it."""
+"""The data set that the second experiment uses, and its description."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def test_usps_is_known_by_its_shape():
 
 
 def test_what_is_told_of_a_data_set_holds_no_path(tmp_path):
-    told = load(save(tmp_path / "letters.npz")).described()
-    assert told["name"] == "letters (not USPS)"
-    assert (told["train"], told["test"]) == ([3, 3], [1, 3])
-    assert str(tmp_path) not in str(told)
+    description = load(save(tmp_path / "letters.npz")).described()
+    assert description["name"] == "letters (not USPS)"
+    assert (description["train"], description["test"]) == ([3, 3], [1, 3])
+    assert str(tmp_path) not in str(description)
 
 
 def test_the_sum_is_that_of_the_values_whatever_the_file(tmp_path):

@@ -1,4 +1,4 @@
-"""A file is fetched once, whole, and the right one; or not at all."""
+"""A file is downloaded once, completely and with the right hash, or not at all."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def test_a_missing_file_is_named(tmp_path):
         refused(site, tmp_path, r"digits\.bz2 could not be fetched: HTTP Error 404")
 
 
-def test_nobody_listening_is_named(tmp_path):
-    refused(server.nobody(), tmp_path, r"digits\.bz2 could not be fetched: .*refused")
+def test_a_server_that_does_not_listen_is_named(tmp_path):
+    refused(server.closed(), tmp_path, r"digits\.bz2 could not be fetched: .*refused")
 
 
 @pytest.mark.parametrize("site", ["no address", "http://", "ftp2://host"])

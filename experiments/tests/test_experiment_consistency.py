@@ -1,4 +1,4 @@
-"""Consistency, seen: the excess error over Bayes falls, with every fringe; and what honesty is for."""
+"""The excess error over Bayes falls, with every fringe; and why honesty matters."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def test_the_vote_that_is_measured_is_that_of_the_forest():
     forest = OnlineForestClassifier(7, voting="majority", random_state=0)
     rows = list(excess_along(mixture, forest, [200, 1000], yardstick, np.random.default_rng(1)))
     assert [row.points for row in rows] == [200, 1000] and forest.stats()["points"] == 1000
-    said = forest.predict(yardstick.X)
-    assert rows[-1].forest == pytest.approx(float(yardstick.excess(said[:, None])[0]))
+    predicted = forest.predict(yardstick.X)
+    assert rows[-1].forest == pytest.approx(float(yardstick.excess(predicted[:, None])[0]))
 
 
 def test_a_rate_is_the_slope_of_every_run_and_its_error_that_of_their_mean():
@@ -138,7 +138,7 @@ def test_ignoring_half_of_the_points_hurts():
     params=[
         (broken.Task(run=1, sizes=(1500,), trees=4), 0),
         (broken.Task(run=1, sizes=(600,), trees=3), 150),  # kept points: most leaves settle
-        (broken.Task(run=1, sizes=(600,), trees=3), 600),  # none does, and trees are grown anew
+        (broken.Task(run=1, sizes=(600,), trees=3), 600),  # none does, and trees are rebuilt
     ],
     ids=lambda param: f"kept_points={param[1]}",
 )
@@ -202,9 +202,9 @@ RESULTS = Path(__file__).parents[2] / "docs" / "experiments" / "consistency"
     ],
 )
 def test_what_is_written_of_a_study_is_what_it_gives(folder, settings, runs, panels):
-    told = json.loads((RESULTS / folder / "settings.json").read_text())
-    assert told["settings"] == json.loads(json.dumps(asdict(settings)))
-    assert told["extent"] == {"runs": runs}
+    stored = json.loads((RESULTS / folder / "settings.json").read_text())
+    assert stored["settings"] == json.loads(json.dumps(asdict(settings)))
+    assert stored["extent"] == {"runs": runs}
     table = (RESULTS / folder / "table.md").read_text().partition("\n\n")[2]
     assert table == markdown(panels(read_runs(RESULTS / folder / "runs.csv")))
 

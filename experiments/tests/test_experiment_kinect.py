@@ -110,8 +110,8 @@ def test_all_forests_of_a_run_learn_the_same_pixels(tmp_path):
     first, second = (list(stream.TrainingStream(RANDOM, SMALL, run=0)[i]) for i in (0, 1))
     again = stream.TrainingStream(RANDOM, SMALL, run=0)
     for _ in range(2):  # whatever was asked for before
-        for found, expected in zip(again[1], second, strict=True):
-            np.testing.assert_array_equal(found, expected)
+        for result, expected in zip(again[1], second, strict=True):
+            np.testing.assert_array_equal(result, expected)
     assert not np.array_equal(first[0], second[0])
     assert len(set(ends)) == 1
 
@@ -177,7 +177,7 @@ def test_poses_that_cannot_be_read_are_told_of_before_anything_is_written(tmp_pa
 
 
 class Answers:
-    """A forest that takes everything for one part, and remembers the pixels it was asked about."""
+    """A forest that predicts one part everywhere, and stores the pixels that it predicted."""
 
     def __init__(self, part):
         self.part, self.asked = part, []
@@ -190,13 +190,13 @@ class Answers:
 def test_every_pixel_of_a_body_is_judged_and_no_other():
     pictures = list(stream.pictures_to_test_on(RANDOM, SMALL))
     forest = Answers(part=1)
-    found = confusion(forest, pictures)
+    result = confusion(forest, pictures)
     for (_, parts), pixels in zip(pictures, forest.asked, strict=True):
         assert (parts[pixels[:, 1], pixels[:, 2]] > 0).all()
         assert len(pixels) == np.count_nonzero(parts)
     counts = np.bincount(np.concatenate([parts.ravel() for _, parts in pictures]), minlength=20)
-    assert found[0].sum() == 0
-    np.testing.assert_array_equal(found[1:, 1], counts[1:])
+    assert result[0].sum() == 0
+    np.testing.assert_array_equal(result[1:, 1], counts[1:])
 
 
 def test_the_background_is_a_wrong_answer():
@@ -204,12 +204,12 @@ def test_the_background_is_a_wrong_answer():
     assert accuracies(confusion(Answers(part=0), pictures))["accuracy"] == 0
 
 
-def test_a_part_that_nobody_shows_has_no_accuracy_and_no_say_in_the_mean():
+def test_a_part_that_no_picture_shows_has_no_accuracy_and_no_effect_on_the_mean():
     confused = np.zeros((20, 20), dtype=np.int64)
     confused[1, 1] = 3
-    found = accuracies(confused)
-    assert found["part_mean"] == 1
-    assert all(np.isnan(found[name]) for name in BODY_PARTS[1:])
+    shares = accuracies(confused)
+    assert shares["part_mean"] == 1
+    assert all(np.isnan(shares[name]) for name in BODY_PARTS[1:])
 
 
 def study(tmp_path, **changes):
@@ -218,7 +218,7 @@ def study(tmp_path, **changes):
 
 
 class Killed(BaseException):
-    """As sudden as a kill: nobody catches it."""
+    """As sudden as a kill: no code catches it."""
 
 
 @pytest.mark.parametrize("method", kinect.Method)

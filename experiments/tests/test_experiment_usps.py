@@ -89,7 +89,7 @@ def test_twenty_points_of_a_few_classes_are_enough_to_answer(method):
 
 
 class Spy(Exception):
-    """A method that only tells what it was given to learn."""
+    """A method that only reports what it was given to learn."""
 
     def forest(self, trees, random_state):
         return self
@@ -100,9 +100,9 @@ class Spy(Exception):
 
 def learned(method, run=0, size=50):
     spies = replace(FEW, **{str(method): Spy() for method in usps.Method})
-    with pytest.raises(Spy) as told:
+    with pytest.raises(Spy) as raised:
         usps.one_forest(usps.Task(spies, None, run, size, method))
-    return told.value.args[0]
+    return raised.value.args[0]
 
 
 def test_the_methods_of_a_run_learn_the_same_points_in_the_same_order():

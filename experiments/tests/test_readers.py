@@ -1,4 +1,4 @@
-"""Data sets in all the forms they come in, and what is said of files that are in none."""
+"""Data sets in all supported formats, and errors for other files."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def write_npz(path, **changes):
 
 def check(pair):
     (X_train, y_train), (X_test, y_test) = pair
-    for found, expected in zip(
+    for result, expected in zip(
         (X_train, y_train, X_test, y_test), (X_TRAIN, Y_TRAIN, X_TEST, Y_TEST), strict=True
     ):
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(result, expected)
     assert (X_train.dtype, X_test.dtype) == (np.float32, np.float32)
     assert (y_train.dtype, y_test.dtype) == (np.int64, np.int64)
 

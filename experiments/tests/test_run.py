@@ -1,4 +1,4 @@
-"""A study is computed once, piece by piece, and goes on after anything that stops it."""
+"""A study is computed once, piece by piece, and resumes after any interruption."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ def is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    state = Path(f"/proc/{process}/stat")  # an orphan stays in the table until somebody takes note
+    state = Path(
+        f"/proc/{process}/stat"
+    )  # an orphan stays in the table until its parent waits for it
     return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
@@ -111,9 +113,9 @@ def test_an_interrupt_stops_at_once_and_says_how_to_go_on(tmp_path, program, uni
     with program(out) as first:
         wait_for(lambda: kept(out) >= 1)
         first.send_signal(signal.SIGINT)
-        _, said = first.communicate(timeout=30)
+        _, stderr = first.communicate(timeout=30)
     assert first.returncode == 1
-    assert said.strip() == (
+    assert stderr.strip() == (
         f"{kept(out)} of 6 pieces are kept in {out}; the same command continues from there"
     )
     run(small_study.study(runs=6), out, jobs=1)
@@ -157,9 +159,9 @@ def test_runs_of_different_settings_are_never_mixed(tmp_path):
 def test_runs_of_different_versions_are_never_mixed(tmp_path):
     run(small_study.study(), tmp_path, jobs=1)
     settings = tmp_path / "settings.json"
-    told = json.loads(settings.read_text())
-    told["versions"]["riparian"] = "0.0.1"
-    settings.write_text(json.dumps(told))
+    stored = json.loads(settings.read_text())
+    stored["versions"]["riparian"] = "0.0.1"
+    settings.write_text(json.dumps(stored))
     with pytest.raises(StudyError, match=r"versions\.riparian is '0\.0\.1' there"):
         run(small_study.study(), tmp_path, jobs=1)
 

@@ -1,4 +1,4 @@
-"""`learn --adaptive`: the forest for streams that change, by the same code and as carefully checked."""
+"""`learn --adaptive`: the forest for streams that change, with the same checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from riparian.parameters.forests import (
     constructor_parameters,
 )
 
-from commands import SMALL, call, said, write
+from commands import SMALL, call, output_of, write
 
 pytestmark = pytest.mark.engine
 
@@ -40,23 +40,23 @@ def path(tmp_path_factory):
 def model(path):
     model = path.parent / "m"
     args = ("-t", "label", "-m", model, *SMALL, "--html", path.parent / "m.html", "--json")
-    return model, said(call("learn", path, *args, "--adaptive", "--leaf-points", 16))
+    return model, output_of(call("learn", path, *args, "--adaptive", "--leaf-points", 16))
 
 
 def test_the_model_is_what_the_estimator_learns(path, model):
     X, y = changing()
     expected = riparian.AdaptiveForestClassifier(3, random_state=0, leaf_points=16)
     expected.partial_fit(X.astype(np.float32), y)
-    found = riparian.load(model[0])
-    assert type(found) is riparian.AdaptiveForestClassifier
-    del found.feature_names_in_
-    assert (found.predict_proba(X) == expected.predict_proba(X)).all()
-    assert found.replacements_ == expected.replacements_
+    forest = riparian.load(model[0])
+    assert type(forest) is riparian.AdaptiveForestClassifier
+    del forest.feature_names_in_
+    assert (forest.predict_proba(X) == expected.predict_proba(X)).all()
+    assert forest.replacements_ == expected.replacements_
 
 
 def test_it_follows_the_change_and_says_when_trees_were_replaced(path, model):
     learned = model[1]
-    still = said(call("learn", path, "-t", "label", "-m", path.parent / "n", *SMALL, "--json"))
+    still = output_of(call("learn", path, "-t", "label", "-m", path.parent / "n", *SMALL, "--json"))
     assert learned["prequential"]["accuracy"] > still["prequential"]["accuracy"] + 0.05
     assert still["replacements"] is None
     replaced = learned["replacements"]
@@ -65,13 +65,13 @@ def test_it_follows_the_change_and_says_when_trees_were_replaced(path, model):
 
 
 def test_inspect_says_how_many_trees_were_replaced_and_when(path, model):
-    described = said(call("inspect", model[0], "--json"))
-    told = [[each["point"], each["tree"]] for each in described["replacements"]]
-    assert told == model[1]["replacements"]
+    described = output_of(call("inspect", model[0], "--json"))
+    result = [[each["point"], each["tree"]] for each in described["replacements"]]
+    assert result == model[1]["replacements"]
     words = call("inspect", model[0]).stdout
-    assert f"{len(told)} trees were replaced: " in " ".join(words.split())
+    assert f"{len(result)} trees were replaced: " in " ".join(words.split())
     call("learn", path, "-t", "label", "-m", path.parent / "n", *SMALL)
-    assert said(call("inspect", path.parent / "n", "--json"))["replacements"] is None
+    assert output_of(call("inspect", path.parent / "n", "--json"))["replacements"] is None
 
 
 def test_the_report_marks_them(path, model):
@@ -82,12 +82,12 @@ def test_the_report_marks_them(path, model):
 
 def test_a_budget_binds_an_adaptive_forest_too(path, tmp_path):
     args = ("-t", "label", "-m", tmp_path / "m", *SMALL, "--json", "--adaptive")
-    found = said(call("learn", path, *args, "--max-memory", "200kB"))["forest"]
-    assert found["memory"]["total"] <= 200_000
+    output = output_of(call("learn", path, *args, "--max-memory", "200kB"))["forest"]
+    assert output["memory"]["total"] <= 200_000
 
 
 @pytest.mark.parametrize("name", ADAPTIVE_OPTIONS)
-def test_an_option_of_the_adaptive_forest_goes_with_it(name, path, tmp_path):
+def test_an_option_of_the_adaptive_forest_requires_it(name, path, tmp_path):
     parameter = ADAPTIVE_OPTIONS[name]
     given = form(parameter.kind).write(parameter.default)
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", parameter.flag, given)
@@ -129,8 +129,8 @@ def test_memories_are_written_with_commas(path, tmp_path):
 
 def test_an_adaptive_model_is_tested_used_and_explained_like_any_other(path, model, tmp_path):
     X, _ = changing()
-    assert said(call("evaluate", model[0], path, "--json"))["rows"] == len(X)
+    assert output_of(call("evaluate", model[0], path, "--json"))["rows"] == len(X)
     assert call("predict", model[0], path, "--output", tmp_path / "p.csv").exit_code == 0
     assert len((tmp_path / "p.csv").read_text().splitlines()) == len(X) + 1
-    described = said(call("inspect", model[0], "--json"))
+    described = output_of(call("inspect", model[0], "--json"))
     assert "trees replaced" in described["certificate_text"]

@@ -14,7 +14,7 @@ import riparian
 from riparian.cli import app
 from riparian.cli.output.display import Status
 
-from commands import RIPARIAN, SMALL, call, run, said, table, write
+from commands import RIPARIAN, SMALL, call, output_of, run, table, write
 
 COMMANDS = ["learn", "predict", "evaluate", "inspect", "export", "demo"]
 
@@ -42,7 +42,7 @@ def test_on_a_terminal_progress_is_live_and_stays_out_of_stdout(tmp_path):
     path = write(table(20_000, text=False), tmp_path / "t.csv")
     ours, theirs = pty.openpty()
     args = ["learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--block", "10", "--json"]
-    with open(tmp_path / "stdout", "w") as stdout:  # a pipe that nobody reads would fill up
+    with open(tmp_path / "stdout", "w") as stdout:  # a pipe without a reader would fill up
         process = subprocess.Popen(
             [*RIPARIAN, *args],
             stderr=theirs, stdout=stdout, text=True, env={**os.environ, "TERM": "xterm"},
@@ -88,9 +88,9 @@ def test_the_demo_ends_with_reports_to_look_at(tmp_path):
 
 
 def test_the_demo_tells_machines_too(tmp_path):
-    found = said(call("demo", "--out", tmp_path, "--trees", 1, "--json"))
-    assert [len(found[name]) for name in ("mixture", "digits")] == [10, 6]
-    assert found["reports"]["digits"] == f"{tmp_path}/digits.html"
+    output = output_of(call("demo", "--out", tmp_path, "--trees", 1, "--json"))
+    assert [len(output[name]) for name in ("mixture", "digits")] == [10, 6]
+    assert output["reports"]["digits"] == f"{tmp_path}/digits.html"
 
 
 HELP = [

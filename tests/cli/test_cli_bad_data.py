@@ -1,4 +1,4 @@
-"""Bad data ends the real command with exit code 1 and one message that says where and what."""
+"""Bad data ends the real command with exit code 1 and one message with the place and the fault."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ MORE = {
     ),
     "no data": ("t.arff", b"@attribute x real\n", "it has no @data"),
     "a relation": ("t.arff", b"@attribute d relational\n@data\n", "attributes of type relational"),
-    "dates as nobody writes them": (
+    "an unusual date format": (
         "t.arff", b"@attribute d date 'yyyy-ww'\n@data\n",
         "line 1, column 'd': the date format 'yyyy-ww' cannot be used: 'ww' is not supported",
     ),
@@ -130,7 +130,7 @@ MORE = {
 
 
 @pytest.mark.parametrize("kind", MORE)
-def test_every_kind_of_bad_data_has_its_words(kind, tmp_path):
+def test_every_kind_of_bad_data_has_its_error(kind, tmp_path):
     name, data, reason = MORE[kind]
     (tmp_path / name).write_bytes(data)
     done = call("learn", tmp_path / name, "-t", "label", "-m", tmp_path / "model", *SMALL)
@@ -207,7 +207,7 @@ def test_with_json_the_place_is_told_to_machines_too(tmp_path):
 # -- after learning ------------------------------------------------------------------------------------
 
 
-def test_a_class_never_seen_is_counted_as_wrong_and_reported(tmp_path):
+def test_a_class_never_seen_counts_as_a_mistake_and_is_reported(tmp_path):
     learn(write(table(text=False), tmp_path / "t.csv"), tmp_path / "m")
     lines = (tmp_path / "t.csv").read_text().replace('"oak"', '"yew"')
     (tmp_path / "new.csv").write_text(lines)
@@ -216,10 +216,10 @@ def test_a_class_never_seen_is_counted_as_wrong_and_reported(tmp_path):
     assert (
         "the model has never seen these classes; their rows count as mistakes: 'yew'" in done.stderr
     )
-    found = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     yews = lines.count("yew")
-    assert found["unseen_classes"] == [{"label": "yew", "rows": yews}]
-    assert found["accuracy"] <= 1 - yews / found["rows"]
+    assert output["unseen_classes"] == [{"label": "yew", "rows": yews}]
+    assert output["accuracy"] <= 1 - yews / output["rows"]
     done = call("predict", "m", "new.csv", "-o", "p.csv", cwd=tmp_path)
     assert done.exit_code == 0 and "yew" not in (tmp_path / "p.csv").read_text()
 

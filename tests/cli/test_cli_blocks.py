@@ -1,4 +1,4 @@
-"""Blocks have the size we want, and windows an order that can be taken up anywhere."""
+"""Blocks have the chosen size, and the order of a window can be resumed at any row."""
 
 from __future__ import annotations
 
@@ -14,33 +14,35 @@ ROWS = st.integers(1, 120)
 
 
 def pieces(cuts, start=0, make=np.asarray):
-    """A hundred rows from `start` on, cut anywhere, also into nothing."""
+    """Return a hundred rows from `start` on in pieces, some of them empty."""
     X, y = np.arange(200, dtype=np.float32).reshape(100, 2), np.arange(100)
     ends = [start, *sorted(max(start, cut) for cut in cuts), 100]
     for i, end in enumerate(ends[1:]):
         yield make(X[ends[i] : end]), y[ends[i] : end]
 
 
-def together(found):
-    found = list(found)
-    return np.concatenate([y for _, y in found]) if found else np.zeros(0, int)
+def together(blocks):
+    blocks = list(blocks)
+    return np.concatenate([y for _, y in blocks]) if blocks else np.zeros(0, int)
 
 
 @given(CUTS, ROWS, st.sampled_from([np.asarray, sparse.csr_matrix]))
 def test_rows_stay_in_order_and_only_the_last_block_is_short(cuts, rows, make):
-    found = list(rechunk(pieces(cuts, make=make), rows))
-    assert together(found).tolist() == list(range(100))
-    assert all(len(y) == rows for _, y in found[:-1]) and 1 <= len(found[-1][1]) <= rows
-    for X, y in found:
+    blocks = list(rechunk(pieces(cuts, make=make), rows))
+    assert together(blocks).tolist() == list(range(100))
+    assert all(len(y) == rows for _, y in blocks[:-1]) and 1 <= len(blocks[-1][1]) <= rows
+    for X, y in blocks:
         dense = X.toarray() if sparse.issparse(X) else X
         assert (dense[:, 0] == 2 * y).all()
 
 
 @given(CUTS, ROWS, st.integers(1, 120))
 def test_the_first_block_may_have_another_size(cuts, rows, first):
-    found = list(rechunk(pieces(cuts), rows, first))
-    assert together(found).tolist() == list(range(100))
-    assert [len(y) for _, y in found[:-1]] == [first, *[rows] * (len(found) - 2)][: len(found) - 1]
+    blocks = list(rechunk(pieces(cuts), rows, first))
+    assert together(blocks).tolist() == list(range(100))
+    assert [len(y) for _, y in blocks[:-1]] == [first, *[rows] * (len(blocks) - 2)][
+        : len(blocks) - 1
+    ]
 
 
 @given(CUTS, ROWS, st.integers(0, 99), st.integers(0, 3))
@@ -48,9 +50,9 @@ def test_windows_go_on_from_any_row(cuts, rows, start, number):
     whole = together(shuffled_windows(pieces([]), rows, 7, number, 0))
     assert sorted(whole.tolist()) == list(range(100))
     begin = start // rows * rows
-    found = list(shuffled_windows(pieces(cuts, begin), rows, 7, number, start))
-    assert together(found).tolist() == whole[start:].tolist()
-    assert all((X[:, 0] == 2 * y).all() for X, y in found)
+    blocks = list(shuffled_windows(pieces(cuts, begin), rows, 7, number, start))
+    assert together(blocks).tolist() == whole[start:].tolist()
+    assert all((X[:, 0] == 2 * y).all() for X, y in blocks)
 
 
 @given(ROWS)

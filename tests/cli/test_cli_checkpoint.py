@@ -1,4 +1,4 @@
-"""A run that was stopped at any moment goes on and ends with the same model, to the last bit."""
+"""A run that was stopped at any moment resumes and ends with the same model, to the last bit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from riparian.sources import raw
 from riparian.sources.errors import BadUsage
 
 import learn_crash
-from commands import SMALL, call, learn, said, start, table, write
+from commands import SMALL, call, learn, output_of, start, table, write
 
 WAYS = {
     "plain": [],
@@ -43,7 +43,7 @@ class PowerCut(Exception):
 
 @pytest.fixture
 def cut_after(monkeypatch):
-    """Cuts the power after some checkpoints."""
+    """Simulates a power cut after some checkpoints."""
     write = Checkpoint.write
 
     def prepare(checkpoints):
@@ -62,12 +62,12 @@ def cut_after(monkeypatch):
 
 
 def metrics(done):
-    """What a run tells, but how long it took."""
-    told = said(done)
-    # What the process holds beside the forest depends on how it came to be.
-    told["forest"].pop("held_bytes", None)
+    """Return the output of a run without its times."""
+    output = output_of(done)
+    # The memory of the process besides the forest depends on its history.
+    output["forest"].pop("held_bytes", None)
     same = ("rows", "classes", "prequential", "forest", "replacements")
-    return {name: told[name] for name in same}
+    return {name: output[name] for name in same}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -78,8 +78,8 @@ def test_wherever_it_was_stopped_it_ends_with_the_same_model(
     monkeypatch.setattr(
         raw, "BLOCK_BYTES", 3000
     )  # so that positions are not all in the first block
-    found = table(500, text=any("categor" in arg for arg in WAYS[way]))
-    paths = [write(found.slice(260 * i, 260), tmp_path / name) for i, name in enumerate(names)]
+    data = table(500, text=any("categor" in arg for arg in WAYS[way]))
+    paths = [write(data.slice(260 * i, 260), tmp_path / name) for i, name in enumerate(names)]
     common = ["learn", *paths, "-t", "label", *SMALL, "--json", *WAYS[way]]
     expected = metrics(call(*common, "-m", tmp_path / "whole"))
 
@@ -180,10 +180,10 @@ def test_a_checkpoint_is_a_model_that_can_be_looked_at(tmp_path, cut_after):
         "learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--checkpoint-every", "200rows"
     )
     assert riparian.load(tmp_path / "m.checkpoint").stats()["points"] == 200
-    assert said(call("inspect", tmp_path / "m.checkpoint", "--json"))["kind"] == (
+    assert output_of(call("inspect", tmp_path / "m.checkpoint", "--json"))["kind"] == (
         "a checkpoint, after 200 rows"
     )
-    assert said(call("evaluate", tmp_path / "m.checkpoint", path, "--json"))["rows"] == 400
+    assert output_of(call("evaluate", tmp_path / "m.checkpoint", path, "--json"))["rows"] == 400
 
 
 # -- signals -------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ PIPED = ["learn", "-", "--format", "csv", "-t", "label", *SMALL, "--quiet",
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """The lines of a stream, and the model of a run that nobody stopped."""
+    """The lines of a stream, and the model of a run without interruption."""
     folder = tmp_path_factory.mktemp("whole")
     lines = write(table(2000, text=False), folder / "t.csv").read_text().splitlines(keepends=True)
     # Enough that the columns are known: nothing is learned before a mebibyte has been read.
@@ -207,7 +207,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture
 def piped(whole, tmp_path):
-    """A run that has got a part of its data through a pipe and waits for more; and how to end it."""
+    """Return a run that waits for more data from a pipe, and how to end it."""
     lines, model = whole
 
     def begin():
@@ -249,18 +249,18 @@ def test_asked_to_stop_it_keeps_what_it_has_and_says_how_to_go_on(number, piped,
     before = riparian.load(tmp_path / "m.checkpoint").stats()["points"]
     time.sleep(1)  # until it waits for data: the signal must reach it there too
     process.send_signal(number)
-    _, told = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert told.startswith("stopped: after ") and "rows, which are saved in m.checkpoint" in told
-    assert told.endswith("run the same command with --resume\n")
+    assert stderr.startswith("stopped: after ") and "rows, saved in m.checkpoint" in stderr
+    assert stderr.endswith("run the same command with --resume\n")
     assert riparian.load(tmp_path / "m.checkpoint").stats()["points"] >= before
     end()
 
 
 def test_killed_among_packed_files_in_its_second_pass(tmp_path):
-    found = table(6000)
+    data = table(6000)
     for i in range(3):
-        write(found.slice(2000 * i, 2000), tmp_path / f"{i}.csv.gz")
+        write(data.slice(2000 * i, 2000), tmp_path / f"{i}.csv.gz")
     args = ["learn", "?.csv.gz", "-t", "label", *SMALL, "--passes", "2", "--shuffle-window", "700",
             "--block", "5", "--json"]  # fmt: skip
     expected = call(*args[:1], tmp_path / "?.csv.gz", *args[2:], "-m", tmp_path / "whole")
@@ -271,7 +271,7 @@ def test_killed_among_packed_files_in_its_second_pass(tmp_path):
     done = call(*args, "-m", "m", "--resume", cwd=tmp_path)
     assert done.exit_code == 0, done.stderr
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
-    assert json.loads(done.stdout)["prequential"] == said(expected)["prequential"]
+    assert json.loads(done.stdout)["prequential"] == output_of(expected)["prequential"]
 
 
 def test_stopped_before_the_first_row_there_is_nothing_to_keep(tmp_path):
@@ -279,9 +279,9 @@ def test_stopped_before_the_first_row_there_is_nothing_to_keep(tmp_path):
     process.stdin.write("x,label\n" + "1,a\n" * 50_000)  # more than a pipe holds: it is reading
     process.stdin.flush()
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert list(tmp_path.iterdir()) == [] and "Traceback" not in told
+    assert list(tmp_path.iterdir()) == [] and "Traceback" not in stderr
 
 
 # -- the same run, and no other ------------------------------------------------------------------------

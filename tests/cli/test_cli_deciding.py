@@ -1,4 +1,4 @@
-"""What each column of a table is, without a flag: and what the user is told and asked."""
+"""The type of each column is decided without an option; warnings and errors name doubtful ones."""
 
 from __future__ import annotations
 
@@ -55,27 +55,27 @@ def chosen(path, missing=(), limit=None, **options):
         return choose_columns(stream, ColumnOptions(target="label", **options), limit)
 
 
-def words(found):
-    return {name: decision.encoder.words for name, decision in found.decisions.items()}
+def words(choice):
+    return {name: decision.encoder.words for name, decision in choice.decisions.items()}
 
 
-def as_text(found):
+def as_text(data):
     """Dates and times as texts, as most formats have them."""
     for name in ("when", "day", "clock"):
-        texts = [None if v is None else str(v) for v in found[name].to_pylist()]
-        found = found.set_column(found.column_names.index(name), name, pa.array(texts))
-    return found
+        texts = [None if v is None else str(v) for v in data[name].to_pylist()]
+        data = data.set_column(data.column_names.index(name), name, pa.array(texts))
+    return data
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.arrow", "t.arrows", "t.jsonl"])
 def test_columns_are_what_they_look_like_in_every_format(name, tmp_path):
-    found = as_text(mixed()) if name == "t.jsonl" else mixed()
-    assert words(chosen(write(found, tmp_path / name))) == WORDS
+    data = as_text(mixed()) if name == "t.jsonl" else mixed()
+    assert words(chosen(write(data, tmp_path / name))) == WORDS
 
 
 def test_texts_with_types_are_as_good_as_texts(tmp_path):
-    found = as_text(mixed())
-    coded = found.set_column(4, "city", found["city"].dictionary_encode())
+    data = as_text(mixed())
+    coded = data.set_column(4, "city", data["city"].dictionary_encode())
     assert words(chosen(write(coded, tmp_path / "t.parquet"))) == WORDS
 
 
@@ -86,8 +86,8 @@ def test_arff_says_itself_what_is_nominal_and_what_is_a_date(tmp_path):
         "1,'01.05.2024 10:00',2024-05-01T10:00:00,a\n"
         "3,'02.05.2024 11:30',?,b\n"
     )
-    found = chosen(tmp_path / "t.arff")
-    assert words(found) == {
+    choice = chosen(tmp_path / "t.arff")
+    assert words(choice) == {
         "level": "category",
         "when": "date: seconds since 2024-05-01 10:00 UTC, hour, weekday, day",
         "plain": "date: seconds since 2024-05-01 10:00 UTC",
@@ -96,8 +96,8 @@ def test_arff_says_itself_what_is_nominal_and_what_is_a_date(tmp_path):
 
 def test_the_user_decides_otherwise(tmp_path):
     path = write(mixed(), tmp_path / "t.csv")
-    found = chosen(path, categorical=["number", "when", "old"], ignore=["id", "clock"])
-    assert words(found) == {
+    choice = chosen(path, categorical=["number", "when", "old"], ignore=["id", "clock"])
+    assert words(choice) == {
         "number": "category",
         "width": "number",
         "old": "category",
@@ -105,14 +105,14 @@ def test_the_user_decides_otherwise(tmp_path):
         "when": "category",
         "day": WORDS["day"],
     }
-    assert found.columns.categorical == [0, 2, 3, 4]
-    assert found.columns.ignored == ("id", "clock")
+    assert choice.columns.categorical == [0, 2, 3, 4]
+    assert choice.columns.ignored == ("id", "clock")
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
 def test_texts_that_are_numbers_are_read_as_such_if_the_user_says_so(name, tmp_path):
-    found = pa.table({"x": ["1.5", " 2", "", "NA"] * 5, "label": ["a", "b"] * 10})
-    path = write(found, tmp_path / name)
+    data = pa.table({"x": ["1.5", " 2", "", "NA"] * 5, "label": ["a", "b"] * 10})
+    path = write(data, tmp_path / name)
     columns = chosen(path, numeric=["x"]).columns
     with Stream([str(path)], Reading()) as stream:
         X = np.concatenate([columns.points(batch) for batch in stream.batches(columns.kinds)])
@@ -121,8 +121,8 @@ def test_texts_that_are_numbers_are_read_as_such_if_the_user_says_so(name, tmp_p
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
 def test_a_text_in_a_column_that_was_said_to_be_numeric_is_named(name, tmp_path):
-    found = pa.table({"x": ["one", "two"], "label": ["a", "b"]})
-    path = write(found, tmp_path / name)
+    data = pa.table({"x": ["one", "two"], "label": ["a", "b"]})
+    path = write(data, tmp_path / name)
     columns = chosen(path, numeric=["x"]).columns
     with Stream([str(path)], Reading()) as stream:
         (batch,) = stream.batches(columns.kinds)
@@ -190,9 +190,9 @@ def test_what_most_rows_are_decides(values, expected, tmp_path):
 def test_a_column_of_mostly_one_kind_is_asked_about(values, place, reason, tmp_path):
     with pytest.raises(BadData) as refused:
         chosen(column(values, tmp_path))
-    told = str(refused.value)
-    assert f"{place}, column 'x': {reason}" in told
-    assert "--missing" in told and "--categorical x" in told and "--ignore x" in told
+    message = str(refused.value)
+    assert f"{place}, column 'x': {reason}" in message
+    assert "--missing" in message and "--categorical x" in message and "--ignore x" in message
     assert words(chosen(tmp_path / "t.csv", missing=(values[2],)))["x"] != "category"
     assert words(chosen(tmp_path / "t.csv", categorical=["x"]))["x"] == "category"
 
@@ -222,19 +222,19 @@ def test_only_the_first_rows_decide_however_they_are_cut(tmp_path, monkeypatch):
 
 
 def test_what_was_looked_at_is_read_again_once(tmp_path):
-    found = mixed()
-    paths = [str(write(found.slice(40 * i, 40), tmp_path / f"{i}.csv")) for i in range(3)]
+    data = mixed()
+    paths = [str(write(data.slice(40 * i, 40), tmp_path / f"{i}.csv")) for i in range(3)]
     with Stream(paths, Reading()) as stream:
         columns = choose_columns(stream, ColumnOptions(target="label", category_rows=50)).columns
         for _ in range(2):
             batches = list(stream.batches(columns.kinds, skip=7, limit=100))
             ids = [i for batch in batches for i in batch.table.column("id").to_pylist()]
-            assert ids == found["id"].to_pylist()[7:100]
+            assert ids == data["id"].to_pylist()[7:100]
 
 
 def test_a_column_of_different_values_is_warned_of(tmp_path):
-    found = mixed().append_column("number of row", pa.array(range(ROWS)))
-    decisions = chosen(write(found, tmp_path / "t.csv")).decisions
+    data = mixed().append_column("number of row", pa.array(range(ROWS)))
+    decisions = chosen(write(data, tmp_path / "t.csv")).decisions
     warned = {name: d.warning for name, d in decisions.items() if d.warning is not None}
     assert [*warned] == ["id", "number of row"]
     assert warned["id"] == (
@@ -246,9 +246,9 @@ def test_a_column_of_different_values_is_warned_of(tmp_path):
 
 def test_advice_can_be_typed_as_it_stands_whatever_the_name(tmp_path):
     """A frame that pandas wrote with its index has a column without a name."""
-    found = mixed().append_column("number of row", pa.array(range(ROWS)))
-    found = found.rename_columns(["", *found.column_names[1:]])
-    decisions = chosen(write(found, tmp_path / "t.csv")).decisions
+    data = mixed().append_column("number of row", pa.array(range(ROWS)))
+    data = data.rename_columns(["", *data.column_names[1:]])
+    decisions = chosen(write(data, tmp_path / "t.csv")).decisions
     assert decisions[""].warning.endswith("--ignore ''")
     assert decisions["number of row"].warning.endswith("--ignore 'number of row'")
 
@@ -256,8 +256,8 @@ def test_advice_can_be_typed_as_it_stands_whatever_the_name(tmp_path):
 @pytest.mark.parametrize("window", [0, ROWS])
 def test_rows_that_are_sorted_by_the_target_are_warned_of(window, tmp_path):
     """Test-then-train sees every class for the first time when it is tested on nothing else."""
-    found = mixed().drop_columns(["id"]).sort_by("label")
-    path = write(found, tmp_path / "t.csv")
+    data = mixed().drop_columns(["id"]).sort_by("label")
+    path = write(data, tmp_path / "t.csv")
     done = call(
         "learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--shuffle-window", window
     )
@@ -269,13 +269,13 @@ def test_rows_that_are_sorted_by_the_target_are_warned_of(window, tmp_path):
 
 @pytest.mark.parametrize("labels", [["a"] * 119 + ["b"], ["a"] * 120, ["a", "b"] * 60, ["a", "b"]])
 def test_rows_that_may_have_come_so_are_not(labels, tmp_path):
-    found = pa.table({"x": [i / 8 for i in range(len(labels))], "label": labels})
-    assert chosen(write(found, tmp_path / "t.csv")).warnings == []
+    data = pa.table({"x": [i / 8 for i in range(len(labels))], "label": labels})
+    assert chosen(write(data, tmp_path / "t.csv")).warnings == []
 
 
 def test_a_target_that_may_be_missing_is_warned_of(tmp_path):
-    found = pa.table({"x": [1.5, 2.5, 1.0] * 20, "label": ["yes", "no", "NaN"] * 20})
-    assert chosen(write(found, tmp_path / "t.csv")).warnings == [
+    data = pa.table({"x": [1.5, 2.5, 1.0] * 20, "label": ["yes", "no", "NaN"] * 20})
+    assert chosen(write(data, tmp_path / "t.csv")).warnings == [
         "the target 'label' has the value 'NaN', which is learned as a class; if it means a "
         "missing label, remove these rows"
     ]

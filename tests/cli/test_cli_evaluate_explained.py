@@ -1,10 +1,10 @@
-"""`riparian evaluate` says which features matter, and shows it in its report."""
+"""`riparian evaluate` measures which features matter, and its report shows it."""
 
 from __future__ import annotations
 
 import pytest
 
-from commands import call, learn, said, table, write
+from commands import call, learn, output_of, table, write
 
 
 @pytest.fixture(scope="module")
@@ -16,16 +16,16 @@ def files(tmp_path_factory):
 
 
 def test_permutation_is_measured_for_the_features_of_largest_gain(files):
-    found = said(call("evaluate", *files, "--permutation", 2, "--json"))["permutation"]
-    assert len(found) == 2
-    assert {each["feature"] for each in found} <= {"width", "age", "old", "colour"}
-    for each in found:
+    output = output_of(call("evaluate", *files, "--permutation", 2, "--json"))["permutation"]
+    assert len(output) == 2
+    assert {each["feature"] for each in output} <= {"width", "age", "old", "colour"}
+    for each in output:
         assert each["accuracy"]["low"] <= each["accuracy"]["mean"] <= each["accuracy"]["high"]
-    assert found[0]["accuracy"]["mean"] >= found[1]["accuracy"]["mean"]
+    assert output[0]["accuracy"]["mean"] >= output[1]["accuracy"]["mean"]
 
 
 def test_nothing_is_permuted_unless_asked(files):
-    assert said(call("evaluate", *files, "--json"))["permutation"] == []
+    assert output_of(call("evaluate", *files, "--json"))["permutation"] == []
     assert "accuracy lost" not in call("evaluate", *files).stdout
 
 
@@ -53,7 +53,7 @@ def test_the_report_shows_all_of_it(files, tmp_path):
         (["--html", "e.html", "--pair", "age", "age"], "got 'age' twice"),
     ],
 )
-def test_a_pair_that_makes_no_sense_is_bad_usage(files, tmp_path, options, message):
+def test_a_pair_that_cannot_be_shown_is_bad_usage(files, tmp_path, options, message):
     done = call("evaluate", *files, *options, cwd=tmp_path)
     assert done.exit_code == 2
     assert message in done.stderr

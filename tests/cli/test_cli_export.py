@@ -1,4 +1,4 @@
-"""`riparian export` writes a model for places without riparian."""
+"""`riparian export` writes a model that predicts without riparian."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import riparian
 
-from commands import call, learn, said, table, write
+from commands import call, learn, output_of, table, write
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +21,11 @@ def model(tmp_path_factory):
     ("name", "kind"), [("m.onnx", "ONNX"), ("m.treelite", "treelite"), ("m.h", "C")]
 )
 def test_the_file_is_written_in_the_format_of_its_name(model, tmp_path, name, kind):
-    found = said(call("export", model, tmp_path / name, "--json"))
-    assert found["format"] == kind
-    assert found["bytes"] == (tmp_path / name).stat().st_size > 0
-    assert found["classes"] == ["ash", "elm", "oak"]
-    assert found["features"] == ["width", "age", "old"]
+    output = output_of(call("export", model, tmp_path / name, "--json"))
+    assert output["format"] == kind
+    assert output["bytes"] == (tmp_path / name).stat().st_size > 0
+    assert output["classes"] == ["ash", "elm", "oak"]
+    assert output["features"] == ["width", "age", "old"]
 
 
 def test_the_file_predicts_as_the_model_does(model, tmp_path):

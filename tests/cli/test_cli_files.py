@@ -1,4 +1,4 @@
-"""What a command writes replaces nothing that it reads, and nothing else that it writes."""
+"""A command never overwrites a file that it reads, or another file that it writes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_one_file_is_not_written_over_another(options, both, files, tmp_path, mo
     assert not (tmp_path / "n").exists()
 
 
-def test_a_place_where_no_file_can_be_is_said_with_the_reason(tmp_path):
+def test_a_path_that_cannot_be_written_is_an_error_with_the_reason(tmp_path):
     with pytest.raises(BadUsage, match=r"--model .*: cannot write a file there: it is a folder"):
         check_can_write(tmp_path, "--model")
     with pytest.raises(BadUsage, match=r"cannot write a file there: there is no folder .*no/such"):

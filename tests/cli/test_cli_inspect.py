@@ -1,4 +1,4 @@
-"""`riparian inspect` says what a model is, whoever made it."""
+"""`riparian inspect` describes a model from any source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import riparian
 from riparian import ConsistencyWarning, Geometric
 from riparian.inspection import export_text
 
-from commands import call, learn, said, table, write
+from commands import call, learn, output_of, table, write
 
 
 @pytest.fixture(scope="module")
@@ -30,20 +30,20 @@ def test_a_person_is_told_what_it_is(model):
 
 
 def test_a_machine_is_told_the_same(model):
-    found = said(call("inspect", model, "--json"))
+    output = output_of(call("inspect", model, "--json"))
     forest = riparian.load(model)
-    assert found["points"] == 300 and found["target"] == "label"
-    assert found["feature_names"] == ["width", "age", "old", "colour"]
-    assert found["encoded_columns"] == {"colour": "category"}
-    assert found["trees"]["leaves"]["mean"] * 3 == forest.stats()["leaves"]
-    assert found["memory"] == forest.memory()
-    assert found["parameters"]["n_estimators"] == "3"
-    shares = [row["importance"] for row in found["importances"]]
+    assert output["points"] == 300 and output["target"] == "label"
+    assert output["feature_names"] == ["width", "age", "old", "colour"]
+    assert output["encoded_columns"] == {"colour": "category"}
+    assert output["trees"]["leaves"]["mean"] * 3 == forest.stats()["leaves"]
+    assert output["memory"] == forest.memory()
+    assert output["parameters"]["n_estimators"] == "3"
+    shares = [row["importance"] for row in output["importances"]]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1)
-    assert all(condition["holds"] for condition in found["conditions"])
-    assert found["guarantee"].startswith("The forest is consistent")
-    assert found["certificate"]
+    assert all(condition["holds"] for condition in output["conditions"])
+    assert output["guarantee"].startswith("The forest is consistent")
+    assert output["certificate"]
 
 
 def test_conditions_that_do_not_hold_are_told_one_by_one(tmp_path):
@@ -51,17 +51,18 @@ def test_conditions_that_do_not_hold_are_told_one_by_one(tmp_path):
     with pytest.warns(ConsistencyWarning):
         forest.partial_fit([[0.0], [1.0]] * 9, [0, 1] * 9)
     forest.save(tmp_path / "m")
-    found = said(call("inspect", tmp_path / "m", "--json"))
-    holds = {condition["name"]: condition["holds"] for condition in found["conditions"]}
+    output = output_of(call("inspect", tmp_path / "m", "--json"))
+    holds = {condition["name"]: condition["holds"] for condition in output["conditions"]}
     assert holds["α never falls"] and not holds["α(d) -> ∞"]
-    assert found["guarantee"].startswith("No guarantee")
+    assert output["guarantee"].startswith("No guarantee")
 
 
 def test_one_tree_is_drawn_as_text(model):
     done = call("inspect", model, "--tree", 1, "--max-depth", 2)
     assert done.stdout == export_text(riparian.load(model), 1, max_depth=2)
     assert (
-        said(call("inspect", model, "--tree", 1, "--max-depth", 2, "--json"))["tree"] == done.stdout
+        output_of(call("inspect", model, "--tree", 1, "--max-depth", 2, "--json"))["tree"]
+        == done.stdout
     )
 
 
@@ -74,14 +75,14 @@ def test_a_tree_must_be_there(model, tree):
 def test_models_from_python_without_names_are_told_too(options, tmp_path):
     forest = riparian.OnlineForestClassifier(2, random_state=0)
     forest.partial_fit([[0.0, 1.0], [1.0, 0.0]] * 30, [1, 2] * 30).save(tmp_path / "m", **options)
-    found = said(call("inspect", tmp_path / "m", "--json"))
-    assert found["kind"] == (
+    output = output_of(call("inspect", tmp_path / "m", "--json"))
+    assert output["kind"] == (
         "a model that predicts and cannot learn any more"
         if options
         else "a model saved from Python"
     )
-    assert found["feature_names"] is None and found["target"] is None
-    assert found["importances"][0]["feature"] in ("x[0]", "x[1]")
+    assert output["feature_names"] is None and output["target"] is None
+    assert output["importances"][0]["feature"] in ("x[0]", "x[1]")
     assert call("inspect", tmp_path / "m").exit_code == 0
     assert "class: 1" in call("inspect", tmp_path / "m", "--tree", 0).stdout
 

@@ -1,4 +1,4 @@
-"""`riparian learn` learns what the estimator would, and tests on the way without cheating."""
+"""`riparian learn` learns the same as the estimator, and tests each row before it is learned."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from riparian.cli.option_groups.learning import StreamOptions
 from riparian.evaluation import Prequential
 from riparian.table.target import Target
 
-from commands import SMALL, call, learn, said, table, write
+from commands import SMALL, call, learn, output_of, table, write
 
 COLUMNS = ["width", "age", "old"]
 
 
 @pytest.fixture(scope="module")
-def found():
+def data():
     return table(text=False)
 
 
 @pytest.fixture(scope="module")
-def path(found, tmp_path_factory):
-    return write(found, tmp_path_factory.mktemp("learn") / "t.csv")
+def path(data, tmp_path_factory):
+    return write(data, tmp_path_factory.mktemp("learn") / "t.csv")
 
 
 @pytest.fixture(scope="module")
-def points(found):
-    columns = [np.array(found[name].to_pylist(), dtype=np.float64) for name in COLUMNS]
-    return np.column_stack(columns).astype(np.float32), np.array(found["label"].to_pylist())
+def points(data):
+    columns = [np.array(data[name].to_pylist(), dtype=np.float64) for name in COLUMNS]
+    return np.column_stack(columns).astype(np.float32), np.array(data["label"].to_pylist())
 
 
 def forest(**changes):
@@ -71,39 +71,39 @@ def test_every_row_but_the_first_block_is_predicted_before_it_is_learned(path, p
         if first:
             test.update(y[some], expected.predict_proba(X[some]), expected.classes_)
         expected.partial_fit(X[some], y[some])
-    found = said(done)["prequential"]
-    assert found["rows"] == 280
-    assert found == json.loads(json.dumps(test.to_dict()))
+    data = output_of(done)["prequential"]
+    assert data["rows"] == 280
+    assert data == json.loads(json.dumps(test.to_dict()))
 
 
 @pytest.mark.parametrize("delay", [1, 30, 1000])
 def test_labels_may_come_late(delay, path, points, tmp_path):
     args = ("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--block", 20, "--json")
-    found = said(call(*args, "--delay", delay))
+    data = output_of(call(*args, "--delay", delay))
     X, y = points
     late, test = forest(), Prequential(delay=delay)
     for first in range(0, len(y), 20):
         test.test_then_train(late, X[first : first + 20], y[first : first + 20])
-    assert found["rows"] == 300
-    assert found["prequential"] == json.loads(json.dumps(test.to_dict()))
+    assert data["rows"] == 300
+    assert data["prequential"] == json.loads(json.dumps(test.to_dict()))
     # A block is not tested before a label is there: rows are learned `delay` rows later.
-    assert found["prequential"]["rows"] == {1: 280, 30: 260, 1000: 0}[delay]
+    assert data["prequential"]["rows"] == {1: 280, 30: 260, 1000: 0}[delay]
 
 
-def test_late_labels_and_no_test_say_nothing_together(path, tmp_path):
+def test_a_delay_conflicts_with_no_test(path, tmp_path):
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", "--delay", 3, "--no-eval")
     assert done.exit_code == 2
     assert "--delay 3 conflicts with --no-eval" in done.stderr
 
 
-def test_how_late_labels_come_is_told(path, tmp_path):
+def test_a_delay_is_shown(path, tmp_path):
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--delay", 30)
     assert "labels arrive 30 rows late" in done.stdout
 
 
 def test_a_second_pass_is_no_test(path, tmp_path):
     args = ("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--json")
-    once, twice = said(call(*args)), said(call(*args, "--passes", 2))
+    once, twice = output_of(call(*args)), output_of(call(*args, "--passes", 2))
     assert twice["rows"] == 2 * once["rows"] == 600
     assert twice["prequential"] == once["prequential"]
     assert riparian.load(tmp_path / "m").model_.history.passes == 2
@@ -126,11 +126,11 @@ def test_windows_shuffle_within_themselves(path, points, tmp_path):
     assert same(riparian.load(tmp_path / "m"), forest().partial_fit(X[order], y[order]), X)
 
 
-def test_the_limit_counts_rows_of_the_stream(path, points, found, tmp_path):
+def test_the_limit_counts_rows_of_the_stream(path, points, data, tmp_path):
     X, y = points
     limited = learn(path, tmp_path / "m", "--limit", 123)
     assert same(riparian.load(tmp_path / "m"), forest().partial_fit(X[:123], y[:123]), X)
-    assert limited == learn(write(found.slice(0, 123), tmp_path / "t.csv"), tmp_path / "m")
+    assert limited == learn(write(data.slice(0, 123), tmp_path / "t.csv"), tmp_path / "m")
 
 
 def test_columns_can_be_left_out(path, points, tmp_path):
@@ -254,10 +254,10 @@ def test_a_first_row_that_was_taken_for_a_header_is_found_out(tmp_path):
     assert "it has '0.5', '1', 'a'; if the file has no header, give --no-header" in done.stderr
 
 
-def test_a_model_that_nobody_names_is_named_like_its_source(found, tmp_path):
-    write(found, tmp_path / "trees.csv.gz")
+def test_a_model_without_a_name_is_named_like_its_source(data, tmp_path):
+    write(data, tmp_path / "trees.csv.gz")
     args = ("learn", "trees.csv.gz", "-t", "label", *SMALL)
-    assert said(call(*args, "--json", cwd=tmp_path))["model"] == "trees.riparian"
+    assert output_of(call(*args, "--json", cwd=tmp_path))["model"] == "trees.riparian"
     assert riparian.load(tmp_path / "trees.riparian").classes_.tolist() == ["ash", "elm", "oak"]
     again = call(*args, cwd=tmp_path)
     assert again.exit_code == 2 and "trees.riparian already exists" in again.stderr
@@ -326,15 +326,15 @@ def test_a_budget_that_binds_is_said(path, tmp_path):
     assert re.search(r"max_memory binds: \d+ leaves evicted", bound.stdout)
     assert "max_memory binds" in call("inspect", tmp_path / "m").stdout
     assert "max_memory binds" not in call(*args).stdout
-    told = said(call(*args, "--max-memory", "15kB", "--json"))
-    assert told["forest"]["budget_binds"] is True
+    output = output_of(call(*args, "--max-memory", "15kB", "--json"))
+    assert output["forest"]["budget_binds"] is True
 
 
 def test_sparse_points_are_kept_sparse(tmp_path):
     rows = "".join(f"{i % 2} {1 + i % 3}:{i} 400:1\n" for i in range(200))
     (tmp_path / "t.libsvm").write_text(rows)
     done = call("learn", tmp_path / "t.libsvm", "-m", tmp_path / "m", *SMALL, "--json")
-    assert said(done)["forest"]["memory"]["kept"] == 200 * (4 * 256 + 16)
+    assert output_of(done)["forest"]["memory"]["kept"] == 200 * (4 * 256 + 16)
 
 
 def test_many_classes_are_told_by_what_is_confused_most(tmp_path):
@@ -346,14 +346,14 @@ def test_many_classes_are_told_by_what_is_confused_most(tmp_path):
 
 
 def test_a_machine_is_told_the_same_in_one_document(path, tmp_path):
-    told = said(call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--json"))
-    assert told["rows"] == 300 and told["features"] == 3
-    assert told["classes"] == ["ash", "elm", "oak"]
-    assert told["model_bytes"] == (tmp_path / "m").stat().st_size
-    assert told["forest"]["memory"]["total"] > 0
-    assert np.sum(told["prequential"]["confusion"]) == 200
-    assert [point["row"] for point in told["curve"]] == [200, 300]
-    assert told["curve"][-1]["accuracy"] == told["prequential"]["accuracy"]
+    output = output_of(call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--json"))
+    assert output["rows"] == 300 and output["features"] == 3
+    assert output["classes"] == ["ash", "elm", "oak"]
+    assert output["model_bytes"] == (tmp_path / "m").stat().st_size
+    assert output["forest"]["memory"]["total"] > 0
+    assert np.sum(output["prequential"]["confusion"]) == 200
+    assert [point["row"] for point in output["curve"]] == [200, 300]
+    assert output["curve"][-1]["accuracy"] == output["prequential"]["accuracy"]
 
 
 def test_the_report_has_the_curve(path, tmp_path):

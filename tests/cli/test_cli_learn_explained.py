@@ -1,4 +1,4 @@
-"""`riparian learn --html` asks what if, and shows the surest mistakes along the stream."""
+"""`riparian learn --html` shows dependence on features, and the surest mistakes of the stream."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def report(source, folder, *options):
 
 
 def figures(html):
-    found = re.findall(r'<script type="application/json" id="data-([\w-]+)">(.*?)</script>', html)
-    return {name: json.loads(data) for name, data in found}
+    matches = re.findall(r'<script type="application/json" id="data-([\w-]+)">(.*?)</script>', html)
+    return {name: json.loads(data) for name, data in matches}
 
 
 def section(html, name):
@@ -99,7 +99,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_report(source, tmp_path, monk
         (["--html", "r.html", "--pair", "age", "girth"], "has no feature 'girth'"),
     ],
 )
-def test_a_pair_that_makes_no_sense_is_bad_usage_before_anything_is_learned(
+def test_a_pair_that_cannot_be_shown_is_bad_usage_before_anything_is_learned(
     source, tmp_path, options, message
 ):
     args = (*OPTIONS, "-m", "m", "--checkpoint-every", 1)

@@ -1,4 +1,4 @@
-"""`riparian learn --ray` ends with the same model to the last bit, also if it was stopped in between."""
+"""`riparian learn --ray` ends with exactly the same model, even if it was stopped and resumed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def address(two_cpus):
 
 
 def test_a_run_on_a_cluster_ends_with_the_same_model(address, tmp_path):
-    found = write(table(2000, text=False), tmp_path / "trees.parquet")
-    alone = learn(found, tmp_path / "alone.riparian", "--block", "500")
+    source = write(table(2000, text=False), tmp_path / "trees.parquet")
+    alone = learn(source, tmp_path / "alone.riparian", "--block", "500")
     model = tmp_path / "spread.riparian"
     done = run(
-        "learn", found, "-t", "label", "-m", model, *SMALL, "--block", "500", "--json",
+        "learn", source, "-t", "label", "-m", model, *SMALL, "--block", "500", "--json",
         "--ray", address, "--shards", "2", "--shard-checkpoints", tmp_path / "shards",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -32,11 +32,11 @@ def test_a_run_on_a_cluster_ends_with_the_same_model(address, tmp_path):
 
 
 def test_a_run_on_a_cluster_is_stopped_and_goes_on_with_other_shards(address, tmp_path):
-    found = write(table(10_000, text=False), tmp_path / "trees.csv")
-    alone = learn(found, tmp_path / "alone.riparian", "--no-eval")
+    source = write(table(10_000, text=False), tmp_path / "trees.csv")
+    alone = learn(source, tmp_path / "alone.riparian", "--no-eval")
     model = tmp_path / "spread.riparian"
     command = (
-        "learn", found, "-t", "label", "-m", model, *SMALL, "--block", "200",
+        "learn", source, "-t", "label", "-m", model, *SMALL, "--block", "200",
         "--checkpoint-every", "1000", "--ray", address,
     )  # fmt: skip
     with start(*command, "--shards", "2") as first:
@@ -51,19 +51,19 @@ def test_a_run_on_a_cluster_is_stopped_and_goes_on_with_other_shards(address, tm
 
 @pytest.mark.parametrize("option", ["--shards", "--shard-checkpoints"])
 def test_options_of_shards_need_a_cluster(option, tmp_path):
-    found = write(table(30, text=False), tmp_path / "trees.csv")
-    done = call("learn", found, "-t", "label", "-m", tmp_path / "m", option, "2")
+    source = write(table(30, text=False), tmp_path / "trees.csv")
+    done = call("learn", source, "-t", "label", "-m", tmp_path / "m", option, "2")
     assert done.exit_code == 2
     assert f"{option} requires --ray" in done.output
 
 
 def test_a_cluster_that_is_not_there_is_bad_usage(tmp_path, monkeypatch):
-    def nobody(**_):
+    def refuse(**_):
         raise ConnectionError("refused")
 
-    monkeypatch.setattr(ray, "init", nobody)
-    found = write(table(30, text=False), tmp_path / "trees.csv")
-    done = call("learn", found, "-t", "label", "-m", tmp_path / "m", "--ray", "10.0.0.1:6379")
+    monkeypatch.setattr(ray, "init", refuse)
+    source = write(table(30, text=False), tmp_path / "trees.csv")
+    done = call("learn", source, "-t", "label", "-m", tmp_path / "m", "--ray", "10.0.0.1:6379")
     assert done.exit_code == 2
     assert "--ray 10.0.0.1:6379: there is no Ray cluster: refused" in done.output
 

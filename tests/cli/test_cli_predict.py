@@ -1,4 +1,4 @@
-"""`riparian predict` and `evaluate`: every row, in its order, whatever made the model."""
+"""`riparian predict` and `evaluate`: every row, in its order, for models from any source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 import riparian
 from riparian.evaluation import Scores
 
-from commands import RIPARIAN, call, learn, run, said, table, write
+from commands import RIPARIAN, call, learn, output_of, run, table, write
 
 READERS = {
     "p.csv": pyarrow.csv.read_csv,
@@ -52,10 +52,10 @@ def test_classes_and_probabilities_are_those_of_the_model_in_every_format(
     done = call("predict", folder / "m", folder / "new.csv", "-o", tmp_path / name)
     assert done.exit_code == 0, done.output
     assert done.stdout == "" and done.stderr.startswith("200 rows predicted in ")
-    found = READERS[name](tmp_path / name)
-    assert found.column_names == ["prediction", "proba_ash", "proba_elm", "proba_oak"]
-    assert found["prediction"].to_pylist() == expected[0].tolist()
-    proba = np.column_stack([found[name] for name in found.column_names[1:]])
+    predicted = READERS[name](tmp_path / name)
+    assert predicted.column_names == ["prediction", "proba_ash", "proba_elm", "proba_oak"]
+    assert predicted["prediction"].to_pylist() == expected[0].tolist()
+    proba = np.column_stack([predicted[name] for name in predicted.column_names[1:]])
     assert (proba == expected[1]).all()
 
 
@@ -87,8 +87,8 @@ def test_labels_keep_their_type(dtype, tmp_path):
     (tmp_path / "t.csv").write_text("x\n0\n1\n")
     done = call("predict", tmp_path / "m", tmp_path / "t.csv", "-o", tmp_path / "p.parquet")
     assert done.exit_code == 0, done.output
-    found = pyarrow.parquet.read_table(tmp_path / "p.parquet")["prediction"].to_pylist()
-    assert found == forest.classes_.tolist()
+    predicted = pyarrow.parquet.read_table(tmp_path / "p.parquet")["prediction"].to_pylist()
+    assert predicted == forest.classes_.tolist()
 
 
 # -- columns -------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def test_columns_are_found_by_their_names_and_new_ones_are_noted(folder, expecte
     frame = pd.read_csv(folder / "new.csv").assign(price=1, size=2)
     frame[frame.columns[::-1]].to_csv(tmp_path / "new.csv", index=False)
     done = call("predict", folder / "m", tmp_path / "new.csv", "-o", tmp_path / "p.csv", "--json")
-    assert said(done)["unknown_columns"] == ["size", "price"]
+    assert output_of(done)["unknown_columns"] == ["size", "price"]
     assert "the model does not use these columns: 'size', 'price'" in done.stderr
     assert READERS["p.csv"](tmp_path / "p.csv")["prediction"].to_pylist() == expected[0].tolist()
 
@@ -111,11 +111,11 @@ def test_missing_columns_are_an_error_unless_they_may_be_missing(folder, tmp_pat
     assert "these columns are missing: 'age'; the file has 'width', 'old', 'label'" in done.stderr
     assert "no file was written" in done.stderr and not (tmp_path / "p.csv").exists()
     done = call(*args, "--fill-missing")
-    assert said(done)["missing_columns"] == ["age"]
+    assert output_of(done)["missing_columns"] == ["age"]
     assert "absent columns, treated as missing values: 'age'" in done.stderr
     X = pd.read_csv(tmp_path / "new.csv").assign(age=np.nan)[["width", "age", "old"]].astype(float)
-    found = READERS["p.csv"](tmp_path / "p.csv")["prediction"].to_pylist()
-    assert found == riparian.load(folder / "m").predict(X).tolist()
+    predicted = READERS["p.csv"](tmp_path / "p.csv")["prediction"].to_pylist()
+    assert predicted == riparian.load(folder / "m").predict(X).tolist()
 
 
 def test_the_target_need_not_be_there(folder, expected, tmp_path):
@@ -171,7 +171,7 @@ def from_python(folder, tmp_path):
 def test_a_model_saved_from_python_is_a_model(named, from_python, folder, expected, tmp_path):
     model = from_python(named, prediction_only=True)
     args = (model, folder / "new.csv")
-    assert said(call("evaluate", *args, "-t", "label", "--json"))["accuracy"] == np.mean(
+    assert output_of(call("evaluate", *args, "-t", "label", "--json"))["accuracy"] == np.mean(
         expected[0] == expected[2]
     )
     ignore = [] if named else ["--ignore", "label"]
@@ -209,9 +209,9 @@ def test_names_and_libsvm_do_not_go_together(folder, tmp_path):
 def test_scores_are_those_of_the_predictions(folder, expected):
     scores = Scores()
     scores.update(expected[2], expected[1], ["ash", "elm", "oak"])
-    found = said(call("evaluate", folder / "m", folder / "new.csv", "--json"))
-    assert {name: found[name] for name in scores.to_dict()} == scores.to_dict()
-    assert found["unseen_classes"] == []
+    output = output_of(call("evaluate", folder / "m", folder / "new.csv", "--json"))
+    assert {name: output[name] for name in scores.to_dict()} == scores.to_dict()
+    assert output["unseen_classes"] == []
 
 
 def test_a_person_is_told_all_of_it(folder, tmp_path):

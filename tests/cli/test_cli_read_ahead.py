@@ -1,4 +1,4 @@
-"""Reading ahead changes nothing but when things happen."""
+"""Reading ahead changes only the time at which rows are read."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_is_raised_there_is_raised_here_after_what_came_before():
     ahead.close()
 
 
-def test_whoever_has_enough_leaves_no_thread_and_no_open_generator():
+def test_a_caller_that_stops_leaves_no_thread_and_no_open_generator():
     log = []
     before = threading.active_count()
     ahead = Ahead(counted(10**9, log))

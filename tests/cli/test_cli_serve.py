@@ -1,4 +1,4 @@
-"""The options of `riparian serve`: what makes no sense is said before anything is touched."""
+"""The options of `riparian serve`: bad usage is an error before any file changes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from commands import call
         (["."], ".: Is a directory"),
     ],
 )
-def test_bad_usage_is_said(tmp_path, monkeypatch, arguments, message):
+def test_bad_usage_is_an_error(tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "short").write_text("secret")
     forest = riparian.OnlineForestClassifier(2, random_state=0).partial_fit([[0.0], [1.0]], [0, 1])

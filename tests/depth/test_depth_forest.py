@@ -1,4 +1,4 @@
-"""Forests over depth images (R16): native equals reference, and nothing wrong gets in."""
+"""Forests over depth images (R16): native equals reference, and invalid input is rejected."""
 
 from __future__ import annotations
 
@@ -207,10 +207,10 @@ def learned(Forest, images=40, **changes):
 @BOTH
 def test_a_forest_learns_parts_that_only_their_surroundings_tell_apart(Forest):
     depth, labels = scene(5, seed=1)
-    found = learned(Forest).predict_image(depth)
-    assert found.shape == labels.shape
-    assert (found == labels).mean() > 0.9
-    assert (found == labels)[labels > 0].mean() > 0.7
+    predicted = learned(Forest).predict_image(depth)
+    assert predicted.shape == labels.shape
+    assert (predicted == labels).mean() > 0.9
+    assert (predicted == labels)[labels > 0].mean() > 0.7
 
 
 @BOTH
@@ -311,7 +311,7 @@ def test_kept_pixels_hold_on_to_their_images_and_depend_on_no_batches(kept_point
     pixels, known = sample_pixels(labels, random_state=0)
     whole = small(DepthForestClassifier, kept_points=kept_points).partial_fit(depth, pixels, known)
     pieces = small(DepthForestClassifier, kept_points=kept_points, n_jobs=2)
-    for image in range(6):  # arrays that nobody else holds on to
+    for image in range(6):  # arrays without another reference
         rows = pixels[:, 0] == image
         pieces.partial_fit(depth[image : image + 1].copy(), pixels[rows] * (0, 1, 1), known[rows])
     np.testing.assert_array_equal(

@@ -1,4 +1,4 @@
-"""A forest in shards is the forest: the same bytes, whatever the shards and batches."""
+"""A forest in shards has the same bytes as the forest, for any shards and batches."""
 
 from __future__ import annotations
 

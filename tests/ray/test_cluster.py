@@ -1,4 +1,4 @@
-"""Shards on several nodes, and what is said where there is no room for them, or no cluster."""
+"""Shards on several nodes, and errors if there is not enough memory, or no cluster."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def three_nodes(two_cpus):
 
 @pytest.mark.skipif(not FULL, reason="nodes start and go slowly: make ray-full")
 def test_a_node_that_goes_changes_nothing(two_cpus, three_nodes, tmp_path):
-    """A cluster of three nodes, of which one goes in the middle of the stream."""
+    """A cluster of three nodes, of which one is removed in the middle of the stream."""
     alone = OnlineForestClassifier(5, random_state=0).partial_fit(X, Y)
     forest = RayForestClassifier(
         5, random_state=0, n_shards=4, checkpoint_dir=tmp_path, checkpoint_every=800
@@ -85,16 +85,18 @@ def test_without_a_cluster_it_says_how_to_get_one(monkeypatch):
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     forest = RayForestClassifier(3)
-    with pytest.raises(ClusterError, match=r"no Ray cluster: call ray.init\(\) first to start one"):
+    with pytest.raises(
+        ClusterError, match=r"not joined a Ray cluster: call ray.init\(\) to start one"
+    ):
         forest.partial_fit(X, Y)
     assert not hasattr(forest, "n_features_in_")
 
-    def nobody(**_):
+    def refuse(**_):
         raise ConnectionError("refused")
 
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
-    monkeypatch.setattr(ray, "init", nobody)
-    with pytest.raises(ClusterError, match=r"RAY_ADDRESS names no .* '10\.0\.0\.1:6379': refused"):
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(ClusterError, match=r"RAY_ADDRESS must name .* '10\.0\.0\.1:6379': refused"):
         forest.partial_fit(X, Y)
 
 

@@ -1,4 +1,4 @@
-"""Options beside the forest's own are checked before anything starts."""
+"""The options of shards are checked before anything starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A data set of Ray's is learned in its order."""
+"""A Ray data set is learned in its order."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_data_set_is_learned_in_its_order_and_can_be_gone_on_with(two_cpus, fi
 
 
 def test_blocks_come_in_their_order_also_if_the_first_is_ready_last(two_cpus):
-    """Ray's default is the other one, and is there again afterwards."""
+    """Ray's default is not to keep the order, and it is restored afterwards."""
     import ray.data
 
     def slow_at_first(batch):
@@ -68,6 +68,6 @@ def test_blocks_come_in_their_order_also_if_the_first_is_ready_last(two_cpus):
 
     ray.data.DataContext.get_current().enable_progress_bars = False
     dataset = ray.data.range(400, override_num_blocks=4).map_batches(slow_at_first, batch_size=100)
-    found = [table.column("id").to_pylist() for table in tables(dataset, rows=150, skip=30)]
-    assert [row for rows in found for row in rows] == [*range(30, 400)]
+    result = [table.column("id").to_pylist() for table in tables(dataset, rows=150, skip=30)]
+    assert [row for rows in result for row in rows] == [*range(30, 400)]
     assert dataset.context.execution_options.preserve_order is False

@@ -1,4 +1,4 @@
-"""Checkpoints lie in directories and in filesystems of pyarrow and fsspec, by the same few methods."""
+"""Checkpoints are written to directories and to filesystems of pyarrow and fsspec."""
 
 from __future__ import annotations
 

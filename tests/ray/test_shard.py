@@ -1,4 +1,4 @@
-"""What a shard does with rows it has, rows it lacks, and checkpoints: without Ray, as an object."""
+"""A shard as a plain object, without Ray: known rows, missing rows, and checkpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shards are killed, nodes go, programs end: the forest that results is the uninterrupted one."""
+"""If shards are killed, nodes are removed or programs end, the forest is still the same."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def whole() -> bytes:
 
 @pytest.mark.parametrize("seed", range(5 if FULL else 1))
 def test_shards_that_are_killed_at_random_moments_change_nothing(two_cpus, tmp_path, whole, seed):
-    found, restarts = run(tmp_path, 10 if FULL else 3, seed)
-    assert found == whole
+    result, restarts = run(tmp_path, 10 if FULL else 3, seed)
+    assert result == whole
     assert restarts >= 2
     assert [*tmp_path.iterdir()] == []  # nothing is left of its checkpoints
 
@@ -44,7 +44,7 @@ def test_a_lost_shard_is_an_error_without_checkpoints(two_cpus):
     kill(forest.shards()[1]["pid"])
     with pytest.raises(ShardLost, match=r"shard 1 \(trees 3 to 5, on 127.0.0.2\) has died"):
         forest.predict(X[:1])
-    with pytest.raises(ShardLost, match="without a checkpoint_dir"):  # and so it stays
+    with pytest.raises(ShardLost, match="give a checkpoint_dir"):  # and so it stays
         learn(forest, slice(500, 600))
     forest.shutdown()
     with pytest.raises(ShardLost):
@@ -123,10 +123,10 @@ def test_shards_that_are_not_after_the_same_row_do_not_answer(two_cpus, tmp_path
 
     other = RayForestClassifier.attach("uneven")
     assert other.points_ == 1000
-    with pytest.raises(RayForestError, match="send the rows 1000 to 1299 of the stream again"):
+    with pytest.raises(RayForestError, match="learn the rows 1000 to 1299 of the stream again"):
         other.predict(X[:1])
     learn(other, slice(1000, 1200))
-    with pytest.raises(RayForestError, match="send the rows 1200 to 1299"):
+    with pytest.raises(RayForestError, match="learn the rows 1200 to 1299"):
         other.predict(X[:1])
     learn(other, slice(1200, 6000))
     assert other.to_bytes() == whole

@@ -1,4 +1,4 @@
-"""What is said when shards cannot start as they must."""
+"""Errors of shards that cannot start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Safe: what is wrong with an input is told before anything is learned, and nothing has changed.
+"""Input validation: a bad input is an error before anything is learned, and changes nothing.
 
 Each row of a table is one bad input and what the error says of it. A forest that has refused
 something is the forest it was, to the last bit.
@@ -28,7 +28,7 @@ def forest(**changes):
 
 
 def state(forest):
-    """All that could have changed."""
+    """Return everything that could have changed."""
     return (
         forest.stats(),
         forest.classes_.tolist(),
@@ -74,7 +74,7 @@ BAD_X = [
     ("beyond float32", put(1e39), r"too large for float32: X\[7, 1\] is .*1e\+39"),
     ("far below float32", put(-1e300), r"too large for float32: X\[7, 1\] is .*-1e\+300"),
     ("just beyond float32", put(3.4028236e38), "too large for float32"),
-    ("beyond float64", [[10**400, 1]] * 60, "X must contain numbers"),
+    ("beyond float64", [[10**400, 1]] * 60, "X must hold numbers"),
 ]
 bad_x = pytest.mark.parametrize(
     ("bad", "message"), [row[1:] for row in BAD_X], ids=[row[0] for row in BAD_X]
@@ -438,15 +438,15 @@ BAD_LONE = [
 
 
 @pytest.mark.parametrize(
-    ("row", "label", "changes", "told"),
+    ("row", "label", "changes", "fault"),
     [case[1:] for case in BAD_LONE],
     ids=[c[0] for c in BAD_LONE],
 )
-def test_a_row_that_comes_alone_is_refused_like_a_batch(row, label, changes, told):
+def test_a_row_that_comes_alone_is_refused_like_a_batch(row, label, changes, fault):
     learned = forest().partial_fit(X, Y)
     before = state(learned)
     learned.set_params(**changes)
-    with pytest.raises((ValueError, TypeError), match=told):
+    with pytest.raises((ValueError, TypeError), match=fault):
         learned.partial_fit(row, label)
     learned.set_params(n_jobs=None)
     assert state(learned) == before

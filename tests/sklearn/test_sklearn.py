@@ -1,4 +1,4 @@
-"""At home in scikit-learn: its own checks, and its tools."""
+"""The forests pass scikit-learn's own checks, and work with its tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows are the same rows whatever file they lie in, and however it is cut."""
+"""Rows are the same in every format, and in blocks of any size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from riparian.sources.raw import Blocks, Raw
 from riparian.sources.source import Kind
 from riparian.sources.stream import Stream
 
-from commands import SMALL, call, learn, run, said, table, write
+from commands import SMALL, call, learn, output_of, run, table, write
 
 NAMES = [
     "t.csv", "t.csv.gz", "t.csv.zst", "t.parquet", "t.arrow", "t.arrows", "t.jsonl", "t.arff",
@@ -184,8 +184,8 @@ def test_windows_has_other_ends_of_lines_and_a_mark_at_the_beginning(tmp_path):
 
 
 def test_cells_can_be_told_apart_by_another_character_and_be_missing_in_another_way(tmp_path):
-    found = table(text=False)
-    expected = learn(write(found, tmp_path / "a.csv"), tmp_path / "m")
+    data = table(text=False)
+    expected = learn(write(data, tmp_path / "a.csv"), tmp_path / "m")
     lines = (tmp_path / "a.csv").read_text().splitlines()
     other = "\n".join(line.replace(",", ";") if line[0] != "," else f"?{line}".replace(",", ";")
                       for line in lines)  # fmt: skip
@@ -222,11 +222,11 @@ def test_whole_numbers_may_get_fractions_later(tmp_path, monkeypatch):
 )
 def test_a_file_is_never_held_as_a_whole(tmp_path, name, rows):
     rng = np.random.default_rng(0)
-    found = pa.table({f"x{i}": rng.normal(size=rows) for i in range(9)})
+    data = pa.table({f"x{i}": rng.normal(size=rows) for i in range(9)})
     path = tmp_path / name
-    write(found, path) if name != "t.parquet" else pyarrow.parquet.write_table(found, path)
-    held = found.nbytes
-    del found
+    write(data, path) if name != "t.parquet" else pyarrow.parquet.write_table(data, path)
+    held = data.nbytes
+    del data
     most = read = 0
     with Stream([str(path)], Reading()) as stream:
         before = pa.total_allocated_bytes()
@@ -251,14 +251,14 @@ def test_rows_to_skip_are_not_even_read_from_parquet(tmp_path):
 )
 def test_a_stream_goes_on_from_any_row_in_any_file(tmp_path, skip, limit, data):
     names = data.draw(st.lists(st.sampled_from(NAMES), min_size=3, max_size=3))
-    found = table()
+    trees = table()
     parts = [
-        write(found.slice(100 * i, 100), tmp_path / f"{i}{name}") for i, name in enumerate(names)
+        write(trees.slice(100 * i, 100), tmp_path / f"{i}{name}") for i, name in enumerate(names)
     ]
     with Stream([str(part) for part in parts], Reading()) as stream:
         batches = stream.batches(lambda _: {"age": Kind.NUMBER}, skip, limit)
         ages = [age for batch in batches for age in batch.table.column("age").to_pylist()]
-    assert ages == found["age"].to_pylist()[skip:limit]
+    assert ages == trees["age"].to_pylist()[skip:limit]
 
 
 AGE = {"age": Kind.NUMBER}
@@ -347,7 +347,7 @@ def test_sparse_rows_are_learned_as_the_estimator_learns_them(digits, tmp_path):
     assert (riparian.load(tmp_path / "m").predict_proba(X) == forest.predict_proba(X)).all()
 
 
-def test_the_number_of_features_can_be_told_and_must_be_for_a_pipe(digits, tmp_path):
+def test_the_number_of_features_is_optional_except_for_a_pipe(digits, tmp_path):
     path, _, _ = digits
     data = path.read_bytes()
     done = call("learn", "-", "--format", "libsvm", "--features", 70, "-m", tmp_path / "m", *SMALL,
@@ -367,8 +367,8 @@ def test_indices_begin_with_one_unless_told(tmp_path):
     done = call("learn", tmp_path / "t.svm", "-m", tmp_path / "m", *SMALL)
     assert done.exit_code == 1 and "give --zero-based" in done.stderr
     done = call("learn", tmp_path / "t.svm", "-m", tmp_path / "m", *SMALL, "--zero-based", "--json")
-    assert said(done)["features"] == 4
-    assert said(done)["classes"] == [-1, 1]
+    assert output_of(done)["features"] == 4
+    assert output_of(done)["classes"] == [-1, 1]
 
 
 def test_an_index_beyond_the_model_is_noted_when_it_predicts(digits, tmp_path):

@@ -1,4 +1,4 @@
-"""Columns become numbers or categories; the model remembers how."""
+"""Columns become numbers or categories; the model stores how."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ HOSTILE = [
     {"kind": "table", "target": ["y", "int"], "columns": [["x", "number", {}]] * 2},
     {"kind": "sparse", "width": 0, "zero_based": True},
     {"kind": "sparse", "width": 3, "zero_based": 1},
-    *({"kind": "table", "target": ["y", "int"], "columns": [found]} for found in HOSTILE_COLUMNS),
+    *({"kind": "table", "target": ["y", "int"], "columns": [column]} for column in HOSTILE_COLUMNS),
 ]
 
 

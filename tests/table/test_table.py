@@ -1,4 +1,4 @@
-"""A table as it is: categories, dates, gaps and ids, from a file to answers, without a flag."""
+"""A table with categories, dates, gaps and ids is learned and predicted without options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from riparian import OnlineForestClassifier
 from riparian.cli.learning.checkpoint import Checkpoint
 from riparian.sources import raw
 
-from commands import SMALL, call, learn, said, write
+from commands import SMALL, call, learn, output_of, write
 
 pytestmark = pytest.mark.engine
 
@@ -44,20 +44,20 @@ def loans(rows=ROWS, seed=0):
 
 
 @pytest.fixture(scope="module")
-def found():
+def data():
     return loans()
 
 
 @pytest.fixture(scope="module")
-def model(found, tmp_path_factory):
+def model(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("table")
-    learn(write(found, folder / "t.csv"), folder / "m", "--ignore", "id")
+    learn(write(data, folder / "t.csv"), folder / "m", "--ignore", "id")
     return folder / "m"
 
 
-def rows_of(found):
-    """The features as a person would make them, in pandas."""
-    frame = found.to_pandas()
+def rows_of(data):
+    """Return the features, computed with pandas."""
+    frame = data.to_pandas()
     when = pd.to_datetime(frame["when"])
     return pd.DataFrame(
         {
@@ -72,8 +72,8 @@ def rows_of(found):
     )
 
 
-def test_the_model_is_what_the_estimator_learns_from_a_frame(found, model):
-    X, y = rows_of(found), found["label"].to_pylist()
+def test_the_model_is_what_the_estimator_learns_from_a_frame(data, model):
+    X, y = rows_of(data), data["label"].to_pylist()
     expected = OnlineForestClassifier(3, random_state=0).partial_fit(X, y)
     loaded = riparian.load(model)
     assert loaded.feature_names_in_.tolist() == list(X.columns)
@@ -81,28 +81,28 @@ def test_the_model_is_what_the_estimator_learns_from_a_frame(found, model):
     assert (loaded.predict_proba(X) == expected.predict_proba(X)).all()
 
 
-def typed(found, name):
+def typed(data, name):
     """With types where the format has some: the same moments."""
     if name.endswith(("parquet", "arrow")):
-        when = found["when"].cast(pa.timestamp("s"))
-        found = found.set_column(1, "when", when)
-        return found.set_column(2, "city", found["city"].dictionary_encode())
-    return found
+        when = data["when"].cast(pa.timestamp("s"))
+        data = data.set_column(1, "when", when)
+        return data.set_column(2, "city", data["city"].dictionary_encode())
+    return data
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet", "t.arrow", "t.jsonl", "t.arff"])
-def test_the_same_table_gives_the_same_model_in_every_format(name, found, model, tmp_path):
-    path = write(typed(found, name), tmp_path / name)
+def test_the_same_table_gives_the_same_model_in_every_format(name, data, model, tmp_path):
+    path = write(typed(data, name), tmp_path / name)
     assert learn(path, tmp_path / "m", "--ignore", "id") == model.read_bytes()
 
 
 @pytest.mark.parametrize("rows", [1, 7, 133])
-def test_no_cut_into_files_and_batches_changes_a_bit(rows, found, model, tmp_path, monkeypatch):
+def test_no_cut_into_files_and_batches_changes_a_bit(rows, data, model, tmp_path, monkeypatch):
     monkeypatch.setattr(raw, "BLOCK_BYTES", 900 * rows)
     monkeypatch.setattr("riparian.sources.parquet.MOST_ROWS", rows)
     names = ["a.csv", "b.parquet", "c.jsonl"]
     parts = [
-        write(typed(found.slice(150 * i, 150), name), tmp_path / name)
+        write(typed(data.slice(150 * i, 150), name), tmp_path / name)
         for i, name in enumerate(names)
     ]
     args = ("--ignore", "id", "--category-rows", 200, "--block", rows)
@@ -116,8 +116,8 @@ class PowerCut(Exception):
 @pytest.mark.parametrize(
     "way", [[], ["--shuffle-window", "130", "--passes", "2"], ["--max-categories", "2"]], ids=str
 )
-def test_a_run_that_was_killed_ends_with_the_same_model(way, found, tmp_path, monkeypatch):
-    path = write(found, tmp_path / "t.csv")
+def test_a_run_that_was_killed_ends_with_the_same_model(way, data, tmp_path, monkeypatch):
+    path = write(data, tmp_path / "t.csv")
     expected = learn(path, tmp_path / "whole", *way)
     write_it = Checkpoint.write
 
@@ -140,7 +140,7 @@ def test_new_categories_gaps_and_absent_columns_are_no_error_later(model, tmp_pa
     )
     done = call("predict", model, tmp_path / "new.csv", "-o", tmp_path / "p.csv")
     assert done.exit_code == 0, done.output
-    found = pd.read_csv(tmp_path / "p.csv", float_precision="round_trip")
+    data = pd.read_csv(tmp_path / "p.csv", float_precision="round_trip")
     forest = riparian.load(model)
     zero = pd.to_datetime(loans()["when"].to_pandas().dropna().iloc[0])
     when = (pd.to_datetime(pd.Series(["2024-06-01 00:00", None, "2024-06-01 10:00"])) - zero).dt
@@ -151,7 +151,7 @@ def test_new_categories_gaps_and_absent_columns_are_no_error_later(model, tmp_pa
             "job": ["job 1", None, "job 2"], "income": [40, None, None],
         }
     )  # fmt: skip
-    assert (found[["proba_no", "proba_yes"]].to_numpy() == forest.predict_proba(X)).all()
+    assert (data[["proba_no", "proba_yes"]].to_numpy() == forest.predict_proba(X)).all()
     (tmp_path / "less.csv").write_text("when,income\n2024-06-01,40\n")
     done = call("predict", model, tmp_path / "less.csv", "-o", tmp_path / "p.csv", "--fill-missing")
     assert done.exit_code == 0 and "treated as missing values: 'city', 'job'" in done.stderr
@@ -170,15 +170,17 @@ def test_categories_of_a_model_from_python_may_be_numbers(tmp_path):
     forest = OnlineForestClassifier(3, random_state=0, categorical_features=["code"])
     forest.partial_fit(frame, y).save(tmp_path / "m")
     frame.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
-    told = said(call("evaluate", tmp_path / "m", tmp_path / "t.csv", "--target", "y", "--json"))
-    assert told["accuracy"] == forest.score(frame, y) > 0.95
+    output = output_of(
+        call("evaluate", tmp_path / "m", tmp_path / "t.csv", "--target", "y", "--json")
+    )
+    assert output["accuracy"] == forest.score(frame, y) > 0.95
 
 
 # -- what is told --------------------------------------------------------------------------------------
 
 
-def test_what_each_column_is_is_told_before_learning_and_kept(found, model, tmp_path):
-    path = write(found, tmp_path / "t.csv")
+def test_the_type_of_each_column_is_shown_before_learning_and_kept(data, model, tmp_path):
+    path = write(data, tmp_path / "t.csv")
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL)
     lines = done.stderr.splitlines()
     assert lines[0] == f"columns of {path}:"
@@ -189,7 +191,7 @@ def test_what_each_column_is_is_told_before_learning_and_kept(found, model, tmp_
         "warning: column 'id' has a different value in each of the first 400"
     )
 
-    described = said(call("inspect", model, "--json"))
+    described = output_of(call("inspect", model, "--json"))
     assert described["columns"]["city"] == "category, 4 values"
     assert described["columns"]["job"] == "category, 30 values"
     assert described["columns"]["id"] == "left out"
@@ -199,11 +201,11 @@ def test_what_each_column_is_is_told_before_learning_and_kept(found, model, tmp_
     }
 
 
-def test_a_table_that_is_full_says_so(found, tmp_path):
-    path = write(found, tmp_path / "t.csv")
+def test_a_table_that_is_full_says_so(data, tmp_path):
+    path = write(data, tmp_path / "t.csv")
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--max-categories", 3,
                 "--json")  # fmt: skip
-    assert said(done)["columns"]["city"] == "category, 3 values, and others"
+    assert output_of(done)["columns"]["city"] == "category, 3 values, and others"
 
 
 def test_a_tree_shows_categories_by_their_names(model):

@@ -1,4 +1,4 @@
-"""Dates and times are read as ISO 8601 has them, and become numbers that float32 can tell apart."""
+"""Dates and times are read as in ISO 8601, and become numbers that float32 can distinguish."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ HALF_PAST_TEN = MAY + (10 * 3600 + 30 * 60) * SECOND
     ],
 )
 def test_a_date_is_read_as_iso_8601_has_it(text, expected):
-    found = moments(pa.array([None, text]))
-    assert found.there.tolist() == [False, True]
-    assert found.micros.tolist() == [0, expected]
+    times = moments(pa.array([None, text]))
+    assert times.there.tolist() == [False, True]
+    assert times.micros.tolist() == [0, expected]
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_what_is_no_date_is_refused_with_its_row(text):
 @given(st.lists(st.tuples(WHEN, ZONES), max_size=5), st.sampled_from("T "))
 def test_texts_are_the_same_moments_as_pythons(whens, joint):
     there = [when.replace(tzinfo=zone) for when, zone in whens]
-    found = moments(pa.array([when.isoformat(joint) for when in there], pa.string()))
-    assert found.micros.tolist() == [micros(when) for when in there]
+    times = moments(pa.array([when.isoformat(joint) for when in there], pa.string()))
+    assert times.micros.tolist() == [micros(when) for when in there]
 
 
 @given(st.lists(st.none() | WHEN, max_size=5), st.sampled_from(["s", "ms", "us"]))
