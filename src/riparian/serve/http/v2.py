@@ -73,7 +73,7 @@ class V2:
     async def infer(self, request: Request) -> Response:
         self._check_name(request)
         limits = self.service.options.limits
-        asked = door.parsed(await self.bodies.read(request))
+        asked = door.parsed(await self.bodies.read(request), limits)
         if not isinstance(asked, dict):
             raise Refused(400, f"the request must be an object, got {door.kind(asked)}")
         given = asked.get("id")
