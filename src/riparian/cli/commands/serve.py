@@ -232,6 +232,8 @@ def _tokens(network: NetworkOptions) -> Tokens:
 
 
 def _token(file: Path | None, flag: str, variable: str) -> str | None:
+    if file is not None and os.name == "posix" and file.stat().st_mode & 0o077:
+        say(f"{flag} {file}: other users can read it; run: chmod 600 {file}")
     text = os.environ.get(variable) if file is None else file.read_text(encoding="utf-8")
     if text is None:
         return None
