@@ -245,7 +245,7 @@ def test_a_snapshot_that_cannot_be_written_loses_nothing(tmp_path, monkeypatch):
 @pytest.mark.parametrize("old", [False, True])
 def test_only_the_owner_may_read_the_folder(tmp_path, old):
     path = tmp_path / "state"
-    if old:  # riparian 0.2 let everybody read
+    if old:  # riparian 0.2 let all users read
         with running(path) as served:
             served.post("/v1/learn", {"features": {"a": 1}, "label": "x"})
         for file in (path, *path.iterdir()):

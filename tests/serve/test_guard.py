@@ -102,7 +102,7 @@ def test_a_client_that_may_only_read_pushes_out_no_id_of_a_writer(tmp_path):
             row = {"id": id, "features": {"a": 1}}
             assert served.post("/v1/predict", row, **who).status_code == 200
 
-        def told(id):
+        def labelled(id):
             return served.post("/v1/label", {"id": id, "label": "x"}, **writer).status_code
 
         for number in range(3):
@@ -110,8 +110,8 @@ def test_a_client_that_may_only_read_pushes_out_no_id_of_a_writer(tmp_path):
         for number in range(5):
             ask(f"r{number}", reader)
         assert served.service.writer.waiting == 6
-        assert [told(f"w{number}") for number in range(3)] == [200] * 3
-        assert [told(f"r{number}") for number in range(5)] == [404] * 2 + [200] * 3
+        assert [labelled(f"w{number}") for number in range(3)] == [200] * 3
+        assert [labelled(f"r{number}") for number in range(5)] == [404] * 2 + [200] * 3
         assert served.service.folder.log.waiting() == (0, 0)
 
 

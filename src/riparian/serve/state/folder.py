@@ -95,7 +95,7 @@ def origin_of(model: bytes | None) -> str:
 
 @contextlib.contextmanager
 def _damage_is_named(path: Path) -> Iterator[None]:
-    """A damaged log is an error that says so. What it holds can be anything, so many things can fail."""
+    """Turn any error that a damaged log can lead to into one that names it."""
     try:
         yield
     except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
@@ -161,7 +161,7 @@ def _trim(log: Log, saved: int) -> None:
 
 
 def make_private(folder: Path) -> None:
-    """Let only the owner read the folder and its files; riparian 0.2 let everybody.
+    """Let only the owner read the folder and its files; riparian 0.2 let all users read them.
 
     A new snapshot has the permissions of the one before, and SQLite's other files those of the log.
     """
