@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -77,3 +78,22 @@ def test_a_folder_with_another_kind_of_forest_is_another_service(tmp_path):
     done = call("serve", "--new", "--state", tmp_path / "s", "--trees", 2, "--port", "0")
     assert done.exit_code == 2
     assert "holds AdaptiveForestClassifier, not OnlineForestClassifier" in done.output
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
+@pytest.mark.parametrize(("mode", "warned"), [(0o644, True), (0o600, False)])
+def test_a_token_file_that_others_can_read_is_named_in_a_warning(tmp_path, mode, warned):
+    (tmp_path / "token").write_text("short")  # so that it stops here
+    os.chmod(tmp_path / "token", mode)
+    done = call("serve", "--new", "--state", "s", "--token-file", "token", cwd=tmp_path)
+    assert done.exit_code == 2
+    assert ("other users can read it; run: chmod 600 token" in done.stderr) == warned
+
+
+def test_a_damaged_log_is_an_error_and_no_traceback(tmp_path):
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "log.sqlite").write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
+    done = call("serve", "--new", "--state", "s", "--port", "0", cwd=tmp_path)
+    assert done.exit_code == 2
+    assert "log.sqlite cannot be used" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 import shutil
 import sqlite3
+import stat
 
 import pytest
 
 from riparian import OnlineForestClassifier
 from riparian.serve.items import Lesson
 from riparian.serve.options import ServiceOptions
-from riparian.serve.state.folder import BadState, StateFolder, origin_of
+from riparian.serve.state.folder import BadState, Locked, StateFolder, origin_of
 from riparian.serve.state.log import Log
 from riparian.serve.state.model import Model
 from riparian.serve.state.scores import LogScores
@@ -234,3 +236,35 @@ def test_a_snapshot_that_cannot_be_written_loses_nothing(tmp_path, monkeypatch):
     folder = StateFolder.open(tmp_path, start, "new", ServiceOptions())
     assert (folder.saved, folder.position, folder.model.points) == (0, 1, 1)
     folder.close()
+
+
+# -- who may use the folder --------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
+@pytest.mark.parametrize("old", [False, True])
+def test_only_the_owner_may_read_the_folder(tmp_path, old):
+    path = tmp_path / "state"
+    if old:  # riparian 0.2 let all users read
+        with running(path) as served:
+            served.post("/v1/learn", {"features": {"a": 1}, "label": "x"})
+        for file in (path, *path.iterdir()):
+            os.chmod(file, 0o755 if file == path else 0o644)
+    with running(path) as served:
+        served.post("/v1/learn", {"features": {"a": 1}, "label": "x"})
+        served.web.post("/v1/snapshot")
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (path, *path.iterdir())}
+    assert modes.pop("state") == 0o700
+    modes.pop("lock")  # it holds the number of a process
+    assert set(modes.values()) == {0o600}
+    assert {"model.riparian", "log.sqlite", "log.sqlite-wal"} <= set(modes)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere, an open file cannot be removed")
+def test_a_folder_whose_lock_file_was_removed_is_still_in_use(tmp_path):
+    folder = StateFolder.open(tmp_path, start, "new", ServiceOptions())
+    (tmp_path / "lock").unlink()
+    with pytest.raises(Locked, match="in use by another process"):
+        StateFolder.open(tmp_path, start, "new", ServiceOptions())
+    folder.close()
+    StateFolder.open(tmp_path, start, "new", ServiceOptions()).close()

@@ -102,7 +102,7 @@ def test_a_client_that_may_only_read_pushes_out_no_id_of_a_writer(tmp_path):
             row = {"id": id, "features": {"a": 1}}
             assert served.post("/v1/predict", row, **who).status_code == 200
 
-        def told(id):
+        def labelled(id):
             return served.post("/v1/label", {"id": id, "label": "x"}, **writer).status_code
 
         for number in range(3):
@@ -110,6 +110,38 @@ def test_a_client_that_may_only_read_pushes_out_no_id_of_a_writer(tmp_path):
         for number in range(5):
             ask(f"r{number}", reader)
         assert served.service.writer.waiting == 6
-        assert [told(f"w{number}") for number in range(3)] == [200] * 3
-        assert [told(f"r{number}") for number in range(5)] == [404] * 2 + [200] * 3
+        assert [labelled(f"w{number}") for number in range(3)] == [200] * 3
+        assert [labelled(f"r{number}") for number in range(5)] == [404] * 2 + [200] * 3
         assert served.service.folder.log.waiting() == (0, 0)
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/v1/status", "/metrics", "/nowhere"])
+def test_answers_are_taken_for_what_they_are_and_shown_in_no_frame(guarded, path):
+    headers = guarded.web.get(path, headers={"Authorization": f"Bearer {READ}"}).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert "default-src 'none'" in headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("method", "site", "mode", "dest", "status"),
+    [
+        ("GET", "cross-site", "no-cors", "image", 403),
+        ("GET", "cross-site", "navigate", "iframe", 403),
+        ("POST", "cross-site", "navigate", "document", 403),
+        ("GET", "cross-site", "navigate", "document", 200),
+        ("GET", "same-origin", "cors", "empty", 200),
+        ("GET", "none", "navigate", "document", 200),
+    ],
+)
+def test_a_page_of_another_site_may_link_here_and_no_more(
+    guarded, method, site, mode, dest, status
+):
+    fetch = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest}
+    headers = {"Authorization": f"Bearer {WRITE}", **fetch}
+    assert guarded.web.request(method, "/v1/snapshot", headers=headers).status_code == status
+
+
+def test_two_hosts_are_refused(guarded):
+    headers = [("Host", "localhost"), ("Host", "elsewhere"), ("Authorization", f"Bearer {WRITE}")]
+    assert guarded.web.get("/v1/status", headers=headers).status_code == 400

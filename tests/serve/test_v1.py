@@ -265,8 +265,8 @@ def test_a_line_without_an_end_is_held_and_refused_like_a_body(tmp_path):
         parts = [*whole, *[b"x" * 400] * 4]
         answer = served.web.post("/v1/learn", content=iter(parts), headers=LINES)
         lines = answer.text.splitlines()
-        assert [line.count('"status":200') for line in lines] == [0]
-        assert '"status":413' in lines[0]
+        assert [line.count('"status":200') for line in lines] == [1, 1, 0]
+        assert '"status":413' in lines[2]
         few = b'{"features": {"a": 1}, "label": "x"}\n' * 60  # more than a body, line by line
         answer = served.web.post("/v1/learn", content=few, headers=LINES)
         assert answer.text.count('"status":200') == 60
@@ -306,14 +306,13 @@ def test_a_compressed_arrow_stream_is_refused_before_it_is_unpacked(served, text
 @pytest.mark.parametrize(
     "values",
     [
-        pa.array(["x" * 5000]).take(pa.array([0] * 9)).dictionary_encode(),
-        pa.array(["x" * 5000] * 9, pa.string_view()),
+        pa.array([b"x"] * 9),
         pa.array([[1.0, 2.0]] * 9),
         pa.array([{"x": 1.0}] * 9),
     ],
     ids=lambda values: str(values.type),
 )
-def test_an_arrow_column_that_could_grow_or_is_nested_is_refused_by_name(served, values):
+def test_an_arrow_column_of_another_kind_is_refused_by_name(served, values):
     table = pa.table({"b": values, "label": ["x"] * 9})
     answer = served.web.post("/v1/learn", content=arrow(table), headers=ARROW)
     assert (answer.status_code, answer.json()["field"]) == (400, "b")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
+
 import pytest
+
+from riparian.serve.state.log import Log
 
 from serve_running import running
 
@@ -76,3 +81,31 @@ def test_prometheus_reads_the_numbers(served):
     assert "riparian_lessons_total 20.0" in text
     assert 'riparian_request_seconds_bucket{le="0.001",path="/v1/learn"}' in text
     assert "riparian_pending_labels" in text
+
+
+def test_a_service_whose_disk_is_full_is_not_ready_until_there_is_room(tmp_path, monkeypatch):
+    add, note = Log.add_lessons, Log.note
+
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    row = {"features": {"a": 1}, "label": "x"}
+    with running(tmp_path) as served:
+
+        def ready():
+            return served.web.get("/v2/health/ready").status_code
+
+        assert ready() == 200
+        monkeypatch.setattr(Log, "add_lessons", full)
+        monkeypatch.setattr(Log, "note", full)
+        assert served.post("/v1/learn", row).status_code == 503
+        assert ready() == 503
+        assert "disk is full" in served.web.get("/v1/status").json()["figures"]["trouble"]
+        assert served.web.get("/v2/health/live").status_code == 200
+        monkeypatch.setattr(Log, "add_lessons", add)
+        monkeypatch.setattr(Log, "note", note)
+        for _ in range(50):  # it tries by itself: a service that is not ready gets no requests
+            if ready() == 200:
+                break
+            time.sleep(0.1)
+        assert ready() == 200

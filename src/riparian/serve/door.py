@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -15,6 +16,8 @@ from riparian.serve.state.catalogue import WHOLE, shown, some
 
 LARGEST = 3.4028235677973366e38  # numbers from here on round to an infinity of float32
 MAX_WEIGHT = 2.0**20
+NESTED = {dict, list}
+TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)  # of valid JSON
 
 Row = TypeVar("Row")
 
@@ -39,11 +42,37 @@ class TeachRow:
     weight: float
 
 
-def parsed(data: bytes) -> Any:
+def parsed(data: bytes, limits: Limits) -> Any:
+    """The value of a JSON text that has not too many values, and no key of an object twice."""
+    # An upper bound: signs within texts are counted, too.
+    most = 1 + sum(data.count(sign) for sign in (b",", b"[", b"{"))
+    if most > limits.values:
+        raise Refused(
+            413, f"a body may have {limits.values} values, got up to {most}; send several"
+        )
     try:
-        return orjson.loads(data)
+        value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise Refused(400, f"the body must be JSON: {error}") from None
+    check_keys(data, value)
+    return value
+
+
+def check_keys(data: bytes, value: Any) -> None:
+    """Refuse an object that has a key twice: its text has more colons than the value has keys."""
+    colons = data.count(b":")
+    if colons == 0:
+        return
+    count = keys(value)
+    if colons != count and TEXT.sub(b"", data).count(b":") != count:
+        raise Refused(400, "an object of the body has two values for the same key; send one")
+
+
+def keys(value: Any) -> int:
+    """How many keys the objects of a JSON value have."""
+    if type(value) is dict:
+        return len(value) + sum([keys(v) for v in value.values() if v and type(v) in NESTED])
+    return sum([keys(v) for v in value if v and type(v) in NESTED]) if type(value) is list else 0
 
 
 def rows_of(

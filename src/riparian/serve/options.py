@@ -13,6 +13,10 @@ class Limits:
 
     body: int = 16 * 2**20  # bytes of a request
     bodies: int = 128 * 2**20  # bytes of all requests that are being read
+    head: int = 32 * 2**10  # bytes of the URL and the headers of a request
+    connections: int = 800  # that are open; then the one that has been silent longest goes
+    timeout: float = 30.0  # seconds for the head of a request, and between two parts of its body
+    values: int = 2_000_000  # numbers, texts, lists and objects of one request
     rows: int = 10_000  # of one request
     text: int = 200  # characters of an id, a name, a label or a key
     value: int = 1000  # characters of a feature that is a text

@@ -79,7 +79,7 @@ class Service:
     @property
     def trouble(self) -> str | None:
         """Why the model is not saved up to the last lesson, or will not be; None if all is well."""
-        return self.backlog.closed or self.learner.save_failure
+        return self.backlog.closed or self.writer.trouble or self.learner.save_failure
 
     def _trim(self) -> None:
         with self.folder.log.transaction():

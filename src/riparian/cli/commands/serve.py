@@ -85,6 +85,26 @@ class NetworkOptions:
         typer.Option("--max-body", metavar="MB", min=1, max=1024, rich_help_panel=NETWORK,
                      help="Reject larger request bodies."),
     ] = 16  # fmt: skip
+    max_head: Annotated[
+        int,
+        typer.Option("--max-head", metavar="KB", min=1, max=1024, rich_help_panel=NETWORK,
+                     help="The largest URL and headers of a request; beyond that, 431."),
+    ] = 32  # fmt: skip
+    max_values: Annotated[
+        int,
+        typer.Option("--max-values", min=1, rich_help_panel=NETWORK,
+                     help="The most numbers, texts, lists and objects of a request."),
+    ] = 2_000_000  # fmt: skip
+    connections: Annotated[
+        int,
+        typer.Option("--connections", min=1, max=100_000, rich_help_panel=NETWORK,
+                     help="Connections that may be open; then the longest silent one is closed."),
+    ] = 800  # fmt: skip
+    timeout: Annotated[
+        float,
+        typer.Option("--timeout", metavar="SECONDS", min=0.1, rich_help_panel=NETWORK,
+                     help="How long a client may be silent within a request, or before it."),
+    ] = 30.0  # fmt: skip
     queue: Annotated[
         int,
         typer.Option("--queue", metavar="ROWS", min=1, rich_help_panel=NETWORK,
@@ -165,7 +185,7 @@ def serve(
             say(f"{folder_path}: {folder.model.set_aside:,} lessons could not be learned and are set "
                 "aside")  # fmt: skip
         service = Service(folder, options)
-        run(web(service, tokens, name), taken, lambda: say(f"serving at {address}"))
+        run(web(service, tokens, name), taken, lambda: say(f"serving at {address}"), options.limits)
     if service.trouble is None:
         say("stopped; everything is saved")
     else:
@@ -212,6 +232,8 @@ def _tokens(network: NetworkOptions) -> Tokens:
 
 
 def _token(file: Path | None, flag: str, variable: str) -> str | None:
+    if file is not None and os.name == "posix" and file.stat().st_mode & 0o077:
+        say(f"{flag} {file}: other users can read it; run: chmod 600 {file}")
     text = os.environ.get(variable) if file is None else file.read_text(encoding="utf-8")
     if text is None:
         return None
@@ -241,7 +263,15 @@ def _options(keeping: KeepingOptions, network: NetworkOptions, forest: Any) -> S
         keep_log=keeping.keep_log,
         # -1 is the default; micro-batches are too small for several threads to pay.
         threads=1 if forest.n_jobs == -1 else forest.n_jobs,
-        limits=Limits(body=body, bodies=8 * body, backlog=network.queue),
+        limits=Limits(
+            body=body,
+            bodies=8 * body,
+            head=network.max_head * 2**10,
+            connections=network.connections,
+            timeout=network.timeout,
+            values=network.max_values,
+            backlog=network.queue,
+        ),
     )
 
 

@@ -11,4 +11,5 @@ metrics.py  numbers for Prometheus
 live.py     numbers for the live page, and the page
 openapi.py  what there is, for machines and for people
 run.py      the server
+connections.py  how long a request head may be, and how long a connection may be silent
 """

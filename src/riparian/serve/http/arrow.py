@@ -1,7 +1,8 @@
 """Many rows as an Arrow stream.
 
-Nothing in a stream may become larger than the stream itself: its size was checked, and memory should not
-be a multiple of it. So buffers must not be compressed, and a text that many rows share must be short.
+A few bytes of a stream can become many values: nulls have no buffer, rows share the text of a
+dictionary, and columns may share buffers. So values and the bytes of their texts are counted before any
+is made, and buffers must not be compressed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from starlette.responses import Response
 
 from riparian.serve.options import Limits
@@ -29,10 +31,11 @@ def rows(body: bytes, limits: Limits) -> list[dict[str, Any]]:
             if _is_compressed(message):
                 raise Refused(400, "the buffers of the Arrow stream must not be compressed")
         with ipc.open_stream(body) as reader:
+            for field in reader.schema:
+                _check_kind(pa, field.name, field.type)
             table = pa.Table.from_batches(_batches(reader, limits), reader.schema)
         table.validate(full=True)
-        for name, column in _columns(table):
-            _check(pa, name, column, limits)
+        _check_texts(sum(_text_bytes(pa, column) for column in table.columns), limits)
         columns = {name: column.to_pylist() for name, column in _columns(table)}
     except (pa.ArrowException, OSError, ValueError, struct.error) as error:
         raise Refused(400, f"the body must be an Arrow stream: {error}") from None
@@ -40,43 +43,61 @@ def rows(body: bytes, limits: Limits) -> list[dict[str, Any]]:
 
 
 def _batches(reader: Any, limits: Limits) -> Iterator[Any]:
-    rows = 0
+    rows, columns = 0, len(reader.schema)
     for batch in reader:
         rows += batch.num_rows
         if rows > limits.rows:
             raise Refused(413, f"a body may have {limits.rows} rows, got {rows} or more")
+        if rows * columns > limits.values:
+            raise Refused(
+                413, f"a body may have {limits.values} values, got {rows} rows of {columns} or more"
+            )
         yield batch
 
 
-def _check(pa: Any, name: str, column: Any, limits: Limits) -> None:
-    """Rows that share a text must not make many copies of a long one."""
-    kinds, kind, chunks = pa.types, column.type, column.chunks
-    shared = kinds.is_dictionary(kind)
-    if shared:
-        kind, chunks = kind.value_type, [chunk.dictionary for chunk in chunks]
-    if kinds.is_string_view(kind):
-        longest = [_longest_view(chunk) for chunk in chunks]
-    elif kinds.is_string(kind) or kinds.is_large_string(kind):
-        longest = [_longest_text(chunk) for chunk in chunks] if shared else []
-    elif kinds.is_primitive(kind) or kinds.is_null(kind):
-        longest = []
-    else:
+def _check_kind(pa: Any, name: str, kind: Any) -> None:
+    kinds = pa.types
+    if kinds.is_dictionary(kind):
+        kind = kind.value_type
+    numbers = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_null)
+    if not any(fits(kind) for fits in (*numbers, *_text_kinds(pa))):
         raise Refused(400, f"a column must hold numbers, bools or texts, not {kind}", name)
-    if max(longest, default=0) > 4 * limits.value:  # bytes of a character, at the most
-        raise Refused(
-            400, f"a text may have {limits.value} characters, got {max(longest)} bytes", name
-        )
 
 
-def _longest_text(texts: Any) -> int:
-    compute = _pyarrow("pyarrow.compute")
-    return compute.max(compute.binary_length(texts)).as_py() or 0
+def _text_kinds(pa: Any) -> tuple[Any, ...]:
+    return pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view
 
 
-def _longest_view(texts: Any) -> int:
+def _text_bytes(pa: Any, column: Any) -> int:
+    """How many bytes the texts of a column have, each time that one occurs."""
+    shared = pa.types.is_dictionary(column.type)
+    kind = column.type.value_type if shared else column.type
+    if not any(fits(kind) for fits in _text_kinds(pa)):
+        return 0
+    size = 0
+    for chunk in column.chunks:
+        texts = chunk.dictionary if shared else chunk
+        lengths = _view_lengths(texts) if pa.types.is_string_view(kind) else _lengths(texts)
+        if shared:
+            lengths = lengths[chunk.indices.drop_null().to_numpy()]
+        size += int(lengths.sum())
+    return size
+
+
+def _lengths(texts: Any) -> NDArray[np.int64]:
+    lengths = _pyarrow("pyarrow.compute").binary_length(texts).fill_null(0)
+    return np.asarray(lengths.to_numpy(zero_copy_only=False), np.int64)
+
+
+def _view_lengths(texts: Any) -> NDArray[np.int64]:
     """Each view has four numbers, and the first is its length, which pyarrow does not tell."""
     numbers = np.frombuffer(texts.buffers()[1], dtype="<i4")
-    return int(numbers[4 * texts.offset :: 4][: len(texts)].max(initial=0))
+    return numbers[4 * texts.offset :: 4][: len(texts)].astype(np.int64)
+
+
+def _check_texts(size: int, limits: Limits) -> None:
+    if size > limits.body:
+        raise Refused(413, f"the texts of a body may have {limits.body} bytes, got {size}")
 
 
 # -- is it compressed? -----------------------------------------------------------------------------

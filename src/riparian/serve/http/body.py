@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +15,13 @@ from starlette.responses import Response
 
 from riparian.serve.options import Limits
 from riparian.serve.refused import Overloaded, Refused
+
+WHOLE = 4  # a whole body may take this many times as long as one part of it
+SMALL = (
+    2**16
+)  # bytes of a body that is read even if large ones, which may be stalled, fill the memory
+TOGETHER = 200  # lines
+TOGETHER_BYTES = 2**20
 
 
 class Bodies:
@@ -28,26 +38,50 @@ class Bodies:
             raise self._too_large()
         parts: list[bytes] = []
         with self._holding() as hold:
-            async for part in request.stream():
+            async for part in self._parts(request, WHOLE * self.limits.timeout):
                 hold(len(part))
                 parts.append(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    async def lines(self, request: Request) -> AsyncIterator[bytes]:
-        """The body line by line, however long it is; a line may be as long as a body."""
-        parts: list[bytes] = []  # of the line that has not ended yet
+    async def lines(self, request: Request) -> AsyncIterator[list[bytes]]:
+        """The body in groups of lines, as they come. It may have any length, a line that of a body.
+
+        A group is counted until the next one is asked for: what is made of it takes memory, too.
+        """
+        begun: list[bytes] = []  # of the line that has not ended yet
         with self._holding() as hold:
-            async for part in request.stream():
-                first, *more = part.split(b"\n")
-                hold(len(first))
-                parts.append(first)
-                for begun in more:
-                    line = b"".join(parts)
-                    hold(-len(line))
-                    yield line
-                    hold(len(begun))
-                    parts = [begun]
-            yield b"".join(parts)
+            async for part in self._parts(request, math.inf):
+                *ended, rest = part.split(b"\n")
+                if ended:
+                    hold(-sum(map(len, begun)))
+                    ended[0] = b"".join([*begun, ended[0]])
+                    begun = []
+                    for group in grouped(ended, min(TOGETHER_BYTES, self.limits.body)):
+                        size = sum(map(len, group))
+                        hold(size)
+                        yield group
+                        hold(-size)
+                hold(len(rest))
+                begun.append(rest)
+            yield [b"".join(begun)]
+
+    async def _parts(self, request: Request, most: float) -> AsyncIterator[bytes]:
+        """The parts of a body, which may take `most` seconds; a client that is too slow is refused."""
+        parts = request.stream()
+        end = time.monotonic() + most
+        while True:
+            left = min(self.limits.timeout, end - time.monotonic())
+            try:
+                async with asyncio.timeout(left):
+                    part = await anext(parts, None)
+            except TimeoutError:
+                raise Refused(
+                    408,
+                    f"the body came too slowly; send a part every {self.limits.timeout:g} seconds",
+                ) from None
+            if part is None:
+                return
+            yield part
 
     @contextmanager
     def _holding(self) -> Iterator[Callable[[int], None]]:
@@ -59,7 +93,7 @@ class Bodies:
             self.held += size
             if mine > self.limits.body:
                 raise self._too_large()
-            if self.held > self.limits.bodies:
+            if self.held > self.limits.bodies and mine > SMALL:
                 raise Overloaded("too many large requests at once; try again in a second")
 
         try:
@@ -71,6 +105,20 @@ class Bodies:
         return Refused(
             413, f"a body may have {self.limits.body} bytes; send several, or JSON lines"
         )
+
+
+def grouped(lines: list[bytes], most: int) -> Iterator[list[bytes]]:
+    """Lines that are parsed and stored together: a few, and few bytes, because rows take many more."""
+    group: list[bytes] = []
+    size = 0
+    for line in lines:
+        if group and (len(group) == TOGETHER or size + len(line) > most):
+            yield group
+            group, size = [], 0
+        group.append(line)
+        size += len(line)
+    if group:
+        yield group
 
 
 # -- answers -----------------------------------------------------------------------------------------

@@ -16,12 +16,14 @@ from riparian.serve.refused import Overloaded, Refused
 
 NDJSON = "application/x-ndjson"
 
-TOGETHER = 200  # lines that are stored together
 PATIENCE = 0.02  # seconds before a stream tries again that was asked to wait
 
 
 def json_lines(
-    lines: AsyncIterator[bytes], read: Callable[..., Any], do: Callable[..., Any], limits: Limits
+    lines: AsyncIterator[list[bytes]],
+    read: Callable[..., Any],
+    do: Callable[..., Any],
+    limits: Limits,
 ) -> Response:
     """A line of answer for each line, as they come. A stream waits where others would be refused."""
     return Both(_answers(lines, read, do, limits), media_type=NDJSON)
@@ -35,25 +37,23 @@ class Both(StreamingResponse):
 
 
 async def _answers(
-    lines: AsyncIterator[bytes], read: Callable[..., Any], do: Callable[..., Any], limits: Limits
+    lines: AsyncIterator[list[bytes]],
+    read: Callable[..., Any],
+    do: Callable[..., Any],
+    limits: Limits,
 ) -> AsyncIterator[bytes]:
-    rows: list[Any] = []
     try:
-        async for line in lines:
-            if line.strip():
-                rows.append(_row(line, read, limits))
-            if len(rows) >= TOGETHER:
+        async for group in lines:
+            rows = [_row(line, read, limits) for line in group if line.strip()]
+            if rows:
                 yield await _done(rows, do)
-                rows = []
-        if rows:
-            yield await _done(rows, do)
     except Refused as refused:  # the status is long gone
         yield orjson.dumps({"id": None, **refused.answer()}) + b"\n"
 
 
 def _row(line: bytes, read: Callable[..., Any], limits: Limits) -> Any:
     try:
-        value = parsed(line)
+        value = parsed(line, limits)
     except Refused as refused:
         return Bad({"id": None, **refused.answer()})
     return read_or_bad(value, read, limits)

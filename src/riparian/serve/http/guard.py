@@ -13,7 +13,7 @@ import hmac
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 
 from riparian.serve.http.body import json_answer, refusal
 from riparian.serve.refused import Overloaded
@@ -23,6 +23,12 @@ LOCAL = {"localhost", "127.0.0.1", "[::1]", "::1"}
 OPEN = {"/v2/health/live", "/v2/health/ready"}  # for whoever watches the process
 WRITES = {"/v1/label", "/v1/learn"}
 READER = "riparian.reader"  # in the scope of a request: whether its token may only read
+PROTECTION = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+}
 PLAIN = {"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"}
 
 
@@ -56,16 +62,18 @@ class Guard:
             scope[READER] = not self.allowed(True, credential(Headers(scope=scope)))
         self.active += 1
         try:
-            await self.app(scope, receive, send)
+            await self.app(scope, receive, protected(send))
         finally:
             self.active -= 1
 
     def refused(self, method: str, path: str, headers: Headers) -> Any:
+        if len(headers.getlist("host")) > 1:
+            return error(400, "the request has more than one Host; send one")
         if path in OPEN:
             return None
         if self.tokens.write is None and without_port(headers.get("host", "")) not in LOCAL:
             return error(403, "without a token, only this machine is served, as localhost")
-        if not from_here(headers):
+        if not from_here(method, headers):
             return error(403, "pages of other sites are not served")
         if method == "POST" and content_type(headers) in PLAIN:
             return error(415, "the body must be application/json")
@@ -79,6 +87,19 @@ class Guard:
             return True
         tokens = [self.tokens.write] if writing else [self.tokens.write, self.tokens.read]
         return any([token is not None and same(given, token) for token in tokens])
+
+
+def protected(send: Any) -> Any:
+    """Answers that a browser takes for what they are, and shows in no frame of another page."""
+
+    async def send_protected(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(raw=message["headers"])
+            for name, value in PROTECTION.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return send_protected
 
 
 def may_only_read(scope: Any) -> bool:
@@ -106,8 +127,12 @@ def credential(headers: Headers) -> str:
     return ""
 
 
-def from_here(headers: Headers) -> bool:
-    """Browsers say which site a request comes from."""
+def from_here(method: str, headers: Headers) -> bool:
+    """Browsers say which site a request comes from. A link from elsewhere may be followed."""
+    if headers.get("sec-fetch-site") == "cross-site":
+        followed = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
+        if method != "GET" or followed != ("navigate", "document"):
+            return False
     origin = headers.get("origin")
     return origin is None or origin.partition("://")[2] == headers.get("host", "")
 

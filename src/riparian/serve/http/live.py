@@ -25,6 +25,10 @@ from riparian.serve.refused import Overloaded
 from riparian.serve.service import Service
 from riparian.serve.state.scores import LogScores
 
+POLICY = (  # what the page itself declares, and that no other page may frame it
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 EVERY = 1.0  # seconds
 SECONDS = 300  # of throughput that are shown
 READERS = 50  # pages that are open at the same time
@@ -57,7 +61,8 @@ class Live:
             adaptive = isinstance(self.service.model.forest, AdaptiveForestClassifier)
             lazy = self.service.options.lazy
             self._page = await run_in_threadpool(live_page, self.name, adaptive, lazy)
-        return HTMLResponse(self._page, headers={"Cache-Control": "no-cache"})
+        headers = {"Cache-Control": "no-cache", "Content-Security-Policy": POLICY}
+        return HTMLResponse(self._page, headers=headers)
 
     async def status(self, request: Request) -> Response:
         return json_answer(await run_in_threadpool(self.numbers))

@@ -10,7 +10,9 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 
-MOST_CONNECTIONS = 4000  # more are answered with a plain 503
+from riparian.serve.http.connections import limited
+from riparian.serve.options import Limits
+
 GRACE = 10  # seconds that requests have to end in, once a signal has come
 
 
@@ -45,13 +47,13 @@ def listening(host: str, port: int) -> socket.socket:
     return taken
 
 
-def serve(app: Starlette, taken: socket.socket, ready: Callable[[], None]) -> None:
+def serve(app: Starlette, taken: socket.socket, ready: Callable[[], None], limits: Limits) -> None:
     """Serve until a signal comes; what was accepted is stored, learned and saved."""
     config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        http=limited(limits),
         timeout_graceful_shutdown=GRACE,
         server_header=False,
     )

@@ -58,7 +58,7 @@ class V1:
             value: Any = await run_in_threadpool(arrow.rows, body, self.limits)
             answers = await self._done(value, read, do, key)
             return await run_in_threadpool(arrow.answer, answers)
-        value = parsed(body)
+        value = parsed(body, self.limits)
         answers = await self._done(value, read, do, key)
         if isinstance(value, list):
             return json_answer(answers)

@@ -43,9 +43,10 @@ class V2:
         return json_answer({"live": alive}, 200 if alive else 503)
 
     async def ready(self, request: Request) -> Response:
-        """It answers predictions, if only by saying that nothing is learned yet."""
-        ready = self.service.backlog.closed is None
-        return json_answer({"ready": ready}, 200 if ready else 503)
+        """It can store what it is asked: it answers predictions, if only that nothing is learned yet."""
+        trouble = self.service.backlog.closed or self.service.writer.trouble
+        about = {"ready": True} if trouble is None else {"ready": False, "error": trouble}
+        return json_answer(about, 200 if trouble is None else 503)
 
     async def model(self, request: Request) -> Response:
         self._check_name(request)
@@ -73,7 +74,7 @@ class V2:
     async def infer(self, request: Request) -> Response:
         self._check_name(request)
         limits = self.service.options.limits
-        asked = door.parsed(await self.bodies.read(request))
+        asked = door.parsed(await self.bodies.read(request), limits)
         if not isinstance(asked, dict):
             raise Refused(400, f"the request must be an object, got {door.kind(asked)}")
         given = asked.get("id")

@@ -25,6 +25,7 @@ from riparian.tools.files import remove_leftovers, write_whole
 
 MODEL, LOG = "model.riparian", "log.sqlite"
 REPLAYED = 4096  # lessons that are read at a time
+PRIVATE = 0o700  # rows, labels and the model are of no concern to other users
 
 
 class BadState(Exception):
@@ -41,7 +42,7 @@ class StateFolder:
     scores: LogScores
     position: int  # of the model in the log
     saved: int  # of the snapshot
-    _lock: IO[str]
+    _lock: Lock
 
     @classmethod
     def open(
@@ -51,10 +52,12 @@ class StateFolder:
 
         `origin` says where that would come from; a folder that began elsewhere is refused.
         """
-        path.mkdir(parents=True, exist_ok=True)
-        lock = locked(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=PRIVATE, exist_ok=True)
+        lock = Lock(path)
         with contextlib.ExitStack() as undo:
             undo.callback(lock.close)
+            make_private(path)
             remove_leftovers(path / MODEL)
             first = None if (path / MODEL).exists() else start()
             with _damage_is_named(path / LOG):
@@ -92,7 +95,7 @@ def origin_of(model: bytes | None) -> str:
 
 @contextlib.contextmanager
 def _damage_is_named(path: Path) -> Iterator[None]:
-    """A damaged log is an error that says so. What it holds can be anything, so many things can fail."""
+    """Turn any error that a damaged log can lead to into one that names it."""
     try:
         yield
     except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
@@ -114,9 +117,10 @@ def _begin(path: Path, log: Log, model: Model, origin: str) -> None:
     with log.transaction():
         log.note("origin", origin)
     write_whole(path / MODEL, snapshot_bytes(model, LogScores(), 0, ""))
+    os.chmod(path / MODEL, 0o600)
 
 
-def _recovered(path: Path, log: Log, lock: IO[str], options: ServiceOptions) -> StateFolder:
+def _recovered(path: Path, log: Log, lock: Lock, options: ServiceOptions) -> StateFolder:
     try:
         model, own = Model.from_bytes((path / MODEL).read_bytes(), options.limits)
     except ValueError as error:
@@ -156,6 +160,18 @@ def _trim(log: Log, saved: int) -> None:
             pass
 
 
+def make_private(folder: Path) -> None:
+    """Let only the owner read the folder and its files; riparian 0.2 let all users read them.
+
+    A new snapshot has the permissions of the one before, and SQLite's other files those of the log.
+    """
+    (folder / LOG).touch()
+    for file in folder.iterdir():
+        if file.name == MODEL or file.name.startswith(LOG):
+            os.chmod(file, 0o600)
+    os.chmod(folder, PRIVATE)
+
+
 # -- one process per folder --------------------------------------------------------------------------
 
 
@@ -163,28 +179,42 @@ class Locked(Exception):
     """Another process has the folder."""
 
 
-def locked(folder: Path) -> IO[str]:
-    """A file that is locked until it is closed, or the process ends, however it does."""
-    file = open(folder / "lock", "a+", encoding="ascii")  # noqa: SIM115, it is the lock
-    try:
-        _lock(file)
-    except OSError:
-        file.seek(0)
-        owner = file.read().strip() or "unknown"
-        file.close()
-        raise Locked(f"{folder} is in use by another process ({owner})") from None
-    file.truncate(0)
-    file.write(str(os.getpid()))
-    file.flush()
-    return file
+class Lock:
+    """A folder that is locked until this is closed, or the process ends in any way.
+
+    The folder itself is locked where the system can do that, because a file in it can be removed. The
+    file `lock` names the owner, and keeps out processes of riparian 0.2, which look at nothing else.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = open(folder / "lock", "a+", encoding="ascii")  # noqa: SIM115, it is the lock
+        self._folder: int | None = None
+        try:
+            if sys.platform != "win32":  # where an open file cannot be removed
+                self._folder = os.open(folder, os.O_RDONLY)
+                _lock(self._folder)
+            _lock(self._file.fileno())
+        except OSError:
+            self._file.seek(0)
+            owner = self._file.read().strip() or "unknown"
+            self.close()
+            raise Locked(f"{folder} is in use by another process ({owner})") from None
+        self._file.truncate(0)
+        self._file.write(str(os.getpid()))
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+        if self._folder is not None:
+            os.close(self._folder)
 
 
-def _lock(file: IO[str]) -> None:
+def _lock(file: int) -> None:
     if sys.platform == "win32":
         import msvcrt
 
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
     else:
         import fcntl
 
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -63,7 +63,7 @@ def _counted(
 
 
 def _sums(rows: NDArray[np.uint8], order: str, before: Words) -> Words:
-    """SQLite's checksum of each row, going on from another: all rows at once, word by word."""
+    """SQLite's checksum of each row, continued from another: all rows at once, word by word."""
     words = np.ascontiguousarray(rows).view(order).astype(np.uint32).T
     a, b = before[:, 0].copy(), before[:, 1].copy()
     for even, odd in zip(words[::2], words[1::2], strict=True):

@@ -26,6 +26,8 @@ from riparian.serve.state.log import Log, any_bytes
 
 GROUP = 1000  # rows, more or less, that share a transaction
 TRIMMED = 5000  # rows that one transaction removes at most, so that nobody waits long
+PROBE_EVERY = 1.0  # seconds between attempts to write, after one that failed
+PROBE = "x" * 2**16  # a full disk may still have room for a few bytes
 TIDY_EVERY = 1.0  # seconds between looking for ids that waited too long
 
 
@@ -61,6 +63,7 @@ class Writer:
     ) -> None:
         self.log, self.options, self.backlog, self.clock = log, options, backlog, clock
         self.catalogue = catalogue  # of all that is stored
+        self.trouble: str | None = None  # why the last write failed, if it did
         self._waiting = log.waiting()
         self.totals = dict.fromkeys(
             ("asked", "told", "taught", "expired", "dropped", "failures", "commits"), 0
@@ -101,14 +104,18 @@ class Writer:
 
     def _run(self) -> None:
         while (jobs := self._group()) is not None:
-            self._do(jobs)
+            if jobs:
+                self._do(jobs)
+            else:
+                self._probe()
 
     def _do(self, jobs: list[Job]) -> None:
         began = time.perf_counter()
         try:
             answers, staged = self._store(jobs)
         except sqlite3.Error as error:
-            self._fail(jobs, Overloaded(f"the log could not be written: {error}"))
+            self.trouble = f"the log could not be written: {error}"
+            self._fail(jobs, Overloaded(self.trouble))
         except Exception as error:  # a mistake of ours must not silence the thread
             if len(jobs) > 1:  # only the request that caused it should fail
                 for job in jobs:
@@ -119,9 +126,24 @@ class Writer:
         else:
             self._commit(jobs, answers, staged, time.perf_counter() - began)
 
+    def _probe(self) -> None:
+        """Whether the log can be written again: without requests, no other write would show it."""
+        try:
+            with self.log.transaction():
+                self.log.note("probe", PROBE)
+            with self.log.transaction():
+                self.log.note("probe", "")
+        except sqlite3.Error as error:
+            self.trouble = f"the log could not be written: {error}"
+        else:
+            self.trouble = None
+
     def _group(self) -> list[Job] | None:
-        """What waits, at least one job; None when there will be no more."""
-        first = self._jobs.get()
+        """What waits; None when there will be no more. Empty only if the last write failed."""
+        try:
+            first = self._jobs.get(timeout=None if self.trouble is None else PROBE_EVERY)
+        except queue.Empty:
+            return []
         if first is None:
             return None
         jobs, rows = [first], len(first.items)
@@ -191,6 +213,8 @@ class Writer:
         """It is on disk: now it counts."""
         self.catalogue, self._waiting = staged.catalogue, staged.waiting
         self._checkpoints.written()
+        if any(job.items for job in jobs):
+            self.trouble = None
         self.totals["commits"] += 1
         for name in ("asked", "told", "taught", "expired", "dropped"):
             self.totals[name] += getattr(staged, name)
