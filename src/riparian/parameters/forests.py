@@ -158,6 +158,14 @@ class PaperSettings:
         help="how many recent points the forest keeps, to choose the first splits of a leaf from. 0 is "
         'the forest of the paper. "auto" is 20,000, or what fits an eighth of `max_memory`.',
     )
+    eager: bool = described(  # R24
+        kind=Flag(),
+        default=False,
+        before=False,
+        help="While every point is kept, each point chooses splits and votes as well, and trees answer "
+        "from cells of the sizes that the forest has learned to trust. It has no effect if no point is "
+        "kept.",
+    )
 
 
 @constructed
@@ -415,6 +423,16 @@ Parameters = PaperParameters  # its name before there were others
 @resolved()
 class AdaptiveParameters(AdaptiveSettings, PaperParameters):
     """The parameters of the forest for streams that change (R23)."""
+
+    @classmethod
+    def checked(cls, **given: Any) -> Self:
+        parameters = super().checked(**given)
+        if parameters.eager:
+            raise ValueError(
+                "eager must be False in a forest for streams that change, got True; use "
+                "OnlineForestClassifier for eager trees"
+            )
+        return parameters
 
 
 @resolved()
