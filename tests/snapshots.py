@@ -225,7 +225,8 @@ UNJUDGED = ("totals", "growth", "bag", "window", "window_sums", "evidence", "buc
             "had_lost", "attempt", "received", "planned", "summed", "candidate_dims", "split_point_born",
             "split_threshold", "structure_label", "structure_bits", "structure_count",
             "estimation_label", "estimation_bits", "estimation_count", "kept_label", "kept_weight",
-            "kept_rows")  # fmt: skip
+            "kept_rows", "eager", "scores", "votes", "inner_histogram", "eager_votes", "spared_levels",
+            "eager_counted", "trust")  # fmt: skip
 
 
 def changed(random: Random, header: dict[str, Any], arrays: Arrays) -> bytes:
