@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riparian import OnlineForestClassifier, _core, from_bytes
+from riparian import AdaptiveForestClassifier, OnlineForestClassifier, _core, from_bytes
 from riparian.parameters.forests import Parameters
 from riparian.parameters.schedules import Geometric
+from riparian.reference import Columns
 
 from equivalence import Native, assert_same, learn_reference, reference_forest
 from strategies import cuts, mixed_streams, streams
@@ -114,8 +115,6 @@ def test_engines_agree_from_the_first_point_to_long_after_the_turn(changes):
 
 
 def reference_forest_of(parameters, n_dims):
-    from riparian.reference import Columns
-
     return reference_forest(parameters, Columns(n_dims, parameters.rate(n_dims)))
 
 
@@ -212,3 +211,12 @@ def test_without_kept_points_eager_has_no_effect():
     assert paper.predict_proba(X).tolist() == eager.predict_proba(X).tolist()
     with pytest.raises(AttributeError, match="eager=True"):
         _ = eager.trust_
+
+
+def test_what_does_not_know_eager_trees_yet_says_so():
+    X, y = noisy(100)
+    forest = OnlineForestClassifier(n_estimators=2, random_state=0, eager=True).partial_fit(X, y)
+    with pytest.raises(ValueError, match="not yet available for eager=True"):
+        forest.certificate()
+    with pytest.raises(ValueError, match="eager must be False in a forest for streams that change"):
+        AdaptiveForestClassifier(n_estimators=2, eager=True).partial_fit(X, y)
