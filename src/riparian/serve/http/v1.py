@@ -130,8 +130,10 @@ def learned(service: Service) -> dict[str, Any]:
     forest = service.model.forest
     stats = forest.stats()
     del stats["trees"]
-    is_eager = forest.model_.engine.trust() is not None  # the certificate does not know such trees
-    return {"stats": stats, "certificate": None if is_eager else str(forest.certificate())}
+    if "trust" not in stats:
+        return {"stats": stats, "certificate": str(forest.certificate())}
+    stats["trust"] = {str(size): weight for size, weight in stats["trust"].items()}  # keys of JSON
+    return {"stats": stats, "certificate": None}  # it does not know eager trees yet
 
 
 def plain(value: Any) -> Any:
