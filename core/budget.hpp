@@ -47,10 +47,10 @@ public:
     }
 
     // Set aside what a leaf that has just entered the fringe is expected to need.
-    void plan(const Leaf& leaf, const std::vector<std::uint64_t>& alpha) {
+    void plan(const Leaf& leaf, std::uint32_t depth, const std::vector<std::uint64_t>& alpha) {
         if (bytes_ == unbounded) return;
-        const bool known = leaf.depth < alpha.size();  // not yet of the root
-        leaf.candidates->plan(known ? alpha[leaf.depth] : 1, tree_.known());
+        const bool known = depth < alpha.size();  // not yet of the root
+        leaf.candidates->plan(known ? alpha[depth] : 1, tree_.known());
         tree_.planned_ += leaf.candidates->planned();
     }
 

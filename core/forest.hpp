@@ -128,7 +128,8 @@ public:
     void predict_trees(const Batch& batch, typename Order::TreeAnswer* out) {
         const auto lock = lock_->read();
         for_each_leaf(batch, [&](std::size_t point, std::size_t tree, std::uint32_t node) {
-            out[point * trees_.size() + tree] = order_.tree_answer(trees_[tree]->answer_at(node));
+            out[point * trees_.size() + tree] =
+                order_.tree_answer(trees_[tree]->answer_at(node, shared_));
         });
     }
 
@@ -138,6 +139,13 @@ public:
         for_each_leaf(batch, [&](std::size_t point, std::size_t tree, std::uint32_t node) {
             out[point * trees_.size() + tree] = node;
         });
+    }
+
+    // Whether points judge the heads before they are learned (R25): not if they were learned
+    // before.
+    void set_judging(bool judging) {
+        const auto lock = lock_->write();
+        settings_.judging = judging;
     }
 
     std::vector<TreeStats> stats() {
@@ -212,6 +220,7 @@ private:
     const Settings& settings() const { return settings_; }
     auto& shared() { return shared_; }
     auto& trees() { return trees_; }
+    auto& scratch() { return scratch_; }
     std::uint64_t points_learned() const { return points_; }
 
     std::unique_ptr<Tree> plant(std::uint64_t number) {
@@ -317,8 +326,9 @@ private:
         const std::size_t n_leaves = tree.n_leaves();
         part.answers.work_out(n_leaves, order_.row_width(),
                               [&](std::uint32_t leaf, std::int64_t* row) {
-                                  if (leaf + 8 < n_leaves) tree.answer_of(leaf + 8).prefetch();
-                                  order_.add(tree.answer_of(leaf), voting, row);
+                                  if (leaf + 8 < n_leaves)
+                                      tree.answer_of(leaf + 8, shared_).prefetch();
+                                  order_.add(tree.answer_of(leaf, shared_), voting, row);
                               });
         part.answers.add_to(part.sums.data(), part.leaves(tree), n_points);
     }
@@ -331,9 +341,9 @@ private:
             const std::size_t n = std::min(at.size(), batch.size() - first);
             tree.route(batch, first, n, at);
             for (std::size_t i = 0; i < n; ++i) tree.prefetch_leaf(at[i]);
-            for (std::size_t i = 0; i < n; ++i) tree.answer_at(at[i]).prefetch();
+            for (std::size_t i = 0; i < n; ++i) tree.answer_at(at[i], shared_).prefetch();
             for (std::size_t i = 0; i < n; ++i)
-                order_.add(tree.answer_at(at[i]), voting, sums + (first + i) * width);
+                order_.add(tree.answer_at(at[i], shared_), voting, sums + (first + i) * width);
         }
     }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rules/adaptive.hpp"
+#include "rules/eager.hpp"
 #include "rules/keeping.hpp"
 #include "rules/one_stream.hpp"
 #include "rules/two_streams.hpp"
@@ -139,7 +140,7 @@ void Looking<Rule>::list_points(Tree& tree, std::uint64_t first, typename Tree::
             node = at.child + !tree.goes_left(at, context.shared.value(at.feature, t));
         }
         auto& leaf = tree.record_.leaves[tree.nodes_[node].leaf];
-        tree.record_.lists.push(stream == Stream::structure ? leaf.structure : leaf.estimation, t);
+        tree.record_.lists.push(Rule::chooses(tree, stream) ? leaf.structure : leaf.estimation, t);
         listed(stream, n);
     }
     tree.received_ = received;
@@ -158,14 +159,17 @@ void restore_growth(Growth& growth, const TreeState<Space>& in) {
     growth.bound = saved[2];
 }
 
+template <class Rule>
 template <class Tree>
-void Keeping::save(const Tree& tree, typename Tree::State& out) {
+void KeepingOf<Rule>::save(const Tree& tree, typename Tree::State& out) {
     TwoStreams::save(tree, out);
     save_growth(tree.record_, out);
 }
 
+template <class Rule>
 template <class Tree>
-void Keeping::restore(Tree& tree, const typename Tree::State& in, typename Tree::Context& context) {
+void KeepingOf<Rule>::restore(Tree& tree, const typename Tree::State& in,
+                              typename Tree::Context& context) {
     TwoStreams::restore(tree, in, context);
     auto& record = tree.record_;
     restore_growth(record, in);
@@ -184,14 +188,62 @@ void Keeping::restore(Tree& tree, const typename Tree::State& in, typename Tree:
 }
 
 // The kept points go their way once more.
+template <class Rule>
 template <class Tree>
-void Keeping::list_again(Tree& tree, typename Tree::Context& context) {
+void KeepingOf<Rule>::list_again(Tree& tree, typename Tree::Context& context) {
     auto& record = tree.record_;
     record.lost_estimation = tree.totals_.estimation_points;
     const auto listed = [&](Stream stream, Weight n) {
         if (stream == Stream::estimation) record.lost_estimation -= n;
     };
     list_points(tree, context.shared.first_kept(), context, listed);
+}
+
+inline constexpr std::array eager_names{"structure_votes", "floor"};
+
+template <class Tree>
+void Eager::save(const Tree& tree, typename Tree::State& out) {
+    Base::save(tree, out);
+    const auto& record = tree.record_;
+    array<"eager">(out) = {record.structure_votes, record.floor};
+    append(array<"scores">(out), record.scores.data(), n_heads);
+    for (std::size_t i = 0; i < tree.nodes_.size(); ++i) {
+        array<"votes">(out).push_back(record.nodes[i].points);
+        if (tree.nodes_[i].inner()) {
+            Tree::Target::Heads::save(record.nodes[i].estimation, out);
+            continue;
+        }
+        const std::uint32_t index = tree.nodes_[i].leaf;
+        const auto& leaf = record.leaves[index];
+        array<"eager_votes">(out).push_back(leaf.eager_votes);
+        array<"spared_levels">(out).push_back(leaf.spared);
+        if (tree.leaves_[index].active()) array<"eager_counted">(out).push_back(leaf.eager_counted);
+    }
+}
+
+template <class Tree>
+void Eager::restore(Tree& tree, const typename Tree::State& in, typename Tree::Context& context) {
+    auto& record = tree.record_;
+    record.eager = context.shared.received() <= context.settings.kept_points;
+    record.structure_votes = array<"eager">(in)[0];
+    record.floor = static_cast<std::uint32_t>(array<"eager">(in)[1]);
+    std::copy_n(array<"scores">(in).begin(), n_heads, record.scores.begin());
+    record.nodes.resize(tree.nodes_.size());
+    typename Tree::Target::Heads::InnerReader inner(in);
+    for (std::uint32_t i = 0; i < tree.nodes_.size(); ++i) {
+        record.nodes[i].points = array<"votes">(in)[i];
+        if (!tree.nodes_[i].inner()) continue;
+        inner.restore(tree.statistics_, record.nodes[i].estimation);
+        const std::uint32_t child = tree.nodes_[i].child;
+        record.nodes[child].parent = record.nodes[child + 1].parent = i;
+    }
+    Base::restore(tree, in, context);
+    Reader counted(array<"eager_counted">(in));
+    for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i) {
+        record.leaves[i].eager_votes = array<"eager_votes">(in)[i];
+        record.leaves[i].spared = array<"spared_levels">(in)[i];
+        if (array<"leaf_active">(in)[i]) record.leaves[i].eager_counted = counted.one();
+    }
 }
 
 inline constexpr std::array window_names{"received", "buckets", "replacements"};

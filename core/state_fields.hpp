@@ -23,9 +23,9 @@ struct Text {
 };
 
 // `Of`: the forests that have it. "two streams", "one stream" (R18), "kept points" (R19),
-// "settling" (kept points, R20), "change" (R23), or nothing: all. A second word, "learning", marks
-// what is of no use for predicting. `Since`: the first format of snapshots with it. A snapshot that
-// lacks it is read as if it held zeros.
+// "settling" (kept points, R20), "change" (R23), "eager" (R24), or nothing: all. A second word,
+// "learning", marks what is of no use for predicting. `Since`: the first format of snapshots with
+// it. A snapshot that lacks it is read as if it held zeros.
 template <Text Name, class T, Text Per, Text Of = "", int Since = 1>
 struct Field {
     static constexpr std::string_view name = Name.view();
@@ -55,10 +55,18 @@ using TreeFields = std::tuple<
     Field<"bucket_total", double, "tree times buckets", "change", 2>,
     Field<"bucket_variance", double, "tree times buckets", "change", 2>,
     Field<"replaced", Long, "tree times replacements", "change", 2>,
+    // Eager, then honest (R24): see `eager_names`; the scores s_j.
+    Field<"eager", Long, "tree", "eager, learning", 3>,
+    Field<"scores", double, "tree", "eager, learning", 3>,
     Field<"importance", std::int64_t, "column">,  // Σ G over its splits (R14)
     // Nodes, in order of creation.
     Field<"feature", Feature, "node">, Field<"threshold", float, "node">,
     Field<"child", Word, "node">,  // the left one; the right one is the next. A leaf has none: 0
+    // Points that have voted there (R25).
+    Field<"votes", Long, "node", "eager", 3>,
+    // Histograms of inner nodes, in the order of the nodes (R25).
+    Field<"inner_classes", Word, "inner node", "eager", 3>,
+    Field<"inner_histogram", Long, "inner node times inner_classes", "eager", 3>,
     // Leaves.
     Field<"leaf_node", Word, "leaf">, Field<"leaf_depth", Word, "leaf">,
     Field<"leaf_born", Long, "leaf">, Field<"leaf_active", Byte, "leaf", "learning">,
@@ -68,6 +76,9 @@ using TreeFields = std::tuple<
     // Likewise: points that have arrived in its cell or were inherited.
     Field<"structure_arrivals", Long, "leaf", "change, learning", 2>,
     Field<"estimation_arrivals", Long, "leaf", "change, learning", 2>,
+    // The weight of its eager votes, at the most, and the levels above it that do not count (R24).
+    Field<"eager_votes", Long, "leaf", "eager", 3>,
+    Field<"spared_levels", Word, "leaf", "eager", 3>,
     // Its key among those that wait (R12), a ratio that is at least ŝ.
     Field<"key_over", Long, "inactive leaf", "two streams">,
     Field<"key_under", Long, "inactive leaf", "two streams">,
@@ -75,8 +86,10 @@ using TreeFields = std::tuple<
     // Of a young leaf (R20), which has no candidates, else 0; whether a young one has lost a listed
     // point.
     Field<"next_look", Word, "active leaf", "kept points", 2>,
-    Field<"had_lost", Byte, "active leaf", "settling", 2>, Field<"attempt", Word, "active leaf">,
-    Field<"dims", Word, "active leaf">, Field<"split_points", Word, "active leaf">,  // so far
+    Field<"had_lost", Byte, "active leaf", "settling", 2>,
+    Field<"eager_counted", Long, "active leaf", "eager", 3>,  // a of R24
+    Field<"attempt", Word, "active leaf">, Field<"dims", Word, "active leaf">,
+    Field<"split_points", Word, "active leaf">,  // so far
     Field<"received", Long, "active leaf">,
     Field<"planned", Long, "active leaf">,  // bytes set aside for it
     Field<"summed", Byte, "active leaf">,   // keeps its entropy sums up to date

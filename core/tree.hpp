@@ -31,6 +31,8 @@ template <class Rule>
 struct Looking;
 template <class Rule>
 struct Regrowing;
+template <class Rule>
+struct KeepingOf;
 
 template <FeatureSpace Space, class Rule, Target TargetT>
 class Tree {
@@ -45,6 +47,7 @@ public:
     using Candidates = riparian::Candidates<Space, typename Rule::template Evidence<Space, Target>>;
     using Leaf = riparian::Leaf<Candidates>;
     using Record = typename Rule::template Record<Target>;
+    using Shared = typename Rule::template Shared<Space, Target>;
     using Waiting = WaitingLeaves<typename Target::Priority>;
     using State = TreeState<Space>;
 
@@ -135,10 +138,14 @@ public:
     void lay_out(KeyTree& out, std::size_t stride) const { out.lay_out(nodes_, stride); }
 
     // All that predicting may see of a leaf: its statistics, unless the rule has something else.
-    decltype(auto) answer_at(std::uint32_t node) const { return answer_of(leaf_at(node)); }
+    decltype(auto) answer_at(std::uint32_t node, const Shared& shared) const {
+        return answer_of(leaf_at(node), shared);
+    }
     std::uint32_t leaf_at(std::uint32_t node) const { return nodes_[node].leaf; }
     std::size_t n_leaves() const { return leaves_.size(); }
-    decltype(auto) answer_of(std::uint32_t leaf) const { return Rule::answer(*this, leaf); }
+    decltype(auto) answer_of(std::uint32_t leaf, const Shared& shared) const {
+        return Rule::answer(*this, leaf, shared);
+    }
     void prefetch_leaf(std::uint32_t node) const { prefetch(&leaves_[nodes_[node].leaf]); }
 
     // The tree as arrays (see state.hpp).
@@ -177,6 +184,7 @@ private:
     friend TwoStreams;  // whose parts other rules are made of,
     friend Looking<Rule>;
     friend Regrowing<Rule>;
+    friend KeepingOf<Rule>;
     friend Budget<Tree>;
 
     // -- the way down -----------------------------------------------------------------------------
@@ -275,6 +283,12 @@ private:
             ask_for_leaf(i + leaves_ahead);
             ask_for_candidates(i + candidates_ahead);
             ask_for_counts(i + counts_ahead);
+            if constexpr (Rule::judges) {
+                const std::uint32_t its = leaves_[leaves[i]].node == at[i]
+                                              ? leaves[i]
+                                              : leaf_below(at[i], batch.point(first + i));
+                Rule::judge(*this, its, t + i, labels[first + i], context);
+            }
             context.received = t + i + 1;
             Rule::arrive(*this, t + i, stream_key, context);
             // Counted before anything else, so that batches and weights do not matter.
@@ -305,6 +319,11 @@ private:
     // Of what the leaf of a node draws when it has drawn `attempt` times before (R13).
     std::uint64_t key_of_draws(std::uint32_t node, std::uint64_t attempt) const {
         return fold(fold(leaf_key_, node), attempt);
+    }
+
+    // For α and β.
+    std::uint32_t schedule_depth(std::uint32_t leaf) const {
+        return Rule::schedule_depth(*this, leaf);
     }
 
     // About the labels that have arrived.
@@ -348,7 +367,7 @@ private:
         nodes_[parent.node] = {cut.feature, cut.threshold, first, no_leaf};
         const bool was_young = parent.young();
         deactivate(parent);
-        parent.estimation.release(statistics_);
+        Rule::vacate(*this, parent);
         leaves_[index] = left;
         leaves_[right_index] = right;
         Rule::inherit(*this, index, right_index, cut, was_young, context);
@@ -460,7 +479,7 @@ private:
 
     typename Target::Priority s_hat(std::uint32_t index) const {
         const Leaf& leaf = leaves_[index];
-        return Target::priority(leaf.estimation, totals_.estimation_points - leaf.born);
+        return Target::priority(leaf.estimation, Rule::votes(*this) - leaf.born);
     }
 
     auto moved() {

@@ -16,6 +16,7 @@ from riparian.model.classes import Classes
 from riparian.parameters.forests import AdaptiveParameters, Parameters, SaffariParameters
 from riparian.reference import Leaf, Split
 from riparian.reference_adaptive import AdaptiveForest, AdaptiveTree
+from riparian.reference_eager import EagerForest, EagerTree
 from riparian.reference_kept import KeepingForest, KeepingTree
 
 
@@ -36,7 +37,8 @@ def reference_forest(parameters: Parameters, space: reference.FeatureSpace) -> r
     if isinstance(parameters, AdaptiveParameters):
         return AdaptiveForest(parameters, space)
     if parameters.kept_points:
-        return KeepingForest(parameters, space)
+        kind = EagerForest if parameters.eager else KeepingForest
+        return kind(parameters, space)
     return reference.Forest(parameters, space)
 
 
@@ -120,6 +122,35 @@ class Native:
             },
         }
 
+    def eagerness(self, i: int) -> dict[str, Any]:
+        """What `reference_eagerness` tells."""
+        tree, labels = self.forest.tree(i), self.labels.arrived
+        inner = Reader(tree.inner_histogram)
+        structure_votes, floor = tree.eager.tolist()
+        is_eager = self.forest.points <= self.forest.parameters.kept_points
+        nodes = range(len(tree.child))
+        active = tree.leaf_node[tree.leaf_active == 1].tolist()
+        settled = [node for node, look in zip(active, tree.next_look, strict=True) if not look]
+        counted = dict(zip(active, tree.eager_counted.tolist(), strict=True))
+        return {
+            "structure_votes": structure_votes,
+            "floor": floor if is_eager else None,
+            "scores": tree.scores.tolist() if is_eager else None,
+            "votes": dict(zip(nodes, tree.votes.tolist(), strict=True)),
+            "inner": {
+                node: labelled(inner.take(n), labels)
+                for node, n in zip(
+                    np.flatnonzero(tree.child).tolist(), tree.inner_classes.tolist(), strict=True
+                )
+            },
+            "eager": (
+                None
+                if is_eager
+                else dict(zip(tree.leaf_node.tolist(), tree.eager_votes.tolist(), strict=True))
+            ),
+            "counted": {node: counted[node] for node in settled},
+        }
+
     def importance(self, i: int) -> dict[int, int]:
         return counts(dict(enumerate(self.forest.tree(i).importance.tolist())))
 
@@ -195,6 +226,28 @@ def reference_adaptation(tree: AdaptiveTree) -> dict[str, Any]:
     }
 
 
+def reference_eagerness(tree: EagerTree) -> dict[str, Any]:
+    """What R24 and R25 add to `reference_tree` and `reference_memory`."""
+    is_eager = tree.is_eager()
+    nodes = {node.number: node for node in tree.nodes()}
+    leaves = [number for number, node in nodes.items() if isinstance(node, Leaf)]
+    return {
+        "structure_votes": tree.structure_votes,
+        "floor": tree.floor if is_eager else None,
+        "scores": tree.scores if is_eager else None,
+        "votes": {number: tree.votes[number].points for number in sorted(nodes)},
+        "inner": {
+            number: counts(tree.votes[number].counts) for number in nodes if number not in leaves
+        },
+        "eager": None if is_eager else {number: tree.votes[number].eager for number in leaves},
+        "counted": {
+            number: tree.eager_counted[number]
+            for number in leaves
+            if tree.is_settled(nodes[number])
+        },
+    }
+
+
 def remembered(values: Any) -> dict[Any, int]:
     return {label: bits(value) for label, value in sorted(values.items()) if value}
 
@@ -229,8 +282,9 @@ def native_tree(
     active = native_candidates(arrays, labels, most_split_points)
     for i, number in enumerate(arrays["leaf_node"].tolist()):
         histogram_of_leaf = histogram.take(int(arrays["leaf_classes"][i]))
+        spared = int(arrays["spared_levels"][i]) if len(arrays["spared_levels"]) else 0  # R24
         shared = (
-            int(arrays["leaf_depth"][i]),
+            int(arrays["leaf_depth"][i]) - spared,
             int(arrays["leaf_born"][i]),
             labelled(histogram_of_leaf, labels),
             bool(arrays["leaf_active"][i]),
@@ -324,6 +378,8 @@ def assert_same(forest: reference.Forest, engine: Native, X: Any) -> None:
             memory = reference_memory(tree)
             del memory["lists"]
             assert engine.memory(i) == memory
+        if isinstance(tree, EagerTree):
+            assert engine.eagerness(i) == reference_eagerness(tree)
         if isinstance(engine.forest, native.ColumnEngine):
             assert engine.importance(i) == counts(tree.importance)
         for name in ("structure_points", "estimation_points", "ignored_points",
@@ -332,6 +388,9 @@ def assert_same(forest: reference.Forest, engine: Native, X: Any) -> None:
         assert stats["active"] == len(tree.fringe)
     if isinstance(forest, AdaptiveForest):
         assert engine.forest.replacements() == forest.replacements
+    if isinstance(forest, EagerForest) and forest.eager:
+        assert engine.forest.trust() == forest.trust
+        assert engine.forest.kept()["trust"].tolist() == forest.evidence.evidence
     if forest.classes and len(X):
         assert_same_answers(forest, engine, X, X)
 

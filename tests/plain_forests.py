@@ -151,6 +151,15 @@ def adaptive(voting="average", kept_points=500) -> Asked:
     return asked(forest, X)
 
 
+def eager(voting="average", points=1500) -> Asked:
+    """Trees whose leaves answer with a mixture of cells of several sizes (R25)."""
+    X, y = GaussianMixture.paper().sample(points, random_state=3)
+    forest = OnlineForestClassifier(5, voting=voting, kept_points=400, eager=True, random_state=1)
+    forest.partial_fit(X, y)
+    assert sum(weight > 0 for weight in forest.trust_.values()) > 1
+    return asked(forest, X)
+
+
 def saffari() -> Asked:
     X, y = GaussianMixture.paper().sample(1500, random_state=3)
     return asked(SaffariForestClassifier(5, random_state=1), X, y)
@@ -186,6 +195,9 @@ KINDS: dict[str, Callable[[], Asked]] = {
     "halves by vote": lambda: halves("majority"),
     "adaptive": adaptive,
     "adaptive by vote": lambda: adaptive("majority"),
+    "eager": lambda: eager(points=300),
+    "eager, then honest": eager,
+    "eager, then honest, by vote": lambda: eager("majority"),
     "Saffari": saffari,
     "names": names_for_columns,
 }

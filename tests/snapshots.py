@@ -137,6 +137,13 @@ KINDS = {
     "points kept, drawn again": {"kept_points": 60, "beta": 2, "alpha": Polynomial(4, 1.5),
                                  "candidate_dims": 0.0, "min_gain": 9.0},
     "sparse points kept": {"cls": SparseForest, "kept_points": 130},
+    "eager": {"eager": True, "kept_points": 1000, "late": 200},
+    "eager, no points": {"eager": True, "kept_points": 10, "n": 0},
+    "eager, one point": {"eager": True, "kept_points": 10, "n": 1},
+    "eager, then honest": {"eager": True, "kept_points": 90, "alpha": Geometric(4, 1.1)},
+    "eager, then honest, weights and a fringe": {"eager": True, "kept_points": 120, "fringe_size": 3,
+                                                 "weights": np.linspace(0, 3, 400)},
+    "eager, memory budget": {"eager": True, "n": 1500, "kept_points": 200, "max_memory": 100_000},
     "adaptive": {"cls": AdaptiveForestClassifier, "kept_points": 1000, "late": 200},
     "adaptive, trees replaced": {"cls": AdaptiveForestClassifier, "kept_points": 300, "n": 700,
                                  "drift_confidence": 0.999, "flips": 150},
@@ -168,6 +175,12 @@ DEPTH_KINDS = {
     "depth": {"cls": DepthForestClassifier, "n": 10, "kept_points": 0},
     "depth, pixels kept": {"cls": DepthForestClassifier, "n": 10, "kept_points": 500},
     "depth, pixels kept and lost": {"cls": DepthForestClassifier, "n": 10, "kept_points": 70},
+    "depth, eager, then honest": {
+        "cls": DepthForestClassifier,
+        "n": 10,
+        "kept_points": 70,
+        "eager": True,
+    },
     "depth, one image": {"cls": DepthForestClassifier, "n": 1, "kept_points": 30},
     "depth, Saffari": {"cls": DepthSaffariClassifier, "n": 10, "max_depth": 3},
 }
@@ -212,7 +225,8 @@ UNJUDGED = ("totals", "growth", "bag", "window", "window_sums", "evidence", "buc
             "had_lost", "attempt", "received", "planned", "summed", "candidate_dims", "split_point_born",
             "split_threshold", "structure_label", "structure_bits", "structure_count",
             "estimation_label", "estimation_bits", "estimation_count", "kept_label", "kept_weight",
-            "kept_rows")  # fmt: skip
+            "kept_rows", "eager", "scores", "votes", "inner_histogram", "eager_votes", "spared_levels",
+            "eager_counted", "trust")  # fmt: skip
 
 
 def changed(random: Random, header: dict[str, Any], arrays: Arrays) -> bytes:

@@ -254,6 +254,9 @@ public:
     void set_budget(std::uint64_t budget) {
         released([&] { forest_.set_budget(budget); });
     }
+    void set_judging(bool judging) {
+        released([&] { forest_.set_judging(judging); });
+    }
     void set_space(const Space& space) {
         released([&] { forest_.set_space(space); });
     }

@@ -23,10 +23,10 @@ nb::tuple leaf_answers(Bound& forest, std::size_t i, const Array1<std::uint32_t>
     std::vector<std::uint64_t> points;
     std::vector<std::uint32_t> n_shares, classes;
     std::vector<std::int64_t> shares;
-    forest.visit([&](std::uint64_t, const auto& trees, const auto&) {
+    forest.visit([&](std::uint64_t, const auto& trees, const auto& shared) {
         std::vector<std::int64_t> row(n_classes);
         for (std::size_t leaf = 0; leaf < nodes.size(); ++leaf) {
-            const auto& answer = trees.at(i)->answer_at(nodes.data()[leaf]);
+            const auto& answer = trees.at(i)->answer_at(nodes.data()[leaf], shared);
             std::fill(row.begin(), row.end(), 0);
             if (answer.total()) answer.add_shares(row.data());
             points.push_back(answer.total());

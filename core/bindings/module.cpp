@@ -18,6 +18,7 @@
 #include "kernels/kernels.hpp"
 #include "memory/trim.hpp"
 #include "rules/adaptive.hpp"
+#include "rules/eager.hpp"
 #include "rules/keeping.hpp"
 #include "rules/one_stream.hpp"
 #include "rules/two_streams.hpp"
@@ -68,7 +69,8 @@ nb::dict sizes_of() {
     sizes["leaf"] = largest<typename Trees::Leaf...>;
     sizes["waiting_leaf"] = sizeof(WaitingLeaves<Classes::Priority>::Entry);
     sizes["candidates"] = largest<typename Trees::Candidates...>;
-    sizes["listed_leaf"] = largest<Keeping::ListedLeaf, Adaptive::ListedLeaf<Classes>>;
+    sizes["listed_leaf"] = largest<Eager::ListedLeaf, Adaptive::ListedLeaf<Classes>>;
+    sizes["node_votes"] = sizeof(Eager::NodeVotes<Classes>);
     sizes["detector_row"] = (Adwin::max_buckets + 1) * sizeof(Adwin::Bucket) + sizeof(std::size_t);
     sizes["segment"] = largest<detail::RowSegment<Class>, detail::PixelSegment<Class>>;
     sizes["kept_image"] = sizeof(detail::KeptImage);
@@ -128,16 +130,21 @@ NB_MODULE(_core, m) {
     m.attr("halves_of_key") = halves_of_key;
     m.attr("segment_points") = segment_points;
     m.attr("most_buckets") = Adwin::max_buckets;
-    m.attr("sizes") = sizes_of<Tree<Columns, TwoStreams, Classes>, Tree<Columns, Keeping, Classes>,
-                               Tree<Columns, Adaptive, Classes>, Tree<Columns, OneStream, Classes>,
-                               Tree<DepthDifferences, TwoStreams, Classes>,
-                               Tree<DepthDifferences, Keeping, Classes>,
-                               Tree<DepthDifferences, OneStream, Classes>>();
+    m.attr("sizes") =
+        sizes_of<Tree<Columns, TwoStreams, Classes>, Tree<Columns, Keeping, Classes>,
+                 Tree<Columns, Eager, Classes>, Tree<Columns, Adaptive, Classes>,
+                 Tree<Columns, OneStream, Classes>, Tree<DepthDifferences, TwoStreams, Classes>,
+                 Tree<DepthDifferences, Keeping, Classes>, Tree<DepthDifferences, Eager, Classes>,
+                 Tree<DepthDifferences, OneStream, Classes>>();
     m.attr("tree_fields") = tree_fields();
     m.def("candidate_shape", &candidate_shape, "dims"_a, "split_points"_a);
     m.attr("tree_totals") = names(total_names);
     m.attr("tree_growth") =
         nb::cast(std::vector<std::string>(growth_names.begin(), growth_names.end()));
+    m.attr("tree_eager") =
+        nb::cast(std::vector<std::string>(eager_names.begin(), eager_names.end()));
+    m.attr("head_sizes") =
+        nb::cast(std::vector<std::uint64_t>(head_sizes.begin(), head_sizes.end()));
     m.attr("tree_bag") = nb::cast(std::vector<std::string>(bag_names.begin(), bag_names.end()));
     m.def("entropy_term", &entropy_term_exact, "n"_a);
     m.def("kernel_names", &kernel_names);
@@ -165,6 +172,7 @@ NB_MODULE(_core, m) {
     bind_door(m);
     bind_two_streams(m);
     bind_keeping(m);
+    bind_eager(m);
     bind_adaptive(m);
     bind_one_stream(m);
     explain::bind(m);

@@ -7,6 +7,7 @@ namespace riparian {
 
 void bind_two_streams(nanobind::module_& m);
 void bind_keeping(nanobind::module_& m);
+void bind_eager(nanobind::module_& m);
 void bind_adaptive(nanobind::module_& m);
 void bind_one_stream(nanobind::module_& m);
 

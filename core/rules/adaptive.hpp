@@ -133,7 +133,7 @@ struct Adaptive : Regrowing<Adaptive> {
 
     // All that predicting may see of a leaf.
     template <class Tree>
-    static auto answer(const Tree& tree, std::uint32_t leaf) {
+    static auto answer(const Tree& tree, std::uint32_t leaf, const typename Tree::Shared&) {
         return tree.record_.trust.answer(tree.record_.leaves[leaf].memories,
                                          tree.leaves_[leaf].estimation);
     }

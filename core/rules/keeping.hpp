@@ -25,7 +25,37 @@
 
 namespace riparian {
 
-struct Keeping : Regrowing<Keeping> {
+// What a leaf has besides its statistics and candidates.
+struct ListedLeaf {
+    PointList structure, estimation;
+    std::uint32_t attempt = 0;  // while young: times it drew in vain
+};
+
+// What the rule records of a tree.
+template <class Leaf>
+struct KeepingRecord : Growth, RecordDefaults {
+    explicit KeepingRecord(const KeptSettings& settings) : lists(settings.kept_points) {}
+
+    Array<Leaf> leaves;  // side by side with the leaves of the tree
+    PointLists lists;
+    std::uint64_t lost_estimation =
+        0;              // weight of the estimation points that are not kept any more
+    bool full = false;  // a split was refused for want of memory
+
+    static std::size_t bytes(std::size_t n_leaves) { return Array<Leaf>::bytes(n_leaves); }
+    void trim() { leaves.trim(); }
+    void prefetch_for(std::size_t points) const { lists.prefetch(points); }
+    void prefetch(std::uint32_t leaf) const {
+        riparian::prefetch(&leaves[leaf]);
+        riparian::prefetch(&leaves[leaf].attempt);
+    }
+};
+
+// What is common to the rules of which leaves settle: `Keeping` and `Eager`.
+template <class Rule>
+struct KeepingOf : Regrowing<Rule> {
+    using Base = Regrowing<Rule>;
+    using typename Base::Entered;
     using Settings = KeptSettings;
     // Settled leaves start with what they list: their split points have seen the same points, and
     // bounds hold long, however many candidates there are.
@@ -33,40 +63,13 @@ struct Keeping : Regrowing<Keeping> {
     using Evidence = TwoStreamsEvidence<Target, typename Target::Bounds>;
     using Stream = TwoStreams::Stream;
 
-    // What a leaf has besides its statistics and candidates.
-    struct ListedLeaf {
-        PointList structure, estimation;
-        std::uint32_t attempt = 0;  // while young: times it drew in vain
-    };
-
-    template <class Target>
-    struct Record : Growth, RecordDefaults {
-        explicit Record(const Settings& settings) : lists(settings.kept_points) {}
-
-        Array<ListedLeaf> leaves;  // side by side with the leaves of the tree
-        PointLists lists;
-        std::uint64_t lost_estimation =
-            0;              // weight of the estimation points that are not kept any more
-        bool full = false;  // a split was refused for want of memory
-
-        static std::size_t bytes(std::size_t n_leaves) {
-            return Array<ListedLeaf>::bytes(n_leaves);
-        }
-        void trim() { leaves.trim(); }
-        void prefetch_for(std::size_t points) const { lists.prefetch(points); }
-        void prefetch(std::uint32_t leaf) const {
-            riparian::prefetch(&leaves[leaf]);
-            riparian::prefetch(&leaves[leaf].attempt);
-        }
-    };
-
     template <class Tree>
     static void plant(Tree& tree, typename Tree::Context&) {
         tree.record_.leaves.push_back({});
         enter(tree, 0);
     }
 
-    using Regrowing<Keeping>::grow_ahead;
+    using Base::grow_ahead;
 
     // The point that is not kept any more: what the tree had received of it counts as lost.
     template <class Tree>
@@ -158,7 +161,7 @@ struct Keeping : Regrowing<Keeping> {
     }
     template <class Tree>
     static void drop_lost(Tree& tree, std::uint32_t index, std::uint64_t received) {
-        ListedLeaf& listed = tree.record_.leaves[index];
+        auto& listed = tree.record_.leaves[index];
         tree.record_.lists.drop_lost(listed.structure, received);
         tree.record_.lists.drop_lost(listed.estimation, received);
     }
@@ -168,9 +171,28 @@ struct Keeping : Regrowing<Keeping> {
         return tree.record_.lost_estimation;
     }
 
-private:
-    friend Looking<Keeping>;
-    friend Regrowing<Keeping>;
+    // An estimation point has voted in a leaf.
+    template <class Tree>
+    RIPARIAN_HOT static void voted(Tree&, std::uint32_t, typename Tree::Label, Weight) {}
+
+protected:
+    friend Looking<Rule>;
+    friend Regrowing<Rule>;
+    using Base::divide_cell;
+    using Base::draw_split_points;
+    using Base::enter;
+    using Base::expect_growth;
+    using Base::has_room_for;
+    using Base::is_grown_anew;
+    using Base::key_of_draws;
+    using Base::label_estimation;
+    using Base::let_all_look_that_entered;
+    using Base::list_points;
+    using Base::look;
+    using Base::read_cell;
+    using Base::set_lists;
+    using Base::stay_within_budget;
+    using Base::weight_of;
 
     // -- receiving a point ------------------------------------------------------------------------
 
@@ -182,6 +204,7 @@ private:
         typename Tree::Leaf& leaf = tree.leaves_[index];
         const auto errors = leaf.estimation.errors();
         leaf.estimation.add(tree.statistics_, y, n);
+        Rule::voted(tree, index, y, n);
         tree.record_.lists.push(tree.record_.leaves[index].estimation, t);
         if (leaf.settled())
             leaf.candidates->observe_estimation(tree.pool_, x, y, n, tree.known(), context.scratch);
@@ -199,12 +222,12 @@ private:
         record.lists.push(record.leaves[index].structure, t);
         const typename Tree::Leaf& leaf = tree.leaves_[index];
         if (leaf.settled()) {
-            leaf.candidates->observe_structure(tree.pool_, x, y, n, tree.known(),
-                                               tree.totals_.estimation_points, context.scratch);
+            leaf.candidates->observe_structure(tree.pool_, x, y, n, tree.known(), Rule::votes(tree),
+                                               context.scratch);
             check(tree, index, context);
         } else if (leaf.young()) {
             if (has_lost(tree, index, context.received)) {
-                settle(tree, index, record.leaves[index].attempt, context);
+                Rule::settle(tree, index, record.leaves[index].attempt, context);
                 check(tree, index, context);
             } else if (record.leaves[index].structure.count >= leaf.next) {
                 look(tree, {index, std::nullopt}, context);
@@ -216,7 +239,7 @@ private:
     // Whether a listed point is not kept any more.
     template <class Tree>
     static bool has_lost(const Tree& tree, std::uint32_t index, std::uint64_t received) {
-        const ListedLeaf& leaf = tree.record_.leaves[index];
+        const auto& leaf = tree.record_.leaves[index];
         return tree.record_.lists.has_lost(leaf.structure, received) ||
                tree.record_.lists.has_lost(leaf.estimation, received);
     }
@@ -283,10 +306,10 @@ private:
                     counted(labels[i], weights.empty() ? Weight{1} : weights[i], point...);
                 });
         };
+        const std::uint64_t born = Rule::born_of_children(tree, 0, context);
         for (const std::uint32_t i : scratch.split_points)
-            at(scratch.structure.ts(structure)[i], [&](auto&&... point) {
-                candidates.add_split_point(tree.record_.lost_estimation, point...);
-            });
+            at(scratch.structure.ts(structure)[i],
+               [&](auto&&... point) { candidates.add_split_point(born, point...); });
         count(scratch.structure, structure,
               [&](auto&&... points) { candidates.count_structure(tree.pool_, known, points...); });
         count(scratch.estimation, estimation,
@@ -297,7 +320,7 @@ private:
     static void check(Tree& tree, std::uint32_t index, typename Tree::Context& context) {
         const auto redraw = [&](std::uint32_t attempt) {
             tree.unsettle(tree.leaves_[index]);
-            settle(tree, index, attempt, context);
+            Rule::settle(tree, index, attempt, context);
             tree.leaves_[index].candidates->forget_received();
         };
         const auto may_split = [&](const typename Tree::Feature& feature) {
@@ -305,6 +328,14 @@ private:
         };
         TwoStreams::check(tree, index, context, redraw, may_split);
     }
+};
+
+struct Keeping : KeepingOf<Keeping> {
+    using ListedLeaf = riparian::ListedLeaf;
+    template <class Target>
+    struct Record : KeepingRecord<ListedLeaf> {
+        using KeepingRecord::KeepingRecord;
+    };
 };
 
 }  // namespace riparian

@@ -124,8 +124,8 @@ struct Looking : RuleDefaults {
             return;
         }
         // A leaf that waits has an ŝ.
-        fill_statistics(tree, left, scratch.left, context);
-        fill_statistics(tree, right, scratch.right, context);
+        Rule::fill_statistics(tree, left, scratch.left, context);
+        Rule::fill_statistics(tree, right, scratch.right, context);
         bool left_waits = true, right_waits = true;
         TwoStreams::let_enter(tree, left, right, context.settings, [&](std::uint32_t leaf) {
             if (leaf == left) {
@@ -185,6 +185,11 @@ struct Looking : RuleDefaults {
     }
     template <class Tree>
     static void drop_lost(Tree&, std::uint32_t, std::uint64_t) {}
+    // Whether points of this stream are on the list that chooses splits.
+    template <class Tree>
+    static bool chooses(const Tree&, TwoStreams::Stream stream) {
+        return stream == TwoStreams::Stream::structure;
+    }
     template <class Tree>
     static void rest(Tree& tree, std::uint32_t, const Cell& cell, typename Tree::Context& context) {
         link(tree, cell, context);
@@ -384,13 +389,25 @@ protected:
         const ListedEstimation listed{estimation.size(),
                                       scratch.estimation.weights(scratch.cell.estimation)};
         if (listed.weight() / 2 < alpha) return LookResult<Tree>::passed_over();
+        const double min_gain = Rule::min_gain(tree, structure.size(), settings);
+        const auto above = place.must ? std::nullopt : std::optional(min_gain);
+        return search_among(tree, place, estimation, listed, alpha, above, context);
+    }
+
+    // Valid is a candidate with α of these points on both sides.
+    template <class Tree>
+    static LookResult<Tree> search_among(const Tree& tree, const Place& place,
+                                         std::span<const std::uint64_t> counted,
+                                         const ListedEstimation& listed, std::uint64_t alpha,
+                                         std::optional<double> above,
+                                         typename Tree::Context& context) {
+        auto& scratch = context.scratch;
         const std::uint64_t start = Rule::key_of_draws(tree, place.node, place.attempt);
         Draws draws(start);
         Rule::draw_dims(tree, draws, context);
         draw_split_points(draws, context);
-        const double min_gain = Rule::min_gain(tree, structure.size(), settings);
-        const auto above = place.must ? std::nullopt : std::optional(min_gain);
-        const ListedValues values(context.shared, structure, estimation, start);
+        const ListedValues values(context.shared, scratch.structure.ts(scratch.cell.structure),
+                                  counted, start);
         return scratch.look.search(std::span<const typename Tree::Feature>(scratch.drawn),
                                    std::span<const std::uint32_t>(scratch.split_points),
                                    scratch.tally, listed, values, alpha, above);
@@ -403,13 +420,13 @@ protected:
         typename Tree::Leaf& leaf = tree.leaves_[index];
         auto& listed = tree.record_.leaves[index];
         const std::uint32_t n = Rule::arrivals(tree, index);
+        const std::uint32_t depth = tree.schedule_depth(index);
         // Most looks lack estimation points, and that is cheap to see.
-        const bool lacks_points =
-            n < 2 || (!context.shared.weighted() &&
-                      listed.estimation.count / 2 < settings.alpha[leaf.depth]);
+        const bool lacks_points = n < 2 || (!context.shared.weighted() &&
+                                            listed.estimation.count / 2 < settings.alpha[depth]);
         if (!lacks_points) {
-            const bool must = total_of(leaf, entered, context) >= settings.beta[leaf.depth];
-            const Place place{leaf.node, listed.attempt, leaf.depth, must};
+            const bool must = total_of(leaf, entered, context) >= settings.beta[depth];
+            const Place place{leaf.node, listed.attempt, depth, must};
             const auto result = look_at_cell(tree, entered, place, context);
             if (result.best) {
                 if (!entered.cell) label_estimation(context);
@@ -417,10 +434,15 @@ protected:
             }
             if (!result.any_valid) ++listed.attempt;
         }
-        leaf.next = std::max(n + 1, static_cast<std::uint32_t>((13 * std::uint64_t{n} + 9) / 10));
+        leaf.next = next_look(n);
         if (!entered.cell) return;
-        fill_statistics(tree, index, *entered.cell, context);
+        Rule::fill_statistics(tree, index, *entered.cell, context);
         Rule::rest(tree, index, *entered.cell, context);
+    }
+
+    // After one at n points.
+    static std::uint32_t next_look(std::uint32_t n) {
+        return std::max(n + 1, static_cast<std::uint32_t>((13 * std::uint64_t{n} + 9) / 10));
     }
 
     // Of the statistics that it has or would have.
@@ -494,7 +516,7 @@ protected:
             entered.clear();
             const Entered next = stack.back();
             stack.pop_back();
-            look(tree, next, context);
+            Rule::look(tree, next, context);
         }
     }
 };

@@ -80,6 +80,21 @@ protected:
         return 0;
     }
 
+    // The cell is that of a new root.
+    template <class Tree>
+    static typename Base::template LookResult<Tree> search_root(Tree& tree,
+                                                                typename Tree::Context& context) {
+        const auto& scratch = context.scratch;
+        const std::uint64_t total =
+            ListedEstimation{scratch.cell.estimation.count,
+                             scratch.estimation.weights(scratch.cell.estimation)}
+                .weight();
+        const typename Base::Place root{0, 0, 0, total >= context.settings.beta[0]};
+        return Base::can_succeed(tree, root, context)
+                   ? Base::search(tree, root, context)
+                   : Base::template LookResult<Tree>::passed_over();
+    }
+
 private:
     template <class Tree>
     static bool is_due(const Tree& tree, const typename Tree::Context& context) {
@@ -161,15 +176,8 @@ private:
         record.bound = 2 * record.structure_arrivals;
         record.growth = record.structure_arrivals;
         list_all(tree, context);
+        const auto result = Rule::search_root(tree, context);
         auto& scratch = context.scratch;
-        const std::uint64_t total =
-            ListedEstimation{scratch.cell.estimation.count,
-                             scratch.estimation.weights(scratch.cell.estimation)}
-                .weight();
-        const typename Base::Place root{0, 0, 0, total >= context.settings.beta[0]};
-        const auto result = Base::can_succeed(tree, root, context)
-                                ? Base::search(tree, root, context)
-                                : Base::template LookResult<Tree>::passed_over();
         if (!result.best) {
             record.growth = old_growth;
             return false;
@@ -180,7 +188,7 @@ private:
         record.leaves.push_back({});
         Base::set_lists(record.leaves[0], scratch.cell, context);
         Base::label_estimation(context);
-        Base::fill_statistics(tree, 0, scratch.cell, context);
+        Rule::fill_statistics(tree, 0, scratch.cell, context);
         Base::enter(tree, 0, context.received);
         if (!Base::split_young(tree, 0, *result.best, context))
             Rule::rest(tree, 0, scratch.cell, context);
@@ -202,7 +210,7 @@ private:
                         TwoStreams::stream_of(fold(stream_key, t), context.settings);
                     if (stream == Stream::ignored || Base::weight_of(tree, t, context) == 0)
                         continue;
-                    (stream == Stream::structure ? structure : estimation).push_back(t);
+                    (Rule::chooses(tree, stream) ? structure : estimation).push_back(t);
                 }
             };
             scratch.cell.estimation = scratch.estimation.add(list_both);

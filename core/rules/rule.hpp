@@ -1,7 +1,8 @@
 // What a rule must offer. A rule says which points a tree uses, when a leaf splits, and which
 // leaves collect statistics; the tree does the rest. One file per rule: two_streams.hpp is the
 // paper's, keeping.hpp the same with kept points, adaptive.hpp that for streams that change,
-// one_stream.hpp Saffari's. A rule derives from `RuleDefaults` and hides what it does differently.
+// eager.hpp the one that is eager at first, one_stream.hpp Saffari's. A rule derives from
+// `RuleDefaults` and hides what it does differently.
 #pragma once
 
 #include <concepts>
@@ -59,7 +60,8 @@ concept SplitRule =
     requires(Tree& tree, const Tree& const_tree, typename Tree::Context& context,
              const typename Tree::Cut& cut, const typename Rule::Settings& settings,
              typename Tree::State& state, const typename Tree::State& const_state,
-             typename Tree::Point x, typename Tree::Label y, const typename Tree::Label* labels) {
+             typename Tree::Point x, typename Tree::Label y, const typename Tree::Label* labels,
+             typename Tree::Leaf& leaf) {
         typename Tree::Candidates;  // of Rule::Evidence<Space, Target>: what the candidates of a
                                     // leaf have seen
         // -- along the stream
@@ -84,9 +86,16 @@ concept SplitRule =
         Rule::inherit(tree, std::uint32_t{}, std::uint32_t{}, cut, bool{}, context);
         Rule::fill_fringe(tree, std::uint32_t{}, std::uint32_t{}, context);
         Rule::settled(tree, std::uint32_t{}, context);  // a leaf has candidates from now on
-        // -- answers: all that predicting may see of a leaf
-        context.order.add(Rule::answer(const_tree, std::uint32_t{}),
+        Rule::vacate(tree, leaf);                       // it is about to become an inner node
+        // The depth of a leaf, for α and β; and the weight of all votes, E of R12.
+        { Rule::schedule_depth(const_tree, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
+        { Rule::votes(const_tree) } -> std::same_as<std::uint64_t>;
+        // -- answers: all that predicting may see of a leaf, and of what the trees share
+        context.order.add(Rule::answer(const_tree, std::uint32_t{}, context.shared),
                           typename Tree::Target::Voting{}, static_cast<std::int64_t*>(nullptr));
+        // Whether `judge(tree, leaf, t, y, context)` shall be called for each point, before it is
+        // learned and whatever its weight.
+        { Rule::judges } -> std::convertible_to<bool>;
         // -- as arrays, and back (see state.hpp)
         Rule::save(const_tree, state);
         Rule::restore(tree, const_state, context);
@@ -161,7 +170,21 @@ struct RuleDefaults {
     template <class Tree>
     static void settled(Tree&, std::uint32_t, typename Tree::Context&) {}
     template <class Tree>
-    static const typename Tree::Target::Statistics& answer(const Tree& tree, std::uint32_t leaf) {
+    static void vacate(Tree& tree, typename Tree::Leaf& leaf) {
+        leaf.estimation.release(tree.statistics_);
+    }
+    template <class Tree>
+    RIPARIAN_HOT static std::uint32_t schedule_depth(const Tree& tree, std::uint32_t leaf) {
+        return tree.leaves_[leaf].depth;
+    }
+    template <class Tree>
+    RIPARIAN_HOT static std::uint64_t votes(const Tree& tree) {
+        return tree.totals_.estimation_points;
+    }
+    static constexpr bool judges = false;
+    template <class Tree, class Shared>
+    static const typename Tree::Target::Statistics& answer(const Tree& tree, std::uint32_t leaf,
+                                                           const Shared&) {
         return tree.leaves_[leaf].estimation;
     }
     template <class Tree>

@@ -115,7 +115,8 @@ struct TwoStreams : RuleDefaults {
 
     template <class Tree>
     static void settled(Tree& tree, std::uint32_t leaf, typename Tree::Context& context) {
-        Budget(tree, context.settings.budget).plan(tree.leaves_[leaf], context.settings.alpha);
+        Budget(tree, context.settings.budget)
+            .plan(tree.leaves_[leaf], tree.schedule_depth(leaf), context.settings.alpha);
     }
 
     template <class Tree>
@@ -155,14 +156,15 @@ struct TwoStreams : RuleDefaults {
         const Settings& settings = context.settings;
         typename Tree::Leaf& leaf = tree.leaves_[index];
         typename Tree::Candidates& candidates = *leaf.candidates;
-        const std::uint64_t beta = settings.beta[leaf.depth];
+        const std::uint32_t depth = tree.schedule_depth(index);
+        const std::uint64_t beta = settings.beta[depth];
         // Most points change nothing, and that is cheap to see: neither should the leaf split, nor
         // must it, nor has it waited long enough to look elsewhere (it has received no more than
         // its total).
         if (leaf.estimation.total() < beta &&
-            candidates.none_above(settings.min_gain, settings.alpha[leaf.depth], context.scratch))
+            candidates.none_above(settings.min_gain, settings.alpha[depth], context.scratch))
             return;
-        if (const auto best = candidates.best(settings.alpha[leaf.depth], context.scratch)) {
+        if (const auto best = candidates.best(settings.alpha[depth], context.scratch)) {
             const bool should = best->gain > settings.min_gain;
             if (!should && leaf.estimation.total() < beta) {
                 candidates.keep_gains(tree.pool_, tree.known(), context.scratch);

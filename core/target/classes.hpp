@@ -10,6 +10,7 @@
 #include "target/classes/counts.hpp"
 #include "target/classes/entropy_sums.hpp"
 #include "target/classes/gain_bounds.hpp"
+#include "target/classes/heads.hpp"
 #include "target/classes/histogram.hpp"
 #include "target/classes/labels.hpp"
 #include "target/classes/long_list.hpp"
@@ -41,6 +42,7 @@ struct Classes {
     using Voting = riparian::Voting;
     using Memories = ClassMemories;
     using Trust = ClassTrust;
+    using Heads = ClassHeads;
 
     static void meet(TreeTotals& totals, Class y) {
         totals.classes = std::max<std::uint64_t>(totals.classes, y + 1);
@@ -64,5 +66,6 @@ struct Classes {
 
 static_assert(Target<Classes>);
 static_assert(FadingTarget<Classes>);
+static_assert(HeadedTarget<Classes>);
 
 }  // namespace riparian

@@ -265,4 +265,24 @@ concept FadingTarget =
         my_trust.restore(in);
     };
 
+// A target whose trees answer from nodes of several sizes (R25): a share of the true label per
+// head, and the mixture of the heads by what the forest trusts.
+template <class T>
+concept HeadedTarget =
+    Target<T> && std::default_initializable<typename T::Heads::Trust> &&
+    requires(typename T::Heads::Trust& mine, const typename T::Heads::Trust& trust,
+             const T::Heads& heads, const typename T::Order& order,
+             const typename T::Statistics& node, typename T::Statistics& inner, Pool& pool,
+             typename T::Label y, std::int64_t* row, const std::int64_t* sums,
+             detail::SomeState& out, typename T::Heads::InnerReader& in) {
+        { T::Heads::share(node, y) } -> std::same_as<std::int64_t>;
+        mine.judge(sums, std::int64_t{});  // a point, by the shares of all trees
+        mine.weigh();                      // its weights follow
+        mine.restore(trust.evidence());
+        order.add(heads, typename T::Voting{}, row);
+        // Statistics of inner nodes.
+        T::Heads::save(node, out);
+        in.restore(pool, inner);
+    };
+
 }  // namespace riparian

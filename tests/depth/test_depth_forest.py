@@ -93,6 +93,8 @@ def test_engines_agree_on_depth_images(picture, seed, offset_std, data):
                 two_streams(seed=seed, fringe_size=2, candidate_dims=0.0, voting="majority"),
                 two_streams(seed=seed, kept_points=25, beta=Geometric(8, 1.1)),
                 two_streams(seed=seed, kept_points=200, fringe_size=3, candidate_dims=10.0),
+                two_streams(seed=seed, kept_points=25, beta=Geometric(8, 1.1), eager=True),
+                two_streams(seed=seed, kept_points=200, fringe_size=3, eager=True),
                 one_stream(seed=seed, candidate_dims=17),
                 one_stream(seed=seed, thresholds="range", replacement_rate=0.05),
             ]

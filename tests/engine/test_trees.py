@@ -44,9 +44,9 @@ def test_totals_and_bag_are_named_in_the_order_of_the_core():
 
 
 def test_every_array_says_which_forests_have_it_and_since_which_format():
-    kinds = {"one stream", "two streams", "kept points", "settling", "change", "learning"}
+    kinds = {"one stream", "two streams", "kept points", "settling", "change", "eager", "learning"}
     assert {word for field in FIELDS for word in field.of.split(", ")} == {"", *kinds}
-    assert {field.since for field in FIELDS} == {1, FORMAT}
+    assert {field.since for field in FIELDS} == {*range(1, FORMAT + 1)}
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ saved: tests and the fuzzer apply them to every type of forest. A rule that chan
 changes a check here, and no code that reads snapshots.
 
     trees.py        totals, histograms, the fringe and the leaves that wait
-    fringe.py       the counts of the candidates of active leaves
-    growth.py       the kept points that each tree has received
-    adaptation.py   the memories and detectors of trees for streams that change
+    fringe.py       what the candidates of active leaves have counted
+    growth.py       what trees have received of the kept points
+    eager.py        votes of eager trees
+    adaptation.py   what trees of a stream that changes remember
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from plausible.adaptation import check_adaptation, planted
+from plausible.eager import check_votes
 from plausible.errors import Implausible
 from plausible.fringe import fringe_of
 from plausible.growth import KeptPoints, check_growth
@@ -43,12 +45,14 @@ def check_plausible(data: bytes) -> None:
         check_bags(arrays["bag"], trees, header)
     if header.adaptive:
         check_adaptation(trees, lengths, header)
-    if points:
+    if header.eager:
+        check_votes(trees, lengths, header)
+    if "kept_label" in points:
         kept = KeptPoints.of(points, header)
         replaced = lengths.arrays["replaced"]
         check_growth(trees, lengths.nodes, planted(trees, lengths), replaced, kept, header)
     if not header.prediction_only:
-        leaves = Leaves.of(trees, lengths)
+        leaves = Leaves.of(trees, lengths, header)
         check_activity(trees, lengths, depth, header)
         if not header.one_stream:
             check_keys(trees, leaves)

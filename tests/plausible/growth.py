@@ -59,7 +59,8 @@ def check_growth(trees, nodes, planted, replacements, kept, header):
     _check_classes(trees, kept)
 
     since = np.uint64(header.points) - planted.astype(np.uint64)
-    every(arrivals <= totals.structure_points, "growth: more structure arrivals than points")
+    points = totals.structure_points + (totals.estimation_points if header.eager else np.uint64(0))
+    every(arrivals <= points, "growth: more structure arrivals than points")
     every(arrivals <= since, "growth: more structure arrivals than were received")
 
     # A tree that was rebuilt may have had no room for its first split.
@@ -103,11 +104,12 @@ def received_by(tree, kept, parameters, since=0):
     structure = u < np.uint64(cut(p.structure_fraction))
     ignored = ~structure & (u < np.uint64(cut(p.structure_fraction + p.ignore_fraction)))
     estimation = ~structure & ~ignored
+    arrives = structure | (estimation & p.eager & (number < np.uint64(p.kept_points)))  # R24
     return Received(
         structure=int(weight[structure].sum()),
         estimation=int(weight[estimation].sum()),
         ignored=int(weight[ignored].sum()),
-        structure_arrivals=int((weight[structure] > 0).sum()),
+        structure_arrivals=int((weight[arrives] > 0).sum()),
     )
 
 

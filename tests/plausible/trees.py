@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plausible.eager import received
 from plausible.errors import check_sum, every
 from riparian.engine.pieces import begins, sums
 from riparian.engine.trees import Bag
@@ -29,11 +30,11 @@ class Leaves:
     starts: np.ndarray  # where its histogram begins
 
     @classmethod
-    def of(cls, trees, lengths):
+    def of(cls, trees, lengths, header):
         return cls(
             n_classes=trees.totals.classes,
             structure_points=trees.totals.structure_points,
-            estimation_points=trees.totals.estimation_points,
+            estimation_points=received(trees, lengths, header),
             tree=np.repeat(np.arange(len(lengths.leaves)), lengths.leaves),
             points=trees.leaf_points,
             errors=trees.leaf_errors,
@@ -64,9 +65,9 @@ def check_leaves(trees, lengths, depth, header):
     every(trees.feature[trees.is_leaf] == 0, "feature must be 0 in a leaf")
     every(trees.threshold[trees.is_leaf] == 0, "threshold must be 0 in a leaf")
     tree = np.repeat(np.arange(len(lengths.leaves)), lengths.leaves)
-    received = totals.estimation_points[tree]  # E
+    now = received(trees, lengths, header)[tree]  # E
     every(n_classes <= totals.classes[tree], "leaf_classes must have arrived at the tree")
-    every(trees.leaf_born <= received, "leaf_born must not be later than now")
+    every(trees.leaf_born <= now, "leaf_born must not be later than now")
     ends = np.cumsum(n_classes, dtype=np.int64)
     every(
         histogram[ends[n_classes > 0] - 1] > 0, "histogram must not end with a class of no points"
@@ -74,13 +75,13 @@ def check_leaves(trees, lengths, depth, header):
     points = trees.leaf_points
     every((points > 0) | (depth == 0), "histogram must hold a point, but at the root")
     # R18: of one stream, a point that brings a split point counts for it.
-    since_born = received if header.one_stream else received - trees.leaf_born
+    since_born = now if header.one_stream else now - trees.leaf_born
     every(points <= since_born, "histogram holds more points than came since leaf_born")
     # A young leaf hands down what it lists (R20), which need not be what its histogram holds.
     if not header.kept_points:
         of_tree = sums(points, lengths.leaves)
         every(of_tree <= totals.estimation_points, "histogram holds more points than its tree")
-    if isinstance(header.parameters, Parameters):
+    if isinstance(header.parameters, Parameters) and not header.eager:
         alpha = header.parameters.alpha.integers(int(depth.max()))
         below = depth > 0
         every(points[below] >= alpha[depth[below] - 1], "histogram must hold α points (R6)")

@@ -36,6 +36,7 @@ from hypothesis import strategies as st
 import riparian
 from riparian.engine.trees import TreeArrays
 from riparian.snapshot import size, state
+from riparian.snapshot.header import FORMAT
 
 from snapshots import changed, opened, scratched, sealed, survive
 
@@ -101,7 +102,7 @@ def test_a_header_that_is_not_json_is_refused(text):
 def test_a_later_format_is_distinguished_from_a_damaged_file():
     header, arrays = opened(snapshot())
     del arrays["child"]
-    case, reason = refused(sealed({**header, "format": 3, "library": "9.0"}, arrays))
+    case, reason = refused(sealed({**header, "format": FORMAT + 1, "library": "9.0"}, arrays))
     assert case == "version"
     assert "riparian 9.0" in reason
 

@@ -78,6 +78,12 @@ class Engine(Protocol):
     def replacements(self) -> list[tuple[int, int]]:
         """Return the points at which a tree was replaced, each with the place of the tree (R23)."""
 
+    def trust(self) -> dict[int, float] | None:
+        """R25: the weight of each size of cell in an answer; None if trees have no heads."""
+
+    def set_judging(self, judging: bool) -> None:
+        """R25: whether points judge the heads before they are learned, as they do at first."""
+
     def tree(self, i: int) -> Tree: ...
 
     def leaf_answers(self, i: int, nodes: NDArray[Any], n_classes: int) -> Any:

@@ -21,7 +21,7 @@ from riparian import _core
 from riparian.engine.categories import CategoryTables
 from riparian.engine.engine import State
 from riparian.engine.forks import survive_forks
-from riparian.engine.rules import Rule, rule_of
+from riparian.engine.rules import Eager, Rule, rule_of
 from riparian.engine.trees import Arrays, Tree
 from riparian.parameters.forests import (
     LINK_BYTES,
@@ -49,6 +49,8 @@ PIXEL_BYTES = 64  # of a kept pixel, without its image
 # A branch gains a level by at least a structure point (a candidate), an estimation point for either
 # child, and another structure point.
 POINTS_PER_LEVEL = 4
+
+WEIGHT = 2**12  # the units of a head's weight (R25)
 
 
 class NativeEngine(ABC):
@@ -182,6 +184,22 @@ class NativeEngine(ABC):
         for point, tree in self.replacements():
             if point >= first:
                 LOG.info("point %d: tree %d is replaced, since its error has risen", point, tree)
+
+    def trust(self) -> dict[int, float] | None:
+        """R25: the weight of each size of cell in an answer; None if trees have no heads."""
+        if not isinstance(self.rule, Eager):
+            return None
+        core: Any = self.core
+        return {
+            size: weight / WEIGHT
+            for size, weight in zip(_core.head_sizes, core.trust(), strict=True)
+        }
+
+    def set_judging(self, judging: bool) -> None:
+        """R25: points that were learned before must not judge the heads."""
+        if isinstance(self.rule, Eager):
+            core: Any = self.core
+            core.set_judging(judging)
 
     def kept_bytes(self) -> int:
         """Return the size of the kept points, as the budget counts them (R19)."""

@@ -191,6 +191,23 @@ class Keeping(TwoStreams):
         return super()._least(needed) + self.kept_points * each
 
 
+class Eager(Keeping):
+    """Eager while every point is kept, then honest (R24), with heads that the forest trusts (R25)."""
+
+    columns, depth = _core.ColumnEager, _core.DepthEager  # type: ignore[assignment]
+
+    def settings(self) -> _core.EagerSettings:  # type: ignore[override]
+        return _core.eager(
+            two_streams=TwoStreams.settings(self),
+            kept_points=self.kept_points,
+            sparse=self.sparse,
+        )
+
+    def grows_ahead(self, points: int) -> bool:
+        """No point is passed over: each judges the tree as it is when the point arrives."""
+        return False
+
+
 class Adaptive(Keeping):
     """The rule for streams that change (R23), with kept points."""
 
@@ -261,4 +278,6 @@ def rule_of(
         return Adaptive(parameters, point_bytes, sparse)
     if parameters.kept_points == 0:
         return TwoStreams(parameters)
+    if parameters.eager:
+        return Eager(parameters, point_bytes, sparse)
     return Keeping(parameters, point_bytes, sparse)

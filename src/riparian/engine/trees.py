@@ -107,12 +107,21 @@ class TreeArrays(Generic[N]):
     bucket_variance: Doubles
     replaced: Longs  # the points at which trees were replaced
 
+    # Of eager trees (R24), per tree; zeros or empty in other forests.
+    eager: Longs  # V, and the floor: see `_core.tree_eager`
+    scores: Doubles  # per head: s_j
+
     importance: NDArray[np.int64]  # per column: Σ G over its splits (R14)
 
     # Per node, in the order of creation.
     feature: NDArray[Any]
     threshold: Floats
     child: Words  # the left child; the right one is the next node; 0 in a leaf
+
+    # Of eager trees (R25); zeros or empty in other forests.
+    votes: Longs  # per node: the points that have voted there
+    inner_classes: Words  # per inner node: the length of its histogram
+    inner_histogram: Longs  # per inner node and class
 
     # Per leaf, in the order of the nodes.
     leaf_born: Longs  # E0 (R12)
@@ -125,6 +134,10 @@ class TreeArrays(Generic[N]):
     structure_arrivals: Longs  # points that have arrived or were inherited, by stream
     estimation_arrivals: Longs
 
+    # Per leaf of eager trees (R24); zeros or empty in other forests.
+    eager_votes: Longs  # the weight of its eager votes, at the most; 0 before the turn
+    spared_levels: Words  # levels above it that do not count for α and β
+
     # Per inactive leaf: its key in the heap, a ratio that is at least ŝ (R12).
     key_over: Longs
     key_under: Longs
@@ -132,6 +145,9 @@ class TreeArrays(Generic[N]):
     # Per active leaf.
     next_look: Words  # young leaves: listed structure points at the next look (R20); else 0
     had_lost: Bytes  # 1 if a young one has lost a listed point
+    eager_counted: (
+        Longs  # of a settled one: the weight of eager votes that its candidates began with
+    )
     attempt: Words  # how often it has drawn candidates before (R8)
     dims: Words
     split_points: Words  # so far

@@ -120,6 +120,10 @@ class Model:
         """Record how often the same points were learned: the theorem covers one pass."""
         self.history = replace(self.history, passes=passes)
 
+    def set_judging(self, judging: bool) -> None:
+        """Whether points judge the heads of the trees before they are learned (R25)."""
+        self.engine.set_judging(judging)
+
     # -- features ---------------------------------------------------------------------------------
 
     @property
@@ -204,6 +208,9 @@ class Model:
         total["stopped"] = sum(tree["stopped_at"] > 0 for tree in trees)
         del total["stopped_at"]
         total["budget_binds"] = total["evictions"] > 0 or total["stopped"] > 0
+        trust = self.engine.trust()
+        if trust is not None:
+            total["trust"] = trust
         return {"points": self.engine.points, **total, "trees": trees}
 
     def memory(self) -> dict[str, int]:

@@ -159,6 +159,14 @@ class PaperSettings:
         'from them. 0 is the forest of the paper. "auto" is 20,000, or fewer if those would '
         "take more than an eighth of `max_memory`.",
     )
+    eager: bool = described(  # R24
+        kind=Flag(),
+        default=False,
+        before=False,
+        help="While every point is kept, each point chooses splits and votes as well, and trees answer "
+        "from cells of the sizes that the forest has learned to trust. It has no effect if no point is "
+        "kept.",
+    )
 
 
 @constructed
@@ -423,6 +431,16 @@ Parameters = PaperParameters  # an older name
 @resolved()
 class AdaptiveParameters(AdaptiveSettings, PaperParameters):
     """The parameters of the forest for streams that change (R23)."""
+
+    @classmethod
+    def checked(cls, **given: Any) -> Self:
+        parameters = super().checked(**given)
+        if parameters.eager:
+            raise ValueError(
+                "eager must be False in a forest for streams that change, got True; use "
+                "OnlineForestClassifier for eager trees"
+            )
+        return parameters
 
 
 @resolved()

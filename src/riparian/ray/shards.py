@@ -53,6 +53,11 @@ class Shards:
 
     def __init__(self, pattern: ColumnEngine, plan: Plan) -> None:
         """Prepare the engine; `pattern` is an empty engine with the parameters of the shards."""
+        if getattr(pattern.parameters, "eager", False):
+            raise ValueError(
+                "eager=True is not yet available for a forest in shards; use eager=False, or "
+                "OnlineForestClassifier in one process"
+            )
         self.pattern = pattern
         self.plan = plan
         self.folder = plan.folder
@@ -290,6 +295,12 @@ class Shards:
 
     def replacements(self) -> list[tuple[int, int]]:
         return sorted(pair for shard in self._ask("engine", "replacements") for pair in shard)
+
+    def trust(self) -> None:
+        """R25: trees in shards have no heads."""
+
+    def set_judging(self, judging: bool) -> None:
+        """R25: there are no heads to judge."""
 
     def tree(self, i: int) -> Tree:
         tree: Tree = self._of_tree("tree", i)

@@ -9,6 +9,8 @@ from riparian.report.tables import packed, paragraph, table
 
 
 def theory(forest: OnlineForestClassifier) -> str:
+    if forest.model_.engine.trust() is not None:
+        return paragraph("The certificate is not yet available for eager=True.")
     certificate = forest.certificate()
     head = ("quantity", "value", "note")
     tables = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import os
 from abc import abstractmethod
-from collections.abc import Iterator
+from itertools import product
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -129,19 +129,23 @@ class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator
         n = len(labels)
         step = max(STEP_POINTS, -(-n * passes // 100))
         progress = Progress(self, passes * -(-n // step), n * passes, callback, hook_data)
-        for order in self._orders(passes, n):
-            for first in range(0, n, step):
+        try:
+            for number, first in product(range(passes), range(0, n, step)):
+                if first == 0:
+                    order = self._order(number, n)
+                    self.model_.set_judging(number == 0)  # R24: points learned before cannot judge
                 rows = order[first : first + step]
                 self._learn(points[rows], labels[rows], None if weights is None else weights[rows])
                 if progress.step(len(rows)):
-                    progress.end()
-                    return
+                    break
+        finally:
+            self.model_.set_judging(True)
         progress.end()
 
-    def _orders(self, passes: int, points: int) -> Iterator[NDArray[np.intp]]:
+    def _order(self, number: int, points: int) -> NDArray[np.intp]:
+        """The order of a pass (R13)."""
         seed = self.model_.engine.parameters.seed
-        for number in range(passes):
-            yield shuffled(seed, number, points) if self.shuffle else np.arange(points)
+        return shuffled(seed, number, points) if self.shuffle else np.arange(points)
 
     # -- predicting -------------------------------------------------------------------------------
 
@@ -150,6 +154,14 @@ class ForestClassifier(TreeSettings, FitSettings, ClassifierMixin, BaseEstimator
         if not self._started():
             raise AttributeError("classes_: this forest has not learned anything yet")
         return self.model_.target.classes
+
+    @property
+    def trust_(self) -> dict[int, float]:
+        """How far answers come from cells of each size, in points (R25); with `eager=True` only."""
+        trust = self.model_.engine.trust() if self._started() else None
+        if trust is None:
+            raise AttributeError("trust_: only a forest with eager=True that has learned has it")
+        return trust
 
     # -- looking inside ---------------------------------------------------------------------------
 

@@ -53,6 +53,8 @@ SEVERAL = {
     "window": len(Window._fields),
     "window_sums": 2,
     "bag": len(Bag._fields),
+    "eager": len(_core.tree_eager),
+    "scores": len(_core.head_sizes),
 }
 OFFSETS = 4  # numbers of a feature of depth images
 
@@ -77,6 +79,8 @@ def _kinds(header: Header) -> set[str]:
     kinds = {"one stream" if header.one_stream else "two streams"}
     if header.kept_points:
         kinds |= {"kept points"} if header.adaptive else {"kept points", "settling"}
+    if header.eager:
+        kinds.add("eager")
     return kinds | {"change"} if header.adaptive else kinds
 
 
@@ -173,7 +177,8 @@ class _Measuring:
         nodes = self.arrays[NODES.name]
         good = (nodes % 2 == 1) & (nodes < 2**31)
         require(good.all(), "arrays", "nodes must be an odd number of nodes for each tree")
-        self.owners |= {"node": nodes.astype(np.int64), "leaf": (nodes.astype(np.int64) + 1) // 2}
+        leaves = (nodes.astype(np.int64) + 1) // 2
+        self.owners |= {"node": nodes.astype(np.int64), "leaf": leaves, "inner node": leaves - 1}
         self._take()
         self._check_flags("leaf_active")
         active = piece_sums(self.arrays["leaf_active"], self.owners["leaf"])

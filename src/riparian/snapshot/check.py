@@ -30,6 +30,8 @@ def check(arrays: Arrays, lengths: Lengths, header: Header) -> Arrays:
     if header.adaptive:
         check_detectors(trees, lengths)
         check_memories(trees, header.memories)
+    if header.eager:
+        check_votes(trees, depth[trees.is_leaf], header)
     Candidates(trees, header).check()
     leaf_node = numbers(lengths.nodes)[trees.is_leaf]
     return {
@@ -86,6 +88,26 @@ def check_leaves(trees: Trees, header: Header) -> None:
     # Twice as many must fit, or a tree would be rebuilt at every point (R21).
     arrivals = trees.growth.structure_arrivals
     every(arrivals <= header.points, "growth: more structure arrivals than were received")
+
+
+# -- eager trees (R24, R25) ---------------------------------------------------------------------------
+
+
+def check_votes(trees: Trees, leaf_depth: Integers, header: Header) -> None:
+    """A head divides by the weight of the votes in its node, and a leaf cannot be above the root."""
+    every(trees.inner_classes <= header.arrived, "inner_classes must have arrived")
+    check_sum(trees.inner_histogram, "inner_histogram")
+    weight = np.zeros(len(trees.votes), dtype=np.uint64)
+    weight[trees.is_leaf] = trees.leaf_points
+    weight[~trees.is_leaf] = sums(trees.inner_histogram, trees.inner_classes)
+    every((trees.votes == 0) | (weight > 0), "votes: a node with votes must have a histogram")
+    every(trees.votes <= header.points, "votes: more than points were received")
+    every(trees.spared_levels <= leaf_depth, "spared_levels must be at most the depth of the leaf")
+    every(np.isfinite(trees.scores) & (trees.scores <= 0), "scores must be finite, 0 at most")
+    if not header.prediction_only:
+        floor = trees.eager.reshape(-1, len(_core.tree_eager))[:, 1]
+        most = _core.head_sizes[-1] // 16
+        every((floor >= 1) & (floor <= most), f"eager: the floor must be from 1 to {most}")
 
 
 # -- streams that change (R23) -----------------------------------------------------------------------

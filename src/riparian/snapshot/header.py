@@ -39,7 +39,9 @@ from riparian.snapshot.labels import (
 )
 from riparian.snapshot.values import read_value, value_of
 
-FORMAT = 2
+FORMAT = 3  # the latest that can be read
+FORMAT_BEFORE_EAGER = 2  # what forests without eager trees are written as
+LATER = {"eager": False}  # parameters that format 2 has not, and what they were then
 OLDEST_CLASS = "OnlineForestClassifier"  # the only one that format 1 has
 
 
@@ -121,6 +123,11 @@ class Header:
     format: int = FORMAT  # of the file that it comes from
 
     @property
+    def eager(self) -> bool:
+        """Eager, then honest (R24), with heads (R25)."""
+        return bool(self.kept_points) and getattr(self.parameters, "eager", False)
+
+    @property
     def trees(self) -> range:
         """Return the numbers of its trees."""
         return range(self.parameters.n_trees) if self.part is None else self.part
@@ -184,13 +191,15 @@ def library() -> str:
 def write(header: Header) -> str:
     engine, space = header.parameters, header.space
     columns = space if isinstance(space, Rows) else None
+    estimator = _write_values(header.estimator)
+    parameters = _write_values({f.name: getattr(engine, f.name) for f in fields(engine)})
     fields_ = {
-        "format": FORMAT,
+        "format": FORMAT if (estimator | parameters).keys() & LATER.keys() else FORMAT_BEFORE_EAGER,
         "library": library(),
         "class": header.estimator_class,
         "prediction_only": header.prediction_only,
-        "estimator": {name: value_of(name, value) for name, value in header.estimator.items()},
-        "engine": {f.name: value_of(f.name, getattr(engine, f.name)) for f in fields(engine)},
+        "estimator": estimator,
+        "engine": parameters,
         "n_features": columns and columns.n_features,
         "feature_names": columns and columns.feature_names,
         "sparse": columns and columns.sparse,
@@ -209,6 +218,15 @@ def write(header: Header) -> str:
     except ValueError as error:
         raise SnapshotError("header", f"a parameter cannot be saved: {error}") from None
     return text if header.extra is None else _with_extra(fields_, header.extra)
+
+
+def _write_values(parameters: dict[str, Any]) -> dict[str, Any]:
+    """What joined after format 2 is written only where it is not what it was before."""
+    return {
+        name: value_of(name, value)
+        for name, value in parameters.items()
+        if name not in LATER or value != LATER[name]
+    }
 
 
 def _with_extra(fields_: dict[str, Any], extra: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian import _core
 from riparian.engine.trees import Arrays, Field
 from riparian.parameters.values import MAX_WEIGHT
 from riparian.snapshot.arrays import Integers, narrow, typed
@@ -33,18 +34,20 @@ OF_PIXELS = (
     Field("kept_depths", "float32", "kept image times height times width"),
     Field("kept_pixels", "uint32", "kept point times 3"),
 )
-FIELDS = (*OF_ALL, *OF_ROWS, *OF_SPARSE_ROWS, *OF_PIXELS)
+OF_HEADS = (Field("trust", "float64", "head"),)  # T (R25), which predicting needs as well
+FIELDS = (*OF_ALL, *OF_ROWS, *OF_SPARSE_ROWS, *OF_PIXELS, *OF_HEADS)
 
 MOST_PIXELS = 2**20  # rows or columns of an image, as in riparian.depth.pixels
 
 
 def fields(header: Header) -> tuple[Field, ...]:
-    """Return the arrays of the kept points; none if the forest keeps none or only predicts."""
+    """The arrays of its kept points: none, if none are kept or it only predicts; and T (R25)."""
+    heads = OF_HEADS if header.eager else ()
     if header.prediction_only or not header.kept_points:
-        return ()
+        return heads
     if header.depth:
-        return (*OF_ALL, *OF_PIXELS)
-    return (*OF_ALL, *(OF_SPARSE_ROWS if header.sparse else OF_ROWS))
+        return (*OF_ALL, *OF_PIXELS, *heads)
+    return (*OF_ALL, *(OF_SPARSE_ROWS if header.sparse else OF_ROWS), *heads)
 
 
 def join(kept: Arrays | None, header: Header) -> Arrays:
@@ -62,8 +65,12 @@ def widen(stored: Arrays, header: Header) -> Arrays:
 
 
 def check(kept: Arrays, header: Header) -> None:
-    """Check the number of points, and that every label, weight, column and pixel is within bounds."""
-    if not kept:
+    """They are as many as there must be; every label, weight, column and pixel is within bounds."""
+    if header.eager:
+        trust = kept["trust"]
+        _check_length("trust", trust, len(_core.head_sizes), "one per head")
+        every(np.isfinite(trust) & (trust <= 0), "trust must be finite, 0 at most")
+    if "kept_label" not in kept:  # it only predicts, or keeps none
         return
     n = min(header.kept_points, header.points)
     label, weight = kept["kept_label"], kept["kept_weight"]
@@ -86,12 +93,13 @@ def for_core(kept: Arrays, header: Header) -> Arrays | None:
     """Return checked arrays in the form that the core takes."""
     if not header.kept_points:
         return None
-    if not kept:  # it only predicts
-        kept = {f.name: np.zeros(int(f.name == "kept_starts"), f.dtype) for f in FIELDS}
-    arrays = {name: np.ascontiguousarray(array) for name, array in kept.items()}
+    nothing = {f.name: np.zeros(int(f.name == "kept_starts"), f.dtype) for f in FIELDS}
+    arrays = {name: np.ascontiguousarray(array) for name, array in (nothing | kept).items()}
+    heads = {f.name: arrays[f.name] for f in OF_HEADS if header.eager}
     if isinstance(header.space, DepthImages):
         shapes, pixels = arrays["kept_shapes"], arrays["kept_pixels"]
         return {
+            **heads,
             **{name: arrays[name] for name in ("kept_label", "kept_weight", "kept_depths")},
             "kept_shapes": shapes.astype(np.int32).reshape(-1, 2),
             "kept_pixels": pixels.astype(np.int32).reshape(-1, 3),
@@ -101,7 +109,7 @@ def for_core(kept: Arrays, header: Header) -> Arrays | None:
     mine = {f.name: arrays[f.name] for f in (*OF_ALL, *of_points)}
     if not header.sparse:
         mine["kept_rows"] = mine["kept_rows"].reshape(len(arrays["kept_label"]), header.n_dims)
-    return mine
+    return mine | heads
 
 
 def _check_length(name: str, array: NDArray[np.generic], expected: int, per: str) -> None:

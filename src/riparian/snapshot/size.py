@@ -85,6 +85,9 @@ def core_bytes(trees: Trees, header: Header) -> float:
     moment = each.max(initial=0.0) * max(1, header.arrived)
     small = len(trees.histogram) * _width(trees.histogram) + float(len(trees.leaf_born) * LEAF)
     small += trees.memory.nbytes + _detector_bytes(trees)
+    if header.eager:
+        inner = trees.inner_histogram
+        small += len(inner) * _width(inner) + float(len(trees.votes) * SIZES["node_votes"])
     roots = len(header.trees) * (TREE + 16.0 * m)
     return float(POOL * (held.sum() + small) + roots + moment)
 

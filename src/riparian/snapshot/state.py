@@ -62,8 +62,9 @@ def read(data: bytes, limit: int) -> Contents:
 
 
 def _parted(stored: Arrays) -> tuple[Arrays, Arrays]:
-    """Return the arrays of the trees, and those of the kept points."""
-    points = {name: array for name, array in stored.items() if name.startswith(kept.PREFIX)}
+    """The arrays of the trees, and those of what the trees share."""
+    shared = {f.name for f in kept.FIELDS}
+    points = {name: array for name, array in stored.items() if name in shared}
     return {name: array for name, array in stored.items() if name not in points}, points
 
 

@@ -115,6 +115,10 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
 'a mean of consistent estimates is consistent (multiclass)')]
     """
     check_is_fitted(forest)
+    if forest.model_.engine.trust() is not None:
+        raise ValueError(
+            "certificate() is not yet available for eager=True; it checks forests with eager=False"
+        )
     rows = None if X is None else _at_least_one(forest.checked_points(X))
     ranges = None if rows is None else _ranges(rows)
     engine = forest.model_.engine

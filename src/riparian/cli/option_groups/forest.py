@@ -23,6 +23,7 @@ from riparian.parameters.schedules import Geometric, Polynomial, Schedule
 from riparian.parameters.values import (
     Between,
     Bytes,
+    Flag,
     MultipleOrOfDepth,
     Number,
     Numbers,
@@ -75,6 +76,8 @@ def form(kind: ValueType) -> Form:
             return Form(int)
         case Number() | Between():
             return Form(float)
+        case Flag():
+            return Form(bool)
         case Numbers():
             return Form(str, "NUMBER,...", read=_numbers, write=_written_numbers)
         case OneOf():

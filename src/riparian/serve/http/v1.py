@@ -131,7 +131,10 @@ def learned(service: Service) -> dict[str, Any]:
     forest = service.model.forest
     stats = forest.stats()
     del stats["trees"]
-    return {"stats": stats, "certificate": str(forest.certificate())}
+    if "trust" not in stats:
+        return {"stats": stats, "certificate": str(forest.certificate())}
+    stats["trust"] = {str(size): weight for size, weight in stats["trust"].items()}  # keys of JSON
+    return {"stats": stats, "certificate": None}  # it does not know eager trees yet
 
 
 def plain(value: Any) -> Any:
