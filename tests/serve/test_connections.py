@@ -113,3 +113,10 @@ def test_a_body_that_stalls_is_refused_and_blocks_no_other_request(process):
     assert b"HTTP/1.1 408 Request Timeout" in answers
     for client in stalled:
         client.close()
+
+
+def test_a_client_that_sends_all_of_a_refused_body_gets_the_answer(process):
+    client = HTTPConnection(urlsplit(process.address).netloc, timeout=10)
+    client.request("POST", "/v1/predict", b"x" * 2**25, {"Content-Type": "application/json"})
+    assert client.getresponse().status == 413
+    client.close()

@@ -87,8 +87,7 @@ class Connection(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if not self.transport.is_closing() and self.cycle.response_complete:
-            self._reading_head, self._head = True, 0
-            self._stop_timer()
+            self._stop_timer()  # the rest of a body that was refused, or the next head, has its time
             self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
