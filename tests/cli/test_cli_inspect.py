@@ -91,3 +91,12 @@ def test_the_report_is_written(model, tmp_path):
     done = call("inspect", model, "--html", tmp_path / "r.html")
     assert f"report: {tmp_path / 'r.html'}" in done.stdout
     assert "<html" in (tmp_path / "r.html").read_text()
+
+
+def test_an_eager_forest_is_described_without_a_certificate(tmp_path):
+    learn(write(table(), tmp_path / "t.csv"), tmp_path / "m", "--eager")
+    done = call("inspect", tmp_path / "m")
+    assert done.exit_code == 0, done.output
+    assert "The certificate is not yet available for eager=True." in done.stdout
+    described = output_of(call("inspect", tmp_path / "m", "--json"))
+    assert described["certificate"] is None and sum(described["totals"]["trust"].values()) == 1

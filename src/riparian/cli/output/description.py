@@ -18,10 +18,13 @@ from riparian.table.encoders import Number
 from riparian.table.sparse import SparseColumns
 from riparian.table.table import TableColumns
 from riparian.theory import certificate
+from riparian.theory.conditions import check_schedule
 from riparian.tools import text
 
 MOST_LABELS = 20  # shown in a list
 SHAPE = ("leaves", "active", "depth", "should_splits", "must_splits")
+
+NO_CERTIFICATE = "The certificate is not yet available for eager=True."
 
 
 def describe(model: LoadedModel, top: int) -> dict[str, Any]:
@@ -29,10 +32,10 @@ def describe(model: LoadedModel, top: int) -> dict[str, Any]:
     forest = model.forest
     stats = forest.stats()
     trees = stats.pop("trees")
-    proof = certificate(forest)
-    conditions = [
-        {"name": c.name, "holds": c.holds, "why": c.why} for c in proof.schedule.conditions
-    ]
+    engine = forest.model_.engine
+    schedule = check_schedule(engine.parameters.alpha, engine.parameters.beta)
+    conditions = [{"name": c.name, "holds": c.holds, "why": c.why} for c in schedule.conditions]
+    proof = certificate(forest) if engine.trust() is None else None
     return {
         "model": model.path,
         "bytes": model.size,
@@ -58,9 +61,9 @@ def describe(model: LoadedModel, top: int) -> dict[str, Any]:
         "replacements": _replacements(model),
         "importances": _importances(model, top),
         "conditions": conditions,
-        "guarantee": proof.schedule.guarantee,
-        "certificate": proof.to_dict(),
-        "certificate_text": str(proof),
+        "guarantee": schedule.guarantee,
+        "certificate": None if proof is None else proof.to_dict(),
+        "certificate_text": NO_CERTIFICATE if proof is None else str(proof),
     }
 
 
