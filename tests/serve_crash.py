@@ -18,7 +18,7 @@ from riparian.client import Client, ServiceError
 from riparian.serve.items import Lesson
 from riparian.serve.options import ServiceOptions
 from riparian.serve.state.folder import StateFolder
-from riparian.serve.state.model import Model
+from riparian.serve.state.model import ServedModel
 from riparian.serve.state.scores import LogScores
 
 from serve_process import Process
@@ -103,8 +103,8 @@ def check(state: Path, acknowledged: list[float]) -> int:
         folder.close()
 
 
-def learned_offline(lessons: list[Lesson]) -> tuple[Model, LogScores]:
-    offline = Model.new(OnlineForestClassifier(TREES, random_state=0), None)
+def learned_offline(lessons: list[Lesson]) -> tuple[ServedModel, LogScores]:
+    offline = ServedModel.new(OnlineForestClassifier(TREES, random_state=0), None)
     scores = LogScores()
     offline.learn(lessons)
     for lesson in lessons:

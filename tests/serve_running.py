@@ -15,7 +15,7 @@ from riparian.serve.http.guard import Tokens
 from riparian.serve.options import ServiceOptions
 from riparian.serve.service import Service
 from riparian.serve.state.folder import StateFolder
-from riparian.serve.state.model import Model
+from riparian.serve.state.model import ServedModel
 
 
 class Running:
@@ -51,12 +51,12 @@ def running(
     clock: Clock | None = None,
     trees: int = 2,
     forest: type[OnlineForestClassifier] = OnlineForestClassifier,
-    model: Callable[[], Model] | None = None,
+    model: Callable[[], ServedModel] | None = None,
 ) -> Iterator[Running]:
-    def start() -> Model:
+    def start() -> ServedModel:
         if model is not None:
             return model()
-        return Model.new(forest(trees, random_state=0), classes)
+        return ServedModel.new(forest(trees, random_state=0), classes)
 
     options, clock = options or ServiceOptions(), clock or Clock()
     folder = StateFolder.open(path, start, "new", options)

@@ -10,7 +10,7 @@ import pytest
 import riparian
 from riparian.serve.options import ServiceOptions
 from riparian.serve.state.folder import StateFolder
-from riparian.serve.state.model import Model
+from riparian.serve.state.model import ServedModel
 
 from commands import call
 
@@ -70,7 +70,7 @@ def test_who_has_no_libraries_of_the_service_is_told_what_to_install(
 def test_a_folder_with_another_kind_of_forest_is_another_service(tmp_path):
     started = StateFolder.open(
         tmp_path / "s",
-        lambda: Model.new(riparian.AdaptiveForestClassifier(2, random_state=0), None),
+        lambda: ServedModel.new(riparian.AdaptiveForestClassifier(2, random_state=0), None),
         "new",
         ServiceOptions(),
     )

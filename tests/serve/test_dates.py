@@ -14,7 +14,7 @@ from riparian.cli.model_file import load_model
 from riparian.loading import from_bytes_with_extra
 from riparian.serve.options import ServiceOptions
 from riparian.serve.state.folder import StateFolder
-from riparian.serve.state.model import Model
+from riparian.serve.state.model import ServedModel
 
 from serve_running import running
 
@@ -54,7 +54,7 @@ def learned(tmp_path):
 def start(path):
     def model():
         forest, extra = from_bytes_with_extra(path.read_bytes())
-        return Model.of(forest, extra=extra)
+        return ServedModel.of(forest, extra=extra)
 
     return model
 
@@ -153,4 +153,4 @@ def test_a_model_learned_with_encode_names_the_version_that_serves_it(learned, e
     forest, extra = from_bytes_with_extra(learned.read_bytes())
     extra["columns"]["columns"][1][1:] = [encode, {}]
     with pytest.raises(ValueError, match=r"use the file with riparian 0\.2"):
-        Model.of(forest, extra=extra)
+        ServedModel.of(forest, extra=extra)

@@ -16,7 +16,7 @@ from riparian.serve.items import Lesson
 from riparian.serve.options import ServiceOptions
 from riparian.serve.state.folder import BadState, Locked, StateFolder, origin_of
 from riparian.serve.state.log import Log
-from riparian.serve.state.model import Model
+from riparian.serve.state.model import ServedModel
 from riparian.serve.state.scores import LogScores
 
 from serve_running import running
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.engine
 
 
 def start():
-    return Model.new(OnlineForestClassifier(2, random_state=0), None)
+    return ServedModel.new(OnlineForestClassifier(2, random_state=0), None)
 
 
 def lessons(n, seed=0):
@@ -54,7 +54,7 @@ def test_a_snapshot_taken_anywhere_goes_on_to_the_same_model():
     for cut in (0, 1, 60, 119):
         first = start()
         first.learn(given[:cut])
-        back, _ = Model.from_bytes(first.to_bytes({}))
+        back, _ = ServedModel.from_bytes(first.to_bytes({}))
         back.learn(given[cut:])
         assert back.to_bytes({}) == whole.to_bytes({})
 
@@ -140,7 +140,7 @@ def test_a_model_from_elsewhere_has_its_features_and_takes_no_others(tmp_path):
     forest = OnlineForestClassifier(2, random_state=0)
     forest.partial_fit([[0.0, 1.0], [1.0, 0.0]], ["x", "y"])
     origin = origin_of(b"it")
-    StateFolder.open(tmp_path, lambda: Model.of(forest), origin, ServiceOptions()).close()
+    StateFolder.open(tmp_path, lambda: ServedModel.of(forest), origin, ServiceOptions()).close()
     folder = StateFolder.open(tmp_path, start, origin, ServiceOptions())
     assert list(folder.model.catalogue.columns) == ["x0", "x1"]
     assert not folder.model.catalogue.open_features

@@ -14,7 +14,7 @@ from riparian.serve.items import Lesson
 from riparian.serve.options import ServiceOptions
 from riparian.serve.state.folder import BadState, StateFolder
 from riparian.serve.state.log import Log, values
-from riparian.serve.state.model import Model
+from riparian.serve.state.model import ServedModel
 from riparian.serve.state.scores import LogScores
 
 from serve_running import running
@@ -38,7 +38,7 @@ INSERT INTO meta VALUES ('format', '1'), ('origin', 'new');
 
 
 def start():
-    return Model.new(OnlineForestClassifier(2, random_state=0), None)
+    return ServedModel.new(OnlineForestClassifier(2, random_state=0), None)
 
 
 def opened(path, **options):

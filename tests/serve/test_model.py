@@ -16,7 +16,7 @@ from riparian.serve.options import Limits, ServiceOptions
 from riparian.serve.refused import Refused
 from riparian.serve.state.folder import StateFolder
 from riparian.serve.state.log import Log
-from riparian.serve.state.model import Model
+from riparian.serve.state.model import ServedModel
 
 from serve_running import running
 
@@ -30,7 +30,7 @@ ROWS = st.lists(st.tuples(st.dictionaries(st.sampled_from("abc"), VALUES, min_si
 
 
 def start(classes=None):
-    return Model.new(OnlineForestClassifier(1, random_state=0), classes)
+    return ServedModel.new(OnlineForestClassifier(1, random_state=0), classes)
 
 
 def accepted(rows, catalogue):
@@ -56,7 +56,7 @@ def learned_in_parts(lessons, cuts):
 
     def step(model, part):
         model.learn(part)
-        return Model.from_bytes(model.to_bytes({}))[0]
+        return ServedModel.from_bytes(model.to_bytes({}))[0]
 
     return reduce(step, parts, start())
 

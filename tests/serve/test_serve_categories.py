@@ -16,7 +16,7 @@ from riparian import OnlineForestClassifier
 from riparian.serve.items import Lesson
 from riparian.serve.options import ServiceOptions
 from riparian.serve.state.folder import StateFolder
-from riparian.serve.state.model import Model
+from riparian.serve.state.model import ServedModel
 
 from serve_running import running
 
@@ -40,7 +40,7 @@ def lessons(n, seed=0):
 
 
 def start(trees=3, **parameters):
-    return Model.new(OnlineForestClassifier(trees, random_state=0, **parameters), None)
+    return ServedModel.new(OnlineForestClassifier(trees, random_state=0, **parameters), None)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"max_memory": "2MB"}, {"kept_points": 0}])
@@ -57,7 +57,7 @@ def test_batches_and_snapshots_change_no_bit(parameters):
     for cut in (1, 79, 81, 121, 200):
         first = start(**parameters)
         first.learn(given[:cut])
-        back, _ = Model.from_bytes(first.to_bytes({}))
+        back, _ = ServedModel.from_bytes(first.to_bytes({}))
         back.learn(given[cut:])
         assert back.to_bytes({}) == whole.to_bytes({}), cut
 
@@ -121,7 +121,7 @@ def test_a_model_with_categories_is_served_as_it_is(tmp_path):
     forest.partial_fit(frame, ["x", "y"] * 30)
     want = forest.predict_proba(frame[:1]).tolist()[0]
     with running(
-        tmp_path, model=lambda: Model.of(riparian.from_bytes(forest.to_bytes()))
+        tmp_path, model=lambda: ServedModel.of(riparian.from_bytes(forest.to_bytes()))
     ) as served:
         about = served.web.get("/v1/model").json()
         assert about["text_features"] == ["city"]

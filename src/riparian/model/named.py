@@ -25,7 +25,7 @@ from riparian.engine.categories import (
 from riparian.model.classes import Classes
 from riparian.model.model import Model
 from riparian.model.named_rows import (
-    Columns,
+    ColumnMap,
     Frame,
     Key,
     Row,
@@ -49,7 +49,7 @@ class NamedModel(Model):
     engine: native.ColumnEngine
 
     def __init__(self, parameters: PaperParameters, keys: Iterable[Key], most: int | None) -> None:
-        self.columns: Columns = {key: column for column, key in enumerate(in_order(keys))}
+        self.columns: ColumnMap = {key: column for column, key in enumerate(in_order(keys))}
         super().__init__(native.ColumnEngine(parameters, len(self.columns)), Classes(None))
         self.undecided: set[Key] = {*self.columns}  # features that have had no value yet
         self.categorical: set[Key] = set()  # those that are text
@@ -186,14 +186,14 @@ class NamedModel(Model):
             return 0
         return min((coded.arrivals()[0][0] for coded in texts), default=0)
 
-    def columns_with(self, keys: Set[Key]) -> Columns:
+    def columns_with(self, keys: Set[Key]) -> ColumnMap:
         """Return the columns, with new ones for new keys."""
         if keys <= self.columns.keys():
             return self.columns
         new = in_order(keys - self.columns.keys())
         return {**self.columns, **{key: len(self.columns) + i for i, key in enumerate(new)}}
 
-    def add_features(self, columns: Columns, texts: Iterable[Key]) -> None:
+    def add_features(self, columns: ColumnMap, texts: Iterable[Key]) -> None:
         """Add columns for new features, and tables for those that are text for the first time."""
         new_texts = {key for key in texts if key not in self.categorical}
         joining = columns.keys() - self.columns.keys()

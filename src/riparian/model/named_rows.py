@@ -18,7 +18,7 @@ from riparian.model.tables import numbers_of
 
 Key = Any  # the name of a feature: anything that can be a key of a dict
 Frame = nw.DataFrame[Any]
-Columns = Mapping[Key, int]  # the column of each feature, in the order in which they joined
+ColumnMap = Mapping[Key, int]  # the column of each feature, in the order in which they joined
 
 
 def in_order(keys: Iterable[Key]) -> list[Key]:
@@ -30,7 +30,7 @@ def in_order(keys: Iterable[Key]) -> list[Key]:
         return sorted(keys, key=lambda key: (type(key).__name__, repr(key)))
 
 
-def width(columns: Columns) -> int:
+def width(columns: ColumnMap) -> int:
     """Return the width of a row. The engine may read its first cell even if there is no feature."""
     return max(1, len(columns))
 
@@ -44,7 +44,7 @@ class Row:
     To make a new array takes as long as a tree takes to learn the point.
     """
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: ColumnMap) -> None:
         self.columns = columns
         self.matrix = np.empty((1, width(columns)), dtype=np.float32)
         self.cells = self.matrix[0].data  # takes only numbers; numpy would convert "1.5"
@@ -86,7 +86,7 @@ class Row:
         return self.matrix
 
 
-def texts_of(x: Mapping[Key, Any], columns: Columns) -> dict[Key, str]:
+def texts_of(x: Mapping[Key, Any], columns: ColumnMap) -> dict[Key, str]:
     """Return the features of a point that are text and have a column."""
     return {key: value for key, value in x.items() if isinstance(value, str) and key in columns}
 
@@ -106,13 +106,13 @@ def not_a_number(key: Key, value: Any) -> TypeError:
 
 def split_frame(
     frame: Frame,
-    columns: Columns,
+    columns: ColumnMap,
     categorical: Set[Key],
     check_may_be_text: Callable[[Key, str], None],
 ) -> tuple[NDArray[np.float32], dict[Key, Coded]]:
     """Return the rows of a frame, each as `Row` would hold it, and its columns of text.
 
-    Columns that were text before (`categorical`) are among these, even if they have no value here.
+    ColumnMap that were text before (`categorical`) are among these, even if they have no value here.
     """
     rows = np.full((len(frame), width(columns)), np.nan, dtype=np.float32)
     texts: dict[Key, Coded] = {}

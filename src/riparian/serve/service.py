@@ -18,7 +18,7 @@ from riparian.serve.state.backlog import Backlog
 from riparian.serve.state.folder import StateFolder
 from riparian.serve.state.ids import Answer, ask_answer
 from riparian.serve.state.learner import Learner
-from riparian.serve.state.model import Model
+from riparian.serve.state.model import ServedModel
 from riparian.serve.state.scores import LogScores
 from riparian.serve.state.writer import Job, Key, Writer
 from riparian.serve.together import Together
@@ -52,7 +52,7 @@ class Service:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
-    def model(self) -> Model:
+    def model(self) -> ServedModel:
         return self.folder.model
 
     @property
@@ -85,7 +85,7 @@ class Service:
         with self.folder.log.transaction():
             self.folder.log.trim(self.learner.saved, sys.maxsize >> 1)
 
-    def _save(self, model: Model, scores: LogScores, position: int) -> None:
+    def _save(self, model: ServedModel, scores: LogScores, position: int) -> None:
         self.folder.save(model, scores, position)
         self.writer.trim(position)
 

@@ -46,7 +46,7 @@ OLDEST_CLASS = "OnlineForestClassifier"  # the only one that format 1 has
 
 
 @dataclass(frozen=True)
-class Kind:
+class ForestKind:
     """The parameters and the points of an estimator's class, which decide what its arrays are."""
 
     parameters: type[Parameters] | type[SaffariParameters]
@@ -55,11 +55,11 @@ class Kind:
 
 # Every class that can be saved, by the name that a snapshot has for it.
 CLASSES = {
-    "OnlineForestClassifier": Kind(Parameters),
-    "AdaptiveForestClassifier": Kind(AdaptiveParameters),
-    "SaffariForestClassifier": Kind(SaffariParameters),
-    "DepthForestClassifier": Kind(Parameters, depth=True),
-    "DepthSaffariClassifier": Kind(SaffariParameters, depth=True),
+    "OnlineForestClassifier": ForestKind(Parameters),
+    "AdaptiveForestClassifier": ForestKind(AdaptiveParameters),
+    "SaffariForestClassifier": ForestKind(SaffariParameters),
+    "DepthForestClassifier": ForestKind(Parameters, depth=True),
+    "DepthSaffariClassifier": ForestKind(SaffariParameters, depth=True),
 }
 
 MOST_COLUMNS = 2**31 - 1  # the core marks categorical columns by the top bit of their number

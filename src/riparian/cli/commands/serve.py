@@ -344,15 +344,15 @@ def _content(model: Path) -> bytes:
 
 
 def _nothing_yet(classes: list[Any] | None, forest: ForestOptions, options: ServiceOptions) -> Any:
-    from riparian.serve.state.model import Model
+    from riparian.serve.state.model import ServedModel
 
-    return Model.new(_new_forest(forest), classes, options.limits)
+    return ServedModel.new(_new_forest(forest), classes, options.limits)
 
 
 def _model_in(file: Path, data: bytes, options: ServiceOptions) -> Any:
     from riparian.forest import OnlineForestClassifier
     from riparian.loading import from_bytes_with_extra
-    from riparian.serve.state.model import Model
+    from riparian.serve.state.model import ServedModel
 
     try:
         loaded, extra = from_bytes_with_extra(data)
@@ -363,7 +363,7 @@ def _model_in(file: Path, data: bytes, options: ServiceOptions) -> Any:
             )
         if loaded.model_.prediction_only:
             raise ValueError("the model was saved for prediction only, so it cannot learn")
-        return Model.of(loaded, options.limits, extra)
+        return ServedModel.of(loaded, options.limits, extra)
     except ValueError as error:
         raise BadData(str(error), file=str(file)) from None
 

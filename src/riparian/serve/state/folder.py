@@ -19,7 +19,7 @@ from typing import IO
 
 from riparian.serve.options import ServiceOptions
 from riparian.serve.state.log import Log
-from riparian.serve.state.model import Model
+from riparian.serve.state.model import ServedModel
 from riparian.serve.state.scores import LogScores
 from riparian.tools.files import remove_leftovers, write_whole
 
@@ -38,7 +38,7 @@ class StateFolder:
 
     path: Path
     log: Log
-    model: Model
+    model: ServedModel
     scores: LogScores
     position: int  # of the model in the log
     saved: int  # of the snapshot
@@ -46,7 +46,7 @@ class StateFolder:
 
     @classmethod
     def open(
-        cls, path: Path, start: Callable[[], Model], origin: str, options: ServiceOptions
+        cls, path: Path, start: Callable[[], ServedModel], origin: str, options: ServiceOptions
     ) -> StateFolder:
         """Go on with what is there, or else with what `start` makes.
 
@@ -71,7 +71,7 @@ class StateFolder:
             undo.pop_all()
             return opened
 
-    def save(self, model: Model, scores: LogScores, position: int) -> None:
+    def save(self, model: ServedModel, scores: LogScores, position: int) -> None:
         chain = self.log.chain_at(position)
         write_whole(self.path / MODEL, snapshot_bytes(model, scores, position, chain))
 
@@ -83,7 +83,7 @@ class StateFolder:
         self._lock.close()
 
 
-def snapshot_bytes(model: Model, scores: LogScores, position: int, chain: str) -> bytes:
+def snapshot_bytes(model: ServedModel, scores: LogScores, position: int, chain: str) -> bytes:
     """`chain` is the log's checksum of the lessons up to the position."""
     return model.to_bytes({"position": position, "chain": chain, "scores": scores.state()})
 
@@ -111,7 +111,7 @@ def _check_origin(path: Path, log: Log, origin: str) -> None:
         )
 
 
-def _begin(path: Path, log: Log, model: Model, origin: str) -> None:
+def _begin(path: Path, log: Log, model: ServedModel, origin: str) -> None:
     if log.last_lesson():
         raise BadState(f"{path / MODEL} is missing, and the log alone does not make a model")
     with log.transaction():
@@ -122,7 +122,7 @@ def _begin(path: Path, log: Log, model: Model, origin: str) -> None:
 
 def _recovered(path: Path, log: Log, lock: Lock, options: ServiceOptions) -> StateFolder:
     try:
-        model, own = Model.from_bytes((path / MODEL).read_bytes(), options.limits)
+        model, own = ServedModel.from_bytes((path / MODEL).read_bytes(), options.limits)
     except ValueError as error:
         raise BadState(f"{path / MODEL}: {error}") from None
     model.forest.n_jobs = options.threads
@@ -144,7 +144,7 @@ def _recovered(path: Path, log: Log, lock: Lock, options: ServiceOptions) -> Sta
     return StateFolder(path, log, model, scores, position, saved, lock)
 
 
-def _replay(log: Log, model: Model, scores: LogScores, position: int) -> int:
+def _replay(log: Log, model: ServedModel, scores: LogScores, position: int) -> int:
     while lessons := log.lessons(after=position, most=REPLAYED):
         for lesson in model.learn([lesson for _, lesson in lessons]):
             scores.add(lesson)

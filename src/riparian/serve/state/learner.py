@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from riparian.serve.items import Lesson
 from riparian.serve.state.backlog import Backlog
-from riparian.serve.state.model import Model
+from riparian.serve.state.model import ServedModel
 from riparian.serve.state.scores import LogScores
 
 AIM = 0.001  # seconds that a micro-batch should take: readers wait that long at the most
@@ -42,11 +42,11 @@ class Learner:
 
     def __init__(
         self,
-        model: Model,
+        model: ServedModel,
         scores: LogScores,
         position: int,
         backlog: Backlog,
-        save: Callable[[Model, LogScores, int], None],
+        save: Callable[[ServedModel, LogScores, int], None],
         every: float,
     ) -> None:
         self.model, self.scores, self.position, self.backlog = model, scores, position, backlog

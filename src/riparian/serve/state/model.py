@@ -28,7 +28,7 @@ COLUMNS = "columns"  # and for the command line
 NOTHING = Forecast(None, (), (), 0)  # before anything is learned
 
 
-class Model:
+class ServedModel:
     """A forest and the names of its columns. One thread learns; any may predict."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Model:
         forest: OnlineForestClassifier,
         classes: Sequence[Label] | None,
         limits: Limits | None = None,
-    ) -> Model:
+    ) -> ServedModel:
         """A forest that has learned nothing, and whose features are not known yet."""
         labels = frozenset(classes or ())
         return cls(forest, Catalogue({}, labels, True, classes is None, limits or Limits()), 0)
@@ -66,7 +66,7 @@ class Model:
         forest: OnlineForestClassifier,
         limits: Limits | None = None,
         extra: dict[str, Any] | None = None,
-    ) -> Model:
+    ) -> ServedModel:
         """A forest that comes from elsewhere: its features are fixed, by name or by position.
 
         `extra` is what else its file says: `riparian learn` says how it reads dates.
@@ -208,7 +208,9 @@ class Model:
         return self.forest
 
     @classmethod
-    def from_bytes(cls, data: bytes, limits: Limits | None = None) -> tuple[Model, dict[str, Any]]:
+    def from_bytes(
+        cls, data: bytes, limits: Limits | None = None
+    ) -> tuple[ServedModel, dict[str, Any]]:
         """What `to_bytes` wrote, and what was added to it."""
         forest, extra = from_bytes_with_extra(data, named=False)
         if extra is None or EXTRA not in extra:
