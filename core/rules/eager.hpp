@@ -113,8 +113,7 @@ struct Eager : KeepingOf<Eager> {
         Base::plant(tree, context);
     }
 
-    // -- a point judges before it is learned (R25)
-    // -------------------------------------------------
+    // -- a point judges before it is learned (R25) -------------------------------------------
 
     static constexpr bool judges = true;
     template <class Tree>
@@ -165,8 +164,7 @@ struct Eager : KeepingOf<Eager> {
         return {heads_of(tree, leaf), shared.trust};
     }
 
-    // -- receiving a point
-    // -------------------------------------------------------------------------
+    // -- receiving a point -------------------------------------------------------------------
 
     template <class Tree>
     RIPARIAN_HOT static void arrive(Tree& tree, std::uint64_t t, std::uint64_t stream_key,
@@ -218,8 +216,7 @@ struct Eager : KeepingOf<Eager> {
         return tree.leaves_[leaf].depth - tree.record_.leaves[leaf].spared;
     }
 
-    // -- where a leaf splits
-    // -----------------------------------------------------------------------
+    // -- where a leaf splits -----------------------------------------------------------------
 
     // Its votes stay in the node.
     template <class Tree>
@@ -277,8 +274,7 @@ struct Eager : KeepingOf<Eager> {
         Base::clear_leaves(tree);
     }
 
-    // -- a look
-    // ------------------------------------------------------------------------------------
+    // -- a look ------------------------------------------------------------------------------
 
     template <class Tree>
     static bool chooses(const Tree& tree, Stream stream) {
@@ -296,8 +292,7 @@ struct Eager : KeepingOf<Eager> {
         return tree.record_.structure_votes + Base::born_of_children(tree, index, context);
     }
 
-    // -- as arrays, and back
-    // -----------------------------------------------------------------------
+    // -- as arrays, and back -----------------------------------------------------------------
 
     template <class Tree>
     static void save(const Tree& tree, typename Tree::State& out);
@@ -414,8 +409,7 @@ private:
         return result;
     }
 
-    // -- the turn
-    // ----------------------------------------------------------------------------------
+    // -- the turn ----------------------------------------------------------------------------
 
     // The lists are divided by role, and no leaf is too deep for α to be reached. The arriving
     // point has not been listed; point 0 is, so that its leaf knows that it is lost.
