@@ -232,7 +232,7 @@ private:
         tree.totals_.structure_points += n;
         record.trust.judge(record.leaves[index].memories, test, y, tree.known(),
                            context.settings.fading);
-        if (is_grown_anew(tree, context)) return;
+        if (is_rebuilt(tree, context)) return;
         record.lists.push(record.leaves[index].structure, t);
         const typename Tree::Leaf& leaf = tree.leaves_[index];
         if (!leaf.young() || arrivals(tree, index) < leaf.next) return;

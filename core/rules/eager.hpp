@@ -334,7 +334,7 @@ private:
         } else {
             tree.totals_.estimation_points += n;
         }
-        if (is_grown_anew(tree, context)) return;
+        if (is_rebuilt(tree, context)) return;
         record.lists.push(record.leaves[index].structure, t);
         typename Tree::Leaf& leaf = tree.leaves_[index];
         const auto errors = leaf.estimation.errors();

@@ -183,7 +183,7 @@ protected:
     using Base::enter;
     using Base::expect_growth;
     using Base::has_room_for;
-    using Base::is_grown_anew;
+    using Base::is_rebuilt;
     using Base::key_of_draws;
     using Base::label_estimation;
     using Base::let_all_look_that_entered;
@@ -218,7 +218,7 @@ protected:
                                 typename Tree::Context& context) {
         auto& record = tree.record_;
         tree.totals_.structure_points += n;
-        if (is_grown_anew(tree, context)) return;
+        if (is_rebuilt(tree, context)) return;
         record.lists.push(record.leaves[index].structure, t);
         const typename Tree::Leaf& leaf = tree.leaves_[index];
         if (leaf.settled()) {

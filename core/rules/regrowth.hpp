@@ -54,7 +54,7 @@ protected:
 
     // A structure point arrives: whether the tree was rebuilt from all points, this one included.
     template <class Tree>
-    static bool is_grown_anew(Tree& tree, typename Tree::Context& context) {
+    static bool is_rebuilt(Tree& tree, typename Tree::Context& context) {
         ++tree.record_.structure_arrivals;
         return is_due(tree, context) && grow_anew(tree, context);
     }
