@@ -169,7 +169,7 @@ def test_a_report_that_cannot_be_written_leaves_the_model_and_says_so(tmp_path, 
     done = call("learn", path, "-t", "label", "-m", "m", *SMALL, "--html", "r.html", cwd=tmp_path)
     assert done.exit_code == 1
     assert "r.html: could not write the report: No space left on device" in done.stderr
-    assert "The model m is written." in done.stderr
+    assert "The model was written to m." in done.stderr
     assert (tmp_path / "m").read_bytes() == learn(path, tmp_path / "whole")
 
 

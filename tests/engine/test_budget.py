@@ -241,7 +241,7 @@ def test_a_budget_in_which_not_even_the_roots_fit_is_an_error():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("lots", "like '500MB' or '2GiB', got 'lots'"),
+        ("lots", "such as '500MB' or '2GiB', got 'lots'"),
         ("12 parsecs", "got '12 parsecs'"),
         (-5, "max_memory must be from 1"),
         (0.5, "max_memory must be a whole number"),
