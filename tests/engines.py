@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from riparian import OnlineForestClassifier, reference
 from riparian.parameters.forests import Parameters
 from riparian.parameters.schedules import Geometric
-from riparian.reference import STREAM_DRAW, key, uniform
-from riparian.reference_kept import KeepingForest
+from riparian.reference import STREAM_DRAW, Columns, key, uniform
+from riparian.reference_kept import KeepingForest, KeptPoints
 from riparian.streams import GaussianMixture
 
 import equivalence
@@ -193,3 +193,49 @@ def _blind(node: Any) -> Any:
 def _blind_candidate(candidate: Any) -> Any:
     feature, threshold, born, structure, estimation = candidate
     return feature, threshold, born, structure, [sum(side.values()) for side in estimation]
+
+
+# -- trees whose streams the test chooses ------------------------------------------------------------
+
+
+class TossedByTheTest:
+    """A mixin of a reference tree with kept points: the test says which stream a point goes to."""
+
+    def __init__(self, n_dims=1, kept_points=1000, **changes):
+        p = parameters(
+            kept_points=kept_points, **({"candidate_dims": 0.0, "beta": NEVER} | changes)
+        )
+        self.coins = []
+        super().__init__(0, p, Columns(n_dims, p.rate(n_dims)), KeptPoints(kept_points))
+
+    def stream(self, t):
+        return self.coins[t]
+
+    def round_weight(self, t, weight):
+        return int(weight)
+
+    def learn(self, stream, x, y, copies):
+        x = np.atleast_1d(np.float32(x))
+        t = self.kept.received
+        self.coins.append(stream)
+        for lost in self.kept.receive(x, y, copies):
+            self.lose(lost)
+        self.receive(t, x, y, copies)
+
+
+def s(x, y="a", copies=1):
+    return lambda tree: tree.learn("structure", x, y, copies)
+
+
+def e(x, y="a", copies=1):
+    return lambda tree: tree.learn("estimation", x, y, copies)
+
+
+def i(x, y="a", copies=1):
+    return lambda tree: tree.learn("ignored", x, y, copies)
+
+
+def feed(tree, *points):
+    for give in points:
+        give(tree)
+    return tree

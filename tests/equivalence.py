@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from riparian import reference
@@ -18,6 +19,8 @@ from riparian.reference import Leaf, Split
 from riparian.reference_adaptive import AdaptiveForest, AdaptiveTree
 from riparian.reference_eager import EagerForest, EagerTree
 from riparian.reference_kept import KeepingForest, KeepingTree
+
+from strategies import cuts
 
 
 def learn_reference(
@@ -53,7 +56,7 @@ class Native:
         categorical: Iterable[int] = (),
     ) -> None:
         tables = CategoryTables.empty(categorical, most=None)
-        self.forest: native.Engine = native.ColumnEngine(
+        self.forest: native.NativeEngine = native.ColumnEngine(
             parameters, n_dims, trees=trees, categories=tables if tables.tables else None
         )
         self.labels = Classes(None)
@@ -399,3 +402,49 @@ def assert_same_answers(forest: reference.Forest, engine: Native, points: Any, b
     """`points` as the reference takes them, one by one, and the same as a batch."""
     expected = [[forest.predict_proba(x)[k] for k in forest.classes] for x in points]
     assert engine.forest.predict_proba(batch, workers=1).tolist() == expected
+
+
+# -- properties that hold for every rule -------------------------------------------------------------
+
+
+def check_batches_threads_and_reloads(parameters: Any, stream: Any, data: Any) -> None:
+    """Check that the native engine equals the reference, however the stream is cut and saved."""
+    X, y = stream
+    forest = learn_reference(parameters, X, y)
+    engine = Native(parameters, X.shape[1])
+    for first, last in data.draw(cuts(len(X))):
+        engine.learn(X[first:last], y[first:last], workers=data.draw(st.integers(1, 4)))
+        if data.draw(st.booleans()):
+            engine = reloaded(engine)
+    assert_same(forest, engine, X[:20])
+
+
+def check_weights(parameters: Any, stream: Any, data: Any) -> None:
+    """Check that the native engine equals the reference on weighted points, some of weight 0."""
+    X, y = stream
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    weights = rng.random(len(X)) * data.draw(st.sampled_from([1.0, 3.0, 300.0]))
+    weights[rng.random(len(X)) < 0.1] = 0.0
+    forest = learn_reference(parameters, X, y, weights)
+    engine = Native(parameters, X.shape[1])
+    for first, last in data.draw(cuts(len(X))):
+        engine.learn(X[first:last], y[first:last], weights[first:last])
+        engine = reloaded(engine)
+    assert_same(forest, engine, X[:20])
+
+
+def check_categories(parameters: Any, stream: Any, data: Any) -> None:
+    """Check that the native engine equals the reference on categorical columns."""
+    X, y, categorical = stream
+    forest = learn_reference(parameters, X, y, categorical=categorical)
+    engine = Native(parameters, X.shape[1], categorical=categorical)
+    for first, last in data.draw(cuts(len(X))):
+        engine.learn(X[first:last], y[first:last])
+    assert_same(forest, engine, X[:20])
+
+
+def reloaded(engine: Native) -> Native:
+    """Return a copy made from saved arrays, which saves the same bytes."""
+    again = engine.reborn()
+    assert again.bytes() == engine.bytes()
+    return again

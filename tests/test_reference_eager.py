@@ -30,9 +30,9 @@ from riparian.reference_eager import (
     Votes,
     faded,
 )
-from riparian.reference_kept import Arrival, KeepingForest, KeptPoints
+from riparian.reference_kept import Arrival, KeepingForest
 
-from engines import NEVER, keeping, mixture, parameters
+from engines import TossedByTheTest, e, feed, i, keeping, mixture, parameters, s
 from equivalence import reference_memory, reference_tree
 from strategies import cuts, mixed_streams, streams
 from strategies import parameters as any_parameters
@@ -42,47 +42,8 @@ few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthChec
 W = st.sampled_from([1, 2, 7, 30, 100, 1000])
 
 
-class CoinTree(EagerTree):
+class CoinTree(TossedByTheTest, EagerTree):
     """A tree whose coins the test tosses."""
-
-    def __init__(self, n_dims=1, kept_points=1000, **changes):
-        p = parameters(
-            kept_points=kept_points, **({"candidate_dims": 0.0, "beta": NEVER} | changes)
-        )
-        self.coins = []
-        super().__init__(0, p, Columns(n_dims, p.rate(n_dims)), KeptPoints(kept_points))
-
-    def stream(self, t):
-        return self.coins[t]
-
-    def round_weight(self, t, weight):
-        return int(weight)
-
-    def learn(self, stream, x, y, copies):
-        x = np.atleast_1d(np.float32(x))
-        t = self.kept.received
-        self.coins.append(stream)
-        for lost in self.kept.receive(x, y, copies):
-            self.lose(lost)
-        self.receive(t, x, y, copies)
-
-
-def s(x, y="a", copies=1):
-    return lambda tree: tree.learn("structure", x, y, copies)
-
-
-def e(x, y="a", copies=1):
-    return lambda tree: tree.learn("estimation", x, y, copies)
-
-
-def i(x, y="a", copies=1):
-    return lambda tree: tree.learn("ignored", x, y, copies)
-
-
-def feed(tree, *points):
-    for give in points:
-        give(tree)
-    return tree
 
 
 def votes(tree):

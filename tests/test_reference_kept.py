@@ -28,7 +28,7 @@ from riparian.reference_kept import (
     Lists,
 )
 
-from engines import NEVER, Reference, keeping, mixture, parameters
+from engines import Reference, TossedByTheTest, e, feed, i, keeping, mixture, parameters, s
 from equivalence import counts, reference_lists, reference_memory, reference_tree
 from strategies import parameters as any_parameters
 from strategies import streams
@@ -40,47 +40,8 @@ few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthChec
 W = st.sampled_from([1, 2, 7, 30, 100, 1000])
 
 
-class ToldTree(KeepingTree):
-    """A tree that is told to which stream it sends a point."""
-
-    def __init__(self, n_dims=1, kept_points=1000, **changes):
-        p = parameters(
-            kept_points=kept_points, **({"candidate_dims": 0.0, "beta": NEVER} | changes)
-        )
-        self.told = []
-        super().__init__(0, p, Columns(n_dims, p.rate(n_dims)), KeptPoints(kept_points))
-
-    def stream(self, t):
-        return self.told[t]
-
-    def round_weight(self, t, weight):
-        return int(weight)
-
-    def learn(self, stream, x, y, copies):
-        x = np.atleast_1d(np.float32(x))
-        t = self.kept.received
-        self.told.append(stream)
-        for lost in self.kept.receive(x, y, copies):
-            self.lose(lost)
-        self.receive(t, x, y, copies)
-
-
-def s(x, y="a", copies=1):
-    return lambda tree: tree.learn("structure", x, y, copies)
-
-
-def e(x, y="a", copies=1):
-    return lambda tree: tree.learn("estimation", x, y, copies)
-
-
-def i(x, y="a", copies=1):
-    return lambda tree: tree.learn("ignored", x, y, copies)
-
-
-def feed(tree, *points):
-    for give in points:
-        give(tree)
-    return tree
+class CoinTree(TossedByTheTest, KeepingTree):
+    """A tree whose coins the test tosses."""
 
 
 def state(forest):
@@ -137,11 +98,11 @@ def test_r19_with_w_0_not_even_the_arriving_point_is_kept():
 
 
 def test_r19_a_leaf_lists_the_points_in_its_cell_by_stream_in_order_of_time():
-    assert listed(feed(ToldTree(), s(1), e(7), s(3), e(2), e(9))) == ([0, 2], [1, 3, 4])
+    assert listed(feed(CoinTree(), s(1), e(7), s(3), e(2), e(9))) == ([0, 2], [1, 3, 4])
 
 
 def test_r19_ignored_points_and_those_rounded_to_nothing_take_a_place_but_are_not_listed():
-    tree = feed(ToldTree(kept_points=4), s(1), e(1), i(1), s(1, copies=0), e(1))
+    tree = feed(CoinTree(kept_points=4), s(1), e(1), i(1), s(1, copies=0), e(1))
     assert reference_lists(tree, 0) == {"structure": [], "estimation": [1, 4]}
 
 
@@ -149,7 +110,7 @@ READY = s(1, "a"), s(2, "b"), e(1, "a"), e(2, "b")  # one more structure point, 
 
 
 def test_r19_a_waiting_leaf_lists_points_of_both_streams():
-    tree = feed(ToldTree(fringe_size=1), *READY, s(2, "b"), s(2, "a"), e(2, "c"))
+    tree = feed(CoinTree(fringe_size=1), *READY, s(2, "b"), s(2, "a"), e(2, "c"))
     (waiting,) = tree.inactive
     assert waiting.number == 2
     assert listed(tree, 2) == ([1, 4, 5], [3, 6])
@@ -221,13 +182,13 @@ def test_r20_with_no_kept_points_it_is_the_forest_of_the_paper_node_for_node(p, 
 
 
 def test_r20_a_leaf_that_enters_the_fringe_is_young_and_has_no_candidates():
-    tree = feed(ToldTree(), e(1), s(1))
+    tree = feed(CoinTree(), e(1), s(1))
     assert tree.is_young(tree.root)
     assert (tree.root.attempt, list(tree.root.dims), tree.root.candidates) == (0, [], [])
 
 
 def test_r20_it_looks_each_time_its_structure_points_have_grown_by_three_tenths():
-    tree = ToldTree(kept_points=100)
+    tree = CoinTree(kept_points=100)
     looks = []
     tree.look = lambda leaf: (
         looks.append(len(tree.lists[0].structure)) or KeepingTree.look(tree, leaf)
@@ -238,7 +199,7 @@ def test_r20_it_looks_each_time_its_structure_points_have_grown_by_three_tenths(
 
 def test_r20_a_look_counts_all_that_is_listed_and_its_children_begin_with_it():
     # The paper's leaf would count nothing before its first structure point.
-    tree = feed(ToldTree(), e(1, "c"), e(2, "d"), s(1, "a"), s(2, "b"))
+    tree = feed(CoinTree(), e(1, "c"), e(2, "d"), s(1, "a"), s(2, "b"))
     left, right = tree.root.children
     assert (tree.root.threshold, left.estimation, right.estimation) == (1, {"c": 1}, {"d": 1})
     assert (left.number, right.number) == (1, 2)
@@ -246,13 +207,13 @@ def test_r20_a_look_counts_all_that_is_listed_and_its_children_begin_with_it():
 
 
 def test_r20_the_point_that_splits_a_leaf_goes_to_the_list_of_a_child():
-    tree = feed(ToldTree(), *READY, s(2, "b"))
+    tree = feed(CoinTree(), *READY, s(2, "b"))
     assert listed(tree, 1) == ([0], [2])
     assert listed(tree, 2) == ([1, 4], [3])
 
 
 def test_r20_candidates_are_from_dimensions_and_then_points_drawn_from_one_sequence():
-    tree = ToldTree(n_dims=9, seed=5, candidate_dims=3.0, split_points=4, min_gain=9)
+    tree = CoinTree(n_dims=9, seed=5, candidate_dims=3.0, split_points=4, min_gain=9)
     rows = np.random.default_rng(0).permutation(7 * 9).reshape(7, 9)
     feed(tree, *(s(row) for row in rows))
     tree.select_candidates(tree.root)
@@ -270,12 +231,12 @@ def test_r20_candidates_are_from_dimensions_and_then_points_drawn_from_one_seque
 
 
 def test_r20_with_fewer_than_two_alpha_estimation_points_nothing_is_drawn():
-    tree = feed(ToldTree(alpha=Geometric(2, 1.1)), e(1), e(1), e(1), *[s(1)] * 4)
+    tree = feed(CoinTree(alpha=Geometric(2, 1.1)), e(1), e(1), e(1), *[s(1)] * 4)
     assert (tree.root.attempt, tree.next_look[0]) == (0, 6)
 
 
 def test_r20_where_points_sufficed_and_none_was_valid_the_next_look_draws_again():
-    tree = feed(ToldTree(), e(1), e(1), s(1, "a"))
+    tree = feed(CoinTree(), e(1), e(1), s(1, "a"))
     assert tree.root.attempt == 0  # one structure point does not suffice
     feed(tree, s(1, "b"))
     assert tree.root.attempt == 1
@@ -284,30 +245,30 @@ def test_r20_where_points_sufficed_and_none_was_valid_the_next_look_draws_again(
 
 
 def test_r20_a_look_is_passed_over_where_the_labels_have_no_gain_to_give():
-    tree = feed(ToldTree(), e(1), e(1), s(1, "a"), s(1, "a"))
+    tree = feed(CoinTree(), e(1), e(1), s(1, "a"), s(1, "a"))
     assert tree.root.attempt == 0  # nothing was drawn
     assert tree.next_look[0] == 3
-    must = feed(ToldTree(beta=Geometric(2, 2)), e(1), e(1), s(1, "a"), s(1, "a"))
+    must = feed(CoinTree(beta=Geometric(2, 2)), e(1), e(1), s(1, "a"), s(1, "a"))
     assert must.root.attempt == 1  # it looks, since it must split if it can
 
 
 def test_r20_where_one_was_valid_the_next_look_draws_the_same_dimensions():
-    tree = feed(ToldTree(min_gain=9), *READY, *[s(2)] * 10)
+    tree = feed(CoinTree(min_gain=9), *READY, *[s(2)] * 10)
     assert isinstance(tree.root, Leaf)
     assert tree.root.attempt == 0
 
 
 def test_r20_should_by_the_gain_of_what_is_listed_else_must_by_the_histogram():
-    should = feed(ToldTree(min_gain=0.999), e(1), e(2), s(1, "a"), s(2, "b"))
+    should = feed(CoinTree(min_gain=0.999), e(1), e(2), s(1, "a"), s(2, "b"))
     assert (should.should_splits, should.must_splits) == (1, 0)
-    neither = feed(ToldTree(min_gain=1), e(1), e(2), s(1, "a"), s(2, "b"))
+    neither = feed(CoinTree(min_gain=1), e(1), e(2), s(1, "a"), s(2, "b"))
     assert isinstance(neither.root, Leaf)
-    must = feed(ToldTree(min_gain=1, beta=Geometric(2, 2)), e(1), e(2), s(1, "a"), s(2, "b"))
+    must = feed(CoinTree(min_gain=1, beta=Geometric(2, 2)), e(1), e(2), s(1, "a"), s(2, "b"))
     assert (must.should_splits, must.must_splits) == (0, 1)
 
 
 def test_r20_all_leaves_that_enter_look_in_order_of_number_each_as_deep_as_it_goes():
-    tree = ToldTree(beta=Geometric(20, 1.1))
+    tree = CoinTree(beta=Geometric(20, 1.1))
     tree.is_due = lambda: False
     X = np.random.default_rng(0).random(60)
     feed(tree, *(e(x) for x in X), *(s(x, "ab"[int(8 * x) % 2]) for x in X))
@@ -329,7 +290,7 @@ def in_preorder(node):
 
 def test_r20_a_leaf_that_waited_looks_at_what_it_listed_meanwhile():
     # In a fringe of one the right child waits, and enters when the left one splits.
-    tree = feed(ToldTree(fringe_size=1), *READY, s(2, "b"))
+    tree = feed(CoinTree(fringe_size=1), *READY, s(2, "b"))
     feed(tree, e(2, "b"), e(3, "c"), e(3, "c"), s(3, "c"))
     assert [leaf.number for leaf in tree.inactive] == [2]
     feed(tree, e(1, "a"), e(0, "d"), e(0, "d"), s(0, "d"))
@@ -342,7 +303,7 @@ def test_r20_a_leaf_that_waited_looks_at_what_it_listed_meanwhile():
 
 
 def test_r20_a_young_leaf_settles_at_a_structure_point_once_a_listed_point_is_lost():
-    tree = feed(ToldTree(kept_points=4), s(1), e(1), e(2), e(3), e(4))
+    tree = feed(CoinTree(kept_points=4), s(1), e(1), e(2), e(3), e(4))
     assert tree.lists[0].has_lost(tree.kept)
     assert tree.is_young(tree.root)  # an estimation point only counts
     feed(tree, s(5))
@@ -351,7 +312,7 @@ def test_r20_a_young_leaf_settles_at_a_structure_point_once_a_listed_point_is_lo
 
 
 def test_r20_a_leaf_that_settles_begins_with_candidates_from_the_kept_points():
-    tree = feed(ToldTree(kept_points=4, min_gain=9), e(0, copies=9), s(1, "a"), e(1, "c", copies=2))
+    tree = feed(CoinTree(kept_points=4, min_gain=9), e(0, copies=9), s(1, "a"), e(1, "c", copies=2))
     feed(tree, e(2, "d"), s(1, "b"))
     (first, second) = tree.root.candidates  # the last structure points, in an order that is drawn
     assert thresholds(tree.root) == [1, 1]
@@ -363,7 +324,7 @@ def test_r20_a_leaf_that_settles_begins_with_candidates_from_the_kept_points():
 
 
 def test_r20_the_check_follows_at_once():
-    tree = feed(ToldTree(kept_points=4), e(0), s(1, "a"), e(1), e(2), s(2, "b"))
+    tree = feed(CoinTree(kept_points=4), e(0), s(1, "a"), e(1), e(2), s(2, "b"))
     assert isinstance(tree.root, Split)
     left, right = tree.root.children
     assert left.born == right.born == 1
@@ -371,7 +332,7 @@ def test_r20_the_check_follows_at_once():
 
 
 def test_r20_then_it_counts_as_the_paper_has_it_and_the_next_points_add_their_thresholds():
-    tree = feed(ToldTree(kept_points=2, split_points=3, min_gain=9), e(0), e(0), e(0), s(1, "a"))
+    tree = feed(CoinTree(kept_points=2, split_points=3, min_gain=9), e(0), e(0), e(0), s(1, "a"))
     assert (thresholds(tree.root), tree.root.received) == ([1], 1)
     feed(tree, e(2, "b"), s(3, "b"), e(4), s(5), s(6))
     first, second, third = tree.root.candidates
@@ -384,7 +345,7 @@ def test_r20_then_it_counts_as_the_paper_has_it_and_the_next_points_add_their_th
 
 
 def test_r20_a_redraw_settles_again_and_its_count_is_0():
-    tree = feed(ToldTree(kept_points=3, beta=Geometric(2, 1.1)), *[e(7)] * 3, s(7), e(7))
+    tree = feed(CoinTree(kept_points=3, beta=Geometric(2, 1.1)), *[e(7)] * 3, s(7), e(7))
     assert (tree.root.attempt, tree.root.received) == (0, 3)
     feed(tree, e(7), s(7))
     assert (tree.root.attempt, tree.root.received) == (1, 0)
@@ -394,7 +355,7 @@ def test_r20_a_redraw_settles_again_and_its_count_is_0():
 
 
 def test_r20_children_of_a_young_leaf_live_since_the_oldest_kept_point():
-    tree = feed(ToldTree(kept_points=9), e(0, copies=5), *READY, s(2, "b"))
+    tree = feed(CoinTree(kept_points=9), e(0, copies=5), *READY, s(2, "b"))
     feed(tree, e(2), e(3), e(3), s(3, "a"))
     assert not tree.kept.holds(0)
     _, right = tree.root.children
@@ -412,7 +373,7 @@ def alternating(n):
 
 
 def first_split(**changes):
-    tree = ToldTree(**({"beta": SOON} | changes))
+    tree = CoinTree(**({"beta": SOON} | changes))
     points = iter(alternating(100))
     while isinstance(tree.root, Leaf):
         next(points)(tree)
@@ -449,7 +410,7 @@ def test_r21_at_the_bound_all_kept_points_are_the_list_of_a_new_root():
 
 
 def test_r21_a_tree_that_was_rebuilt_draws_from_other_keys():
-    tree = ToldTree(n_dims=50, candidate_dims=9.0, seed=4)
+    tree = CoinTree(n_dims=50, candidate_dims=9.0, seed=4)
     leaf = Leaf(number=3, depth=0, estimation=Counter(), born=0)
     leaf.attempt = 2
     assert tree.draws(leaf).state == key(4, 0, LEAF_DRAW, 3, 2)
@@ -482,7 +443,7 @@ def test_r21_nor_is_one_whose_leaves_split_by_gain_alone():
 
 
 def test_r21_nor_is_one_whose_root_has_not_split():
-    tree = feed(ToldTree(beta=SOON), *[s(1)] * 30)
+    tree = feed(CoinTree(beta=SOON), *[s(1)] * 30)
     assert (tree.growth, tree.bound) == (0, 0)
 
 

@@ -14,8 +14,16 @@ from riparian.parameters.forests import Parameters
 from riparian.parameters.schedules import Geometric
 from riparian.reference import Columns
 
-from equivalence import Native, assert_same, learn_reference, reference_forest
-from strategies import cuts, mixed_streams, streams
+from equivalence import (
+    Native,
+    assert_same,
+    check_batches_threads_and_reloads,
+    check_categories,
+    check_weights,
+    learn_reference,
+    reference_forest,
+)
+from strategies import mixed_streams, streams
 from strategies import parameters as any_parameters
 
 pytestmark = pytest.mark.engine
@@ -31,43 +39,20 @@ def eager_parameters(**changes):
 
 @quick
 @given(eager_parameters(), streams(), st.data())
-def test_engines_agree_whatever_the_batches_threads_and_rebirths(parameters, stream, data):
-    X, y = stream
-    forest = learn_reference(parameters, X, y)
-    engine = Native(parameters, X.shape[1])
-    for first, last in data.draw(cuts(len(X))):
-        engine.learn(X[first:last], y[first:last], workers=data.draw(st.integers(1, 4)))
-        if data.draw(st.booleans()):
-            bytes_before = engine.bytes()
-            engine = engine.reborn()
-            assert engine.bytes() == bytes_before
-    assert_same(forest, engine, X[:20])
+def test_engines_agree_whatever_the_batches_threads_and_reloads(parameters, stream, data):
+    check_batches_threads_and_reloads(parameters, stream, data)
 
 
 @quick
 @given(eager_parameters(max_trees=2), streams(), st.data())
 def test_engines_agree_on_weights(parameters, stream, data):
-    X, y = stream
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    weights = rng.random(len(X)) * data.draw(st.sampled_from([1.0, 3.0, 300.0]))
-    weights[rng.random(len(X)) < 0.1] = 0.0
-    forest = learn_reference(parameters, X, y, weights)
-    engine = Native(parameters, X.shape[1])
-    for first, last in data.draw(cuts(len(X))):
-        engine.learn(X[first:last], y[first:last], weights[first:last])
-        engine = engine.reborn()
-    assert_same(forest, engine, X[:20])
+    check_weights(parameters, stream, data)
 
 
 @quick
 @given(eager_parameters(max_trees=2), mixed_streams(), st.data())
 def test_engines_agree_on_categories(parameters, stream, data):
-    X, y, categorical = stream
-    forest = learn_reference(parameters, X, y, categorical=categorical)
-    engine = Native(parameters, X.shape[1], categorical=categorical)
-    for first, last in data.draw(cuts(len(X))):
-        engine.learn(X[first:last], y[first:last])
-    assert_same(forest, engine, X[:20])
+    check_categories(parameters, stream, data)
 
 
 TURNING = Parameters(

@@ -14,8 +14,14 @@ from riparian import _core
 from riparian.parameters.forests import Parameters
 from riparian.parameters.schedules import Geometric
 
-from equivalence import Native, assert_same, learn_reference
-from strategies import cuts, parameters, streams, thorough
+from equivalence import (
+    Native,
+    assert_same,
+    check_batches_threads_and_reloads,
+    check_weights,
+    learn_reference,
+)
+from strategies import parameters, streams, thorough
 
 pytestmark = pytest.mark.engine
 
@@ -26,34 +32,13 @@ WINDOWS = (0, 1, 2, 7, 30, 100, 1000)  # kept points
 @thorough
 @given(parameters(kept_points=WINDOWS), streams(), st.data())
 def test_engines_agree_whatever_the_batches_threads_and_reloads(parameters, stream, data):
-    X, y = stream
-    forest = learn_reference(parameters, X, y)
-    engine = Native(parameters, X.shape[1])
-    for first, last in data.draw(cuts(len(X))):
-        engine.learn(X[first:last], y[first:last], workers=data.draw(st.integers(1, 4)))
-        if data.draw(st.booleans()):
-            bytes_before = engine.bytes()
-            engine = engine.reborn()
-            assert engine.bytes() == bytes_before
-    assert_same(forest, engine, X[:20])
+    check_batches_threads_and_reloads(parameters, stream, data)
 
 
 @thorough
 @given(parameters(max_trees=2, kept_points=WINDOWS), streams(), st.data())
 def test_engines_agree_on_weights(parameters, stream, data):
-    X, y = stream
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    largest = data.draw(st.sampled_from([1.0, 3.0, 300.0]))
-    weights = rng.random(len(X)) * largest
-    weights[rng.random(len(X)) < 0.1] = 0.0
-    forest = learn_reference(parameters, X, y, weights)
-    engine = Native(parameters, X.shape[1])
-    for first, last in data.draw(cuts(len(X))):
-        engine.learn(X[first:last], y[first:last], weights[first:last])
-        bytes_before = engine.bytes()
-        engine = engine.reborn()
-        assert engine.bytes() == bytes_before
-    assert_same(forest, engine, X[:20])
+    check_weights(parameters, stream, data)
 
 
 LONG = Parameters(

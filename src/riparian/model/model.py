@@ -132,11 +132,6 @@ class Model:
         tables = self.engine.categories
         return {} if tables is None else dict(sorted(tables.tables.items()))
 
-    def check_rows(self, rows: Any) -> None:
-        """Raise an error if categories are of the wrong type; nothing changes."""
-        if isinstance(rows, MixedRows):
-            self._tables.check(rows)
-
     def codes(self, rows: Any) -> Any:
         """Return rows with codes; NaN, which goes right, for categories never learned (R22)."""
         if not isinstance(rows, MixedRows):
