@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/door.hpp"
+#include "bindings/input.hpp"
 #include "bindings/points.hpp"
 #include "bindings/rules.hpp"
 #include "explain/bindings.hpp"
@@ -169,7 +169,7 @@ NB_MODULE(_core, m) {
                float far) { new (self) PixelArrays{std::move(images), std::move(pixels), far}; },
             "images"_a, "pixels"_a, "far"_a);
 
-    bind_door(m);
+    bind_input(m);
     bind_two_streams(m);
     bind_keeping(m);
     bind_eager(m);

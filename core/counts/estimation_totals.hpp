@@ -61,10 +61,10 @@ public:
     std::span<const Candidate> valid(const CandidateShape& shape, std::uint32_t split_points,
                                      std::uint64_t alpha, std::vector<Candidate>& room) const {
         if (room.size() < shape.candidates() + 8) room.resize(shape.candidates() + 8);
-        const std::size_t found = left_.visit([&](const auto* left) {
+        const std::size_t n_valid = left_.visit([&](const auto* left) {
             return find_valid(left, shape, split_points, alpha, room.data());
         });
-        return {room.data(), found};
+        return {room.data(), n_valid};
     }
 
 private:

@@ -137,7 +137,7 @@ private:
     }
 
     std::vector<Rule> rules_;                // by length
-    std::vector<double> factor_, quotient_;  // of the path at hand: [step][place]
+    std::vector<double> factor_, quotient_;  // of the current path: [step][place]
     std::vector<Bits> passed_;
 };
 

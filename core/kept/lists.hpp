@@ -28,11 +28,11 @@ public:
     explicit PointLists(std::uint32_t size) : size_(size) {}  // W, above 0
 
     std::uint32_t size() const { return size_; }
-    bool at_hand(std::uint64_t t, std::uint64_t received) const { return t + size_ >= received; }
+    bool is_kept(std::uint64_t t, std::uint64_t received) const { return t + size_ >= received; }
 
     // Whether a listed point is not kept any more.
     bool has_lost(const PointList& list, std::uint64_t received) const {
-        return !list.empty() && !at_hand(list.oldest - 1, received);
+        return !list.empty() && !is_kept(list.oldest - 1, received);
     }
 
     // Point t is later than all in the list.
@@ -57,7 +57,7 @@ public:
     // The numbers of the kept points, the last `most` of them, by time, are added to `ts`.
     void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts,
               std::uint64_t most) const {
-        Backward to(ts, std::min<std::uint64_t>(most_at_hand(list), most));
+        Backward to(ts, std::min<std::uint64_t>(most_kept(list), most));
         if (!to.has_room()) return;  // a snapshot may say that nothing has arrived
         walk(list, received, [&](std::uint64_t t) {
             to.add(t);
@@ -72,7 +72,7 @@ public:
     void read_both(const PointList& one, std::vector<std::uint64_t>& ts_of_one,
                    const PointList& other, std::vector<std::uint64_t>& ts_of_other,
                    std::uint64_t received, Visitor&& visitor) const {
-        Backward to_one(ts_of_one, most_at_hand(one)), to_other(ts_of_other, most_at_hand(other));
+        Backward to_one(ts_of_one, most_kept(one)), to_other(ts_of_other, most_kept(other));
         Walk in_one(*this, one, received), in_other(*this, other, received);
         const auto advance = [&](Walk& walk, Backward& to) {
             if (!walk.goes_on()) return;
@@ -157,7 +157,7 @@ private:
         if (is_wide()) high_[slot] = static_cast<std::uint16_t>(distance >> 16);
     }
 
-    std::uint64_t most_at_hand(const PointList& list) const {
+    std::uint64_t most_kept(const PointList& list) const {
         return std::min<std::uint64_t>(list.count, size_);
     }
 
@@ -191,7 +191,7 @@ private:
             if (list.newest == 0) return;
             t_ = list.newest - 1;
             slot_ = lists.slot_of(t_);
-            goes_on_ = lists.at_hand(t_, received);
+            goes_on_ = lists.is_kept(t_, received);
         }
         bool goes_on() const { return goes_on_; }
         std::uint64_t t() const { return t_; }
@@ -200,7 +200,7 @@ private:
             t_ -= distance;
             slot_ =
                 slot_ >= distance ? slot_ - distance : slot_ + lists_.size_ - distance;  // t % W
-            goes_on_ = distance != 0 && lists_.at_hand(t_, received_);
+            goes_on_ = distance != 0 && lists_.is_kept(t_, received_);
         }
 
     private:

@@ -56,8 +56,8 @@ void depth_differences(const Pixel& p, const OffsetPair* pairs, std::size_t n, f
         for (; d + 8 <= n; d += 8) {
             const __m256 first = depths_of(p, pairs + d, scale, from, sizes, strides);
             const __m256 second = depths_of(p, pairs + d + 4, scale, from, sizes, strides);
-            const __m256 found = _mm256_hsub_ps(first, second);
-            _mm256_storeu_ps(values + d, _mm256_permutevar8x32_ps(found, order));
+            const __m256 differences = _mm256_hsub_ps(first, second);
+            _mm256_storeu_ps(values + d, _mm256_permutevar8x32_ps(differences, order));
         }
     }
 #endif

@@ -259,7 +259,7 @@ std::size_t find_valid(const std::uint8_t* left, std::size_t dims, std::size_t m
 inline std::uint64_t points_with(std::size_t i, const std::uint64_t* bits, std::size_t words,
                                  std::size_t points) {
     const std::uint64_t* of_points = bits + i / 64;
-    std::uint64_t found = 0;
+    std::uint64_t points_set = 0;
 #if defined(__AVX512DQ__)
     const __m512i bit = _mm512_set1_epi64(static_cast<std::int64_t>(std::uint64_t{1} << (i % 64)));
     const __m512i places = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
@@ -268,12 +268,13 @@ inline std::uint64_t points_with(std::size_t i, const std::uint64_t* bits, std::
         const std::uint64_t* first = of_points + p * words;
         const __m512i eight =
             words == 1 ? _mm512_loadu_si512(first) : _mm512_i64gather_epi64(places, first, 8);
-        found |= std::uint64_t{_mm512_test_epi64_mask(eight, bit)} << p;
+        points_set |= std::uint64_t{_mm512_test_epi64_mask(eight, bit)} << p;
     }
 #else
-    for (std::size_t p = 0; p < points; ++p) found |= (of_points[p * words] >> (i % 64) & 1) << p;
+    for (std::size_t p = 0; p < points; ++p)
+        points_set |= (of_points[p * words] >> (i % 64) & 1) << p;
 #endif
-    return found;
+    return points_set;
 }
 
 void sum_kept(const std::uint64_t* bits, std::size_t words, std::size_t points,

@@ -65,14 +65,14 @@ struct Words {
     std::uint64_t word = 0;
     std::size_t used = 0;  // bits of the word, fewer than 64
 
-    // The low bits of `found`, up to 16, which need not fit.
-    void append(std::uint64_t found, std::size_t count) {
-        word |= found << used;
+    // The low bits of `bits`, up to 16, which need not fit.
+    void append(std::uint64_t bits, std::size_t count) {
+        word |= bits << used;
         used += count;
         if (used < 64) return;
         *at++ = word;
         used -= 64;
-        word = found >> (count - used);
+        word = bits >> (count - used);
     }
     void finish() const {
         if (used) *at = word;

@@ -1,5 +1,5 @@
 // The chunks that pools are cut from. Those of a tree that is gone are kept for the next one: the
-// system takes a microsecond for every page that it hands out anew, and forests often follow one
+// system takes a microsecond for every page that it hands out, and forests often follow one
 // another, as in a search or a cross-validation. They are few, and none is left once a tree asks
 // for more than was kept, so that a bound on the memory of a forest means what the process holds.
 #pragma once
@@ -33,10 +33,10 @@ public:
     Chunk take(std::size_t bytes) {
         if (const Hold hold(busy_); hold && !spares_.empty()) {
             const auto is_as_large = [=](const Chunk& spare) { return spare.bytes == bytes; };
-            const auto found = std::find_if(spares_.begin(), spares_.end(), is_as_large);
-            if (found != spares_.end()) {
-                const Chunk chunk = *found;
-                *found = spares_.back();
+            const auto spare = std::find_if(spares_.begin(), spares_.end(), is_as_large);
+            if (spare != spares_.end()) {
+                const Chunk chunk = *spare;
+                *spare = spares_.back();
                 spares_.pop_back();
                 held_ -= bytes;
                 return chunk;

@@ -15,7 +15,7 @@ namespace riparian {
 
 class KeyTree {
 public:
-    // Anew; `nodes` of a tree whose splits ask numbers, for columns so far apart.
+    // Fill it from the nodes of a tree that splits by numbers; columns are `stride` keys apart.
     template <class Nodes>
     void lay_out(const Nodes& nodes, std::size_t stride) {
         nodes_.resize(nodes.size());

@@ -56,7 +56,7 @@ protected:
     template <class Tree>
     static bool is_rebuilt(Tree& tree, typename Tree::Context& context) {
         ++tree.record_.structure_arrivals;
-        return is_due(tree, context) && grow_anew(tree, context);
+        return is_due(tree, context) && rebuild(tree, context);
     }
 
     // A tree that is rebuilt in the course of a block keeps nothing of what it was before, so
@@ -73,7 +73,7 @@ protected:
         const std::vector<Standing> growths = next_growths(tree, before, labels, n, context);
         for (auto next = growths.rbegin(); next != growths.rend(); ++next) {
             stand(tree, *next, context);
-            if (cannot_stop(tree, context) && grow_anew(tree, context)) return next->received - t;
+            if (cannot_stop(tree, context) && rebuild(tree, context)) return next->received - t;
         }
         stand(tree, before, context);
         tree.record_.bound = bound;
@@ -162,7 +162,7 @@ private:
 
     // All its points are the list of a new root. If that does not split, the old tree stays.
     template <class Tree>
-    static bool grow_anew(Tree& tree, typename Tree::Context& context) {
+    static bool rebuild(Tree& tree, typename Tree::Context& context) {
         tree.record_.growing = true;
         const bool grown = try_to_grow(tree, context);
         tree.record_.growing = false;

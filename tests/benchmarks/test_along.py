@@ -33,9 +33,9 @@ def test_points_before_the_first_do_not_count(monkeypatch):
 def test_both_learn_the_same_stream(monkeypatch, capsys):
     pytest.importorskip("river")
     monkeypatch.setattr(along, "BATCH", 20)
-    found = along.compare("mixture", 20, 60)
-    assert found["times"] == pytest.approx(found["theirs_us"] / found["ours_us"])
-    assert np.isfinite(found["times"])
+    result = along.compare("mixture", 20, 60)
+    assert result["times"] == pytest.approx(result["theirs_us"] / result["ours_us"])
+    assert np.isfinite(result["times"])
     assert "mixture" in capsys.readouterr().out
 
 
@@ -47,7 +47,7 @@ def test_what_the_other_takes_can_come_from_an_earlier_record(tmp_path, monkeypa
     known, measured = along.their_times(path, 20, 60)
     assert known == {"mixture": 600.0}
     assert measured == along.record.read(path)["date"]
-    found = along.compare("mixture", 20, 60, known["mixture"])
-    assert found["theirs_us"] == 600.0
+    result = along.compare("mixture", 20, 60, known["mixture"])
+    assert result["theirs_us"] == 600.0
     with pytest.raises(SystemExit, match="points 20 to 60, not 20 to 80"):
         along.their_times(path, 20, 80)

@@ -1,4 +1,4 @@
-"""The benchmark beside the peers: everybody can be measured, and the arithmetic is right."""
+"""The comparison with the peers: each of them can be measured, and the arithmetic is right."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def stream(tmp_path):
 
 
 def job(peer, stream, **changes):
-    told = {
+    reported = {
         "peer": peer, "stream": stream, "trees": 3, "threads": 1, "seed": 0, "points": 300,
         "seconds": 60.0, "cores": usable_cores(), "alone": True,
     }  # fmt: skip
-    return Job(**{**told, **changes})
+    return Job(**{**reported, **changes})
 
 
 # -- the peers -------------------------------------------------------------------------------------
@@ -82,38 +82,38 @@ def test_ours_in_river_is_the_same_forest_as_ours(names):
 
 
 def test_who_takes_batches_is_timed_in_batches_and_alone(stream):
-    found = measure(job("riparian", stream, points=1200))
-    assert found.finished
-    assert found.learn.points == found.learn_one.points == 1200
-    assert [points for points, _ in found.marks] == [1000, 1200]
-    assert 0 < found.learn.seconds < found.learn_one.seconds
-    assert found.predict.points == 50
-    assert found.predict_one.points == 1199  # the first is learned unseen
-    assert found.held_out > 0.5
-    assert found.prequential > 0.3
-    assert found.snapshot > 1000
-    assert found.resident_peak >= found.resident_before > 0
+    result = measure(job("riparian", stream, points=1200))
+    assert result.finished
+    assert result.learn.points == result.learn_one.points == 1200
+    assert [points for points, _ in result.marks] == [1000, 1200]
+    assert 0 < result.learn.seconds < result.learn_one.seconds
+    assert result.predict.points == 50
+    assert result.predict_one.points == 1199  # the first is learned unseen
+    assert result.held_out > 0.5
+    assert result.prequential > 0.3
+    assert result.snapshot > 1000
+    assert result.resident_peak >= result.resident_before > 0
 
 
 def test_who_does_not_take_batches_is_timed_point_by_point(stream):
-    found = measure(job("riparian-river", stream))
-    assert found.learn == found.learn_one
-    assert found.learn.points == 300
-    assert found.prequential is not None
+    result = measure(job("riparian-river", stream))
+    assert result.learn == result.learn_one
+    assert result.learn.points == 300
+    assert result.prequential is not None
 
 
 def test_an_offline_forest_has_all_points_at_once_and_no_prequential_accuracy(stream):
-    found = measure(job("sklearn-forest", stream))
-    assert [points for points, _ in found.marks] == [300]
-    assert found.learn_one.points == 0
-    assert found.prequential is None
-    assert found.predict_one.points == 50
+    result = measure(job("sklearn-forest", stream))
+    assert [points for points, _ in result.marks] == [300]
+    assert result.learn_one.points == 0
+    assert result.prequential is None
+    assert result.predict_one.points == 50
 
 
 def test_what_takes_too_long_is_stopped_and_says_how_far_it_came(stream):
-    found = measure(job("river-tree", stream, seconds=0.02))
-    assert not found.finished
-    assert 0 < found.learn.points < 300
+    result = measure(job("river-tree", stream, seconds=0.02))
+    assert not result.finished
+    assert 0 < result.learn.points < 300
 
 
 def test_of_several_passes_the_middle_one_counts():
@@ -158,7 +158,7 @@ def test_a_run_goes_on_with_what_others_have_and_with_ours_of_this_commit(tmp_pa
     assert arf == ("river-arf", "a", FEW, 1, 0, 1000)
 
 
-def test_every_repeat_measures_ours_with_as_many_trees_and_threads_as_anybody():
+def test_every_repeat_measures_ours_with_as_many_trees_and_threads_as_any_peer():
     planned = list(runs(QUICK, ["mixture", "led"], PEERS))
     ours = {
         (run.workload, run.repeat, run.trees, run.threads)
@@ -234,8 +234,8 @@ def standing(*rows, workloads=("a",), repeats=1):
 def test_a_ratio_is_taken_over_as_many_points_as_the_other_has_learned():
     ours = row("riparian", 4.0, points=2000, marks=[[1000, 1.0], [2000, 4.0]])
     theirs = row("river-arf", 50.0, points=1000, finished=False)
-    found = standing(ours, theirs).learn_ratio(("river-arf", FEW, 1))
-    assert found.low == found.high == pytest.approx(50)
+    result = standing(ours, theirs).learn_ratio(("river-arf", FEW, 1))
+    assert result.low == result.high == pytest.approx(50)
     half = row("river-arf", 50.0, points=500, finished=False)
     assert standing(ours, half).learn_ratio(("river-arf", FEW, 1)).middle == pytest.approx(100)
 
@@ -246,11 +246,11 @@ def test_streams_are_averaged_within_a_repeat_and_repeats_tell_the_spread():
         for workload, seconds in zip("ab", times, strict=True):
             rows.append(row("riparian", 1.0, workload, repeat))
             rows.append(row("river-arf", seconds, workload, repeat))
-    found = standing(*rows, workloads="ab", repeats=2).learn_ratio(("river-arf", FEW, 1))
-    assert found.low == pytest.approx(4)
-    assert found.high == pytest.approx(9)
-    assert found.middle == pytest.approx(6)
-    assert str(found) == "6.0 (4.0 to 9.0)"
+    result = standing(*rows, workloads="ab", repeats=2).learn_ratio(("river-arf", FEW, 1))
+    assert result.low == pytest.approx(4)
+    assert result.high == pytest.approx(9)
+    assert result.middle == pytest.approx(6)
+    assert str(result) == "6.0 (4.0 to 9.0)"
 
 
 def test_a_single_tree_is_compared_with_few_of_ours():
@@ -291,9 +291,11 @@ def test_we_are_near_the_offline_forest_within_a_point_of_it():
 def test_many_trees_of_a_slow_peer_are_shown_where_all_streams_have_them():
     rows = [row("riparian", 1.0, trees=MANY), row("river-amf", 9.0, trees=MANY)]
     plan = {"workloads": ["a"], "repeats": 1}
-    told = {"rows": rows, "start_up": {}}
-    assert "AMF" not in Standings.of({**told, "plan": plan}).accuracy_table()
-    assert "AMF" in Standings.of({**told, "plan": {**plan, "many_points": None}}).accuracy_table()
+    reported = {"rows": rows, "start_up": {}}
+    assert "AMF" not in Standings.of({**reported, "plan": plan}).accuracy_table()
+    assert (
+        "AMF" in Standings.of({**reported, "plan": {**plan, "many_points": None}}).accuracy_table()
+    )
 
 
 def test_nothing_is_claimed_of_who_was_not_measured():

@@ -38,27 +38,27 @@ def standing(*cells):
 
 
 def test_an_accuracy_is_the_mean_over_the_seeds_and_unknown_where_nothing_was_measured():
-    found = standing(cell(ARF, accuracy=0.7), cell(ARF, seed=2, accuracy=0.9))
-    assert found.score(ARF, "sea-abrupt") == pytest.approx(0.8)
-    assert math.isnan(found.score(ARF, "rbf-slow"))
-    assert math.isnan(found.score(OURS, "sea-abrupt"))
+    result = standing(cell(ARF, accuracy=0.7), cell(ARF, seed=2, accuracy=0.9))
+    assert result.score(ARF, "sea-abrupt") == pytest.approx(0.8)
+    assert math.isnan(result.score(ARF, "rbf-slow"))
+    assert math.isnan(result.score(OURS, "sea-abrupt"))
 
 
 def test_a_lead_counts_the_seeds_that_both_have():
-    found = standing(
+    result = standing(
         cell(OURS, seed=1, accuracy=0.8), cell(OURS, seed=2, accuracy=0.2),
         cell(ARF, seed=1, accuracy=0.7),
     )  # fmt: skip
-    assert found.lead(OURS, ARF, "sea-abrupt") == pytest.approx(0.1)
+    assert result.lead(OURS, ARF, "sea-abrupt") == pytest.approx(0.1)
 
 
 def test_equals_share_the_mean_of_their_places_and_the_baseline_has_none():
-    found = standing(
+    result = standing(
         cell(OURS, accuracy=0.9), cell(ARF, accuracy=0.8), cell(SRP, accuracy=0.8),
         cell("same-as-last-1", accuracy=0.99),
     )  # fmt: skip
-    assert [found.mean_rank(name) for name in (OURS, ARF, SRP)] == [1, 2.5, 2.5]
-    assert found.told_rank("same-as-last-1") == ""
+    assert [result.mean_rank(name) for name in (OURS, ARF, SRP)] == [1, 2.5, 2.5]
+    assert result.told_rank("same-as-last-1") == ""
 
 
 def test_we_are_at_or_above_where_no_rival_is_better_and_say_nothing_where_one_is_missing():
@@ -66,11 +66,11 @@ def test_we_are_at_or_above_where_no_rival_is_better_and_say_nothing_where_one_i
         cell(OURS, "sea-abrupt", accuracy=0.8), cell(OURS, "rbf-slow", accuracy=0.8),
         cell(ARF, "sea-abrupt", accuracy=0.8), cell(ARF, "rbf-slow", accuracy=0.81),
     ]  # fmt: skip
-    found = standing(*cells)
-    assert found.at_or_above([ARF]) == ["sea-abrupt"]
-    assert "at or above on 1 of 2 streams (SEA, abrupt)" in found.claims()
+    result = standing(*cells)
+    assert result.at_or_above([ARF]) == ["sea-abrupt"]
+    assert "at or above on 1 of 2 streams (SEA, abrupt)" in result.claims()
     assert standing(*cells[:3]).at_or_above([ARF]) is None
-    assert found.at_or_above([SRP]) is None
+    assert result.at_or_above([SRP]) is None
 
 
 def test_nothing_is_claimed_of_who_was_not_measured():
@@ -78,14 +78,14 @@ def test_nothing_is_claimed_of_who_was_not_measured():
 
 
 def test_times_are_those_of_ours_with_as_many_trees_on_the_same_points():
-    found = standing(
+    result = standing(
         cell("riparian-adaptive-10", seconds=1.0), cell("riparian-adaptive-10", seed=2, seconds=2.0),
         cell(ARF, seconds=50.0), cell(ARF, seed=2, seconds=50.0), cell(ARF, "rbf-slow", seconds=9.0),
         cell("capymoa-arf-100", seconds=9.0),
     )  # fmt: skip
-    ratio = found.time_ratio(ARF)
+    ratio = result.time_ratio(ARF)
     assert (ratio.low, ratio.high) == pytest.approx((25, 50))
-    assert found.time_ratio("capymoa-arf-100") is None
+    assert result.time_ratio("capymoa-arf-100") is None
 
 
 def test_the_best_who_learns_is_in_bold():
@@ -117,10 +117,10 @@ def test_a_fall_has_a_depth_and_a_length():
 def test_the_mean_fall_weighs_streams_alike_and_needs_them_all():
     both = [cell(ARF, "sea-abrupt", right=FALLING), cell(ARF, "led-abrupt", right=FALLING)]
     more = cell(ARF, "led-abrupt", seed=2, right=FALLING)
-    found = standing(*both, more, cell(SRP, "sea-abrupt", right=FALLING))
-    assert found.fall(ARF).points == 800
-    assert found.fall(SRP) is None
-    assert "CapyMOA SRP" not in found.change_table()
+    result = standing(*both, more, cell(SRP, "sea-abrupt", right=FALLING))
+    assert result.fall(ARF).points == 800
+    assert result.fall(SRP) is None
+    assert "CapyMOA SRP" not in result.change_table()
 
 
 def test_curves_are_laid_over_each_other_at_the_change():
@@ -152,8 +152,15 @@ def small_record(tmp_path):
 def test_tables_and_figures_are_made_of_a_record(small_record, tmp_path, monkeypatch):
     page = tmp_path / "page.md"
     page.write_text("".join(f"<!-- {name} -->\n<!-- end -->\n" for name in page_tables(standing())))
-    told = ["drift_standings", str(small_record), "--page", str(page), "--figures", str(tmp_path)]
-    monkeypatch.setattr("sys.argv", told)
+    reported = [
+        "drift_standings",
+        str(small_record),
+        "--page",
+        str(page),
+        "--figures",
+        str(tmp_path),
+    ]
+    monkeypatch.setattr("sys.argv", reported)
     drift_standings.main()
     text = small_record.with_suffix(".md").read_text()
     for entrant in ENTRANTS.values():
@@ -174,13 +181,13 @@ def test_a_figure_without_ours_has_the_others():
 def test_the_tables_of_the_site_are_those_of_the_record(tmp_path):
     page = tmp_path / "compare.md"
     page.write_text((ROOT / "docs/compare.md").read_text())
-    found = page_tables(DriftStandings.of(cells_of(record.path("drift"))))
-    assert all(f"<!-- {name} -->" in page.read_text() for name in found)
-    standings.write_into(page, found)
+    result = page_tables(DriftStandings.of(cells_of(record.path("drift"))))
+    assert all(f"<!-- {name} -->" in page.read_text() for name in result)
+    standings.write_into(page, result)
     assert page.read_text() == (ROOT / "docs/compare.md").read_text()
 
 
-def test_the_tables_beside_the_record_are_its_own(tmp_path):
+def test_the_tables_on_the_page_are_those_of_the_record(tmp_path):
     path = tmp_path / "drift.json"
     path.write_text(record.path("drift").read_text())
     drift_standings.publish(path)

@@ -44,8 +44,8 @@ def test_the_standard_error_is_how_far_exponents_are_off():
     rng, x = np.random.default_rng(0), np.geomspace(1, 1000, 10)
     powers = [fit_exponent(x, x**0.5 * np.exp(rng.normal(0, 0.2, 10))) for _ in range(2000)]
     off = np.std([power.exponent for power in powers])
-    said = np.sqrt(np.mean([power.standard_error**2 for power in powers]))
-    assert said == pytest.approx(off, rel=0.1)
+    printed = np.sqrt(np.mean([power.standard_error**2 for power in powers]))
+    assert printed == pytest.approx(off, rel=0.1)
 
 
 def test_two_points_have_no_error():
@@ -91,8 +91,8 @@ def test_blocks_stop_where_the_forest_is_looked_at(monkeypatch):
 
 def test_a_look_counts_the_points_since_the_one_before():
     case = growth.Case(growth.MIXTURE, 1, {})
-    found = growth.looks(case.forest(), case.blocks([50, 200]), [50, 200], case.test(5), repeats=3)
-    assert [(look.points, look.learned, len(look.predict)) for look in found] == [
+    result = growth.looks(case.forest(), case.blocks([50, 200]), [50, 200], case.test(5), repeats=3)
+    assert [(look.points, look.learned, len(look.predict)) for look in result] == [
         (50, 50, 3),
         (200, 150, 3),
     ]

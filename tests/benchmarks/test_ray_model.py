@@ -26,10 +26,10 @@ COSTS = Costs(tree=1e-6, checking=1e-7, call=1e-3, row=100.0)
 
 
 def test_one_node_is_bound_by_its_trees_and_sends_nothing():
-    found = rates(COSTS, 1)
-    assert found.bound_by == "trees"
-    assert found.all == found.trees == pytest.approx(1 / (1e-6 * TREES / CORES))
-    assert found.link == math.inf
+    result = rates(COSTS, 1)
+    assert result.bound_by == "trees"
+    assert result.all == result.trees == pytest.approx(1 / (1e-6 * TREES / CORES))
+    assert result.link == math.inf
 
 
 def test_the_driver_calls_every_shard_for_every_batch():

@@ -28,8 +28,8 @@ def test_trials_of_one_commit_add_up(tmp_path, monkeypatch):
     add("learn", 3, 1, {"models": 1}, path)
     monkeypatch.setattr(record, "commit", lambda: "def")
     add("learn", 1, 0, {}, path)
-    found = [(one.name, one.commit, one.tried, one.failed, one.details) for one in read(path)]
-    assert found == [
+    result = [(one.name, one.commit, one.tried, one.failed, one.details) for one in read(path)]
+    assert result == [
         ("learn", "abc", 13, 1, {"models": 2, "plain": 10}),
         ("learn", "def", 1, 0, {}),
         ("serve", "abc", 5, 0, {}),

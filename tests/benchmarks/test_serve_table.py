@@ -48,7 +48,7 @@ def test_the_table_takes_its_place_on_the_page_again_and_again(tmp_path):
         serve_table.write_into(page, "text")
 
 
-def test_the_page_has_the_figures_of_the_record(tmp_path):
+def test_the_page_has_the_numbers_of_the_record(tmp_path):
     text = (ROOT / "docs/how-to/serve.md").read_text()
     page = tmp_path / "serve.md"
     page.write_text(text)

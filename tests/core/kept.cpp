@@ -247,31 +247,31 @@ void test_lists(std::uint64_t seed) {
         CHECK(list[leaf].count == plain[leaf].size());
         if (draws.below(3)) continue;
         const std::size_t other = draws.below(leaves);
-        std::vector<std::uint64_t> at_hand;
+        std::vector<std::uint64_t> kept;
         for (const std::uint64_t at : plain[other])
-            if (!gone(at)) at_hand.push_back(at);
+            if (!gone(at)) kept.push_back(at);
         ts.clear();
         lists.read(list[other], received, ts, unbounded);
-        CHECK(ts == at_hand);
+        CHECK(ts == kept);
         const std::size_t second = (other + 1) % leaves;
-        std::vector<std::uint64_t> second_at_hand, of_other, of_second, visited;
+        std::vector<std::uint64_t> second_kept, of_other, of_second, visited;
         for (const std::uint64_t at : plain[second])
-            if (!gone(at)) second_at_hand.push_back(at);
+            if (!gone(at)) second_kept.push_back(at);
         lists.read_both(list[other], of_other, list[second], of_second, received,
                         [&](std::uint64_t at) { visited.push_back(at); });
-        CHECK(of_other == at_hand);
-        CHECK(of_second == second_at_hand);
-        CHECK(visited.size() == at_hand.size() + second_at_hand.size());
-        const std::size_t most = draws.below(at_hand.size() + 2) + 1;
+        CHECK(of_other == kept);
+        CHECK(of_second == second_kept);
+        CHECK(visited.size() == kept.size() + second_kept.size());
+        const std::size_t most = draws.below(kept.size() + 2) + 1;
         std::vector<std::uint64_t> last;
         lists.read(list[other], received, last, most);
-        const std::size_t left_out = at_hand.size() - std::min(most, at_hand.size());
+        const std::size_t left_out = kept.size() - std::min(most, kept.size());
         CHECK(std::equal(last.begin(), last.end(),
-                         at_hand.begin() + static_cast<std::ptrdiff_t>(left_out), at_hand.end()));
+                         kept.begin() + static_cast<std::ptrdiff_t>(left_out), kept.end()));
         if (draws.below(3) == 0) {
             lists.drop_lost(list[other], received);
-            plain[other].assign(at_hand.begin(), at_hand.end());
-            CHECK(list[other].count == at_hand.size());
+            plain[other].assign(kept.begin(), kept.end());
+            CHECK(list[other].count == kept.size());
             CHECK(!lists.has_lost(list[other], received));
         }
         if (leaves > 1 && draws.below(20) == 0) {
@@ -304,15 +304,15 @@ void test_lists(std::uint64_t seed) {
                 }
         }
     }
-    PointList list_anew;
-    PointLists::set_lost(list_anew);
-    lists.push(list_anew, t);
-    CHECK(lists.has_lost(list_anew, t + 1) == (t + 1 > W));
+    PointList new_list;
+    PointLists::set_lost(new_list);
+    lists.push(new_list, t);
+    CHECK(lists.has_lost(new_list, t + 1) == (t + 1 > W));
     ts.clear();
-    lists.read(list_anew, t + 1, ts, unbounded);
+    lists.read(new_list, t + 1, ts, unbounded);
     CHECK(ts == std::vector{t});
-    lists.drop_lost(list_anew, t + 1);
-    CHECK(t + 1 <= W || list_anew.count == 1);
+    lists.drop_lost(new_list, t + 1);
+    CHECK(t + 1 <= W || new_list.count == 1);
     CHECK(lists.bytes() <= 4 * std::size_t{W} + 4 * 64 + W);
 }
 
@@ -538,7 +538,7 @@ int test_bounds(std::uint64_t seed) {
     StructureCounts counts;
     GainBounds bounds;
     auto so_far = static_cast<std::uint32_t>(1 + draws.below(m));
-    int said = 0;
+    int n_excluded = 0;
     for (std::size_t point = 0; point < points; ++point) {
         if (so_far < m && draws.below(4) == 0) ++so_far;
         const auto y = static_cast<Class>(draws.below(1 + point * classes / points));
@@ -546,8 +546,9 @@ int test_bounds(std::uint64_t seed) {
         std::vector<std::uint64_t> bits(shape.words());
         for (std::size_t i = 0; i < shape.candidates() + m; ++i) {
             if (i % m >= so_far) continue;
-            const bool told = draws.next() < signal;
-            const bool left = i >= shape.candidates() || (told ? y % 2 == 0 : draws.below(2) == 0);
+            const bool by_label = draws.next() < signal;
+            const bool left =
+                i >= shape.candidates() || (by_label ? y % 2 == 0 : draws.below(2) == 0);
             if (!left) continue;
             bits[i / 64] |= std::uint64_t{1} << (i % 64);
             rows[y][i] += n;
@@ -564,7 +565,7 @@ int test_bounds(std::uint64_t seed) {
         const std::uint64_t may_be_valid = draws.below(3) ? ~std::uint64_t{0} : draws.below(4096);
         const auto is_asked_for = [&](std::size_t j) { return may_be_valid >> j & 1; };
         if (bounds.none_above(min_gain, shape, so_far, is_asked_for, check)) {
-            ++said;
+            ++n_excluded;
             for (std::size_t i = 0; i < shape.candidates(); ++i) {
                 if (i % m >= so_far || !is_asked_for(i % m)) continue;
                 std::uint64_t all = 0;
@@ -581,7 +582,7 @@ int test_bounds(std::uint64_t seed) {
     bounds.release(pool, shape);
     counts.release(pool, shape);
     CHECK(pool.live() == 0);
-    return said;
+    return n_excluded;
 }
 
 // The best valid candidate (R9): the last created of those with the largest gain, when points have
@@ -609,8 +610,9 @@ int test_best_split(std::uint64_t seed, CheckScratch& check) {
     const auto draw_bits = [&](Class y, Weight n, std::vector<std::uint64_t>& sums) {
         std::vector<std::uint64_t> bits(shape.words());
         for (std::size_t i = 0; i < shape.candidates() + m; ++i) {
-            const bool told = draws.next() < signal;
-            const bool left = i >= shape.candidates() || (told ? y % 2 == 0 : draws.below(2) == 0);
+            const bool by_label = draws.next() < signal;
+            const bool left =
+                i >= shape.candidates() || (by_label ? y % 2 == 0 : draws.below(2) == 0);
             if (i % m >= so_far || !left) continue;
             bits[i / 64] |= std::uint64_t{1} << (i % 64);
             sums[i] += n;
@@ -744,14 +746,14 @@ int test_first_points(std::uint64_t seed, CandidateScratch<Columns, Classes>& sc
 
     int chosen = 0;
     for (std::uint64_t alpha = 1; alpha < 4; ++alpha) {
-        const auto found = at_once->best(alpha, scratch), expected = plain->best(alpha, scratch);
-        CHECK(found.has_value() == expected.has_value());
-        if (!found) break;
+        const auto result = at_once->best(alpha, scratch), expected = plain->best(alpha, scratch);
+        CHECK(result.has_value() == expected.has_value());
+        if (!result) break;
         ++chosen;
-        CHECK(found->candidate == expected->candidate && found->g == expected->g);
+        CHECK(result->candidate == expected->candidate && found->g == expected->g);
         EstimationHistogram left, right, plain_left, plain_right;
-        at_once->fill_children(pool, found->candidate, left, right, scratch.check);
-        plain->fill_children(plain_pool, found->candidate, plain_left, plain_right, scratch.check);
+        at_once->fill_children(pool, result->candidate, left, right, scratch.check);
+        plain->fill_children(plain_pool, result->candidate, plain_left, plain_right, scratch.check);
         for (Class y = 0; y < classes; ++y)
             CHECK(left[y] == plain_left[y] && right[y] == plain_right[y]);
         left.release(pool);
@@ -818,9 +820,9 @@ int main() {
         }
         CHECK(by_sums > 400 && by_bounds > 400);
         for (std::uint64_t seed = 0; seed < 400; ++seed) test_sides(seed);
-        int said = 0;
-        for (std::uint64_t seed = 0; seed < 300; ++seed) said += test_bounds(seed);
-        CHECK(said > 5000);
+        int n_excluded = 0;
+        for (std::uint64_t seed = 0; seed < 300; ++seed) n_excluded += test_bounds(seed);
+        CHECK(n_excluded > 5000);
         CandidateScratch<Columns, Classes> scratch;
         int first_points = 0;
         for (std::uint64_t seed = 0; seed < 600; ++seed)

@@ -103,18 +103,18 @@ def four_features():
 def test_path_dependent_contributions_are_shapley_values(four_features):
     forest, X = four_features
     ensemble = ensemble_of(forest, "this")
-    found = Explainer(forest).contributions(X)
-    for x, values in zip(X, found.values, strict=True):
+    result = Explainer(forest).contributions(X)
+    for x, values in zip(X, result.values, strict=True):
         exact = shapley(lambda known, x=x: by_paths(ensemble, x, known), 4)
         np.testing.assert_allclose(values, exact, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(found.base, by_paths(ensemble, X[0], ()), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result.base, by_paths(ensemble, X[0], ()), rtol=0, atol=1e-12)
 
 
 def test_interventional_contributions_are_shapley_values(four_features):
     forest, X = four_features
     background = X[4:]
-    found = Explainer(forest, background).contributions(X)
-    for x, values in zip(X, found.values, strict=True):
+    result = Explainer(forest, background).contributions(X)
+    for x, values in zip(X, result.values, strict=True):
         exact = shapley(lambda known, x=x: by_background(forest, background, x, known), 4)
         np.testing.assert_allclose(values, exact, rtol=0, atol=1e-12)
 
@@ -127,9 +127,9 @@ def test_contributions_of_categories_are_shapley_values(columns, halves):
     ensemble, X = of_categories(columns, trees=2, points=300, halves=halves)
     X = X[-12:]
     values = plain_trees(ensemble, None).path_dependent(X, 1)
-    for x, found in zip(X, values, strict=True):
+    for x, result in zip(X, values, strict=True):
         exact = shapley(lambda known, x=x: by_paths(ensemble, x, known), 4)
-        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(result, exact, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("columns", "halves"), WAYS_TO_ASK)
@@ -143,9 +143,9 @@ def test_contributions_of_categories_against_a_background_are_shapley_values(col
         mixed[:, list(known)] = x[list(known)]
         return Categorical(ensemble, mixed).answers.mean(axis=0)
 
-    for x, found in zip(X, values, strict=True):
+    for x, result in zip(X, values, strict=True):
         exact = shapley(lambda known, x=x: mean_answer(x, known), 4)
-        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(result, exact, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("halves", [False, True])
@@ -167,9 +167,9 @@ def test_contributions_of_categories_add_up(halves):
 @pytest.mark.parametrize(("kind", "method"), KINDS_AND_METHODS)
 def test_contributions_add_up_to_the_probabilities(kind, method):
     forest, X, explains = explained(kind, method)
-    found = explains.contributions(X)
-    assert found.values.shape == (len(X), X.shape[1], len(forest.classes_))
-    np.testing.assert_allclose(found.probabilities, probabilities(forest, X), rtol=0, atol=1e-9)
+    result = explains.contributions(X)
+    assert result.values.shape == (len(X), X.shape[1], len(forest.classes_))
+    np.testing.assert_allclose(result.probabilities, probabilities(forest, X), rtol=0, atol=1e-9)
 
 
 @settings(max_examples=25, deadline=None)
@@ -193,14 +193,14 @@ def test_long_paths_over_many_features_add_up():
     rows = X[::9]
     for explains in (Explainer(forest), Explainer(forest, X[:20])):
         explains._ensemble = forest.ensemble
-        found = explains.contributions(rows)
+        result = explains.contributions(rows)
         np.testing.assert_allclose(
-            found.probabilities, forest.ensemble_answer(rows), rtol=0, atol=1e-9
+            result.probabilities, forest.ensemble_answer(rows), rtol=0, atol=1e-9
         )
 
 
 def chain(n):
-    """A forest whose one tree asks feature after feature; its answer, in plain Python, beside."""
+    """A forest whose one tree asks feature after feature, and its answer in plain Python."""
     from dataclasses import replace
 
     forest = OnlineForestClassifier(1, random_state=0)
@@ -264,8 +264,8 @@ def test_an_explainer_stays_with_the_forest_of_its_moment():
     forest, X = mixture()
     explains, before = Explainer(forest), probabilities(forest, X)
     forest.partial_fit(X[:200], np.full(200, 9))
-    found = explains.contributions(X)
-    np.testing.assert_allclose(found.probabilities, before, rtol=0, atol=1e-9)
+    result = explains.contributions(X)
+    np.testing.assert_allclose(result.probabilities, before, rtol=0, atol=1e-9)
 
 
 def test_a_feature_that_no_tree_asks_contributes_nothing():
@@ -306,31 +306,31 @@ def keeping(kept=60, sparse=False, weighted=False, **more):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_kept_points_are_a_background(sparse):
     forest, X, _ = keeping(sparse=sparse)
-    found = Explainer(forest, "kept").contributions(X[:50])
+    result = Explainer(forest, "kept").contributions(X[:50])
     given = Explainer(forest, X[-60:]).contributions(X[:50])
-    assert np.array_equal(found.values, given.values)
-    np.testing.assert_allclose(found.base, given.base, rtol=0, atol=1e-12)
+    assert np.array_equal(result.values, given.values)
+    np.testing.assert_allclose(result.base, given.base, rtol=0, atol=1e-12)
     np.testing.assert_allclose(
-        found.probabilities, probabilities(forest, X[:50]), rtol=0, atol=1e-9
+        result.probabilities, probabilities(forest, X[:50]), rtol=0, atol=1e-9
     )
 
 
 def test_a_kept_point_counts_as_often_as_it_weighs():
     forest, X, weight = keeping(weighted=True)
-    found = Explainer(forest, "kept").contributions(X[:50])
+    result = Explainer(forest, "kept").contributions(X[:50])
     copies = np.repeat(X[-60:], (2 * weight[-60:]).astype(int), axis=0)
     given = Explainer(forest, copies).contributions(X[:50])
-    np.testing.assert_allclose(found.values, given.values, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(found.base, given.base, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result.values, given.values, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result.base, given.base, rtol=0, atol=1e-12)
     one = Explainer(forest, "kept").contributions(X[:50], label=3)
     np.testing.assert_allclose(one.probabilities, probabilities(forest, X[:50])[:, 3], atol=1e-9)
 
 
 def test_of_many_kept_points_some_are_taken_evenly():
     forest, X, _ = keeping()
-    found = Explainer(forest, "kept", background_size=7).contributions(X[:50])
+    result = Explainer(forest, "kept", background_size=7).contributions(X[:50])
     some = X[-60:][[0, 8, 17, 25, 34, 42, 51]]
-    assert np.array_equal(found.values, Explainer(forest, some).contributions(X[:50]).values)
+    assert np.array_equal(result.values, Explainer(forest, some).contributions(X[:50]).values)
 
 
 def test_the_background_stays_as_the_kept_points_were():
@@ -367,5 +367,5 @@ def test_categories_of_a_stream_that_changes_are_explained_too():
     assert forest.replacements_
     proba = forest.predict_proba(X[:200])
     for background in (None, "kept"):
-        found = Explainer(forest, background).contributions(X[:200])
-        np.testing.assert_allclose(found.probabilities, proba, atol=1e-9)
+        result = Explainer(forest, background).contributions(X[:200])
+        np.testing.assert_allclose(result.probabilities, proba, atol=1e-9)

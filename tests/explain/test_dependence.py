@@ -24,12 +24,12 @@ def asked():
 
 def test_partial_dependence_is_that_of_scikit_learn(asked):
     forest, X = asked
-    found = partial_dependence(forest, X, 0, points=12)
+    result = partial_dependence(forest, X, 0, points=12)
     theirs = sklearn_dependence(
-        forest, X, [0], custom_values={0: found.values}, response_method="predict_proba",
+        forest, X, [0], custom_values={0: result.values}, response_method="predict_proba",
         method="brute",
     )  # fmt: skip
-    np.testing.assert_allclose(found.probabilities.T, theirs["average"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(result.probabilities.T, theirs["average"], rtol=0, atol=1e-12)
 
 
 def test_the_rows_that_are_asked_with_stay_as_they_are(asked):
@@ -42,11 +42,11 @@ def test_the_rows_that_are_asked_with_stay_as_they_are(asked):
 
 def test_a_plane_is_the_forest_at_the_medians(asked):
     forest, X = asked
-    found = plane(forest, X, 2, 0, points=5)
-    for i, up in enumerate(found.values_up):
-        for j, across in enumerate(found.values_across):
+    result = plane(forest, X, 2, 0, points=5)
+    for i, up in enumerate(result.values_up):
+        for j, across in enumerate(result.values_across):
             row = np.array([[up, np.median(X[:, 1]), across]])
-            assert np.array_equal(found.probabilities[i, j], forest.predict_proba(row)[0])
+            assert np.array_equal(result.probabilities[i, j], forest.predict_proba(row)[0])
 
 
 def test_a_grid_has_the_values_that_occur_or_evenly_spaced_ones():
@@ -136,10 +136,10 @@ def test_of_many_categories_the_commonest_are_tried():
     X = np.stack([rng.geometric(0.2, size=900), rng.normal(size=900)], axis=1)
     forest = OnlineForestClassifier(5, categorical_features=[0], random_state=0)
     forest.partial_fit(X, X[:, 0] == 3)
-    found = partial_dependence(forest, X, 0, points=4)
+    result = partial_dependence(forest, X, 0, points=4)
     codes = [forest.categories_[0].index(value) for value in (1, 2, 3, 4)]
-    assert found.values.tolist() == sorted(codes)
-    highest = forest.categories_[0][int(found.values[found.probabilities[:, 1].argmax()])]
+    assert result.values.tolist() == sorted(codes)
+    highest = forest.categories_[0][int(result.values[result.probabilities[:, 1].argmax()])]
     assert highest == 3
     flat = plane(forest, X, 1, 0, points=4)
     assert flat.values_up.tolist() == sorted(codes)

@@ -128,9 +128,9 @@ def test_values_come_from_the_window(forest):
 def test_an_interval_holds_the_mean_of_a_long_stream(forest, tested):
     long = PermutationImportance([0, 1])
     long.update(forest, *stream(20_000, 9))
-    for truth, found in zip(long.results(), tested.results(), strict=False):
-        assert found.accuracy.low <= truth.accuracy.mean <= found.accuracy.high
-        assert truth.accuracy.high - truth.accuracy.low < found.accuracy.high - found.accuracy.low
+    for truth, result in zip(long.results(), tested.results(), strict=False):
+        assert result.accuracy.low <= truth.accuracy.mean <= result.accuracy.high
+        assert truth.accuracy.high - truth.accuracy.low < result.accuracy.high - result.accuracy.low
 
 
 def test_the_mean_is_the_difference_of_two_accuracies(forest):

@@ -52,8 +52,8 @@ def test_shap_finds_the_same_interventional_contributions(shap, kind):
 @pytest.mark.parametrize("kind", SHAP_KINDS)
 def test_the_weights_of_parents_are_the_sums_of_their_childrens(kind):
     forest, X = KINDS[kind]()
-    found, weights = answers(forest.to_shap(), X)
-    np.testing.assert_allclose(found, probabilities(forest, X), rtol=0, atol=1e-9)
+    result, weights = answers(forest.to_shap(), X)
+    np.testing.assert_allclose(result, probabilities(forest, X), rtol=0, atol=1e-9)
     assert not weights.any()
 
 
@@ -125,8 +125,8 @@ def test_shap_finds_the_same_contributions_of_halves(shap, method):
 @pytest.mark.parametrize("halves", [False, True])
 def test_categories_are_asked_in_shaps_words(halves):
     asked = of_categories((0, 1, 2, 3), halves=halves)
-    found, weights = answers(described(asked.ensemble), asked.X)
-    np.testing.assert_allclose(found, asked.answers, rtol=0, atol=1e-9)
+    result, weights = answers(described(asked.ensemble), asked.X)
+    np.testing.assert_allclose(result, asked.answers, rtol=0, atol=1e-9)
     np.testing.assert_allclose(weights, 0, rtol=0, atol=1e-9)
 
 

@@ -180,8 +180,8 @@ def test_a_frame_is_exported_with_the_names_of_its_categories(tmp_path):
     header = to_c(forest)
     assert np.array_equal(run_c(compiled(header, tmp_path), X, 3)[1], expected)
     assert all(f"{c_header.text(name)}," in header for name in codes)
-    found = Explainer(forest, "kept").contributions(asked)
-    np.testing.assert_allclose(found.probabilities, expected, rtol=0, atol=1e-9)
+    result = Explainer(forest, "kept").contributions(asked)
+    np.testing.assert_allclose(result.probabilities, expected, rtol=0, atol=1e-9)
     importance = PermutationImportance()
     importance.update(forest, asked, [*y[:100], "tall", "small"])
     assert importance.results()[1].accuracy.mean > 0.1
@@ -226,8 +226,8 @@ def test_a_category_that_is_not_known_goes_right_at_a_half(unknown, tmp_path):
     np.testing.assert_allclose(run_onnx(to_onnx(forest), X)[1], expected, rtol=0, atol=1e-6)
     assert np.array_equal(run_c(compiled(to_c(forest), tmp_path), X, 4)[1], expected)
     if not unknown % 1:  # treelite takes whole numbers for codes, whatever is behind the point
-        found = run_treelite(to_treelite(forest), X)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+        result = run_treelite(to_treelite(forest), X)
+        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-12)
 
 
 def test_halves_that_an_onnx_file_cannot_hold_are_refused(monkeypatch):

@@ -178,11 +178,11 @@ def test_what_is_fixed_is_a_category_or_the_usual_one(forest):
 
 def test_what_if_tries_the_most_frequent_categories(forest):
     X = frame()
-    found = dependence.partial_dependence(forest, X, 1, points=3)
+    result = dependence.partial_dependence(forest, X, 1, points=3)
     table = forest.model_.categories[1]
     usual = X["city"].value_counts().index[:3].tolist()
-    assert {table.values[int(code)] for code in found.values} <= {*CITIES}
-    assert table.values[int(found.values[0])] == usual[0] and len(found.values) == 3
+    assert {table.values[int(code)] for code in result.values} <= {*CITIES}
+    assert table.values[int(result.values[0])] == usual[0] and len(result.values) == 3
     everything = dependence.partial_dependence(forest, X, 1)
     of_yes = dict(zip(everything.values.tolist(), everything.probabilities[:, 1], strict=True))
     assert max(of_yes, key=of_yes.get) == table.code("Oslo")

@@ -31,7 +31,7 @@ NAMES = np.array(["oak", "ash", "elm", "fir", "yew"])  # not sorted: arrival and
 
 
 def learned(n=600, n_noise=1, n_estimators=3, seed=0, **settings):
-    """A forest on the paper's mixture with features of noise beside it, and values missing."""
+    """A forest on the paper's mixture with additional features of noise, and values missing."""
     X, y = stream(n, n_noise, seed)
     settings = {
         "min_gain": 0.01, "alpha": Geometric(1, 1.05), "beta": 100.0, "kept_points": 0, **settings
@@ -182,12 +182,12 @@ def answer_of_text(text, x):
     """Follow the text of a tree by hand, to the class that it names."""
     depth = 0
     for line in text.splitlines():
-        indent, told = line.split("|--- ")
+        indent, reported = line.split("|--- ")
         if len(indent) // 4 != depth:
             continue
-        if told.startswith("class: "):
-            return re.match(r"class: (\w+),", told)[1]
-        feature, sign, threshold = re.match(r"x\[(\d+)\] (<=|>) +(\S+)", told).groups()
+        if reported.startswith("class: "):
+            return re.match(r"class: (\w+),", reported)[1]
+        feature, sign, threshold = re.match(r"x\[(\d+)\] (<=|>) +(\S+)", reported).groups()
         if (x[int(feature)] <= np.float32(threshold)) == (sign == "<="):
             depth += 1
     return None
@@ -205,11 +205,11 @@ def test_the_text_of_a_tree_answers_as_the_tree_does(make):
 def test_the_text_tells_active_leaves_from_inactive_ones_and_their_points():
     forest = bounded()
     view = tree_view(forest, 0)
-    told = re.findall(r"(\d+) estimation points?, (active|inactive)", export_text(forest, 0))
+    reported = re.findall(r"(\d+) estimation points?, (active|inactive)", export_text(forest, 0))
     leaves = [node for node in view.preorder() if view.is_leaf[node]]
     state = {True: "active", False: "inactive"}
-    assert told == [(str(view.points[n]), state[bool(view.active[n])]) for n in leaves]
-    assert {"active", "inactive"} == {state for _, state in told}
+    assert reported == [(str(view.points[n]), state[bool(view.active[n])]) for n in leaves]
+    assert {"active", "inactive"} == {state for _, state in reported}
 
 
 def test_a_young_leaf_is_shown_as_such():
@@ -218,8 +218,8 @@ def test_a_young_leaf_is_shown_as_such():
     leaves = [n for n in view.preorder() if view.is_leaf[n]]
     assert not (view.young & ~view.active).any()
     assert view.young.sum() == forest.stats()["trees"][0]["young"]
-    told = re.findall(r"estimation points?, (\w+)", export_text(forest, 0))
-    assert told == [
+    reported = re.findall(r"estimation points?, (\w+)", export_text(forest, 0))
+    assert reported == [
         "young" if view.young[n] else "active" if view.active[n] else "inactive" for n in leaves
     ]
     everyone = learned(n=150, kept_points=200)
@@ -230,9 +230,9 @@ def test_a_young_leaf_is_shown_as_such():
 def test_counts_are_shown_when_asked_for():
     forest = bounded()
     view = tree_view(forest, 0)
-    told = re.findall(r"counts: (\[.*?\]) class: ", export_text(forest, 0, show_counts=True))
+    reported = re.findall(r"counts: (\[.*?\]) class: ", export_text(forest, 0, show_counts=True))
     leaves = [node for node in view.preorder() if view.is_leaf[node]]
-    assert told == [str(view.counts[node].tolist()) for node in leaves]
+    assert reported == [str(view.counts[node].tolist()) for node in leaves]
 
 
 def test_a_text_cut_short_says_what_it_leaves_out():
@@ -528,8 +528,8 @@ unit = st.floats(0, 1)
 def test_cells_tile_the_plane_and_are_the_leaves(tree, plane, fixed, corner, size, places):
     extent = (corner[0], corner[0] + size[0], corner[1], corner[1] + size[1])
     cut = Cut(*plane, np.float32(fixed), extent)
-    found = cells(tree_view(FOREST, tree), cut)
-    assert sum(area(cell.extent) for cell in found) == pytest.approx(area(extent))
+    result = cells(tree_view(FOREST, tree), cut)
+    assert sum(area(cell.extent) for cell in result) == pytest.approx(area(extent))
     for across, up in places:
         x = np.float32(fixed)
         x[list(plane)] = corner[0] + across * size[0], corner[1] + up * size[1]
@@ -537,7 +537,7 @@ def test_cells_tile_the_plane_and_are_the_leaves(tree, plane, fixed, corner, siz
             continue  # rounded to float32, out of the extent
         holding = [
             cell.leaf
-            for cell in found
+            for cell in result
             if cell.extent[0] < x[plane[0]] <= cell.extent[1]
             and cell.extent[2] < x[plane[1]] <= cell.extent[3]
         ]
@@ -756,7 +756,7 @@ def test_no_points_have_no_paths():
     assert indicator.shape == (0, n_nodes_ptr[-1])
 
 
-# -- at the door ----------------------------------------------------------------------------------
+# -- input validation -----------------------------------------------------------------------------
 
 LOOKS = {
     "tree_view": tree_view,

@@ -1,24 +1,19 @@
-"""Phrases that the project does not use (CONTRIBUTING.md, "Words"): where they are, and how many.
+"""Phrases that the project does not use (CONTRIBUTING.md, "Words").
 
-    python tests/project/phrases.py            list every place, with file and line
-    python tests/project/phrases.py --write    store the totals in phrases.json
+    python tests/project/phrases.py    list every place, with file and line
 
-Totals may only fall. Text in typographic quotation marks, “like this”, is quoted and does not count.
+Text in typographic quotation marks, “like this”, is quoted and does not count.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
-import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-COUNTS = Path(__file__).with_name("phrases.json")
 SUFFIXES = {".md", ".py", ".pyi", ".hpp", ".cpp", ".js", ".html", ".yml", ".yaml", ".toml"}
 NAMED = {"Makefile", "run"}
 SKIPPED = {"build", "dist", "__pycache__", "phrases.py", "test_phrases.py"}
@@ -140,56 +135,12 @@ def places() -> Iterator[Place]:
                 yield Place(f"{name} (a name)", where, line, lines[line - 1].strip())
 
 
-def totals(seen: list[Place]) -> dict[str, int]:
-    counted = Counter(place.phrase for place in seen)
-    every = [*PHRASES, *(f"{name} (a name)" for name in NAMES)]
-    return {phrase: counted[phrase] for phrase in every}
-
-
-def stored() -> dict[str, int]:
-    counts: dict[str, int] = json.loads(COUNTS.read_text())
-    return counts
-
-
-def complaint(phrase: str, now: int, allowed: int) -> str | None:
-    """What to do about a total that is not the stored one."""
-    if now > allowed:
-        return (
-            f"“{phrase}” is in {now} places, {now - allowed} more than the {allowed} left to remove; "
-            f"see CONTRIBUTING.md, section Words, and list the places with `make phrases`"
-        )
-    if now < allowed:
-        return (
-            f"“{phrase}” is in {now} places, and {allowed} are stored: "
-            f"lower the number with `python tests/project/phrases.py --write`"
-        )
-    return None
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description="List phrases that the project does not use.")
-    parser.add_argument(
-        "--write", action="store_true", help="store the totals, which may only fall"
-    )
-    parser.add_argument("--quiet", action="store_true", help="print totals that differ, no places")
-    options = parser.parse_args()
+    """Print every place, and return 1 if there is one."""
     seen = sorted(places())
-    now = totals(seen)
-    before = stored() if COUNTS.exists() else now
-    if options.write:
-        COUNTS.write_text(json.dumps(now, indent=1) + "\n")
-    elif not options.quiet:
-        for place in seen:
-            print(f"{place.path}:{place.line}: {place.phrase}: {place.text}")
-    for phrase, count in now.items():
-        print(
-            f"{count:5d} {phrase}" + (f" (was {before[phrase]})" if count != before[phrase] else "")
-        )
-    complaints = [complaint(phrase, count, before[phrase]) for phrase, count in now.items()]
-    if options.write:
-        return 0
-    print(*filter(None, complaints), sep="\n", end="")
-    return int(any(complaints))
+    for place in seen:
+        print(f"{place.path}:{place.line}: {place.phrase}: {place.text}")
+    return int(bool(seen))
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def layout(text: str) -> list[str]:
 
 
 def test_a_layout_is_read_with_its_folders():
-    block = "    a/      a folder\n      b/    in it\n        c.py  deep\n    d.py    beside\n"
+    block = "    a/      a folder\n      b/    in it\n        c.py  deep\n    d.py    last\n"
     text = f"{HEADING}\n{block}\nNot this."
     assert layout(text) == ["a/", "a/b/", "a/b/c.py", "d.py"]
 

@@ -51,8 +51,8 @@ class Block:
 def blocks_of(page: Path) -> list[Block]:
     text = page.read_text()
     return [
-        Block(found[1], found[2], text.count("\n", 0, found.start(2)) + 1)
-        for found in FENCE.finditer(text)
+        Block(result[1], result[2], text.count("\n", 0, result.start(2)) + 1)
+        for result in FENCE.finditer(text)
     ]
 
 
@@ -69,8 +69,8 @@ def few_points(monkeypatch):
         return Part(rows.X[:200], rows.y[:200])
 
     def load_few(path: Path | None) -> datasets.DataSet:
-        found = load(path)
-        return replace(found, train=part(found.train), test=part(found.test))
+        result = load(path)
+        return replace(result, train=part(result.train), test=part(result.test))
 
     monkeypatch.setattr(datasets, "load", load_few)
 
@@ -101,7 +101,7 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch, request):
             check_printed(block, printed)
             printed = None
         else:
-            pytest.fail(f"line {block.line}: nobody runs blocks of {block.language!r}")
+            pytest.fail(f"line {block.line}: no test runs blocks of {block.language!r}")
 
 
 def run_python(block: Block, page: Path, names: dict[str, object]) -> str:
@@ -137,7 +137,7 @@ def run_commands(block: Block) -> None:
                 done = CliRunner().invoke(app, words[1:])
                 assert done.exit_code == 0, f"{line}\n{done.output}"
             case _:
-                assert "riparian" in words, f"nobody knows how to run {line!r}"
+                assert "riparian" in words, f"no test can run {line!r}"
                 run_in_a_shell(line)
 
 
@@ -190,7 +190,7 @@ def test_a_page_says_what_must_be_installed_for_it(page):
     used |= set(re.findall(r"\briparian (?:learn|serve|export)\b", code))
     installs = " ".join(re.findall(r"pip install .*", page.read_text()))
     for name in sorted(used & BRINGS.keys()):
-        assert any(one in installs for one in BRINGS[name]), f"{name}: nobody says what brings it"
+        assert any(one in installs for one in BRINGS[name]), f"{name}: no install line brings it"
 
 
 def make_targets() -> set[str]:
@@ -200,9 +200,9 @@ def make_targets() -> set[str]:
 def test_a_page_that_says_something_else_is_found_out(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n")
-    code, said = blocks_of(page)
+    code, answered = blocks_of(page)
     with pytest.raises(pytest.fail.Exception, match="line 6"):
-        check_printed(said, run_python(code, page, {}))
+        check_printed(answered, run_python(code, page, {}))
 
 
 def test_the_figures_can_be_made_and_are_those_of_the_pages(tmp_path):

@@ -1,4 +1,4 @@
-"""Figures that are written by hand into the pages are those of the records.
+"""Numbers that are written by hand into the pages are those of the records.
 
 Tables that a program puts into a page are tested with that program (tests/benchmarks).
 """
@@ -39,13 +39,13 @@ def test_engines_alone():
     rows = figures("engines")["rows"]
 
     def learning(engine: str, trees: int) -> float:
-        found = [
+        result = [
             row["learn"]["min"]
             for row in rows
             if (row["engine"], row["trees"], row["workers"]) == (engine, trees, 1)
         ]
-        assert len(found) == 14
-        return geometric(found)
+        assert len(result) == 14
+        return geometric(result)
 
     text = page("compare.md")
     assert f"geometric mean of 14 streams | {learning('reference', 2):.0f} µs | `eng" in text
@@ -54,10 +54,10 @@ def test_engines_alone():
 
 
 def test_far_along_a_stream():
-    found = figures("along")
-    times = [row["times"] for row in found["rows"]]
+    result = figures("along")
+    times = [row["times"] for row in result["rows"]]
     least, most = two_digits(min(times)), two_digits(max(times))
-    shown = f"{two_digits(found['times'])} times as long ({least} to {most}) | `along.json`"
+    shown = f"{two_digits(result['times'])} times as long ({least} to {most}) | `along.json`"
     assert shown in page("compare.md")
 
 
@@ -73,11 +73,11 @@ def test_sets_of_kernels():
 
 
 def test_a_steady_stream():
-    found = figures("steady")
-    assert f"| {found['last_stage_over_first']:.2f} times as long | `steady.json`" in page(
+    result = figures("steady")
+    assert f"| {result['last_stage_over_first']:.2f} times as long | `steady.json`" in page(
         "compare.md"
     )
-    last = found["stages"][-1]
+    last = result["stages"][-1]
     text = page("tutorials/memory.md")
     assert f"a tree had about {round(last['leaves'], -2):,.0f} leaves" in text
     assert f"the whole process took {last['resident_bytes'] / 1e6:.0f} MB.[^steady]" in text
@@ -138,9 +138,9 @@ def test_explanations_and_exports():
 
 
 def test_depth_images():
-    found = figures("depth-cost")
-    first, last = found["stages"][1], found["stages"][-1]
-    one, two = (each["median_seconds"] for each in found["predict_image"])
+    result = figures("depth-cost")
+    first, last = result["stages"][1], result["stages"][-1]
+    one, two = (each["median_seconds"] for each in result["predict_image"])
     text = page("experiments/kinect.md")
     assert first["pictures"] == 10
     for shown in (

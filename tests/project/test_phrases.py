@@ -1,20 +1,14 @@
-"""The text of the project uses no phrase of the ban list; what is left to remove may only get less."""
+"""The text of the project uses no phrase of the ban list."""
 
 from __future__ import annotations
 
 import pytest
 
-from phrases import complaint, names_in, phrases_in, places, stored, totals
+from phrases import names_in, phrases_in, places
 
 
-@pytest.fixture(scope="module")
-def now():
-    return totals(list(places()))
-
-
-@pytest.mark.parametrize("phrase", stored())
-def test_no_phrase_is_used_more_often_than_before(now, phrase):
-    assert complaint(phrase, now[phrase], stored()[phrase]) is None
+def test_no_text_has_a_phrase_of_the_list():
+    assert list(places()) == []
 
 
 @pytest.mark.parametrize(
@@ -51,9 +45,3 @@ def test_a_phrase_is_seen_across_lines_and_in_names_but_not_in_quotations(text, 
 )
 def test_a_participle_is_refused_as_a_name_and_fine_as_a_verb(text, suffix, expected):
     assert [name for name, _ in names_in(text, suffix)] == expected
-
-
-def test_a_total_that_rises_or_falls_says_what_to_do():
-    assert complaint("beside", 3, 3) is None
-    assert "make phrases" in complaint("beside", 4, 3)
-    assert "--write" in complaint("beside", 2, 3)

@@ -21,12 +21,12 @@ MEMBERS = re.compile(r"members:(?: \[(.*)\]|((?:\n +- \w+)+))")
 
 def entries() -> dict[str, set[str] | None]:
     """What the pages show: a path, and its members; None if they are all there."""
-    found: dict[str, set[str] | None] = {}
+    result: dict[str, set[str] | None] = {}
     for page in PAGES.glob("*.md"):
         for path, options in ENTRY.findall(page.read_text()):
             some = MEMBERS.search(options.replace("inherited_members:", ""))
-            found[path] = set(re.findall(r"\w+", some[0])) - {"members"} if some else None
-    return found
+            result[path] = set(re.findall(r"\w+", some[0])) - {"members"} if some else None
+    return result
 
 
 def public(module: object) -> list[str]:
@@ -47,7 +47,7 @@ def test_every_public_name_has_an_entry(name):
     if name == "riparian.capymoa" and not JAVA:
         pytest.skip("CapyMOA runs on Java, and there is none here")
     module, shown = import_module(name), entries()
-    alone = [found(path) for path in shown if JAVA or "capymoa" not in path]
+    alone = [result(path) for path in shown if JAVA or "capymoa" not in path]
     text = "".join(page.read_text() for page in PAGES.glob("*.md"))
     missing = []
     for one in public(module):
@@ -61,7 +61,7 @@ def test_every_public_name_has_an_entry(name):
 
 def test_every_public_module_is_in_the_index():
     paths = {path for path in entries() if JAVA or "capymoa" not in path}
-    modules = {path for path in paths if inspect.ismodule(found(path))}
+    modules = {path for path in paths if inspect.ismodule(result(path))}
     assert modules - {"riparian.ray.errors"} <= set(MODULES)
 
 
@@ -80,7 +80,7 @@ def test_every_module_is_in_the_index_or_known_to_be_inside():
     assert there == listed | INSIDE and not listed & INSIDE
 
 
-def found(path: str) -> object:
+def result(path: str) -> object:
     """The module of this name, or what a module has under it."""
     try:
         return import_module(path)

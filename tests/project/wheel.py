@@ -46,6 +46,6 @@ def test_the_wheel_holds_the_package_and_the_core():
     assert "riparian/py.typed" in sources()
 
 
-def test_beside_the_package_there_are_its_description_and_its_command():
+def test_besides_the_package_there_are_its_description_and_its_command():
     for name in installed() - of_the_package(installed()):
         assert name.startswith("riparian-") or name.endswith("bin/riparian"), name

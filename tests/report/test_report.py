@@ -398,10 +398,10 @@ def test_a_forest_that_only_predicts_says_nothing_of_active_leaves(whole):
 
 @pytest.mark.parametrize("name", ["full", "empty", "predicting only"])
 def test_the_certificate_is_told_line_by_line(name):
-    found = made(name).report.forest.certificate()
+    result = made(name).report.forest.certificate()
     texts = made(name).seen.texts
-    assert found.verdict in texts
-    for section, *row in found.rows():
+    assert result.verdict in texts
+    for section, *row in result.rows():
         if section != "theorem":
             assert section.capitalize() in texts
             assert tuple(text for text in row if text) in runs(texts, sum(map(bool, row)))

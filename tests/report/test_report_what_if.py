@@ -44,8 +44,8 @@ def report(forest, X, y, **more):
 
 
 def figures(html):
-    found = re.findall(r'<script type="application/json" id="data-([\w-]+)">(.*?)</script>', html)
-    return {name: json.loads(data) for name, data in found}
+    result = re.findall(r'<script type="application/json" id="data-([\w-]+)">(.*?)</script>', html)
+    return {name: json.loads(data) for name, data in result}
 
 
 def test_two_classes_have_lines_and_one_plane():

@@ -40,8 +40,8 @@ def test_what_is_written_is_read_by_the_next(log):
     for id in ODD:
         changes.set_label(id, id.encode())
     changes.write()
-    told = Changes(log, ODD)
-    assert [told.prediction(id) for id in ODD] == [
+    reported = Changes(log, ODD)
+    assert [reported.prediction(id) for id in ODD] == [
         stored(label=id.encode())._replace(features=None) for id in ODD
     ]
 
@@ -76,7 +76,7 @@ def test_many_rows_go_in_several_statements(log, count):
         changes.add_prediction(id, stored())
         changes.add_lesson(lesson(id))
     written = changes.write()
-    assert [told.label for _, told in written] == ids
+    assert [reported.label for _, reported in written] == ids
     assert written == log.lessons(0, count + 1)
     again = Changes(log, ids)
     for id in ids:
@@ -94,14 +94,14 @@ def test_many_rows_go_in_several_statements(log, count):
 @given(cuts=st.lists(st.integers(0, 250), max_size=6))
 def test_lessons_are_numbered_in_their_order_whatever_the_transactions(tmp_path_factory, cuts):
     log = Log(tmp_path_factory.mktemp("log") / "log.sqlite")
-    told = []
+    reported = []
     for count in cuts:
         changes = Changes(log, [])
         for _ in range(count):
-            changes.add_lesson(lesson(len(told)))
-            told.append(len(told))
+            changes.add_lesson(lesson(len(reported)))
+            reported.append(len(reported))
         changes.write()
-    found = log.lessons(0, 10_000)
-    assert [number for number, _ in found] == list(range(1, len(told) + 1))
-    assert [lesson.label for _, lesson in found] == told
+    result = log.lessons(0, 10_000)
+    assert [number for number, _ in result] == list(range(1, len(reported) + 1))
+    assert [lesson.label for _, lesson in result] == reported
     log.close()

@@ -91,8 +91,8 @@ def test_dates_are_read_as_the_command_line_reads_them(learned, tmp_path):
     done = call("predict", tmp_path / "snapshot.riparian", tmp_path / "more.csv", "--output",
                 tmp_path / "said.csv")  # fmt: skip
     assert done.exit_code == 0, done.output
-    said = [line.split(",") for line in (tmp_path / "said.csv").read_text().splitlines()[1:]]
-    assert [line[0].strip(chr(34)) for line in said] == [answer["label"] for answer in asked]
+    printed = [line.split(",") for line in (tmp_path / "said.csv").read_text().splitlines()[1:]]
+    assert [line[0].strip(chr(34)) for line in printed] == [answer["label"] for answer in asked]
 
 
 class Batch:

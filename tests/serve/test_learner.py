@@ -1,4 +1,4 @@
-"""Looks at the forest between two micro-batches, and the log's checkpoints beside the writer."""
+"""Looks at the forest between two micro-batches, and the log's checkpoints while the writer is open."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_look_that_fails_fails_alone(tmp_path):
         assert served.service.model.points == 1
 
 
-def test_a_checkpoint_empties_the_wal_beside_an_open_writer(tmp_path):
+def test_a_checkpoint_empties_the_wal_while_a_writer_is_open(tmp_path):
     log = Log(tmp_path / "log.sqlite")
     checkpoints = Checkpoints(log)
     other = sqlite3.connect(log.path, isolation_level=None)

@@ -55,9 +55,9 @@ def test_replaced_trees_are_counted_and_drawn_and_survive_a_restart(tmp_path):
         served.settle()
         replaced = served.service.model.forest.replacements_
         assert replaced and all(point > 600 for point, _ in replaced)
-        told = served.web.get("/v1/status").json()
-        assert told["figures"]["drifts"] == len(replaced)
-        (line,) = told["charts"]["drifts"]["data"]
+        reported = served.web.get("/v1/status").json()
+        assert reported["figures"]["drifts"] == len(replaced)
+        (line,) = reported["charts"]["drifts"]["data"]
         assert line["y"][-1] == len(replaced) and line["x"][-1] == 1200
         assert f"riparian_drifts_total {len(replaced)}.0" in served.web.get("/metrics").text
     with running(tmp_path, forest=AdaptiveForestClassifier) as again:
@@ -85,7 +85,7 @@ def send(process, n, seed=0):
             client.label_many(dict(zip(ids, labels, strict=True)))
 
 
-def test_numbers_change_while_somebody_looks_and_survive_a_crash(tmp_path):
+def test_numbers_change_while_a_page_is_open_and_survive_a_crash(tmp_path):
     chromium()
     with running_browser() as browser:
         with Process(tmp_path, "--new", "--trees", "3") as first:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riparian import OnlineForestClassifier
-from riparian.serve import door
+from riparian.serve import validation
 from riparian.serve.items import Lesson
 from riparian.serve.options import Limits, ServiceOptions
 from riparian.serve.refused import Refused
@@ -38,7 +38,7 @@ def accepted(rows, catalogue):
     lessons = []
     for features, label in rows:
         try:
-            row = door.teach_row({"features": features, "label": label}, Limits())
+            row = validation.teach_row({"features": features, "label": label}, Limits())
             label = catalogue.canonical(row.label)
             catalogue.check_features(row.features)
             catalogue.check_label(label)

@@ -62,7 +62,7 @@ def test_batches_and_snapshots_change_no_bit(parameters):
         assert back.to_bytes({}) == whole.to_bytes({}), cut
 
 
-def test_a_text_makes_a_feature_categorical_and_every_door_takes_it(tmp_path):
+def test_a_text_makes_a_feature_categorical_and_every_endpoint_takes_it(tmp_path):
     given = lessons(200)
     rows = [{"features": lesson.features, "label": lesson.label} for lesson in given]
     options = ServiceOptions(keep_log=True)

@@ -40,7 +40,7 @@ def test_what_is_asked_in_one_turn_is_one_call_and_everyone_gets_their_own():
     assert calls == [6, 1]
 
 
-def test_a_mistake_reaches_all_who_asked_and_nobody_after_them():
+def test_a_mistake_reaches_all_its_callers_and_none_after_them():
     broken = [True]
 
     def make(points):

@@ -35,10 +35,10 @@ def test_a_label_scores_the_stored_prediction_and_is_learned(served):
     asked = served.post("/v1/predict", {"features": {"a": 1.0}}).json()
     assert asked["points"] == 2
     assert sum(asked["probabilities"].values()) == pytest.approx(1)
-    told = served.post("/v1/label", {"id": asked["id"], "label": "x"}).json()
-    assert told["predicted"] == asked["label"]
-    assert told["correct"] == (asked["label"] == "x")
-    assert told["learned"]
+    reported = served.post("/v1/label", {"id": asked["id"], "label": "x"}).json()
+    assert reported["predicted"] == asked["label"]
+    assert reported["correct"] == (asked["label"] == "x")
+    assert reported["learned"]
     served.settle()
     model = served.web.get("/v1/model").json()
     assert (model["points"], model["scored"], model["classes"]) == (3, 1, ["x", "y"])
@@ -54,7 +54,7 @@ def test_the_same_label_again_is_fine_another_one_is_a_conflict(served):
 
 
 def test_an_unknown_id_is_not_found(served):
-    answer = served.post("/v1/label", {"id": "nobody", "label": "x"})
+    answer = served.post("/v1/label", {"id": "unknown", "label": "x"})
     assert (answer.status_code, answer.json()["field"]) == (404, "id")
 
 
@@ -160,7 +160,7 @@ def test_an_id_waits_so_long_and_no_longer(tmp_path):
         assert served.service.writer.totals["expired"] == 1
 
 
-def test_so_many_ids_wait_and_the_oldest_go_first(tmp_path):
+def test_a_bounded_number_of_ids_wait_and_the_oldest_go_first(tmp_path):
     with running(tmp_path, options=ServiceOptions(pending=2)) as served:
         for id in "abc":
             served.post("/v1/predict", {"id": id, "features": {"a": 1}})
@@ -172,8 +172,8 @@ def test_so_many_ids_wait_and_the_oldest_go_first(tmp_path):
 def test_lazy_predictions_can_be_labelled_too(tmp_path):
     with running(tmp_path, options=ServiceOptions(lazy=True)) as served:
         asked = served.post("/v1/predict", [{"features": {"a": i}} for i in range(3)]).json()
-        told = [{"id": answer["id"], "label": "x"} for answer in asked]
-        assert all(answer["learned"] for answer in served.post("/v1/label", told).json())
+        reported = [{"id": answer["id"], "label": "x"} for answer in asked]
+        assert all(answer["learned"] for answer in served.post("/v1/label", reported).json())
 
 
 def test_too_much_is_refused_before_memory_grows(tmp_path):
@@ -220,9 +220,9 @@ def test_arrow_goes_in_and_comes_out(served):
     kind = {"content-type": "application/vnd.apache.arrow.stream"}
     answer = served.web.post("/v1/predict", content=sink.getvalue(), headers=kind)
     with pa.ipc.open_stream(answer.content) as reader:
-        told = reader.read_all()
-    assert told["id"].to_pylist() == ["p", "q"]
-    assert told["status"].to_pylist() == [200, 200]
+        reported = reader.read_all()
+    assert reported["id"].to_pylist() == ["p", "q"]
+    assert reported["status"].to_pylist() == [200, 200]
     broken = served.web.post("/v1/predict", content=sink.getvalue()[:50], headers=kind)
     assert broken.status_code == 400
 
@@ -236,8 +236,8 @@ def test_a_restart_forgets_nothing(tmp_path):
     with running(tmp_path) as served:
         assert served.service.model.to_bytes({}) == before
         assert served.service.writer.waiting == 1
-        told = served.post("/v1/label", {"id": "late", "label": "x"}).json()
-        assert told["predicted"] == asked["label"]
+        reported = served.post("/v1/label", {"id": "late", "label": "x"}).json()
+        assert reported["predicted"] == asked["label"]
 
 
 # -- streams ---------------------------------------------------------------------------------------
@@ -325,9 +325,9 @@ def test_an_arrow_column_of_another_kind_is_refused_by_name(served, values):
 def test_json_has_one_kind_of_numbers_and_labels_have_one_type(tmp_path):
     with running(tmp_path, classes=[2.0, 1.0]) as served:
         asked = served.post("/v1/predict", {"features": {"a": 1}}).json()
-        told = {"id": asked["id"], "label": 1}
-        assert served.post("/v1/label", told).json()["label"] == 1.0
-        assert served.post("/v1/label", {**told, "label": 1.0}).json()["learned"] is False
+        reported = {"id": asked["id"], "label": 1}
+        assert served.post("/v1/label", reported).json()["label"] == 1.0
+        assert served.post("/v1/label", {**reported, "label": 1.0}).json()["learned"] is False
         assert served.post("/v1/learn", {"features": {"a": 1}, "label": True}).status_code == 422
     with running(tmp_path / "whole", classes=[0, 1]) as served:
         assert served.post("/v1/learn", {"features": {"a": 1}, "label": 1.0}).json()["learned"]
@@ -354,7 +354,7 @@ def test_json_has_one_kind_of_numbers_and_labels_have_one_type(tmp_path):
         "nan",
     ],
 )
-def test_what_the_door_accepts_as_a_label_can_be_learned(tmp_path, label):
+def test_what_validation_accepts_as_a_label_can_be_learned(tmp_path, label):
     """Once it is in the log it must be: a lesson that cannot be learned would stop every start."""
     with running(tmp_path) as served:
         answer = served.post(

@@ -54,6 +54,6 @@ def test_a_full_disk_names_the_file(tmp_path):
 
 
 def test_an_error_of_reading_meanwhile_does_not(tmp_path):
-    with pytest.raises(OSError) as found, whole_file(tmp_path / "numbers"):
+    with pytest.raises(OSError) as result, whole_file(tmp_path / "numbers"):
         raise OSError(errno.EIO, "Input/output error")
-    assert found.value.filename is None
+    assert result.value.filename is None

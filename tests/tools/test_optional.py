@@ -21,12 +21,12 @@ def test_a_module_that_is_missing_says_which_extra_brings_it():
 
 
 @pytest.mark.parametrize("name", ["river", "capymoa", "ray"])
-def test_a_door_to_another_library_says_what_it_needs(name):
+def test_an_adapter_of_another_library_says_what_it_needs(name):
     """In a process of its own: here, the library may have been imported."""
     code = f"import sys; sys.modules[{name!r}] = None; import riparian.{name}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    told = done.stderr.splitlines()[-1]
-    assert told == f'ImportError: riparian.{name} needs {name}: pip install "riparian[{name}]"'
+    reported = done.stderr.splitlines()[-1]
+    assert reported == f'ImportError: riparian.{name} needs {name}: pip install "riparian[{name}]"'
 
 
 def test_a_figure_says_what_it_needs(monkeypatch):

@@ -1,5 +1,5 @@
 // A long list of points, counted candidate by candidate: a word of bits is 64 points. Point by
-// point it would take many times as long, and a leaf whose points are all alike draws anew, and
+// point it would take many times as long, and a leaf whose points are all alike draws again, and
 // counts its list, again and again (R8, R20).
 #pragma once
 

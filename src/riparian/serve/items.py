@@ -1,4 +1,4 @@
-"""What is asked of a service, row by row, once the door has checked it."""
+"""The rows of requests, after validation."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Teach:
 
 @dataclass(frozen=True, slots=True)
 class Bad:
-    """A row that the door refused; the others of its list are served."""
+    """A row that validation refused; the other rows of the request are served."""
 
     answer: dict[str, object]
 

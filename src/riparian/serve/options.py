@@ -9,7 +9,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a request may ask for. Whoever sends more is refused before memory grows."""
+    """Limits of a request. One that exceeds them is refused before memory grows."""
 
     body: int = 16 * 2**20  # bytes of a request
     bodies: int = 128 * 2**20  # bytes of all requests that are being read

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from riparian.serve.door import AskRow, TeachRow, TellRow
 from riparian.serve.items import Ask, Bad, Features, Forecast, Item, Teach, Tell
 from riparian.serve.options import ServiceOptions
 from riparian.serve.refused import Refused
@@ -22,6 +21,7 @@ from riparian.serve.state.model import ServedModel
 from riparian.serve.state.scores import LogScores
 from riparian.serve.state.writer import Job, Key, Writer
 from riparian.serve.together import Together
+from riparian.serve.validation import AskRow, TeachRow, TellRow
 
 INLINE = 32  # rows of one request that are predicted before others get their turn
 
@@ -142,7 +142,7 @@ class Service:
 
     async def look(self, look: Callable[[], Result]) -> Result:
         """Whatever takes long to learn about the forest."""
-        if self.backlog.closed is not None:  # nobody learns any more
+        if self.backlog.closed is not None:  # the learner has ended
             return look()
         return await asyncio.wrap_future(self.learner.between(look))
 

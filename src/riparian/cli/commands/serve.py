@@ -280,7 +280,7 @@ def _classes(text: str | None, new: bool) -> list[Any] | None:
         return None
     if not new:
         raise BadUsage("--classes requires --new: an existing model has its own classes")
-    from riparian.serve import door
+    from riparian.serve import validation
     from riparian.serve.options import Limits
     from riparian.serve.refused import Refused
 
@@ -289,7 +289,7 @@ def _classes(text: str | None, new: bool) -> list[Any] | None:
     except ValueError as error:
         raise BadUsage(f"--classes must be JSON or separated by commas: {error}") from None
     try:
-        labels = [door.checked_label(label, Limits()) for label in given]
+        labels = [validation.checked_label(label, Limits()) for label in given]
     except Refused as refused:
         raise BadUsage(f"--classes: a label {refused.message}") from None
     if len({type(label) for label in labels}) != 1 or len(set(labels)) < len(labels):

@@ -29,7 +29,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def app(service: Service, tokens: Tokens | None = None, name: str = "model") -> Starlette:
-    """The service over HTTP. Whoever starts the app starts the service, and stops it."""
+    """The service over HTTP. The service starts and stops with the app."""
     bodies = Bodies(service.options.limits)
     metrics = Metrics(service)
     v1, v2, live = V1(service, bodies), V2(service, bodies, name), Live(service, metrics, name)

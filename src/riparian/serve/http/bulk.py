@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 from starlette.responses import Response, StreamingResponse
 
-from riparian.serve.door import parsed, read_or_bad
 from riparian.serve.items import Bad
 from riparian.serve.options import Limits
 from riparian.serve.refused import Overloaded, Refused
+from riparian.serve.validation import parsed, read_or_bad
 
 NDJSON = "application/x-ndjson"
 

@@ -20,7 +20,7 @@ from riparian.serve.refused import Overloaded
 
 MOST_REQUESTS = 1000  # that are answered at the same time
 LOCAL = {"localhost", "127.0.0.1", "[::1]", "::1"}
-OPEN = {"/v2/health/live", "/v2/health/ready"}  # for whoever watches the process
+OPEN = {"/v2/health/live", "/v2/health/ready"}  # for monitoring, without a token
 WRITES = {"/v1/label", "/v1/learn"}
 READER = "riparian.reader"  # in the scope of a request: whether its token may only read
 PROTECTION = {
@@ -34,7 +34,7 @@ PLAIN = {"application/x-www-form-urlencoded", "multipart/form-data", "text/plain
 
 @dataclass(frozen=True)
 class Tokens:
-    """Whoever may write may read. None: everybody may."""
+    """A token that may write may read, too. None: no token is needed."""
 
     read: str | None = None
     write: str | None = None

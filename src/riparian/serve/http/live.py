@@ -113,7 +113,7 @@ class Live:
         self.metrics.recent.clear()
         self.rates.append({
             "predictions": since["asked"] / EVERY,
-            "labels": (since["told"] + since["taught"]) / EVERY,
+            "labels": (since["labelled"] + since["taught"]) / EVERY,
             "p50": p50,
             "p99": p99,
         })  # fmt: skip

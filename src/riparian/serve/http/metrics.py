@@ -29,7 +29,7 @@ RECENT = 2000  # requests whose times are kept for the page
 
 COUNTED = {
     "asked": ("riparian_predictions", "Predictions that were stored"),
-    "told": ("riparian_labels", "Labels that came for a prediction"),
+    "labelled": ("riparian_labels", "Labels that came for a prediction"),
     "taught": ("riparian_lessons", "Points that came with their label"),
     "expired": ("riparian_expired", "Ids that waited too long for their label"),
     "dropped": ("riparian_dropped", "Ids that had to go because too many waited"),
@@ -71,7 +71,7 @@ class Metrics:
         return Response(data, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     def collect(self) -> Iterator[Any]:
-        """What the service counts by itself, read when somebody asks."""
+        """The counts of the service, read when metrics are requested."""
         service = self.service
         for name, (metric, text) in COUNTED.items():
             yield CounterMetricFamily(metric, text, value=service.writer.totals[name])

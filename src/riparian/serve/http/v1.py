@@ -13,8 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from riparian.evaluation import or_none
-from riparian.serve import door
-from riparian.serve.door import parsed, rows_of
+from riparian.serve import validation
 from riparian.serve.http import arrow, bulk
 from riparian.serve.http.body import Bodies, json_answer
 from riparian.serve.http.guard import content_type, may_only_read
@@ -23,6 +22,7 @@ from riparian.serve.refused import Refused
 from riparian.serve.service import Service
 from riparian.serve.state.ids import Answer
 from riparian.serve.state.writer import Key
+from riparian.serve.validation import parsed, rows_of
 
 PIECE = 2**18  # bytes of a snapshot that are sent at a time
 
@@ -34,13 +34,13 @@ class V1:
 
     async def predict(self, request: Request) -> Response:
         predict = partial(self.service.predict, reader=may_only_read(request.scope))
-        return await self._rows(request, door.ask_row, predict)
+        return await self._rows(request, validation.ask_row, predict)
 
     async def label(self, request: Request) -> Response:
-        return await self._rows(request, door.tell_row, self.service.label)
+        return await self._rows(request, validation.tell_row, self.service.label)
 
     async def learn(self, request: Request) -> Response:
-        return await self._rows(request, door.teach_row, self.service.learn)
+        return await self._rows(request, validation.teach_row, self.service.learn)
 
     async def _rows(
         self, request: Request, read: Callable[..., Any], do: Callable[..., Any]
@@ -75,7 +75,7 @@ class V1:
         given = request.headers.get("idempotency-key")
         if given is None:
             return None
-        key = door.text(given, "Idempotency-Key", self.limits)
+        key = validation.text(given, "Idempotency-Key", self.limits)
         asked = request.url.path.encode() + b"\0" + body
         return Key(key, hashlib.blake2b(asked, digest_size=16).digest())
 

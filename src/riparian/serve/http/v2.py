@@ -13,14 +13,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from riparian.serve import door
-from riparian.serve.door import AskRow
+from riparian.serve import validation
 from riparian.serve.http.body import Bodies, json_answer
 from riparian.serve.http.guard import may_only_read
 from riparian.serve.items import Features, Label
 from riparian.serve.refused import Refused
 from riparian.serve.service import Service
 from riparian.serve.state.catalogue import Catalogue
+from riparian.serve.validation import AskRow
 
 NUMBERS = {"BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64",
            "FP16", "FP32", "FP64"}  # fmt: skip
@@ -74,11 +74,11 @@ class V2:
     async def infer(self, request: Request) -> Response:
         self._check_name(request)
         limits = self.service.options.limits
-        asked = door.parsed(await self.bodies.read(request), limits)
+        asked = validation.parsed(await self.bodies.read(request), limits)
         if not isinstance(asked, dict):
-            raise Refused(400, f"the request must be an object, got {door.kind(asked)}")
+            raise Refused(400, f"the request must be an object, got {validation.kind(asked)}")
         given = asked.get("id")
-        id = None if given in (None, "") else door.text(given, "id", limits)
+        id = None if given in (None, "") else validation.text(given, "id", limits)
         points = points_of(asked.get("inputs"), list(self.service.model.catalogue.columns), limits)
         if self.service.model.points == 0:
             raise Refused(400, "the model has not learned anything yet")
@@ -172,26 +172,26 @@ def named_points(read: list[Any], rows: int, limits: Any) -> list[Features]:
 
 
 def checked(point: dict[str, Any], limits: Any) -> Features:
-    return door.features({"features": point}, limits)
+    return validation.features({"features": point}, limits)
 
 
 def read_tensor(given: Any, field: str) -> tuple[str, list[int], list[Any]]:
     """Its name, its shape and its numbers in one list."""
     if not isinstance(given, dict):
-        raise Refused(400, f"must be a tensor, got {door.kind(given)}", field)
+        raise Refused(400, f"must be a tensor, got {validation.kind(given)}", field)
     name, shape, kind, data = (given.get(part) for part in ("name", "shape", "datatype", "data"))
     if not isinstance(name, str):
-        raise Refused(400, f"must be a string, got {door.kind(name)}", f"{field}.name")
+        raise Refused(400, f"must be a string, got {validation.kind(name)}", f"{field}.name")
     if not isinstance(kind, str) or kind not in {*NUMBERS, TEXTS}:
         raise Refused(
             400,
-            f"must be {TEXTS} or a type of numbers such as FP32, got {door.kind(kind)}",
+            f"must be {TEXTS} or a type of numbers such as FP32, got {validation.kind(kind)}",
             f"{field}.datatype",
         )
     if not isinstance(shape, list) or len(shape) not in (1, 2) or not all(map(is_size, shape)):
         raise Refused(400, "must be one or two whole numbers", f"{field}.shape")
     if not isinstance(data, list):
-        raise Refused(400, f"must be a list, got {door.kind(data)}", f"{field}.data")
+        raise Refused(400, f"must be a list, got {validation.kind(data)}", f"{field}.data")
     flat = list(chain(*data)) if data and all(isinstance(row, list) for row in data) else data
     size = shape[0] * (shape[1] if len(shape) == 2 else 1)
     if len(flat) != size:
@@ -199,7 +199,7 @@ def read_tensor(given: Any, field: str) -> tuple[str, list[int], list[Any]]:
     wrong = [v for v in flat if v is not None and isinstance(v, str) != (kind == TEXTS)]
     if wrong:
         wanted = "texts" if kind == TEXTS else "numbers"
-        raise Refused(400, f"must be {wanted}, got {door.kind(wrong[0])}", f"{field}.data")
+        raise Refused(400, f"must be {wanted}, got {validation.kind(wrong[0])}", f"{field}.data")
     return name, shape, flat
 
 

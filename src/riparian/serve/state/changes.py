@@ -31,9 +31,9 @@ class Changes:
 
     def set_label(self, id: str, label: bytes) -> None:
         """The features go: the lesson has them."""
-        self._known[id] = told = self._known[id]._replace(label=label, features=None)
+        self._known[id] = labelled = self._known[id]._replace(label=label, features=None)
         if id in self._new:
-            self._new[id] = told
+            self._new[id] = labelled
         else:
             self._labels[id] = label
 

@@ -13,7 +13,7 @@ PASSES = 3  # while the writer adds to the WAL, it is never empty: a second pass
 
 
 class Checkpoints:
-    """Beside the writer, on a connection of its own."""
+    """Run checkpoints on a connection of their own, while the writer goes on."""
 
     def __init__(self, log: Log, most: int = MOST) -> None:
         self.log, self.most = log, most

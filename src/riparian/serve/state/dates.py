@@ -81,7 +81,7 @@ def texts(points: Sequence[Features], name: str) -> Any:
 
 
 def put_numbers(rows: NDArray[np.float32], points: Sequence[Features], columns: Any) -> None:
-    """A feature without a column is left out, and so is a text: whoever learns has checked."""
+    """Leave out features without a column, and texts: lessons were checked before."""
     cells: Any = rows.data
     for number, point in enumerate(points):
         for name, value in point.items():

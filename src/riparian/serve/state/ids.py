@@ -1,4 +1,4 @@
-"""What becomes of an id: asked, told, taught; each lesson once.
+"""What becomes of an id: asked, labelled, taught; each lesson once.
 
 All of this happens within one transaction of the log. What it changes in memory is staged, and
 counts only when the transaction is on disk.
@@ -31,7 +31,7 @@ class Staged:
     waiting: Waiting  # ids without a label
     lessons: list[tuple[int, Lesson]] = field(default_factory=list)  # once they are written
     asked: int = 0
-    told: int = 0
+    labelled: int = 0
     taught: int = 0
     expired: int = 0  # ids that waited too long
     dropped: int = 0  # ids that had to go because too many wait
@@ -99,7 +99,7 @@ class Ids:
         self._learn(features, item.label, 1.0, forecast, delay, staged)
         staged.changes.set_label(item.id, any_bytes(item.label))
         staged.wait(known.reader, -1)
-        staged.told += 1
+        staged.labelled += 1
         staged.delays.append(delay)
         return tell_answer(item.id, forecast, item.label, again=False)
 

@@ -221,7 +221,7 @@ class Log:
         return int(self.noted("trimmed") or 0)
 
     def trim(self, up_to: int, most: int) -> bool:
-        """Remove at most so many lessons that a snapshot has; false when there is none left."""
+        """Remove at most `most` lessons that a snapshot has; return whether there was one."""
         row = self._db.execute(
             "SELECT max(number) FROM (SELECT number FROM lessons WHERE number <= ? "
             "ORDER BY number LIMIT ?)",
@@ -238,15 +238,15 @@ class Log:
 
     def predictions(self, ids: Iterable[str]) -> dict[str, Stored]:
         """Those of these ids that there are."""
-        found: dict[str, Stored] = {}
+        rows_by_id: dict[str, Stored] = {}
         for part in parts(list(ids)):
             rows = self._db.execute(
                 "SELECT id, time, digest, features, forecast, label, reader FROM predictions "
                 f"WHERE id IN {rows_of(len(part), 1)}",
                 part,
             )
-            found |= {id: Stored(*row) for id, *row in rows.fetchall()}
-        return found
+            rows_by_id |= {id: Stored(*row) for id, *row in rows.fetchall()}
+        return rows_by_id
 
     def add_predictions(self, stored: Iterable[tuple[str, Stored]]) -> None:
         """The ids are new."""
@@ -261,9 +261,9 @@ class Log:
         """The features go, too: a lesson has them."""
         for part in parts(list(labels)):
             self._db.execute(
-                f"WITH told (id, label) AS (VALUES {rows_of(2, len(part))}) "
-                "UPDATE predictions SET label = told.label, features = NULL "
-                "FROM told WHERE predictions.id = told.id",
+                f"WITH labelled (id, label) AS (VALUES {rows_of(2, len(part))}) "
+                "UPDATE predictions SET label = labelled.label, features = NULL "
+                "FROM labelled WHERE predictions.id = labelled.id",
                 [value for pair in part for value in pair],
             )
 

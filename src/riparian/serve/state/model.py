@@ -41,7 +41,7 @@ class ServedModel:
     ) -> None:
         self.forest = forest  # without names: it is fed arrays
         self.dates = dates  # where columns are not features as they are
-        self._about = about or {}  # what else its file said, for whoever reads the snapshot
+        self._about = about or {}  # the other entries of its file, which a snapshot passes on
         self.catalogue = catalogue  # of what was learned
         self.points = points
         self.set_aside = 0  # lessons that could not be learned
@@ -121,7 +121,7 @@ class ServedModel:
         return MixedRows(rows, {c: self._category(points, names[c]) for c in categorical})
 
     def _category(self, points: Sequence[Features], name: str) -> Coded:
-        """A column of categories. What is not of its kind is left out: whoever learns has checked."""
+        """A column of categories. Values of another type are left out: lessons were checked before."""
         values = [point.get(name) for point in points]
         return Coded.of(name, [v if self.catalogue.of_kind(name, v) else None for v in values])
 
@@ -265,7 +265,7 @@ def categories_of(forest: OnlineForestClassifier) -> dict[int, Table]:
 
 
 def add_columns(forest: OnlineForestClassifier, width: int, categorical: list[int]) -> None:
-    """Columns join at the right, up to a width; nobody may predict meanwhile.
+    """Add columns at the right, up to a width. No call may predict meanwhile.
 
     Those that are categorical have had no value yet: they are new, or the forest is.
     """

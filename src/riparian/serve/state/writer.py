@@ -25,7 +25,7 @@ from riparian.serve.state.ids import Answer, Ids, Staged, ids_of
 from riparian.serve.state.log import Log, any_bytes
 
 GROUP = 1000  # rows, more or less, that share a transaction
-TRIMMED = 5000  # rows that one transaction removes at most, so that nobody waits long
+TRIMMED = 5000  # rows that one transaction removes at most, so that no request waits long
 PROBE_EVERY = 1.0  # seconds between attempts to write, after one that failed
 PROBE = "x" * 2**16  # a full disk may still have room for a few bytes
 TIDY_EVERY = 1.0  # seconds between looking for ids that waited too long
@@ -66,7 +66,7 @@ class Writer:
         self.trouble: str | None = None  # why the last write failed, if it did
         self._waiting = log.waiting()
         self.totals = dict.fromkeys(
-            ("asked", "told", "taught", "expired", "dropped", "failures", "commits"), 0
+            ("asked", "labelled", "taught", "expired", "dropped", "failures", "commits"), 0
         )
         self.observe: Callable[[list[float], float], None] = lambda delays, seconds: None
         self._checkpoints = Checkpoints(log)
@@ -216,7 +216,7 @@ class Writer:
         if any(job.items for job in jobs):
             self.trouble = None
         self.totals["commits"] += 1
-        for name in ("asked", "told", "taught", "expired", "dropped"):
+        for name in ("asked", "labelled", "taught", "expired", "dropped"):
             self.totals[name] += getattr(staged, name)
         rows = sum(len(job.items) for job in jobs)
         self.backlog.done(rows - len(staged.lessons))
@@ -226,7 +226,7 @@ class Writer:
         self.observe(staged.delays, seconds)
 
     def _fail(self, jobs: list[Job], refused: Refused) -> None:
-        """Nothing was stored; whoever asked may ask again."""
+        """Nothing was stored; the client may try again."""
         self.totals["failures"] += 1
         self.backlog.done(sum(len(job.items) for job in jobs))
         self._tell((job, refused) for job in jobs)

@@ -1,4 +1,4 @@
-#include "bindings/door.hpp"
+#include "bindings/input.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -52,7 +52,7 @@ nb::object arrivals(const Array1<std::int64_t>& y, const Array1<std::uint32_t>& 
 
 }  // namespace
 
-void bind_door(nb::module_& m) {
+void bind_input(nb::module_& m) {
     m.def("any_infinite", &any_infinite, "rows"_a);
     m.def("arrivals", &arrivals, "y"_a, "table"_a, "none"_a, "next"_a);
 }

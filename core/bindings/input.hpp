@@ -5,6 +5,6 @@
 
 namespace riparian {
 
-void bind_door(nanobind::module_& m);
+void bind_input(nanobind::module_& m);
 
 }  // namespace riparian

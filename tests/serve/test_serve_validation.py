@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from riparian.serve.door import parsed
 from riparian.serve.options import Limits
 from riparian.serve.refused import Refused
+from riparian.serve.validation import parsed
 
 
 @pytest.mark.parametrize(
     "body", [b"[" + b"[]," * 2_100_000 + b"[]]", b"[" + b"0," * 2_100_000 + b"0]", b"[" * 3_000_000]
 )
 def test_a_body_of_too_many_values_is_refused_before_it_is_parsed(body, monkeypatch):
-    monkeypatch.setattr("riparian.serve.door.orjson.loads", None)
+    monkeypatch.setattr("riparian.serve.validation.orjson.loads", None)
     with pytest.raises(Refused, match="2000000 values") as refused:
         parsed(body, Limits())
     assert refused.value.status == 413

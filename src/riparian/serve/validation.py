@@ -1,4 +1,4 @@
-"""The door: what comes from outside, checked once, value by value."""
+"""Input validation of the service: every value of a request is checked here, once."""
 
 from __future__ import annotations
 
