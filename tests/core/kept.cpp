@@ -750,7 +750,7 @@ int test_first_points(std::uint64_t seed, CandidateScratch<Columns, Classes>& sc
         CHECK(result.has_value() == expected.has_value());
         if (!result) break;
         ++chosen;
-        CHECK(result->candidate == expected->candidate && found->g == expected->g);
+        CHECK(result->candidate == expected->candidate && result->g == expected->g);
         EstimationHistogram left, right, plain_left, plain_right;
         at_once->fill_children(pool, result->candidate, left, right, scratch.check);
         plain->fill_children(plain_pool, result->candidate, plain_left, plain_right, scratch.check);
