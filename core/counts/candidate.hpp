@@ -1,4 +1,4 @@
-// A candidate of a leaf by its number (see candidate_shape.hpp). Nothing here has code.
+// A candidate of a leaf, by its number (see candidate_shape.hpp). This file has no code.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ struct Candidate {
     std::uint32_t split_point;
 };
 
-// The best of them, with what it gains: G as a target has it (R14), and as a number.
+// The best candidate, with its gain: as G of the target (R14), and as a number.
 template <class G>
 struct Choice {
     std::uint32_t candidate;
@@ -18,7 +18,7 @@ struct Choice {
     double gain;
 };
 
-// The best of them in a leaf that has seen few points.
+// The best candidate of a leaf that has seen few points.
 struct BestOfFew {
     std::uint32_t number;  // 2^32-1: none is valid
     std::int32_t g;        // G (R14)

@@ -7,9 +7,9 @@
 
 namespace riparian {
 
-// Candidate d*m+j is split point j in dimension d. After
-// the last dimension comes one in which every point goes left, so that its m counters hold what
-// each split point has seen in all, and the right child of a candidate is that less the left one.
+// Candidate d*m+j is split point j in dimension d. After the last dimension there is one in which
+// every point goes left. Its m counters hold what each split point has seen in all, so the counts
+// of a right child are these minus those of the left child.
 struct CandidateShape {
     std::uint32_t dims = 0;
     std::uint32_t split_points = 0;  // m

@@ -14,13 +14,13 @@
 
 namespace riparian {
 
-// Counters of one, two, four or eight bytes, as wide as the largest needs: they never wrap.
+// Counters of one, two, four or eight bytes, as wide as the largest needs, so that they never wrap.
 class Counters {
 public:
     std::size_t size() const { return size_; }
     std::size_t bytes() const { return std::size_t{size_} * width_; }
 
-    // visitor(counters), as a pointer to what they are now.
+    // Calls visitor(counters) with a pointer of the current type of the counters.
     template <class Visitor>
     RIPARIAN_HOT decltype(auto) visit(Visitor&& visitor) const {
         switch (width_) {
@@ -35,7 +35,7 @@ public:
         }
     }
 
-    // All of them, if they are of one byte.
+    // Returns all counters, if they have one byte each.
     const std::uint8_t* in_bytes() const { return width_ == 1 ? as<std::uint8_t>() : nullptr; }
     std::uint8_t* in_bytes() { return width_ == 1 ? as<std::uint8_t>() : nullptr; }
 
@@ -56,7 +56,7 @@ public:
         *this = {};
     }
 
-    // Take up residence in another pool; the first one is about to go.
+    // Moves the counters to another pool, since the old one is about to be freed.
     void move_to(Pool& pool) {
         if (!data_) return;
         void* moved = pool.allocate(bytes());
@@ -64,13 +64,13 @@ public:
         data_ = moved;
     }
 
-    // Make room for counters up to `bound`.
+    // Makes the counters wide enough for `bound`.
     void fit(Pool& pool, std::uint64_t bound) {
         if (bound > limit()) [[unlikely]]
             widen(pool, bound);
     }
 
-    // Add counters at the end, at zero.
+    // Adds counters at the end, with the value 0.
     void extend(Pool& pool, std::size_t n) {
         Counters longer;
         longer.size_ = narrow(n);
@@ -86,14 +86,14 @@ public:
         return visit([i](const auto* counters) -> std::uint64_t { return counters[i]; });
     }
 
-    // Counter i grows by n; returns what it is then. Most are small.
+    // Adds n to counter i and returns the sum. Most are small.
     RIPARIAN_HOT std::uint64_t add(Pool& pool, std::size_t i, std::uint64_t n) {
         if (width_ == 1 && as<std::uint8_t>()[i] + n <= most_of_byte) [[likely]]
             return as<std::uint8_t>()[i] = static_cast<std::uint8_t>(as<std::uint8_t>()[i] + n);
         return add_much(pool, i, n);
     }
 
-    // Counter i becomes counts[i]; none of them is above the largest.
+    // Sets counter i to counts[i]; none is above the largest.
     void set(Pool& pool, const std::uint64_t* counts, std::uint64_t largest) {
         fit(pool, largest);
         visit([&](auto* counters) {
@@ -102,7 +102,7 @@ public:
         });
     }
 
-    // Counter first+i grows by amounts[i], i < count; they must fit.
+    // Adds amounts[i] to counter first+i for i < count. The sums must fit.
     template <class Amount>
     void add_all(std::size_t first, const Amount* amounts, std::size_t count) {
         visit([&](auto* counters) {
@@ -112,8 +112,8 @@ public:
         });
     }
 
-    // Where bit i is set, counter first+i grows by n, i < count; count is a multiple of 8. None of
-    // them is above the one at `largest`, which grows too.
+    // Adds n to counter first+i where bit i is set, for i < count, a multiple of 8. No counter is
+    // above the one at `largest`, which grows, too.
     RIPARIAN_HOT void add_bits(Pool& pool, std::size_t first, const std::uint64_t* bits,
                                std::size_t count, std::uint64_t n, std::size_t largest) {
         if (width_ == 1 && as<std::uint8_t>()[largest] + n <= most_of_byte) [[likely]]
@@ -121,7 +121,7 @@ public:
         fit(pool, (*this)[largest] + n);
         add_bits(first, bits, count, n);
     }
-    // They must fit.
+    // The sums must fit.
     void add_bits(std::size_t first, const std::uint64_t* bits, std::size_t count,
                   std::uint64_t n) {
         const Kernels& kernel = kernels();
@@ -137,7 +137,8 @@ public:
         }
     }
 
-    // Counter i, which is 0, becomes how many points have bit i set; `words` words to a point.
+    // Sets counter i, which is 0, to the number of points that have bit i set. A point has `words`
+    // words.
     void count_bits(Pool& pool, const std::uint64_t* bits, std::size_t words, std::size_t points) {
         fit(pool, points);
         if (width_ == 1) return kernels().count8(as<std::uint8_t>(), bits, words, points, size_);

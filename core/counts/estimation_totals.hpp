@@ -1,5 +1,5 @@
-// How many estimation points each candidate has seen, without their labels: all that may allow a
-// split.
+// How many estimation points each candidate has seen, without their labels. Only this may decide
+// whether a split is valid.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace riparian {
 
-// N^e of every candidate's left child: enough to say which candidates are valid (R6).
+// N^e of the left child of every candidate, which decides which candidates are valid (R6).
 class EstimationTotals {
 public:
     void move_to(Pool& pool) { left_.move_to(pool); }
@@ -30,34 +30,34 @@ public:
         left_.add_bits(pool, 0, bits, left_.size(), n, shape.everyone(0));
     }
 
-    // The first points, all at once.
+    // Adds the first points, all at once.
     void count(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
                std::size_t points) {
         left_.count_bits(pool, bits, shape.words(), points);
     }
 
-    // Points at once: their weight left of each candidate.
+    // Adds several points at once, given their weight left of each candidate.
     void add_counts(Pool& pool, const CandidateShape& shape, const std::uint64_t* left) {
         left_.fit(pool, oldest(shape) + left[shape.everyone(0)]);
         left_.add_all(0, left, left_.size());
     }
 
-    // From the counts of the same points, as a target has them.
+    // Computes the totals from the counts of the same points by a target.
     template <class EstimationCounts>
     void restore(Pool& pool, const CandidateShape& shape, const EstimationCounts& estimation) {
         estimation.add_to(pool, shape, left_);
     }
 
-    // What the first split point has seen: no candidate has seen more.
+    // Returns what the first split point has seen. No candidate has seen more.
     std::uint64_t oldest(const CandidateShape& shape) const { return left_[shape.everyone(0)]; }
 
     std::uint64_t operator[](std::size_t i) const { return left_[i]; }
 
-    // All of them, if they are of one byte.
+    // Returns all totals, if they have one byte each.
     const std::uint8_t* in_bytes() const { return left_.in_bytes(); }
 
-    // The valid candidates of the split points so far: at least α points on both sides. They lie in
-    // `room`.
+    // Returns the valid candidates of the split points so far, which have at least α points on both
+    // sides. They are stored in `room`.
     std::span<const Candidate> valid(const CandidateShape& shape, std::uint32_t split_points,
                                      std::uint64_t alpha, std::vector<Candidate>& room) const {
         if (room.size() < shape.candidates() + 8) room.resize(shape.candidates() + 8);
@@ -77,7 +77,7 @@ private:
         return kernels().find_valid(left, shape.dims, shape.split_points, split_points,
                                     static_cast<std::uint8_t>(alpha), valid);
     }
-    // No branch asks whether one is valid: it would be guessed wrong too often.
+    // There is no branch on whether a candidate is valid, since it would be mispredicted too often.
     template <class Count>
     static std::size_t find_valid(const Count* left, const CandidateShape& shape,
                                   std::uint32_t split_points, std::uint64_t alpha,

@@ -1,6 +1,6 @@
-// The streams as types, and the weight of a point. Counts of one stream do not turn into counts of
-// another: the independence of partition and prediction that the theorem rests on is these types
-// and the signatures that ask for them.
+// The streams as types, and the weight of a point. Counts of one stream cannot become counts of
+// another. These types, and the signatures that require them, ensure the independence of partition
+// and prediction on which the theorem rests.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace riparian {
 
 struct Structure {};   // chooses splits
 struct Estimation {};  // allows them, and predicts
-struct Shared {};  // the one stream of Saffari's forest (R18): does all of that, and proves nothing
+struct Shared {};      // the one stream of Saffari's forest (R18), which does both
 
 using Weight = std::uint64_t;  // copies of a point (R17)
 

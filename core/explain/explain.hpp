@@ -10,7 +10,7 @@
 
 namespace riparian::explain {
 
-// The answers: rows times classes, added to `out`.
+// Adds the answers, rows by classes, to `out`.
 inline void answer(const PlainTrees& trees, const Rows& rows, double* out) {
     for (std::size_t tree = 0; tree < trees.n_trees; ++tree)
         for (std::size_t row = 0; row < rows.count; ++row) {
@@ -21,7 +21,8 @@ inline void answer(const PlainTrees& trees, const Rows& rows, double* out) {
         }
 }
 
-// The contributions of some rows, by a method that solves the game of a path for each kind of row.
+// Computes the contributions of some rows, by a method that solves the game of a path for each kind
+// of row.
 template <class Method>
 void explain_tile(const PlainTrees& trees, const Rows& rows, Method& method, double* out) {
     const Tile tile(rows);
@@ -46,8 +47,8 @@ void explain_tile(const PlainTrees& trees, const Rows& rows, Method& method, dou
     sums.copy(out);
 }
 
-// Rows whose sums stay in the cache while path after path adds to them; the more, the more of a
-// kind.
+// The sums of this many rows stay in the cache while path after path adds to them. With more rows,
+// more of them are of the same kind.
 inline std::size_t tile_rows(const PlainTrees& trees, std::size_t rows, std::size_t workers) {
     const std::size_t row_bytes = 8 * trees.n_features * trees.n_classes + 1;
     const std::size_t fits = std::clamp<std::size_t>((1 << 20) / row_bytes, 32, 512);
@@ -72,7 +73,7 @@ inline void path_dependent(const PlainTrees& trees, const Rows& rows, std::size_
     explain_rows(trees, rows, workers, out, [] { return PathDependent(); });
 }
 
-// `weights` of the background may be null: all 1.
+// If the `weights` of the background are null, all are 1.
 inline void interventional(const PlainTrees& trees, const Rows& background, const double* weights,
                            const Rows& rows, std::size_t workers, double* out) {
     const Tile others(background, weights);

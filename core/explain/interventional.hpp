@@ -59,7 +59,7 @@ private:
         return std::exp(std::lgamma(p) + std::lgamma(q + 1.0) - std::lgamma(p + q + 1.0));
     }
 
-    // A table for paths of this length, if they are not too long for one.
+    // Makes a table for paths of this length, unless they are too long for one.
     void reach(std::size_t length) {
         const std::size_t side = std::min<std::size_t>(length, 128) + 1;
         if (side <= side_) return;

@@ -1,5 +1,4 @@
-// Rows of the same kind: those that fail the same tests of a path have the same contributions
-// there.
+// Kinds of rows: rows that fail the same tests of a path have the same contributions there.
 #pragma once
 
 #include <bit>
@@ -14,7 +13,7 @@ namespace riparian::explain {
 using Bits = std::uint64_t;
 inline constexpr std::size_t word_bits = 64;
 
-// visitor(i) for every bit that is set.
+// Calls visitor(i) for every bit that is set.
 template <class Visitor>
 void for_each_bit(const Bits* words, std::size_t n_words, Visitor&& visitor) {
     for (std::size_t w = 0; w < n_words; ++w)
@@ -60,7 +59,7 @@ private:
                  [=](float x) { return category_goes_left(x, threshold) == right; });
     }
 
-    // The rows whose value is refused fail step i.
+    // Marks step i as failed for the rows whose value it refuses.
     template <class Refused>
     void fail(const Step& step, std::size_t i, const Tile& tile, Refused&& refused) {
         const float* x = tile.column(step.feature);
@@ -70,7 +69,7 @@ private:
             words[row] |= Bits{refused(x[row])} << shift;
     }
 
-    // By a table of hashes, in the order in which kinds first appear.
+    // Numbers the kinds, by a hash table, in the order in which they first appear.
     void group(const Tile& tile) {
         const std::size_t rows = tile.rows();
         const std::size_t places = std::bit_ceil(2 * rows + 1);

@@ -45,14 +45,14 @@ public:
     }
 
 private:
-    // What integrates the paths of one length, with an even number of places.
+    // The quadrature for paths of one length, with an even number of places.
     struct Rule {
         std::size_t places = 0;
         std::vector<double> t, rest;  // t and 1 - t
         std::vector<double> power;    // [b][place]: weight · (1-t)^b, for b up to the length
     };
 
-    // Fixed: the number of places where the compiler knows it, else 0.
+    // `Fixed` is the number of places if the compiler knows it, else 0.
     template <std::size_t Fixed>
     void solve_with(const Step* steps, std::size_t length, const Rule& rule, const Kinds& kinds,
                     double* times) {
@@ -100,7 +100,7 @@ private:
         }
     }
 
-    // In two sums, so that two multiplications go at a time.
+    // There are two sums, so that two multiplications run in parallel.
     template <class Product>
     static double dot(const Product& a, const double* b, std::size_t places) {
         double even = 0.0, odd = 0.0;
@@ -122,7 +122,7 @@ private:
         const Quadrature exact((length + 1) / 2);
         Rule rule;
         rule.places = exact.place.size() + exact.place.size() % 2;
-        // A place that is one too many has no weight.
+        // The additional place has weight 0.
         rule.t.assign(rule.places, 0.5);
         rule.rest.assign(rule.places, 0.5);
         rule.power.assign((length + 1) * rule.places, 0.0);

@@ -13,8 +13,8 @@ struct PlainTrees {
     const std::int64_t* root;
     std::size_t n_trees;
 
-    // Per node. x <= threshold goes left, or of a categorical feature a category or a half (R22);
-    // all else (NaN too) goes to the next node after that (R4).
+    // Per node. A value <= threshold goes left; for a categorical feature, the category or the half
+    // of the threshold does (R22). Everything else, including NaN, goes to the next node (R4).
     const std::int32_t* feature;  // -1 of a leaf
     const float* threshold;
     const bool* equals;  // whether the feature is categorical

@@ -1,5 +1,5 @@
-// Gauss and Legendre: n places and weights that integrate polynomials of degree 2n - 1 over [0, 1]
-// exactly.
+// Gauss-Legendre quadrature: n places and weights that integrate polynomials of degree 2n - 1 over
+// [0, 1] exactly.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// A few rows at a time, column by column, and what is added up for them.
+// A few rows at a time, stored by columns, and the sums for them.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace riparian::explain {
 
-// The columns of some rows: a test of a path is put to all of them at once.
+// The columns of some rows. A test of a path is made on all of them at once.
 class Tile {
 public:
-    // `weights` may be null: all 1.
+    // If `weights` is null, all are 1.
     explicit Tile(const Rows& rows, const double* weights = nullptr)
         : rows_(rows.count), values_(rows.count * rows.width), weights_(rows.count, 1.0) {
         if (weights) std::copy_n(weights, rows.count, weights_.begin());
@@ -50,7 +50,7 @@ public:
         }
     }
 
-    // To rows, by features, by classes.
+    // Writes the sums by rows, features and classes.
     void copy(double* out) const {
         const std::size_t places = trees_.n_features * trees_.n_classes;
         for (std::size_t row = 0; row < rows_; ++row)

@@ -1,6 +1,6 @@
-// The cells of leaves that look one after the other: the points that a leaf lists lie side by side,
-// with their labels and weights, and are divided in place when it splits. Lists need to be read
-// only where this begins, and to be linked only where it ends.
+// The cells of leaves that look one after the other. The points that a leaf lists are stored side
+// by side, with their labels and weights, and are divided in place when the leaf splits. So lists
+// are read only at the start of a series of looks, and linked only at its end.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace riparian {
 
-// Points of one stream that lie side by side.
+// A range of points of one stream that are stored side by side.
 struct Run {
     std::size_t first = 0, count = 0;
 };
@@ -23,7 +23,7 @@ struct Cell {
     Run structure, estimation;
 };
 
-// The points of one stream in all cells, those of each cell by time.
+// The points of one stream in all cells. The points of a cell are in order of time.
 template <class Label>
 class CellPoints {
 public:
@@ -33,7 +33,7 @@ public:
         weights_.clear();
     }
 
-    // All that `append` adds to the numbers: append(ts).
+    // Calls append(ts) and returns the run of the numbers that it has added.
     template <class Append>
     Run add(Append&& append) {
         const std::size_t first = ts_.size();
@@ -41,7 +41,7 @@ public:
         labels_.resize(ts_.size());
         return {first, ts_.size() - first};
     }
-    // Of two streams at once: append(ts, ts of the other).
+    // The same for two streams at once: append(ts, ts of the other).
     template <class Append>
     static Cell add(CellPoints& structure, CellPoints& estimation, Append&& append) {
         Cell cell;
@@ -52,7 +52,7 @@ public:
         });
         return cell;
     }
-    // weight_of(t) of each, which are needed unless all weights are 1.
+    // Stores weight_of(t) for each point; not needed if all weights are 1.
     template <class WeightOf>
     void weigh(const Run& run, WeightOf&& weight_of) {
         weights_.resize(ts_.size());
@@ -72,8 +72,8 @@ public:
     struct Sides {
         Run left, right;
     };
-    // Those that go left (R4; of categories, if `equal`, R22) before the rest, each in order.
-    // `values` are theirs in the dimension of the split.
+    // Moves the points that go left (R4; R22 if `equal`) before the others and keeps the order of
+    // both parts. `values` has the value of each point in the dimension of the split.
     Sides divide(const Run& run, const float* values, float threshold, bool equal) {
         if (equal && threshold < 0)
             return divide_by(run, values,
@@ -94,7 +94,7 @@ private:
         return {{run.first, left}, {run.first + left, run.count - left}};
     }
 
-    // Without a branch: the side is a coin toss.
+    // There is no branch, since the side is as random as a coin toss.
     template <class IsLeft>
     std::size_t divide_numbers(const Run& run, const float* values, IsLeft is_left) {
         std::uint64_t *ts = ts_.data() + run.first, *ts_right = room_.data();

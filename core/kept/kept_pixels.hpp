@@ -1,5 +1,5 @@
-// R19 for depth images: what is kept of a pixel is its place and a hold on its image, which is
-// copied once for all its pixels and dropped with the last of them.
+// R19 for depth images. A kept pixel is its position and a reference to its image. An image is
+// copied once for all its pixels, and dropped with the last of them.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct KeptImage {
     std::vector<float> depths;  // in C order
     std::int32_t height, width;
     std::uint64_t fingerprint;  // of the depths
-    std::uint64_t pixels = 0;   // that hold it
+    std::uint64_t pixels = 0;   // how many kept pixels refer to it
 
     bool is(const Pixel& p, std::uint64_t of_p) const {
         return fingerprint == of_p && height == p.height && width == p.width &&
@@ -34,7 +34,8 @@ struct KeptImage {
     }
 };
 
-// Four words at a time: an image has a million bytes, and multiplications wait for one another.
+// It takes four words at a time, since an image has a million bytes and each multiplication waits
+// for the one before.
 inline std::uint64_t fingerprint(const float* depths, std::size_t n) {
     std::array<std::uint64_t, 4> sums{1, 2, 3, 4};
     std::size_t i = 0;
@@ -58,7 +59,7 @@ struct PixelSegment : Labelled<Label> {
 
 }  // namespace detail
 
-// The pixels that are kept in time order, and their images, as arrays: what a snapshot holds.
+// The kept pixels in order of time, and their images, as the arrays of a snapshot.
 template <class Label>
 struct KeptPixels {
     struct Image {
@@ -94,8 +95,8 @@ public:
     void widen(const DepthDifferences&) {}  // there are no columns
     void draw_values(std::uint32_t, std::span<const std::uint64_t>, std::vector<float>&) const {}
 
-    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null:
-    // all 1.
+    // Adds the points first_t, first_t + 1, ..., which follow those already stored. If `weights` is
+    // null, all weights are 1.
     void add(const Pixels& batch, const Label* labels, const double* weights,
              std::uint64_t first_t) {
         std::unordered_map<const float*, detail::KeptImage*> of_batch;  // as the batch has them
@@ -111,8 +112,8 @@ public:
         return depth_difference(pair, pixel(t));
     }
 
-    // out[d * stride + i]: the value of point ts[i] for pair d. An image is in the cache while all
-    // its pairs are read.
+    // Sets out[d * stride + i] to the value of point ts[i] for pair d. All pairs of an image are
+    // read while the image is in the cache.
     void values(std::span<const OffsetPair> pairs, std::span<const std::uint64_t> ts, float* out,
                 std::size_t stride) const {
         std::array<float, 64> some;
@@ -129,7 +130,7 @@ public:
     }
     void prefetch(std::uint64_t t) const { this->prefetch_label(t); }
 
-    // Of the pixels and their images: a function of what is kept, wherever it lies.
+    // The bytes of the pixels and their images. They depend only on what is kept.
     std::size_t bytes() const {
         std::size_t sum = (end_ - this->first_kept()) * pixel_bytes;
         std::unordered_set<const detail::KeptImage*> images;
@@ -159,7 +160,7 @@ public:
         return kept;
     }
 
-    // Nothing is there yet.
+    // Only for a store without points.
     void restore(const KeptPixels<Label>& kept) {
         std::vector<detail::KeptImage*> images(kept.images.size());
         add_pixels(kept.labels.size(), kept.labels.data(),
@@ -182,7 +183,7 @@ private:
         return segments_.of(t).images[t % segment_points];
     }
 
-    // `at(i)`: the i-th pixel, and its image as it is kept.
+    // `at(i)` returns the i-th pixel and its kept image.
     template <class At>
     void add_pixels(std::size_t n, const Label* labels, const double* weights,
                     std::uint64_t first_t, At&& at) {
@@ -197,7 +198,7 @@ private:
             });
     }
 
-    // The image of p as it is kept already, perhaps from a block before, or a copy.
+    // Returns the kept image of p, which may be from an earlier block, or else a new copy.
     detail::KeptImage* keep(const Pixel& p) {
         const std::size_t n =
             static_cast<std::size_t>(p.height) * static_cast<std::size_t>(p.width);

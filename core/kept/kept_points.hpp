@@ -26,12 +26,13 @@ namespace detail {
 
 inline constexpr float missing = std::numeric_limits<float>::quiet_NaN();
 
-// Rows of a segment as a table. Rows, not columns, lie together, however wide: a look asks for a
-// few features of few points, whose cache lines it then shares. Columns would be faster only for a
-// list of more than an eighth of all points, and make adding a point slow.
+// The rows of a segment as a table, stored by rows even if these are wide: a look reads a few
+// features of few points, and these share cache lines. Storage by columns would be faster only for
+// lists of more than an eighth of all points, and would make it slow to add a point.
 class DenseRows {
 public:
-    // Room for rows and columns; the first `filled` rows stay, and new columns are missing in them.
+    // Makes room for rows and columns. The first `filled` rows stay; new columns are missing in
+    // them.
     void reshape(std::size_t rows, std::uint32_t columns, std::size_t filled) {
         DenseRows fresh;
         fresh.rows_ = rows;
@@ -59,7 +60,7 @@ private:
     std::uint32_t columns_ = 0;
 };
 
-// Rows of a segment as their entries that are not zero, sorted by column.
+// The rows of a segment, each as its entries that are not zero, sorted by column.
 class SparseRows {
 public:
     void store(std::size_t row, const float* x, std::uint32_t columns) {
@@ -69,8 +70,8 @@ public:
         end_row(columns);
     }
 
-    // The entries of a row, one after the other. Rows come in order; a restored stream may
-    // start in the middle of a segment.
+    // Adds the entries of a row, one after the other. Rows are added in order; a restored stream
+    // may start in the middle of a segment.
     void begin_row(std::size_t row) {
         if (ends_.size() == row) return;
         clear();
@@ -114,7 +115,7 @@ public:
     }
 
 private:
-    // Bitwise: minus zero is an entry.
+    // The comparison is bitwise, so minus zero is an entry.
     static bool is_zero(float x) { return std::bit_cast<std::uint32_t>(x) == 0; }
 
     void clear() {
@@ -130,7 +131,7 @@ private:
     std::vector<std::uint32_t> widths_;  // of the rows: D as it was
 };
 
-// Only one of the two is in use.
+// Either the dense or the sparse rows are in use.
 template <class Label>
 struct RowSegment : Labelled<Label> {
     DenseRows dense;
@@ -148,7 +149,7 @@ enum class Rows : std::uint8_t {
     sparse,  // a row is kept as its entries that are not zero
 };
 
-// The points that are kept in time order, as arrays: what a snapshot holds.
+// The kept points in order of time, as the arrays of a snapshot.
 template <class Label>
 struct KeptRows {
     std::uint64_t first_t = 0;  // the number of the first
@@ -183,15 +184,15 @@ public:
         : Base(size), columns_(columns), kind_(rows) {}
 
     void widen(const Columns& space) { set_columns(space.n_dims()); }
-    // D has grown. The columns that join are missing in the points that are there.
+    // Called when D has grown. New columns are missing in the points that are already stored.
     void set_columns(std::uint32_t columns) {
         whole_ = whole_ && columns == columns_;
         columns_ = columns;
     }
     std::uint32_t columns() const { return columns_; }
 
-    // Points first_t, first_t + 1, ..., right after those that are there. `weights` may be null:
-    // all 1.
+    // Adds the points first_t, first_t + 1, ..., which follow those already stored. If `weights` is
+    // null, all weights are 1.
     void add(const Matrix& batch, const Label* labels, const double* weights,
              std::uint64_t first_t) {
         const std::size_t n = batch.size();
@@ -214,7 +215,7 @@ public:
                                      : segment.dense.value(column, row);
     }
 
-    // out[d * stride + i]: the value of point ts[i] in column columns[d].
+    // Sets out[d * stride + i] to the value of point ts[i] in column columns[d].
     void values(std::span<const Columns::Feature> columns, std::span<const std::uint64_t> ts,
                 float* out, std::size_t stride) const {
         if (!whole_)
@@ -225,7 +226,7 @@ public:
             gather(columns, ts, out, stride);
     }
 
-    // Of one point: out[d].
+    // The same for one point: sets out[d].
     RIPARIAN_HOT void project(std::span<const Columns::Feature> columns, std::uint64_t t,
                               float* out) const {
         if (whole_)
@@ -234,10 +235,11 @@ public:
             for (std::size_t d = 0; d < columns.size(); ++d) out[d] = value(columns[d], t);
     }
 
-    // Its values where they lie, if none is missing in any point.
+    // Returns the stored row of a point, if no point lacks a column.
     RIPARIAN_HOT const float* point(std::uint64_t t) const { return whole_ ? row_of(t) : nullptr; }
 
-    // Of several points, if so, with a last one again up to a multiple of 8; else nothing.
+    // The same for several points, with the last one repeated up to a multiple of 8; returns
+    // nothing if some point lacks a column.
     bool points(std::span<const std::uint64_t> ts, std::vector<const float*>& rows) const {
         if (!whole_ || ts.empty()) return false;
         const std::size_t room = (ts.size() + 7) / 8 * 8;
@@ -247,7 +249,7 @@ public:
         return true;
     }
 
-    // This point will be asked for soon.
+    // Prefetches a point that will be read soon.
     void prefetch(std::uint64_t t) const {
         this->prefetch_label(t);
         if (whole_)
@@ -284,7 +286,7 @@ public:
         return kept;
     }
 
-    // Nothing is there yet. D is what it was made with.
+    // Only for a store without points, and with the D that it was made with.
     void restore(const KeptRows<Label>& kept) {
         const std::size_t n = kept.labels.size();
         const double* weights = kept.weights.empty() ? nullptr : kept.weights.data();
@@ -302,7 +304,7 @@ public:
     }
 
 private:
-    // The very first segment starts small and doubles.
+    // The first segment starts small and doubles.
     detail::DenseRows& make_room(detail::DenseRows& dense, std::size_t row, std::size_t to_come) {
         if (row < dense.rows() && dense.columns() == columns_) return dense;
         const std::size_t rows =
@@ -313,7 +315,7 @@ private:
         return dense;
     }
 
-    // Whether no column is missing in any segment that is there; and where the rows of each start.
+    // Finds out whether any segment lacks a column, and where the rows of each segment start.
     void see_shape() {
         whole_ = kind_ == Rows::dense;
         segments_.for_each([&](const Segment& segment, std::size_t) {
@@ -326,12 +328,12 @@ private:
         });
     }
 
-    // If no column is missing.
+    // Only if no column is missing.
     const float* row_of(std::uint64_t t) const {
         return starts_[segments_.place(t)] + t % segment_points * columns_;
     }
 
-    // Four points at a time, whose cache lines are fetched side by side.
+    // It reads four points at a time, so that their cache lines are fetched in parallel.
     void gather(std::span<const Columns::Feature> columns, std::span<const std::uint64_t> ts,
                 float* out, std::size_t stride) const {
         const float* const* const starts = starts_.data();

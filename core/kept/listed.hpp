@@ -1,4 +1,4 @@
-// What a look may ask of the points that a leaf lists: values of both streams, and no label.
+// What a look may read of the points that a leaf lists: values of both streams, but no label.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace riparian {
 template <FeatureSpace Space, class Label>
 class ListedValues {
 public:
-    // Numbers of points, by time; and the key of what the look draws.
+    // Takes the numbers of the points in order of time, and the key of the draws of the look.
     ListedValues(const KeptPoints<Space, Label>& kept, std::span<const std::uint64_t> structure,
                  std::span<const std::uint64_t> estimation, std::uint64_t key_of_draws)
         : kept_(kept),
@@ -21,7 +21,7 @@ public:
           estimation_(estimation),
           key_of_draws_(key_of_draws) {}
 
-    // out[d * stride + i]: the value of the i-th listed point for feature d.
+    // Sets out[d * stride + i] to the value of the i-th listed point for feature d.
     void structure(std::span<const typename Space::Feature> features, float* out,
                    std::size_t stride) const {
         kept_.values(features, structure_, out, stride);
@@ -32,7 +32,7 @@ public:
     }
 
     static bool equals(const typename Space::Feature& feature) { return Space::equals(feature); }
-    // Of a categorical feature.
+    // For a categorical feature.
     std::uint64_t halves(const typename Space::Feature& feature) const {
         if constexpr (Space::columns)
             return key_of_halves(key_of_draws_, Space::column(feature));

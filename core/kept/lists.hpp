@@ -1,6 +1,6 @@
 // The points that a tree's leaves list (R19): chains backward in time through one array of W
-// numbers per tree. A link is the distance to the next older point of its list. A point that is not
-// kept any more is recognised by its number, so lists need no upkeep while the stream goes on.
+// numbers per tree. A link is the distance to the next older point of its list. A lost point is
+// recognised by its number, so lists need no upkeep while the stream goes on.
 #pragma once
 
 #include <algorithm>
@@ -30,31 +30,31 @@ public:
     std::uint32_t size() const { return size_; }
     bool is_kept(std::uint64_t t, std::uint64_t received) const { return t + size_ >= received; }
 
-    // Whether a listed point is not kept any more.
+    // Returns whether a listed point is lost.
     bool has_lost(const PointList& list, std::uint64_t received) const {
         return !list.empty() && !is_kept(list.oldest - 1, received);
     }
 
-    // Point t is later than all in the list.
+    // Adds point t, which is later than all points of the list.
     void push(PointList& list, std::uint64_t t) {
         const std::uint64_t slot = slot_of(t);
         make_room(slot);
         const std::uint64_t distance = t + 1 - list.newest;
-        // The next older one may be too old already, or there is none.
+        // The next older point may be lost already, or there may be none.
         set_link(slot, list.newest != 0 && distance < size_ ? distance : 0);
         list.newest = t + 1;
         if (list.empty()) list.oldest = t + 1;
         ++list.count;
     }
 
-    // A list that was rebuilt from the kept points: it had lost a point before, so more than W
-    // points were received.
+    // Marks a list that was rebuilt from the kept points as one that has lost a point. So more than
+    // W points have been received.
     static void set_lost(PointList& list) {
         list.oldest = 1;
         ++list.count;
     }
 
-    // The numbers of the kept points, the last `most` of them, by time, are added to `ts`.
+    // Adds the numbers of the last `most` kept points of the list to `ts`, in order of time.
     void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts,
               std::uint64_t most) const {
         Backward to(ts, std::min<std::uint64_t>(most_kept(list), most));
@@ -66,8 +66,8 @@ public:
         to.finish();
     }
 
-    // Two lists, all kept points of each. Every step waits for memory, so they take turns.
-    // visitor(t) as soon as a point is known.
+    // Reads all kept points of two lists. Every step waits for memory, so the lists take turns.
+    // Calls visitor(t) as soon as a point is known.
     template <class Visitor>
     void read_both(const PointList& one, std::vector<std::uint64_t>& ts_of_one,
                    const PointList& other, std::vector<std::uint64_t>& ts_of_other,
@@ -88,7 +88,7 @@ public:
         to_other.finish();
     }
 
-    // Drop the points that are not kept any more.
+    // Drops the lost points.
     void drop_lost(PointList& list, std::uint64_t received) const {
         if (!has_lost(list, received)) return;
         PointList left;
@@ -101,13 +101,13 @@ public:
         list = left;
     }
 
-    // A new list of points that are kept, by time; they leave the one they were in. It can be read
-    // once they are linked.
+    // Returns a new list of kept points, which are given in order of time and leave their old list.
+    // The list can be read once its points are linked.
     static PointList list_of(std::span<const std::uint64_t> ts) {
         if (ts.empty()) return {};
         return {ts.back() + 1, ts.front() + 1, ts.size()};
     }
-    // Each of them was pushed before, or all W points are kept.
+    // Links the points of a list. Each was pushed before, or all W points are kept.
     void link(std::span<const std::uint64_t> ts) {
         if (ts.empty()) return;
         if (ts.back() < size_) make_room(ts.back());
@@ -124,8 +124,8 @@ public:
 
     std::size_t bytes() const { return low_.bytes() + high_.bytes(); }
 
-    // This many points are about to be learned. A walk waits at every step for the one before, so
-    // links had better be near: to ask for all of them costs little where many points share it.
+    // Prefetches the links when this many points are about to be learned. In a walk, every step
+    // waits for the one before, so links should be in the cache; many points share the cost.
     void prefetch(std::size_t points) const {
         if (points < low_.size() / 64) return;
         riparian::prefetch(low_.data(), low_.size() * sizeof low_[0]);
@@ -135,7 +135,7 @@ public:
 private:
     static constexpr std::size_t step = 64;  // links grow by this many at the least
 
-    // Division of short numbers is several times as fast.
+    // Division of 32-bit numbers is several times as fast.
     std::uint64_t slot_of(std::uint64_t t) const {
         return t >> 32 ? t % size_ : static_cast<std::uint32_t>(t) % size_;
     }
@@ -147,7 +147,7 @@ private:
         if (is_wide()) high_.resize(links);
     }
 
-    // No link is as long as W.
+    // Every link is shorter than W.
     bool is_wide() const { return size_ > std::uint32_t{1} << 16; }
     std::uint32_t link(std::uint64_t slot) const {
         return is_wide() ? std::uint32_t{high_[slot]} << 16 | low_[slot] : low_[slot];
@@ -161,7 +161,7 @@ private:
         return std::min<std::uint64_t>(list.count, size_);
     }
 
-    // Up to n numbers that come backward in time are added to an array by time.
+    // Adds up to n numbers, which arrive backward in time, to an array in order of time.
     class Backward {
     public:
         Backward(std::vector<std::uint64_t>& ts, std::uint64_t n) : ts_(ts), start_(ts.size()) {
@@ -171,7 +171,7 @@ private:
         }
         void add(std::uint64_t t) { *--first_ = t; }
         bool has_room() const { return first_ != end_; }
-        void finish() {  // without the places that were not needed
+        void finish() {  // removes the places that were not needed
             if (!has_room()) return;
             ts_.erase(ts_.begin() + static_cast<std::ptrdiff_t>(start_),
                       ts_.begin() + (first_ - ts_.data()));
@@ -183,7 +183,7 @@ private:
         std::uint64_t *first_, *end_;
     };
 
-    // Through the kept points of a list, from the newest on.
+    // Walks through the kept points of a list, from the newest on.
     class Walk {
     public:
         Walk(const PointLists& lists, const PointList& list, std::uint64_t received)
@@ -209,7 +209,7 @@ private:
         bool goes_on_ = false;
     };
 
-    // visitor(t), from the newest on, while it says so.
+    // Calls visitor(t), from the newest point on, while it returns true.
     template <class Visitor>
     void walk(const PointList& list, std::uint64_t received, Visitor&& visitor) const {
         for (Walk walk(*this, list, received); walk.goes_on(); walk.step())
@@ -217,8 +217,8 @@ private:
     }
 
     std::uint32_t size_;  // W
-    // The link of point t at t % W; 0: it is the oldest that is kept. Its high half is there only
-    // if W needs it: what is walked through had better be near.
+    // The link of point t is at t % W; 0 means that no older point is kept. The high halves exist
+    // only if W needs them, so that more links fit in the cache.
     Array<std::uint16_t> low_, high_;
 };
 

@@ -1,6 +1,6 @@
-// The last points of a stream in segments of 1024, by number. Memory follows the points that are
-// there: a segment is made when its first point arrives, and goes when no tree can ask for any of
-// its points.
+// The last points of a stream in segments of 1024, by number. A segment is made when its first
+// point arrives, and removed when no tree can read any of its points, so memory follows the kept
+// points.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace riparian {
 
 inline constexpr std::size_t segment_points = 1024;
 
-// What every kind of segment has: labels, and weights once one of them is not 1.
+// What every kind of segment has: labels, and weights as soon as one of them is not 1.
 template <class Label>
 struct Labelled {
     std::array<Label, segment_points> labels;
@@ -36,7 +36,7 @@ struct Labelled {
     std::size_t heap_bytes() const { return weights.capacity() * sizeof(double); }
 };
 
-// Segments side by side in time; which one holds point t is a shift and a mask.
+// Segments in order of time. A shift and a mask find the one that holds point t.
 template <class Segment>
 class Segments {
 public:
@@ -44,7 +44,7 @@ public:
     Segment& of(std::uint64_t t) { return *table_[place(t)]; }
     std::size_t place(std::uint64_t t) const { return t / segment_points & mask_; }
 
-    // The segment that holds t, which is the next point, or the first of all.
+    // Returns the segment for t, which is the next point or the first of all.
     Segment& reach(std::uint64_t t) {
         const std::uint64_t number = t / segment_points;
         if (first_ == end_) first_ = end_ = number;
@@ -52,21 +52,21 @@ public:
         return of(t);
     }
 
-    // Points before t are not asked for any more. Their segments wait to be used again.
+    // Drops the points before t. Their segments wait to be reused.
     void drop_before(std::uint64_t t) {
         for (; first_ < end_ && first_ < t / segment_points; ++first_)
             spare_.push_back(std::exchange(table_[first_ & mask_], nullptr));
     }
     void forget_spare() { spare_.clear(); }
 
-    // visitor(segment, place), by time.
+    // Calls visitor(segment, place), in order of time.
     template <class Visitor>
     void for_each(Visitor&& visitor) const {
         for (std::uint64_t number = first_; number < end_; ++number)
             visitor(*table_[number & mask_], number & mask_);
     }
 
-    // A segment's is its number modulo this, a power of two.
+    // The place of a segment is its number modulo this, which is a power of two.
     std::size_t places() const { return table_.size(); }
 
 private:
@@ -97,10 +97,9 @@ private:
     std::uint64_t first_ = 0, end_ = 0;            // numbers of the segments that are there
 };
 
-// The numbers, labels and weights of the points kept (R19), whatever else is kept of them. A tree
-// that has received r points, the arriving one included, may ask for point t while t + W >= r.
-// Trees learn a block after it was added, so points that its first one may ask for stay until the
-// next block.
+// The numbers, labels and weights of the kept points (R19), whatever else is kept. A tree that has
+// received r points, including the arriving one, may read point t while t + W >= r. Trees learn a
+// block after it was added, so the points that its first point may need stay until the next block.
 template <class Segment, class Label>
 class KeptStream {
 public:
@@ -121,19 +120,19 @@ public:
     }
     bool weighted() const { return weighted_; }  // a weight other than 1 has been met
 
-    // Of several points at once.
+    // The same for several points.
     void labels(std::span<const std::uint64_t> ts, std::span<Label> out) const {
         for (std::size_t i = 0; i < ts.size(); ++i) out[i] = label(ts[i]);
     }
 
 protected:
-    // store(segment, row, i) for each point i of a block that can be asked for. `drop(t)` for each
-    // point that cannot be any more.
+    // Calls store(segment, row, i) for each point i of a block that a tree may read, and drop(t)
+    // for each point that no tree may read any more.
     template <class Drop, class Store>
     void add_block(std::size_t n, const Label* labels, const double* weights, std::uint64_t first_t,
                    Drop&& drop, Store&& store) {
         if (first_ == end_) first_ = end_ = first_t;
-        // The first point of the block to be learned sees what is kept for it, and what it loses.
+        // What the first point of the block may read stays.
         const std::uint64_t needed = first_t > size_ ? first_t - size_ : 0;
         for (; first_ < end_ && first_ < needed; ++first_) drop(first_);
         segments_.drop_before(first_);
@@ -148,13 +147,13 @@ protected:
         segments_.forget_spare();
     }
 
-    // Of the points that are kept, by time.
+    // The labels of the kept points, in order of time.
     std::vector<Label> kept_labels() const {
         std::vector<Label> labels;
         for (std::uint64_t t = first_kept(); t < end_; ++t) labels.push_back(label(t));
         return labels;
     }
-    // Empty: all are 1.
+    // Their weights; empty if all are 1.
     std::vector<double> kept_weights() const {
         std::vector<double> weights;
         for (std::uint64_t t = first_kept(); t < end_; ++t) weights.push_back(weight(t));

@@ -1,6 +1,6 @@
-// R22: what a split in a categorical column asks. A threshold of 0 or more is a code, and what
-// equals it goes left. One below zero is a half: a random half of all codes, by a hash of each. NaN
-// goes right at both.
+// R22: splits in a categorical column. A threshold of 0 or more is a code, and what equals it goes
+// left. A threshold below zero is a half: a random half of all codes, by a hash of each. NaN goes
+// right in both cases.
 #pragma once
 
 #include <algorithm>
@@ -12,40 +12,42 @@
 
 namespace riparian {
 
-// What the splits of a tree ask: each can do all that those before it can.
+// The kinds of splits in a tree. Each kind includes those before it.
 enum class Asks : std::uint8_t { numbers, categories, halves };
 
 inline constexpr std::size_t halves_of_key = 64;         // one for each bit of a hash
 inline constexpr std::size_t halves_of_split_point = 4;  // besides its category,
 inline constexpr float first_code_with_halves = 32;      // if that is not among the first
 
-// Without a branch, and defined for all floats: the number itself, if it is a whole one below 2^24.
+// Returns the number itself, if it is a whole one below 2^24. It has no branch and is defined for
+// all floats.
 inline std::uint64_t whole(float number) {
     return std::bit_cast<std::uint64_t>(static_cast<double>(number) + 0x1p52) & 0xffffff;
 }
 
-// Of the halves that a look has in a column; `draws` is the key of its draws (R13). 18 bits.
+// Returns the key, of 18 bits, of the halves that a look has in a column; `draws` is the key of the
+// draws of the look (R13).
 constexpr std::uint64_t key_of_halves(std::uint64_t draws, std::uint32_t column) {
     return fold(draws, std::uint64_t{1} << 63 | column) >> 46;
 }
 
-// Half b of a key, exact in float32.
+// Returns half b of a key as a threshold, which is exact in float32.
 inline float half_threshold(std::uint64_t key, std::size_t b) {
     return -1.0f - static_cast<float>(key * halves_of_key + b);
 }
 
-// Bit b: whether half b of the key sends this code left. Not for NaN.
+// Bit b says whether half b of the key sends this code left. The code must not be NaN.
 inline std::uint64_t sides_of_code(std::uint64_t key, float code) {
     return fold(0, key << 24 | whole(code));
 }
 
-// Not for NaN, and of a threshold that is no half this says nothing.
+// The code must not be NaN. The result is meaningless if the threshold is not a half.
 inline std::uint32_t is_in_half(float code, float threshold) {
     const std::uint64_t half = whole(-1.0f - threshold);
     return sides_of_code(half / halves_of_key, code) >> half % halves_of_key & 1;
 }
 
-// At a split in a categorical column.
+// Returns whether a code goes right at a split in a categorical column.
 inline bool category_goes_left(float code, float threshold) {
     if (!(threshold < 0)) return code == threshold;
     return code == code && is_in_half(code, threshold);

@@ -65,12 +65,12 @@ public:
         const std::uint32_t right =
             static_cast<std::uint32_t>(!(v <= threshold)) | (feature >> 31 & (v < threshold));
         if constexpr (asks == Asks::categories) return right;
-        // No code is up to a half, so all go right so far.
+        // Every code is above a half's threshold, so all go right so far.
         const std::uint32_t is_half = feature >> 31 & (threshold < 0) & (v == v);
         return right & ~(is_half & is_in_half(v, threshold));
     }
 
-    // Arrays have plain columns.
+    // Saved arrays have plain column numbers.
     static Feature saved(Feature feature) { return column(feature); }
     Feature restored(Feature column) const {
         const bool is_one = std::binary_search(categorical_.begin(), categorical_.end(), column);

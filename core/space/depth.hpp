@@ -13,8 +13,8 @@
 
 namespace riparian {
 
-// Pixels of images in C order, all of one size. Every depth is positive: what had no return reads
-// the far depth already.
+// Pixels of images in C order, all of one size. Every depth is positive: pixels without a return
+// already have the far depth.
 class Pixels {
 public:
     Pixels(const float* images, std::int32_t height, std::int32_t width, const std::int32_t* pixels,

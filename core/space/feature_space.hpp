@@ -1,6 +1,6 @@
-// The feature space: what a point is, what can be measured on it, and how a leaf draws what it will
-// look at. The tree is generic over it: the columns of a matrix, or depth images, where there are
-// infinitely many features and each leaf draws its own (section 5.3).
+// The feature space says what a point is, what can be measured on it, and how a leaf draws its
+// candidate features. The tree is generic over it. There are two: the columns of a matrix, and
+// depth images, where there are infinitely many features and each leaf draws its own (section 5.3).
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,6 @@
-// A pixel, a pair of offsets, and the one formula that both go into (R16). What has code here has a
-// copy of its own in each file that includes it: the kernels are compiled for other machines than
-// the rest.
+// A pixel, a pair of offsets, and the formula for both (R16). Each file that includes this one has
+// its own copy of the functions, since kernels are compiled for other instruction sets than the
+// rest.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Pixel {
     float far;    // the depth of what lies outside
 };
 
-// An offset of more is all the same: it leads outside.
+// Larger offsets all lead outside the image.
 static constexpr float farthest_offset = 1 << 20;
 
 static inline std::int32_t moved(std::int32_t from, float offset, float scale) {
@@ -34,8 +34,8 @@ static inline std::int32_t moved(std::int32_t from, float offset, float scale) {
 static inline float depth_at(const Pixel& p, float d_row, float d_column) {
     const std::int32_t row = moved(p.row, d_row, p.scale);
     const std::int32_t column = moved(p.column, d_column, p.scale);
-    // Below zero is beyond every size, as an unsigned number. Something is read in any case, so
-    // that there is a choice and no branch: near a border it would be a toss.
+    // As an unsigned number, one below zero is larger than every size. Some depth is read in any
+    // case, so that there is a selection and no branch, which would be mispredicted near a border.
     const bool inside = (static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(p.height)) &
                         (static_cast<std::uint32_t>(column) < static_cast<std::uint32_t>(p.width));
     const std::size_t at = static_cast<std::size_t>(row) * static_cast<std::size_t>(p.width) +
