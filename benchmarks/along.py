@@ -30,13 +30,13 @@ PASSES = 3  # before the other, and after it
 
 
 def seconds_along(peer: str, stream: Workload, first: int) -> float:
-    """For a new model to learn the points of the stream from `first` on."""
+    """Return the seconds that a new model takes to learn the points of the stream from `first` on."""
     task = Task(stream.X.shape[1], stream.classes, FEW)
     return seconds_to_learn(PEERS[peer].model(task), stream, first)
 
 
 def seconds_to_learn(model: Model, stream: Workload, first: int) -> float:
-    """The points before `first` are learned, too, but do not count."""
+    """The points before `first` are learned, too, but are not timed."""
     learned, seconds = 0, 0.0
     for piece in pieces(model, stream.X, stream.y, BATCH):
         start = time.process_time()
@@ -48,7 +48,7 @@ def seconds_to_learn(model: Model, stream: Workload, first: int) -> float:
 
 
 def compare(name: str, first: int, last: int, known: float | None = None) -> dict[str, Any]:
-    """`known`: what the other takes, where it need not be measured again, in microseconds per point."""
+    """`known` has microseconds per point of the other model, where it need not be measured again."""
     stream = load(name, points=last)
     points = (last - first) / 1e6
     passes = [seconds_along(OURS, stream, first) / points for _ in range(PASSES)]
@@ -64,7 +64,7 @@ def compare(name: str, first: int, last: int, known: float | None = None) -> dic
 
 
 def their_times(path: Path | None, first: int, last: int) -> tuple[dict[str, float], str | None]:
-    """Of an earlier record: what the other takes on each stream, and when that was measured."""
+    """Return the times of the other model on each stream from an earlier record, and their date."""
     if path is None:
         return {}, None
     earlier = record.read(path)

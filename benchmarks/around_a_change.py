@@ -36,7 +36,7 @@ LINES = ("riparian-adaptive-100", "riparian-river-100", "river-arf-10", "capymoa
 
 @dataclass(frozen=True)
 class Fall:
-    """One change, or the mean of several."""
+    """How a model passes through one change, or the mean of several changes."""
 
     before: float  # accuracy of the last 1,000 points before it
     worst: float  # of the worst 300 points after it
@@ -45,7 +45,7 @@ class Fall:
 
     @classmethod
     def at(cls, shares: Shares, change: int, end: int) -> Self:
-        """At bin `change`, of a concept that ends before bin `end`."""
+        """Measure a change at bin `change`, to a concept that ends before bin `end`."""
         after = shares[change:end]
         smooth = np.convolve(after, np.full(SMOOTH, 1 / SMOOTH), mode="valid")
         level = after[-LEVEL:].mean()
@@ -70,7 +70,7 @@ def shares_of(cell: Cell) -> Shares:
 
 
 def changes_of(cell: Cell) -> list[tuple[int, int]]:
-    """The bins where a concept begins, and where it ends."""
+    """Return the bins where each concept begins and ends."""
     ends = [round(share * cell.points / BIN) for share in (*CHANGES, 1.0)]
     return list(pairwise(ends))
 
@@ -81,7 +81,7 @@ def falls(cell: Cell) -> list[Fall]:
 
 
 def around(cells: Iterable[Cell]) -> Shares | None:
-    """The mean over changes and cells, from 1,000 points before a change to the end of what follows."""
+    """Return the mean over changes and cells, from 1,000 points before a change to the next one."""
     windows = [
         shares_of(cell)[change - LEVEL : end] for cell in cells for change, end in changes_of(cell)
     ]
@@ -90,7 +90,7 @@ def around(cells: Iterable[Cell]) -> Shares | None:
 
 
 def figure(cells: list[Cell], colours: dict[str, str]) -> Figure:
-    """Accuracy around an abrupt change: a panel for each stream, a line for each of a few entrants."""
+    """Plot accuracy around an abrupt change, with a panel per stream and a line per entrant."""
     drawn = Figure(figsize=(8.4, 5.2), layout="constrained")
     panels = drawn.subplots(2, 2, sharex=True).ravel()
     for axes, (stream, title) in zip(panels, PANELS.items(), strict=True):

@@ -23,13 +23,13 @@ from riparian import OnlineForestClassifier
 from riparian.streams import GaussianMixture
 
 TREES = 20
-CURVE_TREES = 50  # whose accuracy is told
+CURVE_TREES = 50  # whose accuracy is recorded
 BATCH = 50_000
 WARM_UP = 3  # batches drawn and predicted before, so that what a batch takes is not counted
 
 
 def watch(budget: int, points: int) -> dict[str, Any]:
-    """One budget: the most that the process held above what it did before it learned."""
+    """The most memory that the process gained while it learned within one budget."""
     mixture = GaussianMixture.paper()
     forest = OnlineForestClassifier(TREES, max_memory=budget, random_state=0, n_jobs=2)
     forest.partial_fit(*mixture.sample(1, random_state=0))

@@ -102,7 +102,7 @@ finally:
 
 @dataclass(frozen=True)
 class Row:
-    """One run of the command; seconds, by where they went."""
+    """The seconds of one run of the command, by function."""
 
     format: str
     rows: int
@@ -146,7 +146,7 @@ HEADER = ["file", "rows", "threads", "MB", "seconds", "core", "(read)", "(encode
 
 
 def write_files(folder: Path, rows: int) -> dict[str, Path]:
-    """The same table as CSV and Parquet, written piece by piece."""
+    """Write the same table as CSV and as Parquet, piece by piece."""
     paths = {name: folder / f"{rows}.{name}" for name in ("csv", "parquet")}
     schema = pa.schema([*((f"x{i}", pa.float64()) for i in range(COLUMNS)), ("label", pa.int64())])
     rng = np.random.default_rng(0)
@@ -241,7 +241,7 @@ def main() -> None:
         settings = {
             "trees": options.trees,
             "pyarrow": pa.__version__,
-            "load_average": os.getloadavg(),  # above the number of cores, the clock tells little
+            "load_average": os.getloadavg(),  # above the number of cores, wall time is not reliable
         }
         record.write(options.out, "cli profile", {**settings, "runs": figures})
         options.out.with_suffix(".md").write_text(as_markdown(runs, options.trees))

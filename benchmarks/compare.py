@@ -56,7 +56,7 @@ class Plan:
         return self.points.get(workload, self.points[""])
 
     def patience(self, run: Run) -> float:
-        """Seconds for it to learn in: ten times as many for many trees of a slow peer."""
+        """Return the time limit of a run, which is ten times as long for many trees of a slow peer."""
         return self.seconds * (10 if is_large(PEERS[run.peer], run.trees) else 1)
 
 
@@ -87,7 +87,7 @@ QUICK = replace(
 
 @dataclass(frozen=True)
 class Run:
-    """One measurement: what, on what."""
+    """One measurement: a model on a workload."""
 
     peer: str
     workload: str
@@ -103,7 +103,7 @@ class Run:
 
 
 def runs(plan: Plan, workloads: Iterable[str], peers: Iterable[str]) -> Iterator[Run]:
-    """Small forests first: what is there when a run is stopped can be compared."""
+    """Yield small forests first, so that the results of a stopped run can be compared."""
     for repeat in range(plan.repeats):
         for large in (False, True):
             for workload in workloads:
@@ -114,7 +114,7 @@ def runs(plan: Plan, workloads: Iterable[str], peers: Iterable[str]) -> Iterator
 
 
 def is_large(peer: Peer, trees: int) -> bool:
-    """Whether learning takes minutes."""
+    """Return whether learning takes minutes."""
     return trees == MANY and not peer.fast
 
 
@@ -128,7 +128,7 @@ def one_run(plan: Plan, peer: Peer, workload: str, trees: int, threads: int, rep
 
 
 def settings(peer: Peer, plan: Plan, workload: str) -> Iterator[tuple[int, int]]:
-    """Trees and threads."""
+    """Yield the numbers of trees and threads to measure."""
     if not peer.trees:
         yield 1, 1
         return
@@ -167,7 +167,7 @@ class Streams:
 
 
 class Machine:
-    """Runs measurements, as many at a time as there are free cores for."""
+    """Runs as many measurements at a time as there are free cores."""
 
     def __init__(self, streams: Streams, plan: Plan, jobs: int) -> None:
         self.streams = streams
@@ -177,7 +177,7 @@ class Machine:
         self.began = time.monotonic()
 
     def measure(self, wanted: list[Run]) -> Iterator[dict[str, Any]]:
-        """Those of one thread side by side, on a core each; then those of several, alone."""
+        """Run those with one thread in parallel, each on a core, and then those with several, alone."""
         free: queue.SimpleQueue[int] = queue.SimpleQueue()
         for core in self.cores[: self.jobs]:
             free.put(core)
@@ -196,7 +196,7 @@ class Machine:
                 yield self.process(run, self.cores[: run.threads])
 
     def process(self, run: Run, cores: tuple[int, ...]) -> dict[str, Any]:
-        """A row of the record; of a process that failed, with the reason alone."""
+        """Return a row of the record; if the process failed, it has only the reason."""
         job = Job(
             peer=run.peer,
             stream=str(self.streams.path(run.workload, run.repeat)),
@@ -239,7 +239,7 @@ def usable_cores() -> tuple[int, ...]:
 
 
 def python(module: str, argument: str, threads: int = 1, limit: float = 60) -> str:
-    """What a new interpreter prints."""
+    """Return what a new interpreter prints."""
     limits = {name: str(threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     done = subprocess.run(
         [sys.executable, "-m", module, argument],
@@ -255,7 +255,7 @@ def python(module: str, argument: str, threads: int = 1, limit: float = 60) -> s
 
 
 def start_ups(peers: Iterable[str], starts: int) -> dict[str, dict[str, float]]:
-    """Seconds from nothing to the first prediction; the very first start, from disk, is left out."""
+    """Return the seconds until a new process predicts; the first start is left out."""
     by_peer = {}
     for peer in peers:
         seconds = []
@@ -325,7 +325,7 @@ def main() -> None:
 
 
 def rows_to_keep(path: Path) -> list[dict[str, Any]]:
-    """Of a record: what was measured, and would be measured again as it was."""
+    """Return the rows of a record that a new run would measure in the same way."""
     if not path.exists():
         return []
     commit = record.commit()

@@ -92,7 +92,7 @@ FINAL: dict[str, Setting] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one setting came to on one workload, on average over the seeds."""
+    """The results of one setting on one workload, as means over the seeds."""
 
     accuracy: float
     log_loss: float
@@ -131,7 +131,7 @@ def learn_then_predict(forest: OnlineForestClassifier, workload: Workload) -> Ju
 
 
 def predict_then_learn(forest: OnlineForestClassifier, workload: Workload) -> Judged:
-    """From the second block on: before the first there is nothing to predict with."""
+    """Predict from the second block on, since nothing is learned before the first."""
     start, proba, seconds = PREQUENTIAL_BLOCK, [], 0.0
     forest.partial_fit(workload.X[:start], workload.y[:start], classes=workload.classes)
     for first in range(start, len(workload.y), PREQUENTIAL_BLOCK):
@@ -155,7 +155,7 @@ Outcomes = dict[str, Outcome]
 
 @dataclass(frozen=True)
 class Bench:
-    """The streams to judge by, in one order a seed."""
+    """The streams of the comparison, in one order per seed."""
 
     streams: list[list[Workload]]  # by seed, then by workload
     trees: int
@@ -213,7 +213,7 @@ def report(setting: Setting, total: Outcome) -> None:
 
 
 def as_row(setting: Setting, outcomes: Outcomes) -> dict[str, Any]:
-    """The setting, and for each measure one number per workload."""
+    """Return the setting and, for each measure, one number per workload."""
     measures = {
         field.name: [round(getattr(outcome, field.name), 5) for outcome in outcomes.values()]
         for field in fields(Outcome)

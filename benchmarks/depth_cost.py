@@ -33,7 +33,7 @@ LEAF_STAGES = (20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # pixel
 
 @dataclass(frozen=True)
 class Stage:
-    """The forest after n pictures, and what it cost to learn them."""
+    """The forest after n pictures, and the cost of learning them."""
 
     pictures: int
     pixels: int
@@ -110,7 +110,7 @@ def leaf_bytes(pictures: Pictures) -> dict[int, int]:
 def _samples(
     pictures: Pictures, per_class: int, count: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.uint8]]:
-    """The first pixels of as many pictures as it takes."""
+    """Return the first pixels of as many pictures as are needed."""
     depths, parts = [], []
     for i in range(1 + count // (len(CLASSES) * per_class // 2)):
         depth, part = pictures[i]
@@ -123,7 +123,7 @@ def _samples(
 def predict_seconds(
     forest: DepthForestClassifier, pictures: Pictures, threads: int, repeats: int
 ) -> dict[str, float]:
-    """Of whole pictures: the fastest and the median, on the clock and of all processors together."""
+    """Time predictions of whole pictures: fastest and median, wall time and processor time."""
     forest.n_jobs = threads
     wall, cpu = [], []
     for i in range(repeats):
@@ -170,7 +170,7 @@ def main() -> None:
             "leaf_bytes_by_pixels": leaf,
             "stages": [asdict(stage) for stage in stages],
             "predict_image": predicted,
-            "load_average": os.getloadavg(),  # above the number of cores, the clock tells little
+            "load_average": os.getloadavg(),  # above the number of cores, wall time is not reliable
         }
         record.write(options.out, "depth_cost", figures)
 

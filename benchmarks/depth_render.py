@@ -62,7 +62,7 @@ def measure(poses: Sequence[Pose], size: tuple[int, int], repeats: int) -> Row:
 
 
 def timed(pictures: Pictures) -> tuple[float, float]:
-    """Wall seconds and seconds of the processor, for all pictures."""
+    """Return wall seconds and processor seconds for all pictures."""
     start, cpu_start = time.perf_counter(), time.process_time()
     for _ in pictures:
         pass
@@ -70,7 +70,7 @@ def timed(pictures: Pictures) -> tuple[float, float]:
 
 
 def peak_resident_mb() -> float:
-    """As Linux counts it, in kB."""
+    """Return the peak memory as Linux counts it, in kB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 

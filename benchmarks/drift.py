@@ -107,14 +107,14 @@ def measure(entrant: Entrant, stream: str, points: int | None, seed: int) -> Cel
 
 
 def kappa(y: Labels, answers: Labels) -> float:
-    """Cohen's: what is right beyond chance, of what chance leaves."""
+    """Return Cohen's kappa."""
     labels = np.unique(np.concatenate([y, answers]))
     by_chance = float(sum((y == label).mean() * (answers == label).mean() for label in labels))
     return (float((y == answers).mean()) - by_chance) / (1 - by_chance)
 
 
 def in_bins(right: NDArray[np.bool_]) -> list[int]:
-    """How many are right of each hundred; fewer at the end."""
+    """Return how many of each hundred points are right; the last group may be smaller."""
     return [int(part.sum()) for part in np.split(right, range(BIN, len(right), BIN))]
 
 
@@ -128,7 +128,7 @@ def cells_of(path: Path) -> list[Cell]:
 
 
 def add(path: Path, cell: Cell) -> None:
-    """One more, in place of what was measured before; others may have added to the record, too."""
+    """Add a cell, or replace it. Other processes may have added cells in the meantime."""
     others = [known for known in cells_of(path) if known.key != cell.key]
     cells = [asdict(known) for known in (*others, cell)]
     record.write(path, "drift", {"bin": BIN, "cells": cells}, PACKAGES, quiet=True)
@@ -142,7 +142,7 @@ def missing(
     seeds: Iterable[int],
     again: bool = False,
 ) -> Iterator[tuple[Entrant, str, int | None, int]]:
-    """What is not in the record: seed by seed, so that what is done of it can be compared.
+    """Yield the cells that the record lacks, seed by seed, so that a part of them can be compared.
 
     `again`: what is in the record, too, because the code has changed.
     """
@@ -150,7 +150,7 @@ def missing(
     for seed in seeds:
         for name in entrants:
             for stream in streams:
-                asked = None if stream == ELEC else points  # elec is as long as it is
+                asked = None if stream == ELEC else points  # elec has a fixed length
                 known = set() if again else {cell.key for cell in cells_of(path)}
                 if (name, stream, seed, len(load(stream, asked, seed)[1])) not in known:
                     yield ENTRANTS[name], stream, asked, seed

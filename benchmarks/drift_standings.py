@@ -51,7 +51,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class DriftStandings:
-    """Cells by entrant, in the order of the tables; within that, by stream and seed."""
+    """Group cells by entrant, in the order of the tables, then by stream and seed."""
 
     cells: dict[str, dict[tuple[str, int], Cell]]
 
@@ -69,13 +69,13 @@ class DriftStandings:
 
     @property
     def learners(self) -> list[str]:
-        """Who is ranked: not who only repeats the last label."""
+        """Return the entrants that are ranked: all but the one that repeats the last label."""
         return [name for name in self.cells if FOLLOWERS[ENTRANTS[name].peer].trees]
 
     # -- figures ----------------------------------------------------------------------------------
 
     def score(self, entrant: str, stream: str, what: str = "accuracy") -> float:
-        """Mean over the seeds; NaN where there is none."""
+        """Return the mean over the seeds, or NaN if there is none."""
         values = [
             getattr(cell, what)
             for (name, _), cell in self.cells.get(entrant, {}).items()
@@ -87,11 +87,11 @@ class DriftStandings:
         return len({seed for _, seed in self.cells[entrant]})
 
     def mean_score(self, entrant: str, what: str = "accuracy") -> float:
-        """Over all streams, unless one is missing."""
+        """Return the mean over all streams, or NaN if one is missing."""
         return float(np.mean([self.score(entrant, stream, what) for stream in self.streams]))
 
     def mean_rank(self, entrant: str) -> float:
-        """1 is the best; equals share the mean of their places. Unless a stream is missing."""
+        """Return the mean rank (1 is best; ties share their mean), or NaN if a stream is missing."""
         return float(np.mean([self.rank(entrant, stream) for stream in self.streams]))
 
     def rank(self, entrant: str, stream: str) -> float:
@@ -101,7 +101,7 @@ class DriftStandings:
         return 1 + sum(lead < 0 for lead in leads) + sum(lead == 0 for lead in leads) / 2
 
     def lead(self, entrant: str, other: str, stream: str) -> float:
-        """How much more accurate it is, over the seeds that both have; NaN if there is none."""
+        """Return the difference in accuracy over the seeds that both have, or NaN if there is none."""
         theirs = self.cells.get(other, {})
         leads = [
             cell.accuracy - theirs[place].accuracy
@@ -111,7 +111,7 @@ class DriftStandings:
         return float(np.mean(leads)) if leads else math.nan
 
     def time_ratio(self, entrant: str) -> Spread | None:
-        """How many times the processor time of ours it takes, with as many trees."""
+        """Return the ratio of its processor time to ours, with as many trees."""
         ours = self.cells.get(f"{OURS}-{ENTRANTS[entrant].trees}", {})
         by_seed: dict[int, list[float]] = {}
         for place, cell in self.cells.get(entrant, {}).items():
@@ -126,7 +126,7 @@ class DriftStandings:
         return geometric(rates) if rates else math.nan
 
     def at_or_above(self, others: list[str]) -> list[str] | None:
-        """The streams on which our many trees are no worse than any of the others; None: unknown."""
+        """Return the streams on which our many trees are no worse than any other; None if unknown."""
         ours = f"{OURS}-{MANY}"
         leads = {
             stream: [self.lead(ours, other, stream) for other in others] for stream in self.streams
@@ -136,7 +136,7 @@ class DriftStandings:
         return [stream for stream, of_stream in leads.items() if min(of_stream) >= 0]
 
     def fall(self, entrant: str) -> Fall | None:
-        """At the mean abrupt change; None for who has not met them all."""
+        """Return the result at the mean abrupt change, or None if a stream is missing."""
         abrupt = [stream for stream in self.streams if stream.endswith("abrupt")]
         met = [
             Fall.mean(
@@ -152,7 +152,7 @@ class DriftStandings:
     # -- tables -----------------------------------------------------------------------------------
 
     def score_table(self, what: str = "accuracy") -> str:
-        """Streams down, entrants across; the best of those who learn in bold."""
+        """Return a table with a row per stream and a column per entrant; the best learner is bold."""
         names = list(self.cells)
         body = []
         for stream in self.streams:
@@ -243,7 +243,7 @@ def _listed(names: list[str]) -> str:
 
 
 def page_tables(standings: DriftStandings) -> dict[str, str]:
-    """By the name of their place."""
+    """Return the tables by the name of their place in the page."""
     return {
         "change-claims": standings.claims(),
         "change-accuracy": standings.score_table(),

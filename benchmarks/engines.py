@@ -24,7 +24,7 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Task:
-    """What an engine is told before the first point."""
+    """What an engine receives before the first point."""
 
     n_features: int
     classes: Labels  # 0, 1, 2, ...
@@ -36,12 +36,12 @@ class Task:
 
 class Forest(Protocol):
     def learn(self, X: Rows, y: Labels) -> None:
-        """The next points of the stream, in order."""
+        """Learn the next points of the stream, in order."""
 
     def predict_proba(self, X: Rows) -> NDArray[np.float64]: ...
 
     def bytes_held(self) -> int | None:
-        """By its own account; None where it keeps none."""
+        """Return the bytes that the engine reports, or None if it reports none."""
 
 
 class Estimator:
@@ -53,7 +53,7 @@ class Estimator:
 
     def learn(self, X: Rows, y: Labels) -> None:
         self.forest.partial_fit(X, y, classes=self.classes)
-        self.classes = None  # told once
+        self.classes = None  # only in the first call
 
     def predict_proba(self, X: Rows) -> NDArray[np.float64]:
         return self.forest.predict_proba(X)
@@ -125,7 +125,7 @@ def estimator(task: Task) -> OnlineForestClassifier:
 
 
 def parameters(task: Task) -> Parameters:
-    """What the estimator would tell its engine."""
+    """Return what the estimator would pass to its engine."""
     parameters = estimator(task).get_params()
     names = (
         "candidate_dims", "split_points", "min_gain", "alpha", "beta", "structure_fraction",

@@ -50,7 +50,7 @@ conditions hold (R15).
 
 
 class Record:
-    """One of the two records, by setting."""
+    """Return one of the two records, by setting."""
 
     def __init__(self, name: str) -> None:
         content = record.read(record.path(name))
@@ -95,7 +95,7 @@ def table(head: Iterable[str], body: Iterable[Iterable[str]]) -> str:
 
 
 def grid(search: Record) -> str:
-    """Mean accuracy over the sets, without the outlier behind the stroke."""
+    """Return the mean accuracy over the sets and, after a slash, the mean without the outlier."""
     return table(
         ["τ \\ β", *(f"{beta}α" for beta in BETAS)],
         [[f"{tau}", *(_cell(search, tau, beta) for beta in BETAS)] for tau in MIN_GAINS],

@@ -43,7 +43,7 @@ def data(name: str) -> tuple[Any, Any]:
 
 
 def best(repeats: int, works: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """The shortest time of each, taken in turn, so that what disturbs one disturbs the others."""
+    """Return the shortest time of each; they take turns, so that disturbances hit all of them."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(repeats):
         for name, work in works.items():
@@ -160,7 +160,7 @@ def calibration(name: str) -> dict[str, Any]:
 
 
 def markdown(figures: dict[str, Any]) -> str:
-    """The tables of the page on explaining, from the figures of all data sets."""
+    """Return the tables of the page on explaining, from the results of all data sets."""
     return "\n\n".join(
         "\n".join(f"| {' | '.join(cells)} |" for cells in [head, ["---"] * len(head), *rows])
         for head, rows in (

@@ -127,7 +127,7 @@ class Case:
     setting: dict[str, Any]  # what is not the default
 
     def blocks(self, ends: Sequence[int]) -> Iterator[Block]:
-        """The stream up to the last of these, in blocks that stop at each; drawn when asked for."""
+        """Yield the stream in blocks that end at each of these numbers of points."""
         rng = np.random.default_rng(0)
         stops = sorted({*range(BLOCK, ends[-1], BLOCK), *ends})
         for start, stop in pairwise([0, *stops]):
@@ -143,7 +143,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Look:
-    """A forest at one moment, and what it took since the moment before."""
+    """A forest at one moment, and its cost since the moment before."""
 
     points: int  # seen by now
     learned: int  # since the look before
@@ -208,7 +208,7 @@ def looks(
 
 
 def cost(line: str, size: int | None, case: Case, runs: Sequence[Look], test: int) -> Cost:
-    """The same moment in several runs."""
+    """Return the mean of the same moment in several runs."""
     last = runs[-1]
     return Cost(
         line=line,
@@ -236,7 +236,7 @@ def from_empty(line: str, size: int | None, case: Case, points: int, scale: Scal
 
 
 def along_stream(line: str, case: Case, scale: Scale) -> Iterator[Cost]:
-    """The costs of a forest on its way: each is that of the points since the one before."""
+    """Return the costs of a forest along its stream, each for the points since the one before."""
     X_test = case.test(scale.test)
     runs: list[list[Look]] = [[] for _ in scale.points]
     for repeat in range(scale.repeats):
@@ -313,7 +313,7 @@ class Power:
 
 
 def fit_exponent(x: Sequence[float], y: Sequence[float]) -> Power:
-    """The power that fits best, by least squares on logarithms."""
+    """Return the power that fits best, by least squares on logarithms."""
     if len(x) < 3:
         raise ValueError(f"an exponent and its error take three points or more, got {len(x)}")
     log_x, log_y = np.log(x), np.log(y)

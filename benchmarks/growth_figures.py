@@ -25,7 +25,7 @@ GAP = 0.065  # between two labels, as a share of the height, a line of text each
 
 
 def write(axes: dict[str, Any], folder: Path) -> None:
-    """Each axis twice, for light pages and for dark ones."""
+    """Draw each axis twice, for light and for dark pages."""
     folder.mkdir(parents=True, exist_ok=True)
     for axis, lines in axes.items():
         name = f"growth-{axis}"
@@ -89,12 +89,12 @@ def draw_line(place: Axes, line: dict[str, Any], what: str, colour: str) -> None
 
 
 def powers(fit: dict[str, Any]) -> list[dict[str, Any]]:
-    """Those worth telling: that of the upper half only where it differs."""
+    """Return the exponents to show; that of the upper half only if it differs."""
     return [fit["whole"], fit["end"]] if fit["bends"] else [fit["whole"]]
 
 
 def write_exponents(place: Axes, lines: list[dict[str, Any]], what: str, letter: str) -> None:
-    """Right of where each line ends, one above the other."""
+    """Write labels to the right of the lines, without overlaps."""
     texts = [exponents(line[what], letter) for line in lines]
     ends = [line["costs"][-1][what]["min"] for line in lines]
     heights = [
@@ -114,7 +114,7 @@ def exponents(fit: dict[str, Any], letter: str) -> str:
 
 
 def spread(heights: list[float], sizes: list[float]) -> list[float]:
-    """The heights, moved as little as it takes for each to have its room, within 0 and 1."""
+    """Return the heights, moved as little as possible so that labels do not overlap, within 0 and 1."""
     order = sorted(range(len(heights)), key=heights.__getitem__)
     placed, floor = list(heights), 0.0
     for i in order:

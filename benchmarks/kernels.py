@@ -52,14 +52,14 @@ def cases(streams: list[str], short: int, first: int, last: int) -> Iterator[Cas
 
 @dataclass
 class Turns:
-    """Microseconds per point with one set of kernels."""
+    """Return microseconds per point with one set of kernels."""
 
     learning: list[float] = field(default_factory=list)
     predicting: list[float] = field(default_factory=list)
 
 
 def measure(case: Case, data: Path | None, turns: int) -> list[dict[str, Any]]:
-    """A row for each set of kernels."""
+    """Return a row for each set of kernels."""
     stream = load(case.stream, data, points=case.last).with_test()
     task = Task(stream.X.shape[1], stream.classes, FEW)
     by_set = {name: Turns() for name in _core.kernel_names()}
@@ -99,7 +99,7 @@ def seconds_to_predict(model: Model, stream: Workload) -> float:
 
 
 def compared_with_the_best(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of each kind and set: how many times as long as the best set, geometric mean over the streams."""
+    """Return, for each kind and set, the time relative to the best set (geometric mean over streams)."""
     best = rows[-1]["kernels"]
     cells = {(row["kind"], row["stream"], row["kernels"]): row for row in rows}
 

@@ -62,7 +62,7 @@ STREAMS = {"mixture": Mixture, "bands": Bands}
 
 @dataclass(frozen=True)
 class Stage:
-    """The forest after n points, and what the last million of them took."""
+    """The forest after n points, and the cost of the last million of them."""
 
     points: int
     cpu_seconds: float  # predicting and learning
@@ -86,7 +86,7 @@ class Stage:
 
 
 def stages(forest: OnlineForestClassifier, stream: Any, points: int) -> Iterator[Stage]:
-    """From where the forest is. Block i follows from i alone, so that a stop changes nothing."""
+    """Go on from the state of the forest. Block i depends on i alone, so a stop changes nothing."""
     done = forest.stats()["points"] if hasattr(forest, "classes_") else 0
     while done < points:
         cpu, right, best = 0.0, 0, 0
@@ -134,7 +134,7 @@ def run(stream: str, points: int, out: Path) -> None:
 
 
 def add(out: Path, stream: str, stage: Stage) -> None:
-    """The row takes its place: one that was written just before a stop comes a second time."""
+    """Add a row, or replace it: a row that was written just before a stop is made again."""
     known = record.read(out)["figures"]["stages"] if out.exists() else []
     rows = [row for row in known if row["points"] < stage.points]
     figures = {"stream": stream, "trees": TREES, "block": BLOCK, "stages": [*rows, asdict(stage)]}

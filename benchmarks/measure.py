@@ -141,18 +141,18 @@ def learn(model: Model, X: Rows, y: Labels, size: int, seconds: float) -> Marks:
 
 
 def others(peer: Peer, task: Task, marks: Marks) -> Iterator[Model]:
-    """More models, if the first has learned so fast that once is not enough to tell."""
+    """Learn with more models if the first was too fast for a reliable time."""
     for _ in range(min(PASSES, math.ceil(WORTH_TIMING / marks[-1][1])) - 1):
         yield peer.model(task)
 
 
 def typical(passes: list[Marks]) -> Marks:
-    """That of the middle: the lower one, of two."""
+    """Return the median, the lower one of two."""
     return sorted(passes, key=lambda marks: marks[-1][1])[(len(passes) - 1) // 2]
 
 
 def learn_alone(model: Model, X: Rows, y: Labels, job: Job, measured: Measured) -> None:
-    """Point by point; each but the first is predicted before it is learned, where that is asked for."""
+    """Learn point by point; on request, predict each point but the first before it is learned."""
     right = 0
     marks = []
     for i, point in enumerate(pieces(model, X, y, 1)):
@@ -192,7 +192,7 @@ def predict_alone(model: Model, X: Rows, y: Labels, measured: Measured) -> None:
 
 
 class Clock:
-    """Seconds, by the clock of the job."""
+    """Return seconds, by the clock of the job."""
 
     now: Callable[[], float] = staticmethod(time.perf_counter)
 

@@ -127,14 +127,14 @@ def agrawal(function: int) -> Callable[[int], Table]:
 
 
 def data(name: str) -> Path | None:
-    """Where a real set is, if it is there."""
+    """Return the path of a real set, if it exists."""
     folder = os.environ.get("RIPARIAN_DATA")
     path = None if folder is None else Path(folder) / f"{name}.npz"
     return path if path is not None and path.exists() else None
 
 
 def elec(seed: int) -> Table:
-    """The market of electricity in the order of time; the day of the week is a category."""
+    """Return the electricity market in order of time; the day of the week is a category."""
     with np.load(str(data("elec"))) as arrays:
         X, y = arrays["X_train"][:ELEC_ROWS], arrays["y_train"][:ELEC_ROWS]
     names = ("date", "day", "period", "nswprice", "nswdemand", "vicprice", "vicdemand", "transfer")
@@ -144,7 +144,7 @@ def elec(seed: int) -> Table:
 
 
 def dna(seed: int) -> Table:
-    """Sixty places of a strand, each one of four bases; the rows to learn in a random order."""
+    """Return sixty places of a strand of DNA, each one of four bases, with training rows shuffled."""
     with np.load(str(data("dna"))) as arrays:
         parts = [(arrays[f"X_{p}"], arrays[f"y_{p}"]) for p in ("train", "val", "test")]
     X, y = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
@@ -169,5 +169,5 @@ REAL = {"elec": elec, "dna": dna}
 
 
 def there() -> dict[str, Callable[[int], Table]]:
-    """The tables that can be had."""
+    """Return the tables that are available."""
     return TABLES | {name: table for name, table in REAL.items() if data(name) is not None}

@@ -41,7 +41,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Rates:
-    """Points per second that each part could keep up with."""
+    """Return the points per second that each part can process."""
 
     trees: float
     driver: float
@@ -140,7 +140,7 @@ def safety_in_words(figures: dict[str, Any]) -> str:
 
 
 def page_parts(figures: dict[str, Any]) -> dict[str, str]:
-    """By the name of their place."""
+    """Return the tables by the name of their place in the page."""
     costs = costs_of(figures)
     return {
         "measured": measured(figures),

@@ -127,7 +127,7 @@ def against_threads(scale: Scale, block: Block) -> list[dict[str, Any]]:
 
 
 def ratios(seconds: dict[str, list[float]]) -> dict[str, float]:
-    """How many times as fast, the median over the repeats."""
+    """Return the median speed-up over the repeats."""
     return {
         f"{name} to {base}": round(
             statistics.median(b / s for s, b in zip(took, seconds[base], strict=True)), 3
@@ -144,7 +144,7 @@ def _points_per_second(seconds: dict[str, list[float]], rows: int) -> str:
 
 
 def parts(scale: Scale, block: Block) -> dict[str, float]:
-    """What the model on paper needs (`benchmarks.ray_model`), in times of the processor."""
+    """Measure the processor times that the analytical model (`benchmarks.ray_model`) needs."""
     X, y = block
     began = time.process_time()
     learned(plain(scale, 1), block, len(y))
@@ -158,7 +158,7 @@ def parts(scale: Scale, block: Block) -> dict[str, float]:
 
 
 def _time_checking(block: Block) -> float:
-    """Checking a batch, and putting it into the object store."""
+    """Time checking a batch and putting it into the object store."""
     forest = OnlineForestClassifier(1, random_state=0)
     forest.partial_fit(*(part[:100] for part in block))
     began = time.process_time()
@@ -180,7 +180,7 @@ def _bytes_on_the_way(X: NDArray[Any], y: NDArray[Any]) -> float:
 
 
 def _call(scale: Scale, shards: int) -> float:
-    """What the driver works for a batch of one row; the shards work elsewhere on a real cluster."""
+    """Time the driver's work for a batch of one row; on a real cluster, shards work elsewhere."""
     forest = RayForestClassifier(shards, random_state=0, n_shards=shards, kept_points=0)
     X, y = STREAM.draw(scale.calls, np.random.default_rng(0))
     forest.partial_fit(X[:0], y[:0], classes=range(STREAM.classes))
@@ -192,7 +192,7 @@ def _call(scale: Scale, shards: int) -> float:
 
 
 def safety(scale: Scale, block: Block) -> dict[str, float]:
-    """Two shards: starting, a checkpoint, and a shard that is killed."""
+    """Time the start of two shards, a checkpoint, and the recovery of a killed shard."""
     X, y = block
     folder = Path(tempfile.mkdtemp(prefix="ray-shards"))
     try:
@@ -231,7 +231,7 @@ def safety(scale: Scale, block: Block) -> dict[str, float]:
 
 
 def nodes(scale: Scale, block: Block) -> dict[str, Any]:
-    """Two shards on one node, and on two nodes that must fetch what is sent."""
+    """Compare two shards on one node with two shards on two nodes."""
     rows = max(scale.batches)
     seconds: dict[str, list[float]] = {}
     for name, cpus in (("one node", (2,)), ("two nodes", (1, 1)), ("three nodes", (1, 1, 1))):

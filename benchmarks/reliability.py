@@ -75,7 +75,7 @@ def add(name: str, tried: int, failed: int, details: dict[str, int], path: Path 
 
 
 def collect(other: Path, path: Path = RECORD) -> None:
-    """Entries of another record: a new one joins, a known one is replaced where it has gone on."""
+    """Merge entries of another record: new ones are added, known ones replaced if they are longer."""
     with locked(path):
         known = {key(one): one for one in read(path)}
         for one in read(other):
@@ -95,7 +95,7 @@ def _write(path: Path, trials: list[Trial]) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Several scripts may add to it at the same time."""
+    """Lock the record, since several scripts may add to it at the same time."""
     with path.with_suffix(".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -150,7 +150,7 @@ def stream_table(content: dict[str, Any]) -> str:
 
 
 def recorded(folder: Path = RECORD.parent) -> str:
-    """The tables of all that is recorded."""
+    """Return the tables of all that is recorded."""
     streams = [record.read(path) for path in sorted(folder.glob(LONG_STREAMS))]
     return tables(read(folder / RECORD.name), streams)
 

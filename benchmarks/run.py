@@ -43,7 +43,7 @@ class Row:
 
     @property
     def predicted_per_second(self) -> float:
-        """Points, by the whole forest, in batches."""
+        """Return the points per second of the whole forest, in batches."""
         return 1e6 / (self.predict.min * self.trees)
 
     def __str__(self) -> str:

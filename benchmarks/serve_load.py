@@ -60,7 +60,7 @@ class Contender:
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def scheduled(self) -> tuple[float, float]:
-        """Seconds that its threads ran, and seconds that they waited for a core."""
+        """Return the seconds that its threads ran, and that they waited for a core."""
         return scheduled(self.process.pid)
 
     def __enter__(self) -> Self:
@@ -91,7 +91,7 @@ def scheduled(pid: int) -> tuple[float, float]:
 
 
 class Connection:
-    """As little HTTP as a client can do with: the cores are for the services."""
+    """A minimal HTTP client, since the cores are needed for the services."""
 
     def __init__(self, address: str) -> None:
         self.host, self.port = urlsplit(address).hostname, urlsplit(address).port
@@ -257,7 +257,7 @@ async def watch_own_lag(load: Load) -> None:
 
 
 class Meter:
-    """How long a service ran, and how long it and this process waited for a core, meanwhile."""
+    """Processor time of a service, and the time that it and this process waited for a core."""
 
     def __init__(self, contender: Contender) -> None:
         self.contender = contender
@@ -274,7 +274,7 @@ class Meter:
         self.client_waited = scheduled(os.getpid())[1] - self._client[1]
 
     def figures(self) -> dict[str, float]:
-        """Per second of the clock: cores in use, and seconds that threads waited for one."""
+        """Return the cores in use, and the seconds of waiting, per second of wall time."""
         return {
             "cores": round(self.ran / self.seconds, 2),
             "waited_for_a_core": round(self.waited / self.seconds, 3),

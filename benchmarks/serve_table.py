@@ -86,7 +86,7 @@ def sustained(minutes: float, services: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def some(marks: list[dict[str, Any]], most: int = 6) -> list[dict[str, Any]]:
-    """The first, the last, and a few in between."""
+    """Return the first, the last and a few between them."""
     if len(marks) <= most:
         return marks
     return [marks[round(i * (len(marks) - 1) / (most - 1))] for i in range(most)]

@@ -63,7 +63,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Standings:
-    """Rows by who and how; within that, by stream and repeat."""
+    """Group rows by peer, trees and threads, then by stream and repeat."""
 
     rows: dict[Who, dict[tuple[str, int], Row]]
     workloads: list[str]
@@ -85,7 +85,7 @@ class Standings:
     # -- figures ----------------------------------------------------------------------------------
 
     def of_ours(self, who: Who, ours: str) -> dict[tuple[str, int], Row]:
-        """Our rows with as many trees and threads; for a single tree, with few."""
+        """Return our rows with as many trees and threads, or with few trees for a peer without trees."""
         peer, trees, threads = who
         return self.rows.get((ours, trees if PEERS[peer].trees else FEW, threads), {})
 
@@ -110,7 +110,7 @@ class Standings:
         return self.over(who, lambda row, ours: row["learn"]["seconds"] / until(ours, row))
 
     def ratio(self, who: Who, what: str, ours_alone: str = OURS_ALONE) -> Spread | None:
-        """How many times as long as ours it takes."""
+        """Return the ratio of its time to ours."""
 
         def of(row: Row, ours: Row) -> float | None:
             theirs, own = each(row[what]), each(ours[what])
@@ -126,7 +126,7 @@ class Standings:
         return self.over(who, lambda row, _: max(number, 1) if (number := value(row)) else None)
 
     def accuracy(self, who: Who, workload: str, what: str = "held_out") -> float:
-        """Mean over the repeats; NaN where there is none. Who was stopped has what it had learned."""
+        """Return the mean over the repeats, or NaN. A stopped peer counts with what it had learned."""
         values = [
             math.nan if row[what] is None else row[what]
             for (name, _), row in self.rows.get(who, {}).items()
@@ -135,7 +135,7 @@ class Standings:
         return float(np.mean(values)) if values else math.nan
 
     def stopped(self, who: Who, workload: str | None = None) -> bool:
-        """Whether it was, in any repeat, on this stream or on any."""
+        """Return whether it was stopped in any repeat, on this stream or on any."""
         return any(
             not row["finished"]
             for (name, _), row in self.rows.get(who, {}).items()
@@ -143,11 +143,11 @@ class Standings:
         )
 
     def mean_accuracy(self, who: Who, what: str = "held_out") -> float:
-        """Over all streams, unless one is missing."""
+        """Return the mean over all streams, or NaN if one is missing."""
         return float(np.mean([self.accuracy(who, name, what) for name in self.workloads]))
 
     def at_or_above(self) -> list[str]:
-        """The streams on which many trees of ours are no worse than few of any rival."""
+        """Return the streams on which many trees of ours are no worse than few of any rival."""
         ours = (OURS, MANY, 1)
         return [
             name
@@ -159,7 +159,7 @@ class Standings:
         ]
 
     def near_offline(self) -> list[str]:
-        """The streams on which many trees of ours are within a point of the offline forest."""
+        """Return the streams on which many trees of ours are within a point of the offline forest."""
         ours, offline = (OURS, MANY, 1), (OFFLINE, MANY, 1)
         return [
             name
@@ -170,7 +170,7 @@ class Standings:
     # -- tables -----------------------------------------------------------------------------------
 
     def shown(self, who: Who) -> bool:
-        """In the table of all streams: who was measured on all of them, alone and not in two ways."""
+        """Return the columns of the table of all streams: peers that were measured alone on each."""
         peer, trees, threads = who
         if threads > 1 or (trees == 1 and PEERS[peer].trees):
             return False
@@ -207,7 +207,7 @@ class Standings:
         ]
 
     def speed_table(self) -> str:
-        """The first half of the table, for a page."""
+        """Return the first half of the table, for a page."""
         head = [
             "", "trees", "learn, points/s", "times ours", "predict, points/s", "times ours",
             "held out", "prequential",
@@ -215,7 +215,7 @@ class Standings:
         return self.part(head, (0, 1, 2, 3, 5, 6, 8, 9))
 
     def size_table(self) -> str:
-        """The other half."""
+        """Return the other half."""
         head = [
             "", "trees", "learn one by one: times ours", "predict one by one: times ours", "memory",
             "snapshot", "first prediction",
@@ -228,7 +228,7 @@ class Standings:
         return markdown(head, [[line[column] for column in chosen] for line in lines])
 
     def accuracy_table(self) -> str:
-        """Of each stream, everybody as they are used: ours with many trees, the others with few."""
+        """Return a table by stream, with many trees of ours and few of the others."""
         columns = self.columns()
         head = [
             "",
@@ -251,7 +251,7 @@ class Standings:
         return markdown(head, body)
 
     def workload_table(self) -> str:
-        """How many times as long as ours the others take to learn, stream by stream."""
+        """Return a table of learning times relative to ours, by stream."""
         columns = [
             who
             for who in sorted(self.rows, key=place)
@@ -349,24 +349,24 @@ class Standings:
 
 
 def each(timed: dict[str, float]) -> float:
-    """Seconds per point; 0 where nothing was timed."""
+    """Return seconds per point, or 0 if nothing was timed."""
     return timed["seconds"] / timed["points"] if timed["points"] else 0.0
 
 
 def until(ours: Row, theirs: Row) -> float:
-    """The seconds in which we had learned as many points as they have."""
+    """Return the seconds in which ours had learned as many points as the other."""
     marks = [(0, 0.0), *ours["marks"]]
     points, seconds = zip(*marks, strict=True)
     return float(np.interp(theirs["learn"]["points"], points, seconds))
 
 
 def grown(row: Row) -> int:
-    """Bytes that the process gained while it learned."""
+    """Return the bytes that the process gained while it learned."""
     return int(row["resident_peak"] - row["resident_before"])
 
 
 def usual(who: Who) -> bool:
-    """With as many trees as it is used with."""
+    """Return whether a row has the number of trees that the peer is used with."""
     peer, trees, _ = who
     if peer in (OURS_ALONE, PAPER_ALONE):
         return False  # the same forests as without River
@@ -387,7 +387,7 @@ def geometric(values: list[float]) -> float:
 
 
 def rounded(value: float) -> str:
-    """Two significant digits, and no more than it has."""
+    """Return the number with at most two significant digits."""
     if value == 0:
         return "0"
     digits = 1 - math.floor(math.log10(abs(value)))
@@ -436,7 +436,7 @@ OFFSETS = {
 
 
 def figure(standings: Standings, colours: dict[str, str]) -> Figure:
-    """Accuracy against points learned per second: a dot per engine and number of trees."""
+    """Plot accuracy against points learned per second, with a dot per engine and number of trees."""
     drawn = Figure(figsize=(8.4, 5.2), layout="constrained")
     axes = drawn.subplots()
     for peer in PEERS.values():
@@ -474,7 +474,7 @@ def figure(standings: Standings, colours: dict[str, str]) -> Figure:
 
 
 def dot(standings: Standings, who: Who, peer: Peer) -> tuple[float, float] | None:
-    """Speed and accuracy over all streams; None if one of them is missing."""
+    """Return speed and accuracy over all streams, or None if one is missing."""
     if who[0] != peer.name or who[2] > 1:
         return None
     speed, accuracy = standings.rate(who, "learn"), standings.mean_accuracy(who)
@@ -482,7 +482,7 @@ def dot(standings: Standings, who: Who, peer: Peer) -> tuple[float, float] | Non
 
 
 def where_measured(kept: dict[str, Any]) -> str:
-    """When, on what machine, with which versions."""
+    """Return date, machine and versions as text."""
     versions = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
     return (
         f"{kept['date'][:10]}, commit {kept['commit']}, "
@@ -500,7 +500,7 @@ def publish(path: Path) -> None:
 
 
 def write_into(page: Path, tables: dict[str, str]) -> None:
-    """Put the tables where the page has a place for them: <!-- speed --> ... <!-- end -->."""
+    """Write the tables into their places in a page: <!-- speed --> ... <!-- end -->."""
     text = page.read_text()
     for name, table in tables.items():
         mark, end = f"<!-- {name} -->", "<!-- end -->"
@@ -511,7 +511,7 @@ def write_into(page: Path, tables: dict[str, str]) -> None:
 
 
 def page_tables(standings: Standings) -> dict[str, str]:
-    """By the name of their place."""
+    """Return the tables by the name of their place in the page."""
     return {
         "claims": standings.claims(),
         "speed": standings.speed_table(),
@@ -523,7 +523,7 @@ def page_tables(standings: Standings) -> dict[str, str]:
 
 
 def draw(name: str, made: Callable[[dict[str, str]], Figure], folder: Path) -> None:
-    """A figure twice, for light pages and for dark ones."""
+    """Draw a figure twice, for light and for dark pages."""
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         for page, colours in (("light", LIGHT), ("dark", DARK)):
             path = folder / f"{name}-{page}.svg"

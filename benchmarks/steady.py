@@ -29,7 +29,7 @@ TEST_POINTS = 20_000
 
 @dataclass(frozen=True)
 class Stage:
-    """The forest after n points, and what the last of them took."""
+    """The forest after n points, and the cost of the last of them."""
 
     points: int
     seconds: float  # since the stage before
@@ -92,7 +92,7 @@ def as_stage(forest: OnlineForestClassifier, points: int, seconds: float, accura
 
 
 def resident_bytes() -> int:
-    """What the process holds now, as Linux counts it."""
+    """Return the resident memory of the process, as Linux counts it."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 

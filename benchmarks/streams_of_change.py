@@ -42,14 +42,14 @@ def led(drifting: int) -> Concept:
 
 
 def agrawal(function: int) -> Concept:
-    """Who gets a loan, by one of Agrawal's functions; numbers are off by up to 5 %, as in MOA."""
+    """Decide on a loan by one of Agrawal's functions; numbers are perturbed by up to 5 %, as in MOA."""
     return lambda seed: synth.Agrawal(
         classification_function=function, seed=seed, perturbation=0.05
     )
 
 
 def sea(variant: int) -> Concept:
-    """Whether two of three numbers add up to a threshold; one label in ten is turned round."""
+    """Compare the sum of two of three numbers with a threshold; one label in ten is inverted."""
     return lambda seed: synth.SEA(variant=variant, noise=0.1, seed=seed)
 
 
@@ -59,7 +59,7 @@ def random_tree(seed: int) -> SyntheticDataset:
 
 
 def hyperplane(seed: int) -> SyntheticDataset:
-    """Which side of a plane in ten dimensions; all ten weights move."""
+    """Classify by the side of a hyperplane in ten dimensions, all of whose weights move."""
     return synth.Hyperplane(seed=seed, n_features=10, n_drift_features=10, mag_change=0.001)
 
 
@@ -98,7 +98,7 @@ def drawn(concept: Concept, points: int, rng: np.random.Generator) -> Points:
 def changing(
     concepts: Sequence[Concept], points: int, width: float, rng: np.random.Generator
 ) -> Points:
-    """A concept after the other: MOA's sigmoid says how likely a point is of the next one already.
+    """Draw one concept after the other; MOA's sigmoid gives the probability of the next one.
 
     River's own stream does this for two concepts, but for a narrow change its exponential overflows.
     """
@@ -112,7 +112,7 @@ def changing(
 
 
 def concept_of(points: int, width: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The concept of each point, 0 to 3."""
+    """Return the concept of each point, 0 to 3."""
     which = np.zeros(points, dtype=np.int64)
     for k, change in enumerate(CHANGES, start=1):
         beyond = 4.0 * (np.arange(points) - change * points) / width
@@ -139,7 +139,7 @@ WITH_CHANGES = tuple(name for name in DRAWN if name.endswith(("abrupt", "gradual
 
 @lru_cache(maxsize=64)
 def load(name: str, points: int | None = None, seed: int = 1, data: Path | None = None) -> Points:
-    """The first points of a stream: features and labels 0, 1, 2, ...
+    """Return the first points of a stream: features, and labels 0, 1, 2, ...
 
     Without a number, 20,000 that are drawn, or all of `elec`. `elec` is the same for every seed.
     """
@@ -152,5 +152,5 @@ def load(name: str, points: int | None = None, seed: int = 1, data: Path | None 
 
 
 def there(data: Path | None = None) -> list[str]:
-    """The names that can be loaded from here: without the data, not `elec`."""
+    """Return the names that can be loaded; `elec` needs the data."""
     return [name for name in NAMES if name != ELEC or ELEC in available(data_directory(data))]

@@ -51,13 +51,13 @@ class Cell:
 
 
 def by_arrival(column: NDArray[Any]) -> NDArray[np.int64]:
-    """0, 1, 2, ... in the order in which values were first seen."""
+    """Encode values as 0, 1, 2, ... in the order in which they first appear."""
     _, first, which = np.unique(column, return_index=True, return_inverse=True)
     return first.argsort().argsort()[which]
 
 
 def native(table: Table) -> Encoded:
-    """Codes for the forest to take as categories."""
+    """Return codes that the forest takes as categories."""
     places = [i for i, name in enumerate(table.columns) if name in table.categorical]
     return ordinal(table)[0], places
 
@@ -171,7 +171,7 @@ def run(path: Path, tables: Iterable[str], entrants: Iterable[str], seeds: Itera
 
 
 def accuracies(cells: list[Cell]) -> str:
-    """The accuracy on the rows to test on, mean over the seeds, and the columns of ours."""
+    """Return the mean test accuracy over the seeds, and the number of columns of ours."""
     tables = [name for name in (*TABLES, *REAL) if any(cell.table == name for cell in cells)]
     head = ["table", *TITLES.values(), "columns, as they are", "columns, one-hot"]
     lines = [f"| {' | '.join(head)} |", f"|---{'|---:' * (len(head) - 1)}|"]
@@ -185,7 +185,7 @@ def accuracies(cells: list[Cell]) -> str:
 
 
 def write_into(page: Path, cells: list[Cell]) -> None:
-    """Put the table where the page has a place for it."""
+    """Write the table into its place in the page."""
     mark, end = "<!-- tables -->", "<!-- end -->"
     before, match, after = page.read_text().partition(mark)
     if not match:
@@ -210,7 +210,7 @@ def _shown(mean: float | None, best: float) -> str:
 
 
 def _columns(cells: list[Cell], table: str, entrant: str) -> str:
-    """They may differ: which categories there are depends on the seed."""
+    """Return the numbers of columns, which may differ by seed, as categories do."""
     widths = sorted({cell.columns for cell in _of(cells, table, entrant)})
     return "-" if not widths else f"{widths[-1]:,}"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Times:
-    """Microseconds per point and tree, over the repeats."""
+    """Return microseconds per point and tree, over the repeats."""
 
     min: float
     median: float

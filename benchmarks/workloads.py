@@ -22,7 +22,7 @@ from riparian import Geometric
 FILES = ("letter", "satimage", "pendigits", "usps", "dna", "elec", "mnist")
 NAMES = (*GENERATORS, "digits", *FILES)
 
-# Fixed, so that speed can be compared over time: experiment 1 of the paper, and its like for letter.
+# Fixed, so that speeds can be compared over time: experiment 1 of the paper, and similar for letter.
 SETTINGS: dict[str, dict[str, Any]] = {
     "mixture": {
         "candidate_dims": 1.0,
@@ -47,7 +47,7 @@ DIGITS_TEST = 500
 
 @dataclass(frozen=True)
 class Workload:
-    """A stream to learn, and points held out to judge by; none where the order in time matters."""
+    """A stream to learn, and held-out test points; there are none if the order in time matters."""
 
     name: str
     X: NDArray[np.float32]
@@ -57,7 +57,7 @@ class Workload:
 
     @property
     def prequential(self) -> bool:
-        """Whether each point is predicted, then learned, because none is held out."""
+        """Whether each point is predicted and then learned, since none is held out."""
         return len(self.y_test) == 0
 
     @property
@@ -68,25 +68,25 @@ class Workload:
         return replace(self, X=self.X[:points], y=self.y[:points])
 
     def shuffled(self, seed: int) -> Self:
-        """The stream in another order, unless it has one of its own: some files are sorted."""
+        """Return the stream shuffled, unless its order matters; some files are sorted."""
         if self.prequential:
             return self
         order = np.random.default_rng(seed).permutation(len(self.y))
         return replace(self, X=self.X[order], y=self.y[order])
 
     def scaled(self) -> Self:
-        """Every column from 0 to 1 in the stream: trees do not care, linear and Mondrian ones do."""
+        """Scale every column to 0 to 1, which linear models and Mondrian trees need."""
         low, width = self.X.min(axis=0), np.ptp(self.X, axis=0)
         width[width == 0] = 1
         X, X_test = ((part - low) / width for part in (self.X, self.X_test))
         return replace(self, X=X.astype(np.float32), X_test=X_test.astype(np.float32))
 
     def with_test(self, share: float = 0.2) -> Self:
-        """The last of the stream held out, where nothing else is."""
+        """Hold out the last points of the stream, if no test points exist."""
         return self._cut(share) if self.prequential else self
 
     def without_test(self, share: float = 0.2) -> Self:
-        """The last of the stream in place of the test points: to choose by, without having seen them."""
+        """Use the last points of the stream as test points, so that choices do not see the real ones."""
         if self.prequential:
             return self.first(len(self.y) // 2)
         return self._cut(share)
@@ -99,7 +99,7 @@ class Workload:
 def load(
     name: str, data: Path | None = None, *, points: int | None = None, seed: int = 0
 ) -> Workload:
-    """One workload: at most `points` of its stream. `seed` is of what is drawn, and of the order."""
+    """Load a workload with at most `points` points; `seed` decides draws and order."""
     if name in GENERATORS:
         return _generated(name, points or SYNTHETIC_POINTS, seed)
     workload = _digits() if name == "digits" else _file(name, data)
@@ -107,12 +107,12 @@ def load(
 
 
 def available(data: Path | None) -> list[str]:
-    """The names that can be loaded from here."""
+    """Return the names that can be loaded."""
     return [name for name in NAMES if name not in FILES or (data and _path(name, data).exists())]
 
 
 def data_directory(option: Path | None) -> Path | None:
-    """Where the real sets are: the option, else RIPARIAN_DATA, else nowhere."""
+    """Return the directory of the real sets: the option, else RIPARIAN_DATA, else None."""
     return option or (Path(os.environ["RIPARIAN_DATA"]) if "RIPARIAN_DATA" in os.environ else None)
 
 

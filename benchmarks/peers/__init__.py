@@ -27,7 +27,7 @@ Points = Any  # in the form that a library takes; only its own model looks insid
 
 @dataclass(frozen=True)
 class Task:
-    """What a model is told before the first point; everything else is its default."""
+    """What a model receives before the first point; everything else is its default."""
 
     n_features: int
     classes: Labels  # 0, 1, 2, ...
@@ -41,19 +41,19 @@ class Model(Protocol):
         """Convert the points to what the library takes. Not timed: a stream always has some form."""
 
     def learn(self, points: Points) -> None:
-        """These points, in order, in the fastest way the library has."""
+        """Learn these points, in order, in the fastest way that the library has."""
 
     def predict(self, points: Points) -> Labels: ...
 
     def snapshot(self) -> bytes | None:
-        """The model as one would keep it on disk; None if the library has no way to."""
+        """Return the model as it would be stored on disk, or None if the library cannot."""
 
 
 class Follower(Model, Protocol):
-    """A model that takes points alone: for streams that change."""
+    """A model that takes single points, for streams that change."""
 
     def test_then_train(self, points: Points) -> Labels:
-        """Each point predicted, then learned, before the next one; -1 where there is no answer yet."""
+        """Predict and then learn each point; the prediction is -1 if there is no answer yet."""
 
 
 @dataclass(frozen=True)

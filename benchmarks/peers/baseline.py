@@ -8,7 +8,7 @@ from benchmarks.peers import Labels, Rows, Task
 
 
 class SameAsLast:
-    """Answers with the last label that it was told."""
+    """Predicts the last label that it has learned."""
 
     def __init__(self, task: Task) -> None:
         self.last = -1

@@ -58,7 +58,7 @@ class OneByOne:
         return np.array([-1 if answer is None else answer for answer in answers], dtype=np.int64)
 
     def snapshot(self) -> bytes | None:
-        """By Java's own serialization, as MOA saves its models; some of them it cannot."""
+        """Use Java's serialization, as MOA does; some models cannot be serialized."""
         kept = JClass("java.io.ByteArrayOutputStream")()
         stream = JClass("java.io.ObjectOutputStream")(kept)
         try:
@@ -90,7 +90,7 @@ class Bagging(OneByOne):
 
 
 class Boosting(OneByOne):
-    """Its trees are one after the other, and one for each class."""
+    """Boosting has trees in sequence, one per class."""
 
     def start(self, task: Task) -> StreamingGradientBoostedTrees:
         return StreamingGradientBoostedTrees(

@@ -22,7 +22,7 @@ class TwoStreams:
 
     def learn(self, points: Arrays) -> None:
         self.forest.partial_fit(*points, classes=self.classes)
-        self.classes = None  # told once
+        self.classes = None  # only in the first call
 
     def predict(self, points: Arrays) -> Labels:
         return self.forest.predict(points[0])
