@@ -30,26 +30,34 @@ help: ## list the targets
 .PHONY: venv
 venv: $(VENV)/.experiments ## make .venv, with both packages installed in it
 
+# The core, and what the command line needs: enough for the demo.
 # Without isolation, the build directory is kept, and only changed files are compiled again.
 $(VENV)/.stamp: $(BUILD_FILES) $(VENV)/.build-requirements
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[dev]'
+	@echo "installing the command line, and building the core ..."
+	@$(BIN)/pip install --quiet --no-build-isolation --editable '.[cli]'
 	@touch $@
 
-$(VENV)/.experiments: experiments/pyproject.toml $(VENV)/.stamp
-	$(BIN)/pip install --quiet --editable ./experiments
+$(VENV)/.dev: pyproject.toml | $(VENV)/.stamp
+	@echo "installing what the tests, the checks and the pages need: 2 GB, a few minutes ..."
+	@$(BIN)/pip install --quiet --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.experiments: experiments/pyproject.toml $(VENV)/.stamp $(VENV)/.dev
+	@$(BIN)/pip install --quiet --editable ./experiments
 	@touch $@
 
 # The backend itself says whether it needs CMake and Ninja from the package index.
 $(VENV)/.build-requirements: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > $@.txt
-	$(BIN)/pip install --quiet --requirement $@.txt
-	$(BIN)/python -c 'from scikit_build_core.build import get_requires_for_build_editable as more; print(*more(), sep="\n")' > $@.txt
-	$(BIN)/pip install --quiet --requirement $@.txt
+	@echo "making $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > $@.txt
+	@$(BIN)/pip install --quiet --requirement $@.txt
+	@$(BIN)/python -c 'from scikit_build_core.build import get_requires_for_build_editable as more; print(*more(), sep="\n")' > $@.txt
+	@$(BIN)/pip install --quiet --requirement $@.txt
 	@touch $@
 
 .PHONY: demo
-demo: venv ## learn two streams, and write a report of each to look at
+demo: $(VENV)/.stamp ## learn two streams, and write a report of each to look at
 	$(BIN)/riparian demo
 
 # The tests are independent of one another, so they run on all processors.
@@ -88,7 +96,7 @@ types: venv ## check types
 # A second environment with only the sanitized package; everything else comes from the first.
 # (A .pth file in a directory that was added by a .pth file is not read, so the editable install of
 # the first environment stays out.)
-$(SANITIZED)/.stamp: $(VENV)/.stamp $(PYTHON_FILES)
+$(SANITIZED)/.stamp: $(VENV)/.stamp $(VENV)/.dev $(PYTHON_FILES)
 	$(PYTHON) -m venv --without-pip $(SANITIZED)/venv
 	$(BIN)/python -c $(PURELIB) > $(SANITIZED)/packages
 	cp $(SANITIZED)/packages "$$($(SANITIZED)/venv/bin/python -c $(PURELIB))/first.pth"
@@ -116,7 +124,7 @@ sanitize: $(SANITIZED)/.stamp ## run the tests of the engine with address and un
 	$(SANITIZED_RUN) $(PYTEST) -m engine -p no:cacheprovider tests experiments/tests
 
 # The baseline kernels only: they are all the same to threads.
-build/threads: tests/core/threads.cpp $(wildcard core/*.?pp core/*/*.?pp core/*/*/*.?pp)
+build/threads: tests/core/threads.cpp tests/core/forests.hpp $(wildcard core/*.?pp core/*/*.?pp core/*/*/*.?pp)
 	@mkdir -p build
 	$(CXX) -std=c++20 -O1 -g -Wall -Wextra -fsanitize=thread -Icore -DRIPARIAN_KERNELS=baseline \
 	    tests/core/threads.cpp core/kernels/kernels.cpp -pthread -o $@
@@ -125,13 +133,28 @@ build/threads: tests/core/threads.cpp $(wildcard core/*.?pp core/*/*.?pp core/*/
 threads: build/threads ## run a forest under threads with ThreadSanitizer
 	TSAN_OPTIONS=halt_on_error=1 $<
 
+# Every block of a pool is an allocation of its own (RIPARIAN_SANITIZE), and can fail.
+build/failures: tests/core/failures.cpp tests/core/forests.hpp $(wildcard core/*.?pp core/*/*.?pp core/*/*/*.?pp)
+	@mkdir -p build
+	$(CXX) -std=c++20 -O1 -g -Wall -Wextra -Wno-mismatched-new-delete -fsanitize=address -Icore \
+	    -DRIPARIAN_KERNELS=baseline -DRIPARIAN_SANITIZE=1 -DRIPARIAN_FAILPOINTS=1 \
+	    tests/core/failures.cpp core/kernels/kernels.cpp -o $@
+
+.PHONY: failures
+failures: build/failures ## fail every allocation of a forest in turn
+	$<
+
+OTHER_INPUT := dtype checkpoint extra csv arff libsvm log arrow
+
 .PHONY: fuzz
-fuzz: $(SANITIZED)/.stamp ## feed broken snapshots to the sanitized build for three minutes
-	$(SANITIZED_RUN) fuzz/fuzz_snapshot.py --seconds 180
+fuzz: $(SANITIZED)/.stamp ## feed broken snapshots to the sanitized build, and ten seconds of all other broken input
+	$(SANITIZED_RUN) fuzz/fuzz.py snapshot --seconds 80
+	$(SANITIZED_RUN) fuzz/fuzz.py $(OTHER_INPUT) --seconds 10
 
 .PHONY: fuzz-full
-fuzz-full: $(SANITIZED)/.stamp ## a million broken snapshots, sanitized: two hours, in pieces if you like
-	RIPARIAN_COMMIT=$$(git rev-parse --short HEAD) $(SANITIZED_RUN) fuzz/fuzz_snapshot.py --files 1000000 --record
+fuzz-full: $(SANITIZED)/.stamp ## a million broken snapshots and all other input, sanitized: hours, in pieces if you like
+	RIPARIAN_COMMIT=$$(git rev-parse --short HEAD) $(SANITIZED_RUN) fuzz/fuzz.py $(OTHER_INPUT) --seconds 900 --record
+	RIPARIAN_COMMIT=$$(git rev-parse --short HEAD) $(SANITIZED_RUN) fuzz/fuzz.py snapshot --files 1000000 --record
 
 .PHONY: kills
 kills: venv ## kill `learn`, `serve` and shards on Ray 1,000 times in all, and compare: hours
@@ -162,6 +185,7 @@ docs: venv ## build the pages into build/site, with warnings as errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 	@! grep -rlE '<(link|script|img|iframe)[^>]* (src|href)="(https?:)?//' --include=*.html build/site \
 	    || { echo 'these pages load something from a network: keep it in the site'; exit 1; }
+	@echo "the site is in build/site: open build/site/index.html"
 
 SDIST := build/sdist
 
@@ -198,8 +222,12 @@ wheel: venv ## build a wheel, install it in an environment without a compiler, a
 	$(WITHOUT_COMPILER) pip install --quiet --only-binary :all: $(WHEEL)/riparian-*.whl 'pytest>=8.2' hypothesis
 	$(WITHOUT_COMPILER) python -m pytest -p no:cacheprovider tests/project/wheel.py @tests/smoke.txt
 
+.PHONY: aarch64
+aarch64: venv ## on Debian: cross-compile for 64-bit ARM, and run the smoke tests under qemu
+	bash .ci/aarch64
+
 .PHONY: check
-check: test lint types sanitize threads fuzz docs sdist wheel ## the full check: what CI runs
+check: test lint types sanitize threads failures fuzz docs sdist wheel ## the full check: what CI runs
 
 # What the environment holds, without riparian itself.
 .PHONY: constraints
@@ -218,6 +246,16 @@ bench-full: venv ## the same on all streams, one process at a time: two hours (R
 bench-drift: venv ## measure forests on streams that change, point by point: hours, and it can be stopped
 	$(BIN)/python -m benchmarks.drift --out benchmarks/record/drift.json
 	$(BIN)/python -m benchmarks.drift_standings benchmarks/record/drift.json
+
+.PHONY: bench-accuracy
+bench-accuracy: venv ## measure our accuracy against time again, next to the peers of bench-full: minutes
+	$(BIN)/python -m benchmarks.accuracy --out benchmarks/record/accuracy.json \
+		--page docs/compare.md --figures docs/figures
+
+.PHONY: bench-numbers
+bench-numbers: venv ## compare forests for numbers with their peers: an hour, and it can be stopped
+	$(BIN)/python -m benchmarks.numbers --out benchmarks/record/numbers.json
+	$(BIN)/python -m benchmarks.number_standings benchmarks/record/numbers.json --page docs/compare.md
 
 .PHONY: bench-engines
 bench-engines: venv ## measure what the engines cost on the workloads (RIPARIAN_DATA names more data)

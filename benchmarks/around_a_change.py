@@ -1,4 +1,4 @@
-"""What a change of the stream does to who follows it: how deep accuracy falls, and for how long.
+"""How a change of the stream affects a model: how deep its accuracy falls, and for how long.
 
 Accuracy is known for every hundred points. Streams of the record that change abruptly do so at a
 quarter, a half and three quarters: each change is seen from 1,000 points before it to the next one.
@@ -21,7 +21,9 @@ from benchmarks.streams_of_change import CHANGES
 
 Shares = NDArray[np.float64]  # right, of each hundred points
 
-LEVEL = 10  # hundreds of points that make a level: before a change, and at the end of what follows
+LEVEL = (
+    10  # hundreds of points whose mean is a level: before a change, and at the end of what follows
+)
 SMOOTH = 3  # hundreds that are averaged, to find the worst
 NEAR = 0.02  # of the level that is reached in the end: then the change is over
 

@@ -25,7 +25,7 @@ from riparian import OnlineForestClassifier
 FIRST, LAST = 20_000, 60_000
 BLOCK, BATCH = 100, 1000  # of the command, and of a user
 
-# Run in the process of the command: it says what was spent when the rows between are learned.
+# Run in the process of the command: it prints the time after the rows in between are learned.
 PROGRAM = f"""
 import sys, time
 import riparian.cli.app

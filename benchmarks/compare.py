@@ -1,7 +1,7 @@
 """Compare riparian with its alternatives: the same streams, in one run.
 
-    python -m benchmarks.compare --quick --jobs 2   # some minutes, on two cores
-    python -m benchmarks.compare                    # forty minutes a repeat; it should be alone
+    python -m benchmarks.compare --quick --jobs 2   # a few minutes, on two cores
+    python -m benchmarks.compare                    # forty minutes per repeat, on a quiet machine
 
 Each measurement is a separate process (measure.py), restricted to as many cores as it has threads.
 Everything has its defaults except trees, threads and seed. Each repeat draws or orders the streams
@@ -42,7 +42,7 @@ PACKAGES = ("river", "capymoa", "scipy")
 class Plan:
     """How much is measured."""
 
-    workloads: tuple[str, ...] | None  # None: all there are
+    workloads: tuple[str, ...] | None  # None: all of them
     points: dict[str, int]  # of a stream, at most; "" for all others
     test_points: int
     repeats: int

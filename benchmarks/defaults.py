@@ -54,6 +54,7 @@ class Setting:
             beta=self.beta,
             structure_fraction=self.structure_fraction,
             kept_points=self.kept_points,
+            eager=False,
             max_memory=None,
             random_state=seed,
         )
@@ -61,7 +62,7 @@ class Setting:
 
 START = Setting()  # what the forest had before anything was measured
 
-# A binary split gains one bit at the most, so above that a leaf splits only when it must (β).
+# A binary split gains at most one bit, so with a larger τ a leaf splits only when it must (β).
 BALANCED = Setting(min_gain=0.5, beta=20)
 PATIENT = Setting(min_gain=2.0, beta=20)
 

@@ -3,8 +3,8 @@
     python -m benchmarks.drift --out benchmarks/record/drift.json
 
 A cell is an entrant (a model with a number of trees) on a stream with a seed. Every cell is written to
-the record as soon as it is there, and a cell of the record is not run again: what was stopped goes on.
-With `--again` it is, and takes the place of the old one.
+the record as soon as it is measured, and not run again, so a run that was stopped continues.
+With `--again`, cells are run again and replaced.
 """
 
 from __future__ import annotations
@@ -22,28 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import record
-from benchmarks.peers import FEW, FOLLOWERS, MANY, Labels, Peer, Task
+from benchmarks.peers import FEW, FOLLOWERS, MANY, Entrant, Labels, Peer, Task
 from benchmarks.streams_of_change import ELEC, POINTS, load, there
 
 BIN = 100  # points whose mistakes are counted together, for the curves
 PACKAGES = ("river", "capymoa")
-
-
-@dataclass(frozen=True)
-class Entrant:
-    """What is measured: a model with a number of trees."""
-
-    peer: str
-    trees: int
-
-    @property
-    def name(self) -> str:
-        return f"{self.peer}-{self.trees}"
-
-    @property
-    def title(self) -> str:
-        peer = FOLLOWERS[self.peer]
-        return f"{peer.title}, {self.trees}" if peer.trees else peer.title
 
 
 ENTRANTS = {
@@ -77,7 +60,7 @@ class Cell:
     seconds: float  # of the processor: predicting and learning, all threads of the process
     right: str  # of each hundred points, in order
     commit: str
-    load: float  # of the machine at the end: how many processes wanted a core
+    load: float  # of the machine at the end: the number of processes that were ready to run
 
     @property
     def key(self) -> tuple[str, str, int, int]:

@@ -91,12 +91,13 @@ class DriftStandings:
         return float(np.mean([self.score(entrant, stream, what) for stream in self.streams]))
 
     def mean_rank(self, entrant: str) -> float:
-        """Return the mean rank (1 is best; ties share their mean), or NaN if a stream is missing."""
+        """Return the mean rank (1 is best; ties share their mean), or NaN if it is not known."""
         return float(np.mean([self.rank(entrant, stream) for stream in self.streams]))
 
     def rank(self, entrant: str, stream: str) -> float:
+        """Return its rank, or NaN if it has no seed in common with some other entrant."""
         leads = [self.lead(entrant, other, stream) for other in self.learners if other != entrant]
-        if math.isnan(self.score(entrant, stream)):
+        if any(math.isnan(lead) for lead in leads):
             return math.nan
         return 1 + sum(lead < 0 for lead in leads) + sum(lead == 0 for lead in leads) / 2
 
@@ -124,6 +125,10 @@ class DriftStandings:
             cell.points / cell.seconds for cell in self.cells[entrant].values() if cell.seconds
         ]
         return geometric(rates) if rates else math.nan
+
+    def meets(self, entrant: str, other: str) -> bool:
+        """Return whether both have the same seed of some stream."""
+        return not self.cells.get(entrant, {}).keys().isdisjoint(self.cells.get(other, {}))
 
     def at_or_above(self, others: list[str]) -> list[str] | None:
         """Return the streams on which our many trees are no worse than any other; None if unknown."""
@@ -162,7 +167,9 @@ class DriftStandings:
             body.append([TITLES[stream], *line])
         body.append(["mean", *(share(self.mean_score(name, what)) for name in names)])
         if what == "accuracy":
-            body.append(["mean rank", *(self.told_rank(name) for name in names)])
+            ranks = [self.told_rank(name) for name in names]
+            if any(ranks):
+                body.append(["mean rank", *ranks])
             body.append(["seeds", *(str(self.seeds(name)) for name in names)])
         return markdown(["", *(ENTRANTS[name].title for name in names)], body)
 
@@ -200,7 +207,8 @@ class DriftStandings:
     def claims(self) -> str:
         """Return the results that a page quotes."""
         lines = []
-        few = [f"{peer}-{FEW}" for peer in RIVALS if f"{peer}-{FEW}" in self.cells]
+        ours = f"{OURS}-{MANY}"
+        few = [f"{peer}-{FEW}" for peer in RIVALS if self.meets(ours, f"{peer}-{FEW}")]
         for others in (few, [f"capymoa-arf-{MANY}"]):
             above = self.at_or_above(others) if others else None
             if above is not None:
@@ -209,7 +217,7 @@ class DriftStandings:
                     f"{len(above)} of {len(self.streams)} streams"
                     + (f" ({', '.join(TITLES[name] for name in above)})" if above else "")
                 )
-        for name in (f"{OURS}-{MANY}", f"{OURS}-{FEW}"):
+        for name in (ours, f"{OURS}-{FEW}"):
             if not math.isnan(self.score(name, ELEC)):
                 lines.append(
                     f"elec, one by one: {ENTRANTS[name].title} trees, "
@@ -229,7 +237,7 @@ class DriftStandings:
         return "\n\n".join(
             f"## {title}\n\n{part}"
             for title, part in {
-                "What one would quote": self.claims(),
+                "In sentences": self.claims(),
                 "Accuracy": self.score_table(),
                 "Cohen's kappa": self.score_table("kappa"),
                 "Around an abrupt change": self.change_table(),

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from riparian import OnlineForestClassifier, reference
 from riparian.engine import native
-from riparian.parameters.forests import Parameters
+from riparian.parameters.forests import PaperParameters
 
 Rows = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -29,7 +29,7 @@ class Task:
     n_features: int
     classes: Labels  # 0, 1, 2, ...
     trees: int
-    setting: dict[str, Any]  # of `OnlineForestClassifier`; what it does not name is the default
+    setting: dict[str, Any]  # of `OnlineForestClassifier`; all others have their defaults
     workers: int = 1
     seed: int = 0
 
@@ -63,7 +63,7 @@ class Estimator:
 
 
 class Native:
-    """The native engine alone: what is left of `Estimator` when nothing is checked."""
+    """The native engine alone: `Estimator` without its checks."""
 
     def __init__(self, task: Task) -> None:
         self.workers = task.workers
@@ -124,13 +124,13 @@ def estimator(task: Task) -> OnlineForestClassifier:
     )
 
 
-def parameters(task: Task) -> Parameters:
+def parameters(task: Task) -> PaperParameters:
     """Return what the estimator would pass to its engine."""
     parameters = estimator(task).get_params()
     names = (
         "candidate_dims", "split_points", "min_gain", "alpha", "beta", "structure_fraction",
         "ignore_fraction", "fringe_size", "voting",
     )  # fmt: skip
-    return Parameters.checked(
+    return PaperParameters.checked(
         n_trees=task.trees, seed=task.seed, **{name: parameters[name] for name in names}
     )

@@ -25,7 +25,6 @@ from riparian import OnlineForestClassifier
 from riparian.calibration import OnlineTemperature
 from riparian.evaluation import Scores
 from riparian.explain import Explainer
-from riparian.report.answers import calibration_error
 from riparian.streams import GaussianMixture
 
 TREES = 100
@@ -75,7 +74,7 @@ def explanations(name: str, rows: int, repeats: int) -> dict[str, Any]:
         difference = np.abs(ours.contributions(few).values - theirs.shap_values(few)).max()
         contributions = ours.contributions(few)
         figures[method] = {
-            **{f"{who}_rows_per_second": len(few) / each for who, each in seconds.items()},
+            **{f"{library}_rows_per_second": len(few) / each for library, each in seconds.items()},
             "times_as_fast": seconds["shap"] / seconds["riparian"],
             "largest_difference": float(difference),
             "additive_to": float(
@@ -115,7 +114,7 @@ def exports(name: str, repeats: int) -> dict[str, Any]:
     proba = session.run(["probabilities"], {"X": rows})[0]
     return {
         "bytes": sizes,
-        "rows_per_second": {who: len(rows) / each for who, each in seconds.items()},
+        "rows_per_second": {library: len(rows) / each for library, each in seconds.items()},
         "onnx_largest_difference": float(np.abs(proba - forest.predict_proba(rows)).max()),
     }
 
@@ -129,7 +128,7 @@ def summary(scores: Scores) -> dict[str, float]:
     return {
         "accuracy": scores.accuracy,
         "log_loss": scores.log_loss,
-        "calibration_error": calibration_error(scores.calibration),
+        "calibration_error": scores.calibration_error,
     }
 
 
@@ -178,7 +177,7 @@ def _speeds(figures: dict[str, Any]) -> Cells:
         cells = [name, f"{measured['features']}, {measured['classes']}"]
         for method in ("tree_path_dependent", "interventional"):
             of = measured[method]
-            cells += [rate(of[f"{who}_rows_per_second"]) for who in ("riparian", "shap")]
+            cells += [rate(of[f"{library}_rows_per_second"]) for library in ("riparian", "shap")]
             cells.append(f"{of['times_as_fast']:.0f} times")
         return cells
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.first_prediction river-arf
 
-The calling process takes the time. Nothing is imported here but numpy and what the peer needs.
+The calling process measures the time. This one imports only numpy and what the peer needs.
 """
 
 from __future__ import annotations

@@ -43,14 +43,14 @@ def led(seed: int) -> SyntheticDataset:
 
 
 def sea(seed: int) -> SyntheticDataset:
-    """Whether two of three numbers add up to 8 or less, one label in ten turned round."""
+    """Whether two of three numbers add up to 8 or less, with one label in ten inverted."""
     return synth.SEA(seed=seed, noise=0.1)
 
 
 def agrawal(seed: int) -> SyntheticDataset:
     """Agrawal's first function: whether a loan goes to those under 40 or from 60 on; no noise.
 
-    One feature of nine tells everything, and takes two splits.
+    One of nine features decides the class, and two splits are enough.
     """
     return synth.Agrawal(seed=seed)
 

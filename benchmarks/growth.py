@@ -47,10 +47,10 @@ class Scale:
     trees: tuple[int, ...]
     fringe: tuple[int, ...]
     learned: int  # points, on the axes that are not about them
-    learned_fringe: int  # more, so that there are more leaves than places
+    learned_fringe: int  # larger, so that there are more leaves than places in the fringe
     test: int  # points predicted
     repeats: int
-    long: int  # points beyond which the repeats are few: what takes that long is even
+    long: int  # points beyond which there are few repeats: long runs vary little
 
 
 FULL = Scale(
@@ -93,7 +93,7 @@ MIXTURE = Stream(2, 5, GaussianMixture.paper().sample)
 
 
 def bands(dims: int) -> Stream:
-    """Three classes by the sum of the first two columns, a tenth of the labels being anything."""
+    """Three classes by the sum of the first two columns, with a tenth of the labels drawn at random."""
 
     def draw(n: int, rng: np.random.Generator) -> Block:
         X = rng.standard_normal((n, dims), dtype=np.float32)
@@ -124,7 +124,7 @@ class Case:
 
     stream: Stream
     trees: int
-    setting: dict[str, Any]  # what is not the default
+    setting: dict[str, Any]  # parameters that are not at their defaults
 
     def blocks(self, ends: Sequence[int]) -> Iterator[Block]:
         """Yield the stream in blocks that end at each of these numbers of points."""
@@ -329,7 +329,7 @@ def fit_exponent(x: Sequence[float], y: Sequence[float]) -> Power:
 class Fit:
     whole: Power
     end: Power  # of the upper half
-    bends: bool  # whether the two say different things
+    bends: bool  # whether the two exponents differ
 
     def __str__(self) -> str:
         return f"{self.whole}, in the end {self.end}" if self.bends else str(self.whole)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.kernels --out benchmarks/record/kernels.json
 
-The core picks the best set that the processor has. Here each set takes its turn, in one process, with
+The core uses the best set that the processor supports. Here the sets take turns, in one process, with
 ten trees, 1,000 points at a time, on one thread. "short" are the first points of all streams, with the
 defaults and with kept_points=0; "far along" are points 30,000 to 60,000 of the synthetic ones. Times are
 of the processor, the middle of a few turns. The forests are the same, and that is checked.

@@ -45,7 +45,7 @@ class Mixture:
 
 
 class Bands:
-    """Three classes by the sum of two of ten columns, a tenth of the labels being anything."""
+    """Three classes by the sum of two of ten columns, with a tenth of the labels drawn at random."""
 
     def __init__(self) -> None:
         self.stream = bands(10)
@@ -67,7 +67,7 @@ class Stage:
     points: int
     cpu_seconds: float  # predicting and learning
     accuracy: float  # each block predicted before it is learned
-    best_accuracy: float  # of the best classifier there is, on the same points
+    best_accuracy: float  # of the best possible classifier, on the same points
     forest_bytes: int
     resident_bytes: int  # of the whole process
     leaves: int
@@ -75,7 +75,7 @@ class Stage:
     budget_binds: bool
     date: str
     commit: str
-    load: float  # of the machine: how many processes wanted a core
+    load: float  # of the machine: the number of processes that were ready to run
 
     def __str__(self) -> str:
         return (

@@ -2,11 +2,11 @@
 
     python -m benchmarks.measure JOB.json
 
-It reads a `Job` and prints a `Measured`, both as JSON. Nothing is imported here that a peer would then
-get for free, but numpy.
+It reads a `Job` and prints a `Measured`, both as JSON. Of the libraries that a peer may need, only numpy
+is imported here, so that each peer pays for its own.
 
-What has one thread is timed by the processor's clock, over all threads of the process: it stops while
-others have the core, so a busy machine disturbs it less. What has more is timed by the wall's.
+A model with one thread is timed in processor time, over all threads of the process, which other work of
+the machine affects less. A model with more threads is timed in wall-clock time.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ import numpy as np
 
 from benchmarks.peers import PEERS, Labels, Model, Peer, Points, Rows, Task
 
-BATCH = 1000  # points handed over at a time, by who takes batches
-TURN = 100  # points between two looks at the clock, by who does not
+BATCH = 1000  # points per call, for models that take batches
+TURN = 100  # points between two readings of the clock, for models that do not
 WARM_UP = 1.0  # seconds, by a model that is thrown away: what compiles itself has begun to then
 LONE_PREDICTIONS = 100
 PASSES = 15  # at most, over a stream that is learned in an instant; the middle one counts
@@ -62,15 +62,15 @@ class Timed:
 
 @dataclass
 class Measured:
-    learn: Timed = field(default_factory=Timed)  # in batches, by who takes them
+    learn: Timed = field(default_factory=Timed)  # in batches, if the model takes them
     learn_one: Timed = field(default_factory=Timed)
     predict: Timed = field(default_factory=Timed)
     predict_one: Timed = field(default_factory=Timed)
-    finished: bool = True  # whether it learned all it was to learn
+    finished: bool = True  # whether it learned all points
     marks: Marks = field(default_factory=list)
     held_out: float | None = None  # accuracy
     prequential: float | None = None
-    resident_before: int = 0  # bytes of the process, when library and data were there
+    resident_before: int = 0  # bytes of the process, after the library and the data were loaded
     resident_peak: int = 0  # and at the most, until it had learned
     snapshot: int | None = None  # bytes
 
@@ -168,7 +168,7 @@ def learn_alone(model: Model, X: Rows, y: Labels, job: Job, measured: Measured) 
             break
     if measured.predict_one.points:
         measured.prequential = right / measured.predict_one.points
-    if not measured.marks:  # it knows no other way to learn
+    if not measured.marks:  # the model has no other method to learn
         measured.marks = [*marks, (measured.learn_one.points, measured.learn_one.seconds)]
 
 

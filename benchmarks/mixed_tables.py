@@ -66,7 +66,7 @@ ADULT = {"workclass": 8, "education": 16, "marital": 7, "occupation": 14, "relat
 def adult(seed: int) -> Table:
     """Like the census of 1994: four numbers, eight columns of categories, and noise in the income.
 
-    Each category has its own effect, and what age is worth depends on the occupation.
+    Each category has its own effect, and the effect of age depends on the occupation.
     """
     world = np.random.default_rng(94)
     effects = {name: world.normal(0, 0.7, size=k) for name, k in ADULT.items()}

@@ -36,7 +36,7 @@ class Costs:
         float  # seconds of the driver, per row: checking it and putting it into the object store
     )
     call: float  # seconds of the driver's processor, per batch and shard
-    row: float  # bytes of a row on its way
+    row: float  # bytes of a row on the link
 
 
 @dataclass(frozen=True)

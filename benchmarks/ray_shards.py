@@ -38,7 +38,7 @@ from riparian.ray.journal import Batch
 DIMS = 20
 STREAM = bands(DIMS)
 STORE = 2**30  # bytes of an object store
-HOST = "127.0.0.2"  # Ray takes 127.0.0.1 for the address of the machine in its network
+HOST = "127.0.0.2"  # Ray treats 127.0.0.1 as the address of the machine in its network
 
 
 @dataclass(frozen=True)

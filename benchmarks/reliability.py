@@ -1,4 +1,4 @@
-"""What was done to break the promises of docs/promises.md, how often, and what came of it.
+"""How often the promises of docs/promises.md were tested, and with which results.
 
     python -m benchmarks.reliability --page docs/promises.md    # its tables into the page
     python -m benchmarks.reliability --collect OTHER/benchmarks/record
@@ -29,6 +29,8 @@ LONG_STREAMS = "long-stream-*.json"
 TRIALS = {
     "snapshots": "broken snapshots loaded with the sanitizers on",
     "snapshots, plain build": "broken snapshots loaded by the build that users have",
+    "other input": "broken checkpoints, logs, model files, Arrow bodies and text files, sanitized",
+    "other input, plain build": "the same with the build that users have",
     "learn": "kills of `riparian learn`, which was then resumed",
     "serve": "kills of `riparian serve` under load",
     "ray": "kills of shards on Ray",

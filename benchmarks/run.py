@@ -4,9 +4,9 @@
 
 Times are per point and tree. Those of learning start from an empty forest and cover the whole stream;
 those of single points are taken on the last points of it, when the trees have grown. Those of one
-worker are of the processor, those of several of the clock on the wall. Each is the smallest of the
-repeats, which is the one least disturbed by other work of the machine; the record holds the median as
-well.
+worker are processor times, those of several are wall-clock times. Each is the smallest of the
+repeats, which is the one least disturbed by other work of the machine; the record also has the
+median.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Row:
     workers: int
     points: int  # learned
     learn: Times  # in one batch
-    learn_one: Times  # a point a call
+    learn_one: Times  # one point per call
     predict: Times
     predict_one: Times
     accuracy: float | None  # on the held-out points, where there are some

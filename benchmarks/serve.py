@@ -40,7 +40,7 @@ from benchmarks.serve_load import (
     watch_own_lag,
 )
 
-LEARN_FIRST = 5000  # points, so that there are trees to ask
+LEARN_FIRST = 5000  # points, so that the trees have grown
 PREDICTORS, PAUSE = (
     8,
     0.05,
@@ -66,7 +66,7 @@ class Bench:
 
     def __init__(self, contender: Contender, name: str, rate: float) -> None:
         self.contender, self.name, self.rate = contender, name, rate
-        self.points = LEARN_FIRST  # that it was taught
+        self.points = LEARN_FIRST  # that it has learned
 
     async def run(self, seconds: float) -> dict[str, Any]:
         await self.begin()
@@ -90,7 +90,7 @@ class Bench:
         return Load(self.contender.address, time.perf_counter() + seconds)
 
     async def with_ids(self, count: float, seconds: float) -> Load:
-        """Ids that wait for their labels; fewer than that if asking takes too long."""
+        """Return ids that wait for their labels; fewer than n if the predictions take too long."""
         before = self.load(seconds)
         await asyncio.gather(*(ask(before, count, seed) for seed in (1, 2)))
         load = self.load(seconds)
@@ -109,7 +109,7 @@ class Bench:
         })  # fmt: skip
 
     async def labelling(self, clients: int, seconds: float) -> dict[str, Any]:
-        """As fast as they are learned, not only accepted."""
+        """Send labels as fast as they are learned, not only accepted."""
         load = await self.with_ids(4 * self.rate * seconds, seconds)
         with Meter(self.contender) as meter:
             await asyncio.gather(*(label(load) for _ in range(clients)))
@@ -141,7 +141,7 @@ class Bench:
         })  # fmt: skip
 
     async def sustained(self, seconds: float, log: Path) -> list[dict[str, Any]]:
-        """The whole life of every id, for minutes; now and then a look at the memory."""
+        """Predict and label every id, for minutes, and measure the memory at intervals."""
         await self.begin()
         waiting = (await self.with_ids(BEHIND * self.rate, 60.0)).waiting
         began, marks = time.perf_counter(), []

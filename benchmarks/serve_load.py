@@ -1,4 +1,4 @@
-"""Load for a service over HTTP: contenders as processes, and clients that do as little as they can."""
+"""Load for a service over HTTP: contenders as processes, and clients that do little work."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def point(draw: random.Random) -> tuple[dict[str, float], int]:
 
 
 class Contender:
-    """A service as a process of its own, and what the system says about it."""
+    """A service in a process of its own, with its memory and its times."""
 
     def __init__(self, command: list[str]) -> None:
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -55,7 +55,7 @@ class Contender:
                 self.address = match[1]
 
     def memory(self) -> int:
-        """Resident bytes."""
+        """Return the resident bytes."""
         pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
@@ -134,7 +134,7 @@ class Load:
     until: float  # on the clock of `perf_counter`
     seconds: list[float] = field(default_factory=list)  # of each prediction
     waiting: deque[dict[str, Any]] = field(default_factory=deque)  # rows that /v1/label takes
-    growing: bool = False  # others ask while labels are sent: there will be more
+    growing: bool = False  # other clients predict while labels are sent, so there will be more
     labels: int = 0  # that were accepted
     refused: int = 0  # requests with another status than 200
     lag: list[float] = field(default_factory=list)  # of this process itself
@@ -198,7 +198,7 @@ async def ask(load: Load, count: float, seed: int, rate: float | None = None) ->
 
 
 async def predict(load: Load, seed: int, pause: float = 0.0) -> None:
-    """One prediction after the other."""
+    """Make one prediction after the other."""
     draw = random.Random(seed)
     bodies = [request("POST", "/v1/predict", json.dumps({"features": point(draw)[0]}))
               for _ in range(50)]  # fmt: skip
@@ -238,7 +238,7 @@ async def label(load: Load, rate: float | None = None) -> float:
 
 
 async def learned(address: str, points: int) -> None:
-    """Ours acknowledges what is on disk, and learns it soon after: wait for that."""
+    """Wait until it has learned: our service acknowledges labels first, and learns them later."""
     async with Connection(address) as connection:
         async with asyncio.timeout(ANSWER):
             while (await connection.get("/v1/status"))["figures"]["points"] < points:
@@ -246,14 +246,14 @@ async def learned(address: str, points: int) -> None:
 
 
 async def watch_own_lag(load: Load) -> None:
-    """How late this process itself is: what it measures is too long by about as much."""
+    """Measure how late this process itself is: its measurements are too long by about that time."""
     while not load.over:
         began = time.perf_counter()
         await asyncio.sleep(0.005)
         load.lag.append(time.perf_counter() - began - 0.005)
 
 
-# -- what it took ----------------------------------------------------------------------------------
+# -- its cost --------------------------------------------------------------------------------------
 
 
 class Meter:

@@ -70,7 +70,7 @@ ROWS = [
 
 def sustained(minutes: float, services: dict[str, list[dict[str, Any]]]) -> str:
     lines = [
-        f"Sustained for {minutes:g} minutes, each id asked and told in lists of 20:",
+        f"Sustained for {minutes:g} minutes, predictions and labels in lists of 20:",
         "",
         "| | after | points | labels per second | p50 / p99 | resident MB | forest MB | log MB |",
         "|---|---|---|---|---|---|---|---|",

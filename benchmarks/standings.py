@@ -25,16 +25,23 @@ from benchmarks import record
 from benchmarks.peers import FEW, MANY, OURS, OURS_ALONE, PAPER_ALONE, PEERS, Peer
 
 Row = dict[str, Any]
-Who = tuple[str, int, int]  # peer, trees, threads
+Entry = tuple[str, int, int]  # peer, trees, threads
 
 STOPPED = "†"  # before it had learned all of a stream
 
-# Against whom accuracy is counted, each with few trees.
+# The rivals in accuracy, each with few trees.
 RIVALS = ("river-arf", "river-amf", "capymoa-arf", "capymoa-srp")
-# These are compared with many trees, too.
+# These are also compared with many trees.
 WITH_MANY = ("river-amf", "capymoa-arf")
 OFFLINE = "sklearn-forest"
 ONE_POINT = 0.01  # of accuracy
+
+# Forests that the first table of the page compares, and what it says about each.
+SUMMARIZED = (
+    "riparian", "river-amf", "river-arf", "capymoa-arf", "capymoa-srp", "sklearn-forest",
+    "sklearn-boosting",
+)  # fmt: skip
+SUMMARY = ("learning time", "accuracy")
 
 TITLES = {
     "mixture": "mixture", "waveform": "Waveform", "rbf": "RandomRBF", "led": "LED", "sea": "SEA",
@@ -65,7 +72,7 @@ class Spread:
 class Standings:
     """Group rows by peer, trees and threads, then by stream and repeat."""
 
-    rows: dict[Who, dict[tuple[str, int], Row]]
+    rows: dict[Entry, dict[tuple[str, int], Row]]
     workloads: list[str]
     repeats: int
     start_up: dict[str, dict[str, float]]
@@ -73,32 +80,32 @@ class Standings:
 
     @classmethod
     def of(cls, figures: dict[str, Any]) -> Self:
-        rows: dict[Who, dict[tuple[str, int], Row]] = {}
+        rows: dict[Entry, dict[tuple[str, int], Row]] = {}
         for row in figures["rows"]:
             if "failed" not in row:
-                who = (row["peer"], row["trees"], row["threads"])
-                rows.setdefault(who, {})[row["workload"], row["repeat"]] = row
+                entry = (row["peer"], row["trees"], row["threads"])
+                rows.setdefault(entry, {})[row["workload"], row["repeat"]] = row
         plan = figures["plan"]
         many = plan.get("many_points", 0) is None
         return cls(rows, plan["workloads"], plan["repeats"], figures["start_up"], many)
 
     # -- figures ----------------------------------------------------------------------------------
 
-    def of_ours(self, who: Who, ours: str) -> dict[tuple[str, int], Row]:
+    def of_ours(self, entry: Entry, ours: str) -> dict[tuple[str, int], Row]:
         """Return our rows with as many trees and threads, or with few trees for a peer without trees."""
-        peer, trees, threads = who
+        peer, trees, threads = entry
         return self.rows.get((ours, trees if PEERS[peer].trees else FEW, threads), {})
 
     def over(
-        self, who: Who, value: Callable[[Row, Row], float | None], of: str = OURS
+        self, entry: Entry, value: Callable[[Row, Row], float | None], of: str = OURS
     ) -> Spread | None:
-        """value(their row, ours), over streams and repeats."""
-        ours = self.of_ours(who, of)
+        """Return the geometric mean of value(their row, ours) over streams and repeats."""
+        ours = self.of_ours(entry, of)
         means = []
         for repeat in range(self.repeats):
             values = [
                 number
-                for place, row in self.rows.get(who, {}).items()
+                for place, row in self.rows.get(entry, {}).items()
                 if place[1] == repeat and place in ours
                 if (number := value(row, ours[place])) is not None
             ]
@@ -106,45 +113,52 @@ class Standings:
                 means.append(geometric(values))
         return Spread.of(means)
 
-    def learn_ratio(self, who: Who) -> Spread | None:
-        return self.over(who, lambda row, ours: row["learn"]["seconds"] / until(ours, row))
+    def learn_ratio(self, entry: Entry) -> Spread | None:
+        return self.over(entry, lambda row, ours: row["learn"]["seconds"] / until(ours, row))
 
-    def ratio(self, who: Who, what: str, ours_alone: str = OURS_ALONE) -> Spread | None:
+    def ratio(self, entry: Entry, what: str, ours_alone: str = OURS_ALONE) -> Spread | None:
         """Return the ratio of its time to ours."""
 
         def of(row: Row, ours: Row) -> float | None:
             theirs, own = each(row[what]), each(ours[what])
             return theirs / own if theirs and own else None
 
-        return self.over(who, of, ours_alone if what.endswith("_one") else OURS)
+        return self.over(entry, of, ours_alone if what.endswith("_one") else OURS)
 
-    def rate(self, who: Who, what: str) -> Spread | None:
-        """Points per second."""
-        return self.over(who, lambda row, _: 1 / seconds if (seconds := each(row[what])) else None)
+    def rate(self, entry: Entry, what: str) -> Spread | None:
+        """Return points per second."""
+        return self.over(
+            entry, lambda row, _: 1 / seconds if (seconds := each(row[what])) else None
+        )
 
-    def size(self, who: Who, value: Callable[[Row], int | None]) -> Spread | None:
-        return self.over(who, lambda row, _: max(number, 1) if (number := value(row)) else None)
+    def microseconds(self, entry: Entry) -> float:
+        """Return the time to learn a point: the geometric mean over streams and repeats, or NaN."""
+        times = [each(row["learn"]) * 1e6 for row in self.rows.get(entry, {}).values()]
+        return geometric(times) if times else math.nan
 
-    def accuracy(self, who: Who, workload: str, what: str = "held_out") -> float:
+    def size(self, entry: Entry, value: Callable[[Row], int | None]) -> Spread | None:
+        return self.over(entry, lambda row, _: max(number, 1) if (number := value(row)) else None)
+
+    def accuracy(self, entry: Entry, workload: str, what: str = "held_out") -> float:
         """Return the mean over the repeats, or NaN. A stopped peer counts with what it had learned."""
         values = [
             math.nan if row[what] is None else row[what]
-            for (name, _), row in self.rows.get(who, {}).items()
+            for (name, _), row in self.rows.get(entry, {}).items()
             if name == workload
         ]
         return float(np.mean(values)) if values else math.nan
 
-    def stopped(self, who: Who, workload: str | None = None) -> bool:
+    def stopped(self, entry: Entry, workload: str | None = None) -> bool:
         """Return whether it was stopped in any repeat, on this stream or on any."""
         return any(
             not row["finished"]
-            for (name, _), row in self.rows.get(who, {}).items()
+            for (name, _), row in self.rows.get(entry, {}).items()
             if workload in (None, name)
         )
 
-    def mean_accuracy(self, who: Who, what: str = "held_out") -> float:
+    def mean_accuracy(self, entry: Entry, what: str = "held_out") -> float:
         """Return the mean over all streams, or NaN if one is missing."""
-        return float(np.mean([self.accuracy(who, name, what) for name in self.workloads]))
+        return float(np.mean([self.accuracy(entry, name, what) for name in self.workloads]))
 
     def at_or_above(self) -> list[str]:
         """Return the streams on which many trees of ours are no worse than few of any rival."""
@@ -169,15 +183,17 @@ class Standings:
 
     # -- tables -----------------------------------------------------------------------------------
 
-    def shown(self, who: Who) -> bool:
+    def shown(self, entry: Entry) -> bool:
         """Return the columns of the table of all streams: peers that were measured alone on each."""
-        peer, trees, threads = who
+        peer, trees, threads = entry
         if threads > 1 or (trees == 1 and PEERS[peer].trees):
             return False
         return trees != MANY or PEERS[peer].fast or self.many_everywhere
 
-    def columns(self) -> list[Who]:
-        return [who for who in sorted(self.rows, key=place) if self.shown(who) and usual(who)]
+    def columns(self) -> list[Entry]:
+        return [
+            entry for entry in sorted(self.rows, key=place) if self.shown(entry) and usual(entry)
+        ]
 
     def table(self) -> str:
         head = [
@@ -187,22 +203,22 @@ class Standings:
         ]  # fmt: skip
         return self.part(head, range(len(head)))
 
-    def line(self, who: Who) -> list[str]:
-        peer, trees, _ = who
+    def line(self, entry: Entry) -> list[str]:
+        peer, trees, _ = entry
         start = self.start_up.get(peer)
         return [
             PEERS[peer].title,
             str(trees),
-            as_text(self.rate(who, "learn")),
-            as_text(self.learn_ratio(who)),
-            as_text(self.ratio(who, "learn_one")),
-            as_text(self.rate(who, "predict")),
-            as_text(self.ratio(who, "predict")),
-            as_text(self.ratio(who, "predict_one")),
-            share(self.mean_accuracy(who)) + STOPPED * self.stopped(who),
-            share(self.mean_accuracy(who, "prequential")) + STOPPED * self.stopped(who),
-            in_bytes(self.size(who, grown)),
-            in_bytes(self.size(who, lambda row: row["snapshot"])),
+            as_text(self.rate(entry, "learn")),
+            as_text(self.learn_ratio(entry)),
+            as_text(self.ratio(entry, "learn_one")),
+            as_text(self.rate(entry, "predict")),
+            as_text(self.ratio(entry, "predict")),
+            as_text(self.ratio(entry, "predict_one")),
+            share(self.mean_accuracy(entry)) + STOPPED * self.stopped(entry),
+            share(self.mean_accuracy(entry, "prequential")) + STOPPED * self.stopped(entry),
+            in_bytes(self.size(entry, grown)),
+            in_bytes(self.size(entry, lambda row: row["snapshot"])),
             f"{start['median']:.1f} s" if start else "",
         ]
 
@@ -214,6 +230,35 @@ class Standings:
         ]  # fmt: skip
         return self.part(head, (0, 1, 2, 3, 5, 6, 8, 9))
 
+    def summary_table(self) -> str:
+        """Return a table with as many trees of every forest: learning times and held-out accuracy."""
+        head = ["", *(f"{what}, {trees} trees" for trees in (FEW, MANY) for what in SUMMARY)]
+        body = [
+            [PEERS[peer].title, *self.summary(peer, FEW), *self.summary(peer, MANY)]
+            for peer in SUMMARIZED
+            if any((peer, trees, 1) in self.rows for trees in (FEW, MANY))
+        ]
+        return markdown(head, body)
+
+    def summary(self, peer: str, trees: int) -> list[str]:
+        """Return the ratio of learning times, and the mean accuracy over the streams it was tested on.
+
+        If a stream is missing, our accuracy on the same points stands next to it.
+        """
+        entry = (peer, trees, 1)
+        theirs, ours = self.rows.get(entry, {}), self.rows.get((OURS, trees, 1), {})
+        ratio = self.learn_ratio(entry)
+        if ratio is None:
+            return ["", ""]
+        streams = [name for name in self.workloads if not math.isnan(self.accuracy(entry, name))]
+        accuracy = share(float(np.mean([self.accuracy(entry, name) for name in streams])))
+        if self.stopped(entry):
+            accuracy += STOPPED
+        if len(streams) < len(self.workloads):
+            same = share(float(np.mean([ours[at]["held_out"] for at in theirs])))
+            accuracy += f" on {len(streams)} of {len(self.workloads)} streams (ours: {same})"
+        return [f"{rounded(ratio.middle)} ×", accuracy]
+
     def size_table(self) -> str:
         """Return the other half."""
         head = [
@@ -223,7 +268,7 @@ class Standings:
         return self.part(head, (0, 1, 4, 7, 10, 11, 12))
 
     def part(self, head: list[str], columns: Iterable[int]) -> str:
-        lines = [self.line(who) for who in sorted(self.rows, key=place) if self.shown(who)]
+        lines = [self.line(entry) for entry in sorted(self.rows, key=place) if self.shown(entry)]
         chosen = list(columns)
         return markdown(head, [[line[column] for column in chosen] for line in lines])
 
@@ -239,13 +284,13 @@ class Standings:
         ]
         body = []
         for name in self.workloads:
-            values = [self.accuracy(who, name) for who in columns]
+            values = [self.accuracy(entry, name) for entry in columns]
             best = np.nanmax(
-                [v for who, v in zip(columns, values, strict=True) if not PEERS[who[0]].offline]
+                [v for entry, v in zip(columns, values, strict=True) if not PEERS[entry[0]].offline]
             )
             line = [TITLES.get(name, name)]
-            for who, value in zip(columns, values, strict=True):
-                shown = share(value) + STOPPED * self.stopped(who, name)
+            for entry, value in zip(columns, values, strict=True):
+                shown = share(value) + STOPPED * self.stopped(entry, name)
                 line.append(in_bold(shown, value == best))
             body.append(line)
         return markdown(head, body)
@@ -253,32 +298,32 @@ class Standings:
     def workload_table(self) -> str:
         """Return a table of learning times relative to ours, by stream."""
         columns = [
-            who
-            for who in sorted(self.rows, key=place)
-            if not PEERS[who[0]].ours and who[1:] in ((FEW, 1), (1, 1))
+            entry
+            for entry in sorted(self.rows, key=place)
+            if not PEERS[entry[0]].ours and entry[1:] == (FEW if PEERS[entry[0]].trees else 1, 1)
         ]
         body = []
         for name in self.workloads:
             only = self.narrowed(name)
             body.append(
-                [TITLES.get(name, name), *(as_text(only.learn_ratio(who)) for who in columns)]
+                [TITLES.get(name, name), *(as_text(only.learn_ratio(entry)) for entry in columns)]
             )
         return markdown(["", *(PEERS[peer].title for peer, _, _ in columns)], body)
 
     def threads_table(self) -> str:
         """Points learned and predicted per second, by trees and threads, where that was compared."""
-        deep = {name for who, places in self.rows.items() if who[2] > 1 for name, _ in places}
+        deep = {name for entry, places in self.rows.items() if entry[2] > 1 for name, _ in places}
         body = []
         for name in sorted(deep):
             only = self.narrowed(name)
-            for who in sorted(only.rows, key=place):
-                peer, trees, threads = who
+            for entry in sorted(only.rows, key=place):
+                peer, trees, threads = entry
                 if PEERS[peer].trees:
                     body.append(
                         [
                             TITLES.get(name, name), PEERS[peer].title, str(trees), str(threads),
-                            as_text(only.rate(who, "learn")), as_text(only.learn_ratio(who)),
-                            as_text(only.rate(who, "predict")), as_text(only.ratio(who, "predict")),
+                            as_text(only.rate(entry, "learn")), as_text(only.learn_ratio(entry)),
+                            as_text(only.rate(entry, "predict")), as_text(only.ratio(entry, "predict")),
                         ]
                     )  # fmt: skip
         head = [
@@ -289,10 +334,10 @@ class Standings:
 
     def narrowed(self, workload: str) -> Self:
         rows = {
-            who: {at: row for at, row in places.items() if at[0] == workload}
-            for who, places in self.rows.items()
+            entry: {at: row for at, row in places.items() if at[0] == workload}
+            for entry, places in self.rows.items()
         }
-        kept = {who: places for who, places in rows.items() if places}
+        kept = {entry: places for entry, places in rows.items() if places}
         return type(self)(kept, [workload], self.repeats, self.start_up, self.many_everywhere)
 
     def claims(self) -> str:
@@ -336,8 +381,8 @@ class Standings:
 
     def text(self) -> str:
         parts = {
-            "What one would quote": self.claims(),
-            "Everybody, over all streams": self.table(),
+            "In sentences": self.claims(),
+            "All engines, over all streams": self.table(),
             "Held-out accuracy": self.accuracy_table(),
             "Learning: how many times as long as ours": self.workload_table(),
             "Trees and threads": self.threads_table(),
@@ -365,9 +410,9 @@ def grown(row: Row) -> int:
     return int(row["resident_peak"] - row["resident_before"])
 
 
-def usual(who: Who) -> bool:
+def usual(entry: Entry) -> bool:
     """Return whether a row has the number of trees that the peer is used with."""
-    peer, trees, _ = who
+    peer, trees, _ = entry
     if peer in (OURS_ALONE, PAPER_ALONE):
         return False  # the same forests as without River
     if not PEERS[peer].trees:
@@ -375,8 +420,8 @@ def usual(who: Who) -> bool:
     return trees == MANY if PEERS[peer].fast else trees == FEW or peer in WITH_MANY
 
 
-def place(who: Who) -> tuple[int, int, int]:
-    return (list(PEERS).index(who[0]), *who[1:])
+def place(entry: Entry) -> tuple[int, int, int]:
+    return (list(PEERS).index(entry[0]), *entry[1:])
 
 
 # -- words -----------------------------------------------------------------------------------------
@@ -419,31 +464,33 @@ def markdown(head: list[str], body: list[list[str]]) -> str:
 
 # Offset of a label from its dot, in points: to the right and above, unless another is there.
 OFFSETS = {
-    "capymoa-arf": (-6, -2),
+    "riparian": (-6, 5),
+    "riparian-honest": (-6, 0),
+    "riparian-paper": (6, -6),
+    "capymoa-arf": (6, -4),
     "capymoa-srp": (-6, 5),
-    "capymoa-boosting": (-6, -4),
-    "capymoa-bagging": (4, 6),
-    "capymoa-tree": (6, -7),
+    "capymoa-boosting": (6, -4),
+    "capymoa-bagging": (-6, -21),
+    "capymoa-tree": (4, 6),
     "river-amf": (6, 4),
     "river-arf": (-6, -3),
-    "river-tree": (6, -12),
-    "sklearn-sgd": (-6, -12),
-    "sklearn-forest": (-6, 5),
-    "sklearn-boosting": (-6, -3),
-    "saffari": (-6, -3),
-    "riparian-paper": (-6, 1),
+    "river-tree": (-6, -8),
+    "sklearn-sgd": (6, -8),
+    "sklearn-forest": (4, 7),
+    "sklearn-boosting": (6, -9),
 }
+LABELLED_FIRST = ("riparian-honest", "riparian-paper")  # at their first dot
 
 
 def figure(standings: Standings, colours: dict[str, str]) -> Figure:
-    """Plot accuracy against points learned per second, with a dot per engine and number of trees."""
+    """Plot accuracy against the time to learn a point, with a dot per engine and number of trees."""
     drawn = Figure(figsize=(8.4, 5.2), layout="constrained")
     axes = drawn.subplots()
     for peer in PEERS.values():
         if peer.name in (OURS_ALONE, PAPER_ALONE):
             continue
         path = [
-            at for who in sorted(standings.rows, key=place) if (at := dot(standings, who, peer))
+            at for entry in sorted(standings.rows, key=place) if (at := dot(standings, entry, peer))
         ]
         if not path:
             continue
@@ -457,14 +504,14 @@ def figure(standings: Standings, colours: dict[str, str]) -> Figure:
         )
         offset = OFFSETS.get(peer.name, (6, 5))
         axes.annotate(
-            peer.title, path[-1], offset,
+            peer.title, path[0 if peer.name in LABELLED_FIRST else -1], offset,
             textcoords="offset points", ha="right" if offset[0] < 0 else "left",
             color=colours["text"], fontsize=8,
         )  # fmt: skip
     in_powers(axes.set_xscale, axes.xaxis)
-    axes.margins(x=0.22, y=0.12)
+    axes.margins(x=0.15, y=0.08)
     axes.set_xlabel(
-        "points learned per second, one thread; a forest with 1, 10 and 100 trees",
+        "microseconds of one processor to learn a point; a forest with 1, 10 and 100 trees",
         color=colours["text"],
         fontsize=9,
     )
@@ -473,12 +520,12 @@ def figure(standings: Standings, colours: dict[str, str]) -> Figure:
     return drawn
 
 
-def dot(standings: Standings, who: Who, peer: Peer) -> tuple[float, float] | None:
-    """Return speed and accuracy over all streams, or None if one is missing."""
-    if who[0] != peer.name or who[2] > 1:
+def dot(standings: Standings, entry: Entry, peer: Peer) -> tuple[float, float] | None:
+    """Return time and accuracy over all streams, or None if one is missing."""
+    if entry[0] != peer.name or entry[2] > 1:
         return None
-    speed, accuracy = standings.rate(who, "learn"), standings.mean_accuracy(who)
-    return None if speed is None or math.isnan(accuracy) else (speed.middle, accuracy)
+    each, accuracy = standings.microseconds(entry), standings.mean_accuracy(entry)
+    return None if math.isnan(each) or math.isnan(accuracy) else (each, accuracy)
 
 
 def where_measured(kept: dict[str, Any]) -> str:
@@ -510,9 +557,11 @@ def write_into(page: Path, tables: dict[str, str]) -> None:
     page.write_text(text)
 
 
-def page_tables(standings: Standings) -> dict[str, str]:
-    """Return the tables by the name of their place in the page."""
+def page_tables(kept: dict[str, Any]) -> dict[str, str]:
+    """Return the parts that a record gives to the page, by the name of their place in it."""
+    standings = Standings.of(kept["figures"])
     return {
+        "measured": where_measured(kept),
         "claims": standings.claims(),
         "speed": standings.speed_table(),
         "sizes": standings.size_table(),
@@ -534,14 +583,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("record", type=Path, help="what compare.py has left")
     parser.add_argument("--page", type=Path, help="a page with places for the tables")
-    parser.add_argument("--figures", type=Path, help="folder for the figure of that page")
     options = parser.parse_args()
     publish(options.record)
-    standings = Standings.of(record.read(options.record)["figures"])
     if options.page:
-        write_into(options.page, page_tables(standings))
-    if options.figures:
-        draw("compare", lambda colours: figure(standings, colours), options.figures)
+        write_into(options.page, page_tables(record.read(options.record)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Whether a forest with a bounded fringe stays as fast and as small as it was: a long stream.
+"""Measure whether a forest with a bounded fringe stays as fast and as small along a long stream.
 
     python -m benchmarks.steady --points 10_000_000
 

@@ -3,7 +3,7 @@
 They are those of Gomes et al., *Adaptive random forests for evolving data stream classification* (2017),
 drawn by River, shorter: LED, Agrawal and SEA pass through four concepts, abruptly or gradually, with
 changes at a quarter, a half and three quarters; the clouds of RBF and the hyperplane move all the time;
-a random tree gives way to another; `elec` is real, and needs the data.
+a random tree is replaced by another; `elec` is real, and needs the data.
 
 Every engine sees the same points: a stream is drawn once, into arrays.
 """
@@ -73,7 +73,7 @@ def rbf(speed: float) -> Concept:
 LEDS = [led(drifting) for drifting in (1, 3, 5, 7)]
 AGRAWALS = [agrawal(function) for function in range(4)]
 SEAS = [sea(variant) for variant in range(4)]
-TREES = [random_tree] * 4  # each with a seed of its own, so that each is another
+TREES = [random_tree] * 4  # each with a seed of its own, so that all differ
 
 
 def steady(concept: Concept) -> Draw:

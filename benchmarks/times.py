@@ -1,4 +1,4 @@
-"""How times are told."""
+"""Times as text."""
 
 from __future__ import annotations
 

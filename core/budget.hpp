@@ -1,6 +1,6 @@
-// A budget of memory for a tree. What a tree is charged depends on the tree alone, so that a budget
-// changes nothing about R13: its arrays, what the target counts for the statistics of every leaf,
-// and what its active leaves hold.
+// The memory budget of a tree. The charge of a tree depends on that tree alone, so a budget does
+// not affect R13. It covers the arrays of the tree, what the target counts for the statistics of
+// every leaf, and what the active leaves hold.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,17 @@
 
 namespace riparian {
 
-// What the leaves of a tree are charged, and what it was worked out from. It is asked for at every
-// point and changes at few.
+// The charge of the leaves of a tree, and the values it was computed from. The charge is needed at
+// every point and changes at few of them.
 template <class Known>
 struct ChargeOfLeaves {
     std::uint32_t leaves = 0, settled = 0, columns = 0;  // columns of the importances
-    Known known{};                                       // about the labels
+    Known known{};                                       // what is known about the labels
     std::uint64_t bytes = 0;
+    // The number of leaves that a tree of young leaves may have, whichever columns they are split
+    // in, while this is known about the labels.
+    std::uint32_t room_for = 0;
+    Known known_then{};
 };
 
 template <class Tree>
@@ -30,7 +34,7 @@ public:
 
     Budget(Tree& tree, std::uint64_t bytes) : tree_(tree), bytes_(bytes) {}
 
-    // One more active leaf, of the size planned on average, fits with what is planned for all. A
+    // Whether one more active leaf of the average planned size fits with what is planned for all. A
     // young leaf will need as much when it settles.
     bool has_room() const {
         if (bytes_ == unbounded) return true;
@@ -42,20 +46,25 @@ public:
     }
 
     RIPARIAN_HOT bool is_exceeded() const {
-        return bytes_ != unbounded && tree_.totals_.stopped_at == 0 &&
-               (charge() > bytes_ || tree_.active_ == 0);
+        if (bytes_ == unbounded || tree_.totals_.stopped_at != 0) return false;
+        if (tree_.active_ == 0) return true;
+        const auto& charge_known = tree_.charge_;
+        const bool is_known = tree_.settled_ == 0 &&
+                              tree_.leaves_.size() <= charge_known.room_for &&
+                              charge_known.known_then == tree_.known();
+        return !is_known && charge() > bytes_;
     }
 
-    // Set aside what a leaf that has just entered the fringe is expected to need.
+    // Sets aside the bytes that a leaf that has just entered the fringe is expected to need.
     void plan(const Leaf& leaf, std::uint32_t depth, const std::vector<std::uint64_t>& alpha) {
         if (bytes_ == unbounded) return;
-        const bool known = depth < alpha.size();  // not yet of the root
+        const bool known = depth < alpha.size();  // false for the root
         leaf.candidates->plan(known ? alpha[depth] : 1, tree_.known());
         tree_.planned_ += leaf.candidates->planned();
     }
 
-    // The settled leaves with the smallest ŝ, the youngest first among equals, become inactive
-    // until a sixteenth of what the fringe may have is free. `t`: the point just learned.
+    // Makes the settled leaves with the smallest ŝ inactive, the youngest first among equals, until
+    // a sixteenth of what the fringe may use is free. `t` is the point just learned.
     void make_room(std::uint64_t t) {
         const std::uint64_t leaves = charge_of_leaves();
         const std::uint64_t spare = bytes_ > leaves ? (bytes_ - leaves) / 16 : std::uint64_t{0};
@@ -66,31 +75,46 @@ public:
         if (charge() > bytes_ || tree_.active_ == 0) stop(t);
     }
 
-    // There is room for one more leaf, by a split in this feature, even if all leaves must wait.
+    // Whether there is memory for one more leaf, made by a split in this feature, even if all
+    // leaves must wait.
     bool can_split(const typename Tree::Feature& feature) const {
         return bytes_ == unbounded || charge_of_leaves(tree_.leaves_.size() + 1, 0) +
                                               tree_.growth_of_importance(feature) <=
                                           bytes_;
     }
 
-    // This many leaves fit, none of them settled, whichever columns they are split in.
+    // Whether this many leaves fit if none of them is settled, whichever columns they are split in.
     template <class Space>
     bool has_room_for_leaves(std::size_t leaves, const Space& space) const {
         if (bytes_ == unbounded) return true;
         return charge_of_leaves(leaves, 0) + tree_.growth_of_all_importances(space) <= bytes_;
     }
 
-    // Not even one leaf can collect what it takes to split: the tree has stopped growing, and goes
-    // on learning in its leaves.
+    // The same for a tree without settled leaves. It is called at most splits, so it is computed
+    // for more leaves than the caller asks about.
+    template <class Space>
+    bool has_room_to_grow(std::size_t leaves, const Space& space) const {
+        if (bytes_ == unbounded) return true;
+        auto& charge = tree_.charge_;
+        if (leaves <= charge.room_for && charge.known_then == tree_.known()) return true;
+        if (!has_room_for_leaves(leaves, space)) return false;
+        charge.known_then = tree_.known();
+        charge.room_for = static_cast<std::uint32_t>(
+            has_room_for_leaves(2 * leaves, space) ? 2 * leaves : leaves);
+        return true;
+    }
+
+    // Stops the growth of the tree, because not even one leaf can collect what a split needs. The
+    // leaves still learn.
     void stop(std::uint64_t t) {
         for (std::uint32_t i = 0; i < tree_.leaves_.size(); ++i)
             if (tree_.leaves_[i].active()) evict(i);
         tree_.totals_.stopped_at = t + 1;
     }
 
-    // Blocks of sizes that are not asked for any more pile up as the fringe makes way for leaves:
-    // when they are more than a thirty-second of the budget, everything moves to a new pool. It
-    // changes nothing but where things lie.
+    // Blocks of unused sizes accumulate as the fringe shrinks to make room for leaves. When they
+    // are more than a thirty-second of the budget, everything moves to a new pool, which changes
+    // nothing but addresses.
     void tidy() {
         if (bytes_ == unbounded) return;
         const std::size_t waste = bytes_ / 32 + 4096;
@@ -131,13 +155,16 @@ private:
     }
     RIPARIAN_COLD void work_out_charge() const {
         const std::size_t leaves = tree_.leaves_.size();
-        tree_.charge_ = {static_cast<std::uint32_t>(leaves),
-                         static_cast<std::uint32_t>(tree_.settled_),
-                         static_cast<std::uint32_t>(tree_.importance_.size()), tree_.known(),
-                         record_follows_leaves ? charge_of_leaves(leaves, tree_.settled_)
-                                               : charge_without_record(leaves, tree_.settled_)};
+        auto& last = tree_.charge_;
+        last.leaves = static_cast<std::uint32_t>(leaves);
+        last.settled = static_cast<std::uint32_t>(tree_.settled_);
+        last.columns = static_cast<std::uint32_t>(tree_.importance_.size());
+        last.known = tree_.known();
+        last.bytes = record_follows_leaves ? charge_of_leaves(leaves, tree_.settled_)
+                                           : charge_without_record(leaves, tree_.settled_);
     }
-    // A young leaf holds nothing, so it would take more if it had to wait: it is charged for that.
+    // A young leaf holds nothing, so it would need more memory if it had to wait. Its charge
+    // includes that.
     std::uint64_t charge_of_leaves(std::size_t leaves, std::size_t settled) const {
         return charge_without_record(leaves, settled) + tree_.record_.bytes(leaves);
     }

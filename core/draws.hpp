@@ -1,5 +1,5 @@
-// Randomness is a value (R13): every draw is a pure function of where it is made, so no generator
-// state is kept, and the order of the work, its batches and its threads change no draw.
+// Randomness is a value (R13): every draw is a pure function of where it is made. No generator
+// state is kept, and neither the order of the work nor its batches and threads change a draw.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ namespace riparian {
 
 inline constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // SplitMix64's increment
 
-// What a key is drawn for: the third word of every key of a tree.
+// The purpose of a key: the third word of every key of a tree.
 enum Purpose : std::uint64_t {
     stream_draw = 0,
     leaf_draw = 1,
@@ -23,7 +23,7 @@ enum Purpose : std::uint64_t {
     bound_draw = 5
 };
 
-// And the second word of a key of the forest as a whole.
+// The second word of a key of the forest as a whole.
 enum ForestPurpose : std::uint64_t { replacement_draw = 4 };
 
 // The finaliser of SplitMix64.
@@ -44,11 +44,11 @@ constexpr std::uint64_t key(Words... words) {
     return folded;
 }
 
-// A number in [0, 1) from the top 53 bits of a word.
+// Returns a number in [0, 1) from the top 53 bits of a word.
 constexpr double uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
 
-// `yes` if the value is above the bound, else `no`; without a branch. SSE2 has a mask where the
-// value is; to have one elsewhere takes twice as long.
+// Returns `yes` if the value is above the bound, else `no`, without a branch. SSE2 makes a mask in
+// the register of the value; moving it to another register would take twice as long.
 inline double if_above(double value, double bound, double yes, double no) {
 #if defined(__SSE2__)
     const __m128d above = _mm_cmpgt_sd(_mm_set_sd(value), _mm_set_sd(bound));
@@ -61,15 +61,15 @@ inline double if_above(double value, double bound, double yes, double no) {
 #endif
 }
 
-// λ as the Poisson draw needs it. The exponentials come from Python, so that one library's exp
-// serves both engines.
+// λ in the form that the Poisson draw needs. The exponentials come from Python, so that both
+// engines use the exp of the same library.
 struct Rate {
     std::uint64_t whole = 0;  // floor(λ)
     double exp_one = 1.0;     // exp(-1)
     double exp_rest = 1.0;    // exp(-(λ - floor(λ)))
 };
 
-// A SplitMix64 sequence: the draws of one leaf, one after the other.
+// A SplitMix64 sequence: the successive draws of one leaf.
 class Draws {
 public:
     explicit constexpr Draws(std::uint64_t start) : state_(start) {}
@@ -79,7 +79,10 @@ public:
         return uniform(mix(state_));
     }
 
-    // A whole number from 0 to n-1.
+    // Makes a draw whose outcome does not matter.
+    constexpr void skip() { state_ += golden; }
+
+    // Returns a whole number from 0 to n-1.
     constexpr std::uint64_t below(std::uint64_t n) {
         return static_cast<std::uint64_t>(next() * static_cast<double>(n));
     }
@@ -90,8 +93,9 @@ public:
         return at_one + knuth(rate.exp_rest, 1);
     }
 
-    // R16: a standard Gaussian, by the ratio of two uniforms. The logarithm only decides whether a
-    // pair is taken, so its last bit, which may differ between machines, is never seen.
+    // R16: returns a standard Gaussian, by the ratio of two uniforms. The logarithm only decides
+    // whether a pair is taken, so its last bit, which may differ between machines, does not affect
+    // the result.
     double gaussian() {
         for (;;) {
             const double u = 1.0 - next();
@@ -103,9 +107,9 @@ public:
 private:
     static constexpr double gaussian_width = 0.8577638849607068;  // sqrt(2 / e)
 
-    // The sum of several draws at one rate. Each takes one uniform more than it counts. Where one
-    // ends cannot be guessed, so no branch asks for it, and the product goes on before that is
-    // known.
+    // Returns the sum of several draws at one rate. Each draw takes one uniform more than it
+    // counts. The end of a draw cannot be predicted, so there is no branch on it, and the product
+    // continues before the end is known.
     std::uint64_t knuth(double limit, std::uint64_t draws) {
         if (draws == 0) return 0;
         double product = next();
@@ -121,7 +125,7 @@ private:
     std::uint64_t state_;
 };
 
-// How many candidates a leaf draws: 1 + Poisson(λ) (R2), or always the same number (R18).
+// The number of candidates that a leaf draws: 1 + Poisson(λ) (R2), or a fixed number (R18).
 class HowMany {
 public:
     explicit HowMany(const Rate& rate) : rate_(rate) {}
@@ -133,7 +137,7 @@ public:
 
 private:
     Rate rate_;                  // λ
-    std::uint64_t exactly_ = 0;  // or, if not 0, this many
+    std::uint64_t exactly_ = 0;  // or, if not 0, this fixed number
 };
 
 }  // namespace riparian

@@ -1,7 +1,8 @@
-// The forest: trees side by side, learned in parallel, read while they learn.
+// The forest: trees that are learned in parallel, and can be read while they learn.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,12 +13,13 @@
 
 #include "kernels/hot.hpp"
 #include "predicting/tile.hpp"
+#include "rules/neighbours.hpp"
 #include "state.hpp"
 #include "threads.hpp"
 
 namespace riparian {
 
-// Points with their labels. `weights` may be null: all one.
+// Points with their labels. If `weights` is null, all weights are 1.
 template <class Batch, class Label>
 struct LabelledBlock {
     Batch batch;
@@ -28,6 +30,16 @@ struct LabelledBlock {
     LabelledBlock slice(std::size_t first, std::size_t count) const {
         return {batch.slice(first, count), labels + first, weights ? weights + first : nullptr};
     }
+};
+
+// The error of every call after learning has failed in the middle of a block.
+class BrokenForest : public std::runtime_error {
+public:
+    BrokenForest()
+        : std::runtime_error(
+              "this forest failed while it was learning (most likely memory ran out), so it holds "
+              "part of a batch and cannot be used any more; load its last snapshot, or start again "
+              "with fit") {}
 };
 
 template <FeatureSpace Space, class Rule, Target TargetT>
@@ -45,17 +57,18 @@ public:
     using Settings = typename Rule::Settings;
     using SharedState = typename Shared::State;
 
-    // A reader sees all trees after the same point: the lock is held for this many at the most.
+    // Readers see all trees after the same point, so the lock is held for at most this many points.
     static constexpr std::size_t block = 4096;
 
-    // Trees `first_tree`, `first_tree` + 1, ... of a forest that may have more, elsewhere.
+    // The trees with the numbers `first_tree`, `first_tree` + 1, ... of a forest that may have more
+    // trees elsewhere.
     Forest(std::size_t n_trees, std::uint64_t first_tree, Settings settings, Space space)
         : settings_(std::move(settings)), space_(std::move(space)), shared_(settings_, space_) {
         scratch_.push_back(std::make_unique<Scratch>());
         for (std::size_t i = 0; i < n_trees; ++i) trees_.push_back(plant(first_tree + i));
     }
 
-    // The forest that was saved after this many points.
+    // Restores a forest that was saved after this many points.
     Forest(std::uint64_t first_tree, Settings settings, Space space, std::uint64_t points,
            const std::vector<State>& trees, const SharedState& shared)
         : settings_(std::move(settings)),
@@ -69,44 +82,81 @@ public:
             trees_.push_back(std::make_unique<Tree>(first_tree + i, trees[i], context));
     }
 
-    // Learn up to a block of points. The schedules reach as deep as the trees can get by it.
+    // Learns up to a block of points. The schedules must cover every depth that the trees can reach
+    // by its end.
     void learn(const Block& points, std::size_t workers) {
         if (points.size() > block) throw std::logic_error("a block holds at most 4096 points");
         static_assert(ForestRule<Rule, Forest>);
-        const auto lock = lock_->write();
-        workers = worthwhile(workers, points.size() * trees_.size());
-        while (scratch_.size() < workers) scratch_.push_back(std::make_unique<Scratch>());
+        const auto lock = write();
+        workers = prepared(workers, points.size());
+        whole_ = false;  // an exception from here on leaves some trees behind the others
         Rule::learn(*this, points, workers);
+        whole_ = true;
     }
 
-    // Before the first point of a label that the order does not have.
-    void set_order(Order order) {
+    // The same, and writes what the forest would have answered to each point just before it: `out`
+    // has a row per point and a column per output. The row of a point for which all trees abstain
+    // is not changed.
+    void predict_then_learn(const Block& points, Voting voting, std::size_t workers, double* out) {
+        const auto lock = write();
+        whole_ = false;
+        const std::size_t outputs = order_.outputs();
+        const bool together = Rule::answers_add_up(voting);
+        const std::size_t most = together ? most_answers() : 1;
+        for (std::size_t first = 0; first < points.size(); first += most) {
+            const Block some = points.slice(first, std::min(most, points.size() - first));
+            const auto answer = [&](std::size_t i, const std::int64_t* row) {
+                if (order_.voters(row)) order_.write(row, out + (first + i) * outputs);
+            };
+            if (together)
+                learn_answering(some, voting, prepared(workers, some.size()), answer);
+            else {
+                sum_answers(some.batch, voting, 1, answer);
+                Rule::learn(*this, some, 1);
+            }
+        }
+        whole_ = true;
+    }
+
+    // Whether all trees have learned the same points. If not, every other call fails.
+    bool whole() {
+        const auto lock = lock_->read();
+        return whole_;
+    }
+    // Marks the forest as broken, because the caller has failed with part of a batch learned.
+    void give_up() {
         const auto lock = lock_->write();
+        whole_ = false;
+    }
+
+    // Must be called before the first point of a label that the order does not know.
+    void set_order(Order order) {
+        const auto lock = write();
         order_ = std::move(order);
     }
-    // For every depth that the next block can reach.
+    // Sets α and β for every depth that the next block can reach.
     void set_schedules(std::vector<std::uint64_t> alpha, std::vector<std::uint64_t> beta) {
-        const auto lock = lock_->write();
+        const auto lock = write();
         settings_.alpha = std::move(alpha);
         settings_.beta = std::move(beta);
     }
     void set_space(Space space) {
-        const auto lock = lock_->write();
+        const auto lock = write();
         space_ = std::move(space);
         shared_.widen(space_);
     }
-    // Bytes that a tree may hold.
+    // Sets the number of bytes that a tree may hold.
     void set_budget(std::uint64_t budget) {
-        const auto lock = lock_->write();
+        const auto lock = write();
         settings_.budget = budget;
     }
 
-    // R11, for up to a block of points: sums of shares over the trees, and how many trees did not
-    // abstain. `make(outputs)` gives room: a pair of pointers, to one row per point with a column
-    // per output, and to one number per point.
+    // Computes R11 for up to a block of points: sums of shares over the trees, and how many trees
+    // did not abstain. `make(outputs)` returns two pointers to memory for the result: one row per
+    // point with a column per output, and one number per point.
     template <class Make>
     void predict_sums(const Batch& batch, Voting voting, std::size_t workers, Make&& make) {
-        const auto lock = lock_->read();
+        const auto lock = read();
         const auto [sums, voters] = make(order_.outputs());
         sum_answers(batch, voting, workers, [&](std::size_t i, const std::int64_t* row) {
             order_.write_sums(row, sums + i * order_.outputs());
@@ -114,50 +164,94 @@ public:
         });
     }
 
-    // The same, divided: of classes, probabilities. `make(outputs)` gives room.
+    // The same, divided: for classes, probabilities. `make(outputs)` returns memory for them.
     template <class Make>
     void predict(const Batch& batch, Voting voting, std::size_t workers, Make&& make) {
-        const auto lock = lock_->read();
+        const auto lock = read();
         double* out = make(order_.outputs());
         sum_answers(batch, voting, workers, [&](std::size_t i, const std::int64_t* row) {
-            order_.write(row, out + i * order_.outputs());
+            Rule::write(order_, row, shared_, out + i * order_.outputs());
         });
     }
 
-    // What each tree answers; one row per point.
+    // Returns what each tree answers, one row per point.
     void predict_trees(const Batch& batch, typename Order::TreeAnswer* out) {
-        const auto lock = lock_->read();
+        const auto lock = read();
         for_each_leaf(batch, [&](std::size_t point, std::size_t tree, std::uint32_t node) {
             out[point * trees_.size() + tree] =
                 order_.tree_answer(trees_[tree]->answer_at(node, shared_));
         });
     }
 
-    // The node number of each point's leaf in each tree; one row per point.
+    // R28: visitor(point, the distribution near it, how its targets move with the answer, what the
+    // trees share), on threads.
+    template <class Distribution, class Visitor>
+    void predict_distributions(const Batch& batch, std::size_t workers, Visitor&& visitor) {
+        const auto lock = read();
+        struct Worker {
+            Neighbours neighbours;
+            typename Target::Intervals::Neighbours of_tree;
+            std::array<Distribution, Tree::lanes> distributions;
+            std::vector<std::int64_t> rows;
+        };
+        const std::size_t width = order_.row_width();
+        constexpr std::size_t lanes = Tree::lanes;
+        workers = worthwhile(workers, 16 * batch.size() * trees_.size());
+        std::vector<Worker> mine(workers);
+        parallel(workers, (batch.size() + lanes - 1) / lanes,
+                 [&](std::size_t worker, std::size_t tile) {
+                     Worker& my = mine[worker];
+                     const std::size_t first = tile * lanes,
+                                       count = std::min(lanes, batch.size() - first);
+                     for (std::size_t i = 0; i < count; ++i) my.distributions[i].clear();
+                     my.rows.assign(count * width, 0);
+                     typename Tree::Lanes at;
+                     for (const auto& tree : trees_) {
+                         tree->route(batch, first, count, at);
+                         for (std::size_t i = 0; i < count; ++i) {
+                             my.of_tree.clear();
+                             my.neighbours.read(*tree, tree->leaf_at(at[i]), points_, shared_,
+                                                settings_, my.of_tree);
+                             my.distributions[i].add(my.of_tree);
+                             if (shared_.following.on())
+                                 order_.add(tree->answer_at(at[i], shared_), Voting{},
+                                            my.rows.data() + i * width);
+                         }
+                     }
+                     for (std::size_t i = 0; i < count; ++i) {
+                         double plain = 0.0;
+                         order_.write(my.rows.data() + i * width, &plain);
+                         visitor(first + i, my.distributions[i],
+                                 shared_.following.correction().around(plain), shared_);
+                     }
+                 });
+    }
+
+    // Returns the node number of each point's leaf in each tree, one row per point.
     void apply(const Batch& batch, std::int64_t* out) {
-        const auto lock = lock_->read();
+        const auto lock = read();
         for_each_leaf(batch, [&](std::size_t point, std::size_t tree, std::uint32_t node) {
             out[point * trees_.size() + tree] = node;
         });
     }
 
-    // Whether points judge the heads before they are learned (R25): not if they were learned
-    // before.
+    // Sets whether points judge the heads before they are learned (R25). Points that were learned
+    // before do not.
     void set_judging(bool judging) {
-        const auto lock = lock_->write();
+        const auto lock = write();
         settings_.judging = judging;
     }
 
     std::vector<TreeStats> stats() {
-        const auto lock = lock_->read();
+        const auto lock = read();
         std::vector<TreeStats> all;
         for (const auto& tree : trees_) all.push_back(tree->stats());
         return all;
     }
 
-    // Of all trees together.
+    // Totals over all trees.
     TreeSizes sizes() {
-        const auto lock = lock_->read();
+        const auto lock = read();
         TreeSizes sum;
         for (const auto& tree : trees_) {
             const TreeSizes sizes = tree->sizes();
@@ -166,9 +260,9 @@ public:
         return sum;
     }
 
-    // Bytes of the largest tree.
+    // Returns the bytes of the largest tree.
     std::uint64_t largest_tree() {
-        const auto lock = lock_->read();
+        const auto lock = read();
         std::uint64_t largest = 0;
         for (const auto& tree : trees_) {
             const TreeSizes sizes = tree->sizes();
@@ -177,9 +271,9 @@ public:
         return largest;
     }
 
-    // Around a fork: no thread learns or reads in between, so the child finds a whole forest. The
-    // lock knows its thread by a number that is another one in the child, which therefore takes a
-    // new one.
+    // Called around a fork: no thread learns or reads in between, so the child has a whole forest.
+    // The lock identifies its thread by a number that is different in the child, so the child takes
+    // a new lock.
     void hold() { held_ = lock_->write(); }
     void let_go() { held_.unlock(); }
     void let_go_in_child() {
@@ -188,24 +282,31 @@ public:
         lock_ = std::make_unique<FairLock>();
     }
 
-    // visitor(points, trees, what they share): all of them after the same point.
+    // Calls visitor(points, trees, shared) with all of them after the same point.
     template <class Visitor>
     void visit(Visitor&& visitor) {
-        const auto lock = lock_->read();
+        const auto lock = read();
         visitor(points_, trees_, shared_);
     }
 
+    // Calls changer(shared) while no tree learns or answers.
+    template <class Changer>
+    void change_shared(Changer&& changer) {
+        const auto lock = lock_->write();
+        changer(shared_);
+    }
+
     std::uint64_t depth() {
-        const auto lock = lock_->read();
+        const auto lock = read();
         return deepest();
     }
     std::uint64_t points() {
-        const auto lock = lock_->read();
+        const auto lock = read();
         return points_;
     }
     std::size_t n_trees() const { return trees_.size(); }
     std::size_t outputs() {
-        const auto lock = lock_->read();
+        const auto lock = read();
         return order_.outputs();
     }
 
@@ -213,14 +314,29 @@ private:
     friend Rule;
     friend RuleDefaults;
     friend Looking<Rule>;
+    template <class R, class H>
+    friend struct HeadedOf;
     using Scratch = typename Rule::template Scratch<Space, Target>;
 
-    // -- for the rule, which has the lock ---------------------------------------------------------
+    // Takes the lock and returns it; throws if the forest is broken.
+    auto read() {
+        auto lock = lock_->read();
+        if (!whole_) throw BrokenForest();
+        return lock;
+    }
+    auto write() {
+        auto lock = lock_->write();
+        if (!whole_) throw BrokenForest();
+        return lock;
+    }
+
+    // -- for the rule, which holds the lock -------------------------------------------------------
 
     const Settings& settings() const { return settings_; }
     auto& shared() { return shared_; }
     auto& trees() { return trees_; }
     auto& scratch() { return scratch_; }
+    const Order& order() const { return order_; }
     std::uint64_t points_learned() const { return points_; }
 
     std::unique_ptr<Tree> plant(std::uint64_t number) {
@@ -236,6 +352,9 @@ private:
             if (tile.keys) context.keys = &*tile.keys;
             trees_[i]->learn(points.batch, points.labels, points.weights, points_, context);
         });
+        if (scratch_[0]->answers.asked())
+            for (std::size_t worker = 1; worker < workers; ++worker)
+                scratch_[0]->answers.take(scratch_[worker]->answers);
         points_ += points.size();
     }
 
@@ -247,12 +366,42 @@ private:
 
     // ---------------------------------------------------------------------------------------------
 
+    // Returns as many workers as are useful, each with its scratch memory.
+    std::size_t prepared(std::size_t workers, std::size_t points) {
+        workers = worthwhile(workers, points * trees_.size());
+        while (scratch_.size() < workers) scratch_.push_back(std::make_unique<Scratch>());
+        return workers;
+    }
+
+    // The number of points whose answers stay in the cache while tree after tree adds to them.
+    std::size_t most_answers() const {
+        return std::clamp<std::size_t>((1 << 20) / (8 * Rule::answer_width(order_)), 256, block);
+    }
+
+    // Calls visitor(point, sums), with the sums over the trees as they were before the point.
+    template <class Visitor>
+    void learn_answering(const Block& points, Voting voting, std::size_t workers,
+                         Visitor&& visitor) {
+        struct Ending {
+            std::vector<std::unique_ptr<Scratch>>& scratch;
+            ~Ending() {
+                for (auto& each : scratch) each->answers.end();
+            }
+        } const ending{scratch_};
+        const std::uint64_t first = points_;
+        for (auto& each : scratch_)
+            each->answers.begin(voting, first, points.size(), Rule::answer_width(order_));
+        Rule::learn(*this, points, workers);
+        for (std::size_t i = 0; i < points.size(); ++i)
+            visitor(i, scratch_[0]->answers.row(first + i));
+    }
+
     typename Tree::Context context_of(std::size_t worker) {
         return {settings_, space_, order_, shared_, *scratch_[worker]};
     }
 
-    // Points whose sums stay in the cache while tree after tree adds to them, and rows in the next
-    // one.
+    // Returns how many points to take at a time: their sums stay in the nearest cache while tree
+    // after tree adds to them, and their rows in the next one.
     std::size_t tile_size(const Batch& batch) const {
         std::size_t most = (1 << 19) / (8 * order_.row_width());
         if constexpr (Space::columns)
@@ -260,7 +409,7 @@ private:
         return std::clamp<std::size_t>(most, 64, block);
     }
 
-    // work(tile, number of its first point), on threads.
+    // Calls work(tile, number of its first point) on threads.
     template <class Work>
     void in_tiles(const Batch& batch, std::size_t workers, Work&& work) const {
         const std::size_t points =
@@ -284,10 +433,10 @@ private:
         }
     }
 
-    // visitor(point, its row of sums over the trees).
+    // Calls visitor(point, sums over the trees).
     //
-    // Threads share out the trees, because some work is done once for a tree and a tile; or, where
-    // there are few trees, the points.
+    // Threads divide the trees, because some work is done once per tree and tile. If there are few
+    // trees, they divide the points.
     template <class Visitor>
     void sum_answers(const Batch& batch, Voting voting, std::size_t workers,
                      Visitor&& visitor) const {
@@ -303,7 +452,11 @@ private:
     void sum_tile(const Batch& points, Voting voting, std::size_t workers,
                   Visitor&& visitor) const {
         Tile<Space> tile{points};
-        const auto by_leaf = [&](const auto& tree) { return 2 * tree->n_leaves() <= tile.size(); };
+        // A tree whose rows stop early may have far fewer answers than leaves.
+        const std::size_t leaves_per_row = Tree::stops_early ? 4 : 1;
+        const auto by_leaf = [&](const auto& tree) {
+            return 2 * tree->n_leaves() <= leaves_per_row * tile.size();
+        };
         if (std::any_of(trees_.begin(), trees_.end(), by_leaf)) tile.make_keys(trees_.size());
         const std::size_t width = order_.row_width();
         std::vector<TilePart<Space>> parts;
@@ -320,9 +473,10 @@ private:
         for (std::size_t i = 0; i < tile.size(); ++i) visitor(i, sums.data() + i * width);
     }
 
-    // Many points: what a leaf answers is worked out once.
+    // For many points, the answer of each leaf is computed once.
     void add_by_leaf(const Tree& tree, TilePart<Space>& part, std::size_t n_points,
                      Voting voting) const {
+        if constexpr (Tree::stops_early) return add_by_stop(tree, part, n_points, voting);
         const std::size_t n_leaves = tree.n_leaves();
         part.answers.work_out(n_leaves, order_.row_width(),
                               [&](std::uint32_t leaf, std::int64_t* row) {
@@ -333,6 +487,25 @@ private:
         part.answers.add_to(part.sums.data(), part.leaves(tree), n_points);
     }
 
+    // The same, with nodes that answer instead of leaves.
+    void add_by_stop(const Tree& tree, TilePart<Space>& part, std::size_t n_points,
+                     Voting voting) const {
+        tree.find_stops(shared_, part.stops);
+        const auto& nodes = part.stops.nodes();
+        const std::uint32_t* stops = part.stops_of_points(tree);
+        if (2 * nodes.size() <= n_points) {
+            const auto add = [&](std::uint32_t stop, std::int64_t* row) {
+                order_.add(tree.answer_of_node(nodes[stop], shared_), voting, row);
+            };
+            part.answers.work_out(nodes.size(), order_.row_width(), add);
+            return part.answers.add_to(part.sums.data(), stops, n_points);
+        }
+        const std::size_t width = order_.row_width();
+        for (std::size_t i = 0; i < n_points; ++i)
+            order_.add(tree.answer_of_node(nodes[stops[i]], shared_), voting,
+                       part.sums.data() + i * width);
+    }
+
     void add_by_point(const Tree& tree, const Batch& batch, Voting voting,
                       std::int64_t* sums) const {
         const std::size_t width = order_.row_width();
@@ -341,14 +514,15 @@ private:
             const std::size_t n = std::min(at.size(), batch.size() - first);
             tree.route(batch, first, n, at);
             for (std::size_t i = 0; i < n; ++i) tree.prefetch_leaf(at[i]);
-            for (std::size_t i = 0; i < n; ++i) tree.answer_at(at[i], shared_).prefetch();
+            for (std::size_t i = 0; i < n; ++i) tree.answer_of_node(at[i], shared_).prefetch();
             for (std::size_t i = 0; i < n; ++i)
-                order_.add(tree.answer_at(at[i], shared_), voting, sums + (first + i) * width);
+                order_.add(tree.answer_of_node(at[i], shared_), voting, sums + (first + i) * width);
         }
     }
 
     std::unique_ptr<FairLock> lock_ = std::make_unique<FairLock>();
     std::unique_lock<std::shared_mutex> held_;  // during a fork
+    bool whole_ = true;                         // whether all trees have learned the same points
     Settings settings_;
     Space space_;
     Shared shared_;             // what all trees read

@@ -1,4 +1,4 @@
-// A leaf: what predicts, and, while it is active, the candidates that may split it.
+// A leaf: its statistics, which predict, and while it is active, the candidates that may split it.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@ namespace riparian {
 
 template <class Candidates>
 struct Leaf {
-    // What predicts, over the lifetime of the cell: of classes, Y^e(A).
+    // What predicts, over the lifetime of the cell: for classes, Y^e(A).
     typename Candidates::Target::Statistics estimation;
-    Candidates* candidates = nullptr;  // while active
-    std::uint64_t born = 0;            // E0: estimation points of the tree when it began
-    std::uint32_t node = 0;            // its number, in order of creation
+    Candidates* candidates = nullptr;  // null unless active
+    std::uint64_t born =
+        0;  // E0: estimation points of the tree when the lifetime of the leaf began
+    std::uint32_t node = 0;  // its number, in order of creation
     std::uint32_t depth = 0;
     std::uint32_t next = 0;   // while young: the listed structure points at which it looks (R20)
     std::uint32_t place = 0;  // in the heap of inactive leaves

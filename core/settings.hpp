@@ -1,4 +1,5 @@
-// The settings of every rule's trees, and what a tree learns a point with. The rules add their own.
+// The settings that every rule's trees have, and what a tree needs to learn a point. Rules add
+// their own settings.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,14 @@ class KeyColumns;
 
 inline constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
 
-// All of it was checked in Python.
+// Python has validated all of them.
 struct TreeSettings {
     std::uint64_t seed = 0;
     std::uint32_t split_points = 0;  // m
     double min_gain = 0;             // τ
 };
 
-// What a tree needs to learn a point, besides itself.
+// What a tree needs to learn a point, besides the tree itself.
 template <class Space, class Rule, class Target>
 struct Context {
     const typename Rule::Settings& settings;
@@ -25,8 +26,8 @@ struct Context {
     const typename Target::Order& order;  // what the forest knows about its labels
     const typename Rule::template Shared<Space, Target>& shared;  // what all trees read
     typename Rule::template Scratch<Space, Target>& scratch;
-    const KeyColumns* keys = nullptr;  // of the points of the block, if trees may go by them
-    std::uint64_t received = 0;        // points of the stream, the arriving one included
+    const KeyColumns* keys = nullptr;  // keys of the points of the block, if trees may use them
+    std::uint64_t received = 0;        // points of the stream, including the arriving one
 };
 
 }  // namespace riparian

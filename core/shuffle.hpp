@@ -1,4 +1,4 @@
-// Some of n things in a random order: a partial Fisher-Yates shuffle.
+// Selects some of n things in random order: a partial Fisher-Yates shuffle.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,40 @@
 
 namespace riparian {
 
-// One shuffle after the other. What a shuffle has moved goes back to its place, so that the next
-// one costs as many steps as it draws, however many there are to draw from.
+// Makes one shuffle after the other. Moved numbers are put back after each shuffle, so that a
+// shuffle takes as many steps as it draws numbers, however many there are to draw from.
 class Shuffle {
 public:
-    // `count` of the numbers below n, in the order they are drawn.
+    // Returns `count` of the numbers below n, in the order in which they were drawn.
     void draw(Draws& draws, std::uint32_t n, std::uint32_t count,
               std::vector<std::uint32_t>& drawn) {
-        while (at_.size() < n) at_.push_back(static_cast<std::uint32_t>(at_.size()));
         drawn.resize(count);
-        if (swapped_.size() < count) swapped_.resize(count);
-        for (std::uint32_t i = 0; i < count; ++i) {
-            const auto j = static_cast<std::uint32_t>(i + draws.below(n - i));
-            drawn[i] = at_[j];
-            at_[j] = at_[i];  // what comes to place i is not asked for again
-            swapped_[i] = j;
+        if (n == 2 && count == 2) {  // as in most looks
+            drawn[0] = static_cast<std::uint32_t>(draws.below(2));
+            drawn[1] = 1 - drawn[0];
+            return draws.skip();
         }
-        for (std::uint32_t i = 0; i < count; ++i) at_[swapped_[i]] = swapped_[i];
+        while (at_.size() < n) at_.push_back(static_cast<std::uint32_t>(at_.size()));
+        if (swapped_.size() < count) swapped_.resize(count);
+        std::uint32_t *at = at_.data(), *swapped = swapped_.data(), *out = drawn.data();
+        for (std::uint32_t i = 0; i < count; ++i) {
+            if (i + 1 == n) {  // only one is left
+                draws.skip();
+                out[i] = at[i];
+                swapped[i] = i;
+                break;
+            }
+            const auto j = static_cast<std::uint32_t>(i + draws.below(n - i));
+            out[i] = at[j];
+            at[j] = at[i];  // the number at place i is not needed again
+            swapped[i] = j;
+        }
+        for (std::uint32_t i = 0; i < count; ++i) at[swapped[i]] = swapped[i];
     }
 
 private:
-    std::vector<std::uint32_t> at_;       // each number at its own place, between two shuffles
-    std::vector<std::uint32_t> swapped_;  // places that the last one has changed
+    std::vector<std::uint32_t> at_;       // between two shuffles, each number is at its own place
+    std::vector<std::uint32_t> swapped_;  // places that the last shuffle has changed
 };
 
 }  // namespace riparian

@@ -1,5 +1,6 @@
-// A tree as flat arrays, and back. All that can be derived (sums, widths, the order of the heap) is
-// left out and made again, so that a forest that comes back is the same in every bit and byte.
+// Converts a tree to flat arrays and back. Everything that can be derived (sums, widths, the order
+// of the heap) is left out and computed again, so that a restored forest is the same in every bit
+// and byte.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,7 @@ struct CandidatesReader {
     Reader<float> thresholds;
     typename Evidence::Reader evidence;
 
-    // A young leaf has none. (Where there was no column yet, a settled one has candidates in none.)
+    // A young leaf has none. (If there was no column yet, a settled leaf has candidates in none.)
     bool are_there() const { return next_look.peek() == 0; }
     void skip() {
         next_look.one(), attempt.one(), dims.one(), split_points.one(), received.one(),
@@ -51,7 +52,7 @@ struct CandidatesReader {
     }
 };
 
-// The place of a young leaf among the active ones, which has no candidates.
+// The place of a young leaf among the active leaves; it has no candidates.
 template <class Evidence, class Space>
 void save_young(TreeState<Space>& out, std::uint32_t attempt) {
     array<"attempt">(out).push_back(attempt);
@@ -102,7 +103,7 @@ Candidates<Space, Evidence>* Candidates<Space, Evidence>::restored(
     return made;
 }
 
-// What the rules record, besides the nodes and leaves.
+// The arrays that the rules record, besides those of nodes and leaves.
 
 template <class Tree>
 void TwoStreams::save(const Tree& tree, typename Tree::State& out) {
@@ -122,15 +123,15 @@ void TwoStreams::restore(Tree& tree, const typename Tree::State& in, typename Tr
         if (!active[i]) tree.waiting_.push({priority.one(), tree.leaves_[i].node, i}, tree.moved());
 }
 
-// From point `first` on. listed(stream, weight) of each.
+// Calls visitor(t, stream, weight, leaf) for the points from `first` to `last` that the tree has
+// taken.
 template <class Rule>
-template <class Tree, class Listed>
-void Looking<Rule>::list_points(Tree& tree, std::uint64_t first, typename Tree::Context& context,
-                                Listed&& listed) {
+template <class Tree, class Visitor>
+void Looking<Rule>::visit_points(const Tree& tree, std::uint64_t first, std::uint64_t last,
+                                 const typename Tree::Context& context, Visitor&& visitor) {
     using Stream = TwoStreams::Stream;
     const std::uint64_t stream_key = key(context.settings.seed, tree.number_, stream_draw);
-    const std::uint64_t received = context.shared.received();
-    for (std::uint64_t t = first; t < received; ++t) {
+    for (std::uint64_t t = first; t < last; ++t) {
         const Weight n = weight_of(tree, t, context);
         const Stream stream = TwoStreams::stream_of(fold(stream_key, t), context.settings);
         if (n == 0 || stream == Stream::ignored) continue;
@@ -139,10 +140,23 @@ void Looking<Rule>::list_points(Tree& tree, std::uint64_t first, typename Tree::
             const auto& at = tree.nodes_[node];
             node = at.child + !tree.goes_left(at, context.shared.value(at.feature, t));
         }
-        auto& leaf = tree.record_.leaves[tree.nodes_[node].leaf];
+        visitor(t, stream, n, tree.nodes_[node].leaf);
+    }
+}
+
+// Calls listed(stream, weight) for each point from `first` on.
+template <class Rule>
+template <class Tree, class Listed>
+void Looking<Rule>::list_points(Tree& tree, std::uint64_t first, typename Tree::Context& context,
+                                Listed&& listed) {
+    using Stream = TwoStreams::Stream;
+    const std::uint64_t received = context.shared.received();
+    const auto list = [&](std::uint64_t t, Stream stream, Weight n, std::uint32_t index) {
+        auto& leaf = tree.record_.leaves[index];
         tree.record_.lists.push(Rule::chooses(tree, stream) ? leaf.structure : leaf.estimation, t);
         listed(stream, n);
-    }
+    };
+    visit_points(tree, first, received, context, list);
     tree.received_ = received;
 }
 
@@ -176,18 +190,23 @@ void KeepingOf<Rule>::restore(Tree& tree, const typename Tree::State& in,
     record.leaves.resize(tree.leaves_.size());
     Reader next(array<"next_look">(in)), attempt(array<"attempt">(in));
     Reader had_lost(array<"had_lost">(in));
-    std::vector<std::uint32_t> lost;  // leaves that had lost a point
+    std::vector<bool> lost(tree.leaves_.size());  // whether each leaf has lost a point
     for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i) {
         if (!array<"leaf_active">(in)[i]) continue;
         tree.leaves_[i].next = next.one();
         record.leaves[i].attempt = attempt.one();
-        if (had_lost.one()) lost.push_back(i);
+        lost[i] = had_lost.one();
     }
+    // If W has decreased, more points are stored than are kept.
+    const auto& kept = context.shared;
+    visit_points(tree, std::max(kept.first(), tree.planted_), kept.first_kept(), context,
+                 [&](std::uint64_t, Stream, Weight, std::uint32_t leaf) { lost[leaf] = true; });
     list_again(tree, context);
-    for (const std::uint32_t leaf : lost) PointLists::set_lost(record.leaves[leaf].structure);
+    for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i)
+        if (lost[i] && tree.leaves_[i].young()) PointLists::set_lost(record.leaves[i].structure);
 }
 
-// The kept points go their way once more.
+// The kept points go down the tree again.
 template <class Rule>
 template <class Tree>
 void KeepingOf<Rule>::list_again(Tree& tree, typename Tree::Context& context) {
@@ -196,21 +215,23 @@ void KeepingOf<Rule>::list_again(Tree& tree, typename Tree::Context& context) {
     const auto listed = [&](Stream stream, Weight n) {
         if (stream == Stream::estimation) record.lost_estimation -= n;
     };
-    list_points(tree, context.shared.first_kept(), context, listed);
+    list_points(tree, std::max(context.shared.first_kept(), tree.planted_), context, listed);
 }
 
-inline constexpr std::array eager_names{"structure_votes", "floor"};
+inline constexpr std::array eager_names{"structure_votes", "floor", "eager_points", "eager_nodes"};
 
+template <class Rule, class Heads>
 template <class Tree>
-void Eager::save(const Tree& tree, typename Tree::State& out) {
+void EagerOf<Rule, Heads>::save(const Tree& tree, typename Tree::State& out) {
     Base::save(tree, out);
     const auto& record = tree.record_;
-    array<"eager">(out) = {record.structure_votes, record.floor};
-    append(array<"scores">(out), record.scores.data(), n_heads);
+    array<"eager">(out) = {record.structure_votes, record.floor, record.eager_points,
+                           record.eager_nodes};
+    append(array<"scores">(out), record.scores.data(), n_sizes);
     for (std::size_t i = 0; i < tree.nodes_.size(); ++i) {
         array<"votes">(out).push_back(record.nodes[i].points);
         if (tree.nodes_[i].inner()) {
-            Tree::Target::Heads::save(record.nodes[i].estimation, out);
+            Tree::Target::template Heads<Kinds>::save(record.nodes[i].estimation, out);
             continue;
         }
         const std::uint32_t index = tree.nodes_[i].leaf;
@@ -221,15 +242,19 @@ void Eager::save(const Tree& tree, typename Tree::State& out) {
     }
 }
 
+template <class Rule, class Heads>
 template <class Tree>
-void Eager::restore(Tree& tree, const typename Tree::State& in, typename Tree::Context& context) {
+void EagerOf<Rule, Heads>::restore(Tree& tree, const typename Tree::State& in,
+                                   typename Tree::Context& context) {
     auto& record = tree.record_;
-    record.eager = context.shared.received() <= context.settings.kept_points;
+    record.eager = context.shared.received() - tree.planted_ <= context.settings.kept_points;
     record.structure_votes = array<"eager">(in)[0];
     record.floor = static_cast<std::uint32_t>(array<"eager">(in)[1]);
-    std::copy_n(array<"scores">(in).begin(), n_heads, record.scores.begin());
+    record.eager_points = array<"eager">(in)[2];
+    record.eager_nodes = array<"eager">(in)[3];
+    std::copy_n(array<"scores">(in).begin(), n_sizes, record.scores.begin());
     record.nodes.resize(tree.nodes_.size());
-    typename Tree::Target::Heads::InnerReader inner(in);
+    typename Tree::Target::template Heads<Kinds>::InnerReader inner(in);
     for (std::uint32_t i = 0; i < tree.nodes_.size(); ++i) {
         record.nodes[i].points = array<"votes">(in)[i];
         if (!tree.nodes_[i].inner()) continue;
@@ -244,15 +269,16 @@ void Eager::restore(Tree& tree, const typename Tree::State& in, typename Tree::C
         record.leaves[i].spared = array<"spared_levels">(in)[i];
         if (array<"leaf_active">(in)[i]) record.leaves[i].eager_counted = counted.one();
     }
+    // The tree was eager when it was saved: W has decreased, and the lists are divided already.
+    if (!record.eager && record.eager_points == 0) become_honest(tree, tree.received_);
 }
 
 inline constexpr std::array window_names{"received", "buckets", "replacements"};
 
 template <class Tree>
 void Adaptive::save(const Tree& tree, typename Tree::State& out) {
-    TwoStreams::save(tree, out);
+    Base::save(tree, out);
     const auto& record = tree.record_;
-    save_growth(record, out);
     std::uint64_t buckets = 0;
     record.detector.for_each_bucket([&](std::size_t row, const Adwin::Bucket& bucket) {
         array<"bucket_row">(out).push_back(static_cast<Byte>(row));
@@ -262,57 +288,33 @@ void Adaptive::save(const Tree& tree, typename Tree::State& out) {
     });
     array<"window">(out) = {record.detector.received(), buckets, record.replaced.size()};
     array<"window_sums">(out) = {record.detector.total(), record.detector.variance()};
-    record.trust.save(out);
     array<"replaced">(out) = record.replaced;
-    for (const auto& node : tree.nodes_) {
-        if (node.inner()) continue;
-        const auto& leaf = record.leaves[node.leaf];
-        array<"structure_arrivals">(out).push_back(leaf.structure.count);
-        array<"estimation_arrivals">(out).push_back(leaf.estimation.count);
-        leaf.memories.save(out, record.trust.memories());
-    }
+    record.errors.save(out);
+    for (const auto& node : tree.nodes_)
+        if (!node.inner()) record.memories[node.leaf].save(out);
 }
 
 template <class Tree>
 void Adaptive::restore(Tree& tree, const typename Tree::State& in,
                        typename Tree::Context& context) {
-    TwoStreams::restore(tree, in, context);
     auto& record = tree.record_;
-    restore_growth(record, in);
     record.replaced = array<"replaced">(in);
     if (!record.replaced.empty()) {
         tree.set_number(tree.number_ + record.replaced.size() * context.settings.n_trees,
                         context.settings);
         tree.planted_ = record.replaced.back();
     }
-    record.trust.restore(in);
+    Base::restore(tree, in, context);
     const auto& sums = array<"window_sums">(in);
     record.detector.restore(array<"window">(in)[0], sums[0], sums[1]);
     Reader row(array<"bucket_row">(in));
     Reader total(array<"bucket_total">(in)), variance(array<"bucket_variance">(in));
     for (Long i = 0; i < array<"window">(in)[1]; ++i)
         record.detector.restore_bucket(row.one(), {total.one(), variance.one()});
-
-    record.leaves.resize(tree.leaves_.size());
-    list_again(tree, context);
+    record.errors.restore(in);
     typename Tree::Target::Memories::Reader memory(in);
-    Reader next(array<"next_look">(in)), attempt(array<"attempt">(in));
-    for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i) {
-        auto& leaf = record.leaves[i];
-        leaf.structure.count = array<"structure_arrivals">(in)[i];
-        leaf.estimation.count = array<"estimation_arrivals">(in)[i];
-        leaf.memories.restore(tree.statistics_, record.trust.memories(), memory,
-                              tree.leaves_[i].estimation);
-        if (!array<"leaf_active">(in)[i]) continue;
-        tree.leaves_[i].next = next.one();
-        leaf.attempt = attempt.one();
-    }
-}
-
-template <class Tree>
-void Adaptive::list_again(Tree& tree, typename Tree::Context& context) {
-    const std::uint64_t first = std::max(context.shared.first_kept(), tree.planted_);
-    list_points(tree, first, context, [](Stream, Weight) {});
+    record.memories.resize(tree.leaves_.size());
+    for (auto& leaf : record.memories) memory.restore(tree.statistics_, leaf);
 }
 
 inline constexpr std::array bag_names{"number", "planted", "left_out", "errors"};
@@ -335,7 +337,7 @@ void OneStream::restore(Tree& tree, const typename Tree::State& in,
 template <FeatureSpace Space, class Rule, Target TargetT>
 TreeState<Space> Tree<Space, Rule, TargetT>::save() const {
     State out;
-    array<"growth">(out).resize(growth_names.size());  // zeros, unless the rule says otherwise
+    array<"growth">(out).resize(growth_names.size());  // zeros, unless the rule sets them
     for (const auto& [name, total] : total_names) array<"totals">(out).push_back(totals_.*total);
     append(Target::importances(out), importance_.data(), importance_.size());
     for (const Node& node : nodes_) {

@@ -1,6 +1,6 @@
-// BuildTree of Appendix A: nodes, the way down to a leaf, and splitting. A tree has three
-// parameters: the feature space says what can be measured on a point, the rule which points a leaf
-// uses and when it splits, and the target what is predicted.
+// BuildTree of Appendix A: nodes, the descent to a leaf, and splitting. A tree has three
+// parameters: the feature space defines what can be measured on a point, the rule decides which
+// points a leaf uses and when it splits, and the target is what is predicted.
 #pragma once
 
 #include <algorithm>
@@ -27,12 +27,19 @@
 namespace riparian {
 
 struct TwoStreams;  // see rules/
+class Neighbours;
 template <class Rule>
 struct Looking;
 template <class Rule>
 struct Regrowing;
 template <class Rule>
 struct KeepingOf;
+template <class Rule>
+struct GrowingOf;
+template <class Rule, class Heads>
+struct HeadedOf;
+template <class Rule, class Heads>
+struct EagerOf;
 
 template <FeatureSpace Space, class Rule, Target TargetT>
 class Tree {
@@ -51,7 +58,7 @@ public:
     using Waiting = WaitingLeaves<typename Target::Priority>;
     using State = TreeState<Space>;
 
-    // A node that is a leaf is its own child, and both ways lead there: a descent may overshoot.
+    // A leaf is its own child on both sides, so a descent may overshoot.
     struct Node {
         Feature feature;
         float threshold;
@@ -60,7 +67,7 @@ public:
 
         bool inner() const { return leaf == no_leaf; }
     };
-    // Where a leaf is split.
+    // The split of a leaf.
     struct Cut {
         Feature feature;
         float threshold;
@@ -70,7 +77,7 @@ public:
     static constexpr bool columns = Space::columns;
     static constexpr std::uint32_t no_leaf = std::numeric_limits<std::uint32_t>::max();
 
-    // `planted`: the points that the forest had received before.
+    // `planted`: the number of points that the forest had received before.
     Tree(std::uint64_t number, std::uint64_t planted, Context& context)
         : planted_(planted), record_(context.settings) {
         static_assert(SplitRule<Rule, Tree>);
@@ -79,9 +86,9 @@ public:
         Rule::plant(*this, context);
     }
 
-    // The tree that was saved. Python has checked every link, length, index and sum that the core
-    // relies on, and nothing else: a number that learning could not have led to gives wrong
-    // answers, and no more than that.
+    // Restores a saved tree. Python has checked every link, length, index and sum that the core
+    // relies on, and nothing else: numbers that learning could not have led to give wrong answers
+    // but do no other harm.
     Tree(std::uint64_t number, const State& in, Context& context);
 
     Tree(const Tree&) = delete;
@@ -91,14 +98,17 @@ public:
         pool_.leave_chunks();
     }
 
-    // Learn a batch whose first point is the t-th of the stream. `weights` may be null: all one.
+    // Learns a batch whose first point is the t-th of the stream. If `weights` is null, all weights
+    // are 1.
     void learn(const Batch& batch, const Label* labels, const double* weights, std::uint64_t t,
                Context& context) {
         record_.prefetch_for(batch.size());
+        charge_.room_for = 0;  // the budget and the columns may have changed
         const std::size_t n = batch.size();
         bool looked_ahead = false;
         for (std::size_t first = 0; first < n;) {
-            if (!looked_ahead && nodes_[0].inner()) {
+            // A point that the rule learns ahead cannot be answered before it is learned.
+            if (!looked_ahead && nodes_[0].inner() && !context.scratch.answers.asked()) {
                 looked_ahead = true;
                 first += Rule::grow_ahead(*this, labels + first, n - first, t + first, context);
             }
@@ -110,11 +120,12 @@ public:
         Rule::tidy(*this, context.settings);
     }
 
-    // Points that go down, at the least, before the first of them is learned: while they do, nodes
-    // stay in the caches. More where there are many leaves, of which few will have split meanwhile.
+    // The least number of points that go down before the first of them is learned. While they do,
+    // nodes stay in the caches. It is larger if there are many leaves, because few of them split
+    // meanwhile.
     static constexpr std::size_t together = 256;
 
-    // The node number of the leaf of each of up to `lanes` points.
+    // Computes the node number of the leaf for each of up to `lanes` points.
     static constexpr std::size_t lanes = 32;
     using Lanes = std::array<std::uint32_t, lanes>;
     RIPARIAN_HOT void route(const Batch& batch, std::size_t first, std::size_t count,
@@ -133,11 +144,30 @@ public:
         }
     }
 
-    // Laid out for many points, if no split asks for a category.
+    // Laid out for many points, if no split tests for a category.
     bool asks_numbers() const { return asks_ == Asks::numbers; }
     void lay_out(KeyTree& out, std::size_t stride) const { out.lay_out(nodes_, stride); }
+    void lay_out(KeyTree& out, std::size_t stride, const Stops& stops) const {
+        out.lay_out(nodes_, stride, stops.at());
+    }
 
-    // All that predicting may see of a leaf: its statistics, unless the rule has something else.
+    // Where rows may stop before their leaf (see rules/rule.hpp).
+    static constexpr bool stops_early = Rule::stops_early;
+    void find_stops(const Shared& shared, Stops& stops) const
+        requires stops_early
+    {
+        Rule::find_stops(*this, shared, stops);
+    }
+    // The answer for rows that stop at a node; they may stop there or go on.
+    decltype(auto) answer_of_node(std::uint32_t node, const Shared& shared) const {
+        if constexpr (stops_early)
+            return Rule::answer_of_node(*this, node, shared);
+        else
+            return answer_at(node, shared);
+    }
+
+    // What a prediction may read from a leaf: its statistics, unless the rule defines something
+    // else.
     decltype(auto) answer_at(std::uint32_t node, const Shared& shared) const {
         return answer_of(leaf_at(node), shared);
     }
@@ -148,15 +178,16 @@ public:
     }
     void prefetch_leaf(std::uint32_t node) const { prefetch(&leaves_[nodes_[node].leaf]); }
 
-    // The tree as arrays (see state.hpp).
+    // Saves the tree as arrays (see state.hpp).
     State save() const;
 
     std::uint64_t number() const { return number_; }
     std::uint64_t planted() const { return planted_; }
     const Record& record() const { return record_; }
-    // Σ G over the splits in each column (R14): gain times structure points.
+    // Returns Σ G over the splits in each column (R14): gain times structure points.
     const Array<typename Target::Importance>& importance() const { return importance_; }
     std::uint64_t depth() const { return depth_; }
+    const TreeTotals& totals() const { return totals_; }
 
     TreeSizes sizes() const {
         return {.leaves = leaves_.size(),
@@ -172,7 +203,7 @@ public:
         for (const Leaf& leaf : leaves_) {
             if (!leaf.active()) continue;
             stats.young += leaf.young();
-            stats.pure += leaf.estimation.total() > 0 && leaf.estimation.errors() == 0;
+            stats.pure += leaf.estimation.total() > 0 && leaf.estimation.is_pure();
             stats.stuck += leaf.settled() && leaf.candidates->attempt() > 0;
         }
         return stats;
@@ -181,10 +212,16 @@ public:
 private:
     friend Rule;
     friend RuleDefaults;
-    friend TwoStreams;  // whose parts other rules are made of,
+    friend TwoStreams;  // other rules use parts of it
     friend Looking<Rule>;
     friend Regrowing<Rule>;
     friend KeepingOf<Rule>;
+    friend GrowingOf<Rule>;
+    template <class R, class H>
+    friend struct HeadedOf;
+    template <class R, class H>
+    friend struct EagerOf;
+    friend Neighbours;
     friend Budget<Tree>;
 
     // -- the way down -----------------------------------------------------------------------------
@@ -193,7 +230,7 @@ private:
     static std::uint32_t step(const Node& node, Point x) {
         const std::uint32_t right =
             Space::template goes_right<asks>(node.feature, node.threshold, x);
-        return node.child + (right & node.leaf >> 31);  // only no_leaf has the top bit
+        return node.child + (right & node.leaf >> 31);  // the top bit is set only in no_leaf
     }
 
     static bool goes_left(const Node& node, float value) {
@@ -210,7 +247,8 @@ private:
     }
 
     // Several points descend side by side, without a branch, so that one waits for memory while
-    // another computes; a point that has arrived stays. Two steps per look: looking costs too.
+    // another is computed. A point that has arrived stays. Two steps are made between two checks,
+    // because a check has a cost as well.
     template <std::size_t N, Asks asks>
     RIPARIAN_HOT void route_together(const Batch& batch, std::size_t first,
                                      std::uint32_t* out) const {
@@ -231,7 +269,7 @@ private:
         std::copy_n(at.begin(), N, out);
     }
 
-    // Of a point that goes on from a leaf that has split.
+    // Continues the descent of a point from a leaf that has split.
     std::uint32_t leaf_below(std::uint32_t node, Point x) const {
         while (nodes_[node].inner())
             node = asks_numbers() ? step<Asks::numbers>(nodes_[node], x)
@@ -241,14 +279,14 @@ private:
 
     // -- learning ---------------------------------------------------------------------------------
 
-    // This many points ahead, what a point will touch is asked for, one thing behind the other:
-    // memory takes as long as learning a point, or longer.
+    // Prefetches what later points will need this many points ahead, one stage after the other: an
+    // access to memory takes as long as learning a point, or longer.
     static constexpr std::size_t leaves_ahead = 12, candidates_ahead = 8, counts_ahead = 4;
 
     // Less than this is in the caches in any case.
     static constexpr std::size_t second_cache = std::size_t{1} << 19;
 
-    // How many were learned: all, unless the tree was rebuilt, or another took its place. Then the
+    // Returns how many points were learned: all, unless the tree was rebuilt or replaced. Then the
     // others must go down again.
     std::size_t learn_some(const Batch& batch, std::size_t first, std::size_t count,
                            const Label* labels, const double* weights, std::uint64_t t,
@@ -256,11 +294,13 @@ private:
         Descent& descent = context.scratch.descent;
         descent.go_down(*this, batch, context.keys, first, count);
         const std::uint32_t* at = descent.nodes();
-        // Where they lie; if one has split when its point arrives, its left child lies there.
+        // The leaves of the points. If one has split when its point arrives, its left child has
+        // taken its place.
         const std::uint32_t* leaves = descent.leaves();
         const std::uint64_t felled = felled_;
         const std::uint64_t stream_key = key(context.settings.seed, number_, stream_draw);
         const bool is_near = pool_.live() < second_cache;
+        auto& answers = context.scratch.answers;
         const auto ask_for_leaf = [&](std::size_t i) {
             if (i >= count) return;
             prefetch(&leaves_[leaves[i]]);
@@ -276,18 +316,25 @@ private:
             if (i >= count || is_near) return;
             Rule::prefetch(*this, leaves[i], fold(stream_key, t + i), labels[first + i], context);
         };
+        typename Rule::PathsAhead paths;
         for (std::size_t i = 0; i < leaves_ahead; ++i) ask_for_leaf(i);
         for (std::size_t i = 0; i < candidates_ahead; ++i) ask_for_candidates(i);
         for (std::size_t i = 0; i < counts_ahead; ++i) ask_for_counts(i);
         for (std::size_t i = 0; i < count; ++i) {
+            if constexpr (Rule::judges) {
+                paths.climb(*this);
+                if (i + paths.points < count) paths.start(*this, at[i + paths.points]);
+            }
             ask_for_leaf(i + leaves_ahead);
             ask_for_candidates(i + candidates_ahead);
             ask_for_counts(i + counts_ahead);
-            if constexpr (Rule::judges) {
+            if (Rule::judges || answers.asked()) {
                 const std::uint32_t its = leaves_[leaves[i]].node == at[i]
                                               ? leaves[i]
                                               : leaf_below(at[i], batch.point(first + i));
-                Rule::judge(*this, its, t + i, labels[first + i], context);
+                if constexpr (Rule::judges)
+                    Rule::judge(*this, its, t + i, labels[first + i], context);
+                if (answers.asked()) Rule::add_answer(*this, its, answers.row(t + i), context);
             }
             context.received = t + i + 1;
             Rule::arrive(*this, t + i, stream_key, context);
@@ -298,8 +345,8 @@ private:
             if (n == 0) continue;
             const Point x = batch.point(first + i);
             std::uint32_t leaf = leaves[i];
-            // A leaf that has split has left its place, and its line is nearer than that of its
-            // node.
+            // A leaf that has split has left its place, and that cache line is nearer than the line
+            // of its node.
             if (leaves_[leaf].node != at[i]) leaf = leaf_below(at[i], x);
             Rule::receive(*this, leaf, t + i, fold(stream_key, t + i), x, labels[first + i], n,
                           context);
@@ -309,24 +356,24 @@ private:
         return count;
     }
 
-    // R17: up with the probability of the fraction.
+    // R17: rounds up with the probability of the fraction.
     Weight round_weight(double weight, std::uint64_t t, const Settings& settings) const {
         const auto whole = static_cast<Weight>(weight);
         const double u = uniform(key(settings.seed, number_, weight_draw, t));
         return whole + (u < weight - static_cast<double>(whole));
     }
 
-    // Of what the leaf of a node draws when it has drawn `attempt` times before (R13).
+    // Returns the key of the draws of a node's leaf that has drawn `attempt` times before (R13).
     std::uint64_t key_of_draws(std::uint32_t node, std::uint64_t attempt) const {
         return fold(fold(leaf_key_, node), attempt);
     }
 
-    // For α and β.
+    // The depth, for α and β.
     std::uint32_t schedule_depth(std::uint32_t leaf) const {
         return Rule::schedule_depth(*this, leaf);
     }
 
-    // About the labels that have arrived.
+    // What is known about the labels that have arrived.
     typename Target::Known known() const { return Target::known(totals_); }
 
     void set_number(std::uint64_t number, const Settings& settings) {
@@ -336,7 +383,7 @@ private:
 
     // -- splitting --------------------------------------------------------------------------------
 
-    // R10: by a candidate, whose estimation counts the children start with.
+    // R10: splits by a candidate, whose estimation counts become those of the children.
     void split(std::uint32_t index, const Choice<typename Target::G>& choice, Context& context) {
         const Candidates& candidates = *leaves_[index].candidates;
         const std::uint32_t candidate = choice.candidate;
@@ -350,21 +397,12 @@ private:
 
     // The left child takes the parent's place among the leaves.
     void split(std::uint32_t index, const Cut& cut, Leaf left, Leaf right, Context& context) {
-        const auto first = static_cast<std::uint32_t>(nodes_.size());
-        if (first >= no_leaf / 2) throw std::length_error("a tree holds at most 2^31 nodes");
         const auto right_index = static_cast<std::uint32_t>(leaves_.size());
         leaves_.push_back({});
         Leaf& parent = leaves_[index];
-        left.node = first;
-        right.node = first + 1;
         left.depth = right.depth = parent.depth + 1;
-        depth_ = std::max(depth_, left.depth);
-        if constexpr (Space::columns) add_importance(Space::column(cut.feature), cut.g);
-        learn_to_ask(cut.feature, cut.threshold);
-
-        nodes_.push_back({Feature{}, 0.0f, first, index});
-        nodes_.push_back({Feature{}, 0.0f, first + 1, right_index});
-        nodes_[parent.node] = {cut.feature, cut.threshold, first, no_leaf};
+        left.node = split_node(parent.node, cut, left.depth, index, right_index);
+        right.node = left.node + 1;
         const bool was_young = parent.young();
         deactivate(parent);
         Rule::vacate(*this, parent);
@@ -374,7 +412,22 @@ private:
         Rule::fill_fringe(*this, index, right_index, context);
     }
 
-    // There is a split like this.
+    // Makes a node an inner node above the nodes of these two leaves, and returns the node of the
+    // left one.
+    std::uint32_t split_node(std::uint32_t node, const Cut& cut, std::uint32_t depth_below,
+                             std::uint32_t left, std::uint32_t right) {
+        const auto first = static_cast<std::uint32_t>(nodes_.size());
+        if (first >= no_leaf / 2) throw std::length_error("a tree holds at most 2^31 nodes");
+        depth_ = std::max(depth_, depth_below);
+        if constexpr (Space::columns) add_importance(Space::column(cut.feature), cut.g);
+        learn_to_ask(cut.feature, cut.threshold);
+        nodes_.push_back({Feature{}, 0.0f, first, left});
+        nodes_.push_back({Feature{}, 0.0f, first + 1, right});
+        nodes_[node] = {cut.feature, cut.threshold, first, no_leaf};
+        return first;
+    }
+
+    // Records what this split tests.
     void learn_to_ask(const Feature& feature, float threshold) {
         if (!Space::equals(feature)) return;
         asks_ = std::max(asks_, threshold < 0 ? Asks::halves : Asks::categories);
@@ -385,8 +438,8 @@ private:
         leaves_.push_back({});
     }
 
-    // Everything that was grown goes; what the tree has received stays. It is about to grow again:
-    // until the block is learned, its arrays keep their room.
+    // Removes everything that was grown and keeps what the tree has received. The tree is about to
+    // grow again, so its arrays keep their memory until the block is learned.
     void fell() {
         for (Leaf& leaf : leaves_) {
             if (leaf.active()) deactivate(leaf);
@@ -411,7 +464,7 @@ private:
         record_.trim();
     }
 
-    // Bytes that a split in this feature would add to the importances.
+    // Returns the bytes that a split in this feature would add to the importances.
     std::size_t growth_of_importance(const Feature& feature) const {
         if constexpr (Space::columns)
             return decltype(importance_)::bytes(std::max<std::size_t>(
@@ -421,7 +474,7 @@ private:
             return 0;
     }
 
-    // And splits in all columns.
+    // Returns the bytes that splits in all columns would add.
     std::size_t growth_of_all_importances(const Space& space) const {
         if constexpr (Space::columns)
             return decltype(importance_)::bytes(
@@ -438,7 +491,7 @@ private:
 
     // -- entering and leaving the fringe ----------------------------------------------------------
 
-    // SelectCandidateSplitDimensions; the draws are the node's own (R13).
+    // SelectCandidateSplitDimensions; the draws are those of the node (R13).
     void activate(std::uint32_t index, std::uint32_t attempt, Context& context) {
         Draws draws(key_of_draws(leaves_[index].node, attempt));
         context.space.draw(draws, context.scratch.shuffle, context.scratch.drawn);
@@ -446,7 +499,7 @@ private:
         settle(index, attempt, context);
     }
 
-    // It has candidates from now on, in the dimensions just drawn.
+    // Gives the leaf candidates in the dimensions just drawn.
     void settle(std::uint32_t index, std::uint32_t attempt, Context& context) {
         leaves_[index].candidates =
             Candidates::make(pool_, context.scratch.drawn, context.settings.split_points, attempt);
@@ -467,7 +520,7 @@ private:
         --active_;
     }
 
-    // R12: it waits with the others; the one with the largest ŝ is taken first.
+    // R12: the leaf waits with the others; the one with the largest ŝ enters first.
     void wait(std::uint32_t leaf) {
         waiting_.push({s_hat(leaf), leaves_[leaf].node, leaf}, moved());
     }
@@ -488,21 +541,21 @@ private:
         };
     }
 
-    std::uint64_t number_;        // among all trees that there ever were
+    std::uint64_t number_;        // among all trees that this forest has had
     std::uint64_t leaf_key_;      // of the draws of its leaves
-    std::uint64_t planted_;       // points that the forest had received before,
-    std::uint64_t received_ = 0;  // and by now
-    Pool statistics_;             // what inactive leaves have too
-    Pool pool_;                   // what only active leaves have
+    std::uint64_t planted_;       // points that the forest had received before this tree
+    std::uint64_t received_ = 0;  // points that the forest has received
+    Pool statistics_;             // of all leaves
+    Pool pool_;                   // of active leaves only
     Array<Node> nodes_;           // in order of creation; siblings side by side
-    Array<Leaf> leaves_;          // in no order
-    Waiting waiting_;             // for a place in the fringe
+    Array<Leaf> leaves_;          // in no particular order
+    Waiting waiting_;             // the leaves that wait for a place in the fringe
     std::uint64_t active_ = 0;    // leaves in the fringe,
     std::uint64_t settled_ = 0;   // and those of them that have candidates
     std::uint64_t planned_ = 0;   // bytes set aside for the active leaves, with a budget
-    std::uint64_t felled_ = 0;    // times it was rebuilt
+    std::uint64_t felled_ = 0;    // the number of times that the tree was rebuilt
     std::uint32_t depth_ = 0;     // of the deepest leaf
-    Asks asks_ = Asks::numbers;   // what some split asks
+    Asks asks_ = Asks::numbers;   // what splits test
     TreeTotals totals_;           // points and splits so far
     Array<typename Target::Importance> importance_;
     mutable ChargeOfLeaves<typename Target::Known> charge_;  // as it was last worked out

@@ -10,7 +10,7 @@ namespace riparian {
 struct TreeTotals {
     std::uint64_t structure_points = 0, estimation_points = 0, ignored_points = 0;
     std::uint64_t should_splits = 0, must_splits = 0;
-    std::uint64_t classes = 0;  // that have arrived
+    std::uint64_t classes = 0;  // that have arrived; of numbers, the scale (R26)
     std::uint64_t activations = 0, refreshes = 0, evictions = 0;
     std::uint64_t stopped_at = 0;  // the point after which it stopped growing for want of memory
 };

@@ -13,7 +13,7 @@
 
 namespace riparian {
 
-// `Priority` is ŝ as a target has it: it is compared with `<`.
+// `Priority` is ŝ in the form of a target: it is compared with `<`.
 template <class Priority>
 class WaitingLeaves {
 public:
@@ -30,14 +30,14 @@ public:
     static std::size_t bytes(std::size_t waiting) { return Array<Entry>::bytes(waiting); }
     const Priority& key(std::size_t place) const { return heap_[place].key; }
 
-    // `moved(leaf, place)` is told where a leaf lies now.
+    // Calls `moved(leaf, place)` when the place of a leaf changes.
     template <class Moved>
     void push(const Entry& entry, Moved&& moved) {
         heap_.push_back(entry);
         rise(heap_.size() - 1, moved);
     }
 
-    // ŝ of the leaf at this place rose; a key that is higher still stays.
+    // ŝ of the leaf at this place has risen; a higher key stays as it is.
     template <class Moved>
     void raise(std::size_t place, const Priority& fresh, Moved&& moved) {
         if (!(heap_[place].key < fresh)) return;
@@ -45,8 +45,8 @@ public:
         rise(place, moved);
     }
 
-    // Take the leaf with the largest ŝ; `fresh(leaf)` tells what it is now. `refreshes` counts the
-    // keys that were stale.
+    // Takes the leaf with the largest ŝ. `fresh(leaf)` returns its present ŝ, and `refreshes`
+    // counts the keys that were out of date.
     template <class Fresh, class Moved>
     std::uint32_t take(std::uint64_t& refreshes, Fresh&& fresh, Moved&& moved) {
         for (;; ++refreshes) {

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from riparian import Geometric, OnlineForestClassifier
+from riparian import Geometric, OnlineForestClassifier, OnlineForestRegressor
 from riparian.streams import GaussianMixture
 
 SEED = 0
@@ -31,15 +31,13 @@ COLOURS = ("#3f83b8", "#e07b2c", "#3c9a50", "#b0529a", "#8c7a1f")
 class Scale:
     """How large the runs are."""
 
-    points: int  # of the stream on the start page
-    few: int  # of the streams that show a parameter
+    points: int
     trees: int
-    few_trees: int
     test: int
 
 
-FULL = Scale(points=300_000, few=30_000, trees=100, few_trees=50, test=50_000)
-QUICK = Scale(points=400, few=300, trees=5, few_trees=3, test=200)
+FULL = Scale(points=30_000, trees=50, test=50_000)
+QUICK = Scale(points=300, trees=3, test=200)
 
 
 @dataclass(frozen=True)
@@ -57,6 +55,7 @@ class Panel:
     curves: list[Curve]
     x: str = "points of the stream"
     best: float | None = None  # a level that no forest can exceed
+    log_x: bool = True
     log_y: bool = False
 
 
@@ -86,7 +85,7 @@ def moments(points: int, test: int, noise: int = 0, **parameters: Any) -> Iterat
     """A forest that learns the mixture, looked at ten times on the way."""
     X, y = mixture(points, SEED, noise)
     X_test, y_test = mixture(test, SEED + 1, noise)
-    forest = OnlineForestClassifier(random_state=SEED, **parameters)
+    forest = OnlineForestClassifier(random_state=SEED, eager=False, **parameters)
     done = 0
     for size in np.unique(np.geomspace(100, points, 10).round().astype(int)):
         forest.partial_fit(X[done:size], y[done:size])
@@ -113,25 +112,6 @@ def bayes(test: int) -> float:
 # -- figures ---------------------------------------------------------------------------------------
 
 
-def start(scale: Scale) -> list[Panel]:
-    runs = {
-        "all leaves": list(moments(scale.points, scale.test, n_estimators=scale.trees)),
-        "a fringe of 20 leaves": list(
-            moments(scale.points, scale.test, n_estimators=scale.trees, fringe_size=20)
-        ),
-        'max_memory="5MB"': list(
-            moments(scale.points, scale.test, n_estimators=scale.trees, max_memory="5MB")
-        ),
-    }
-    right = [curve(name, run, "accuracy") for name, run in runs.items()]
-    right.append(curve("mean tree of the first", runs["all leaves"], "mean_tree"))
-    held = [curve(name, run, "megabytes") for name, run in runs.items()]
-    return [
-        Panel("share of labels it gets right", right, best=bayes(scale.test)),
-        Panel("megabytes it holds", held, log_y=True),
-    ]
-
-
 def parameter(name: str, symbol: str, values: dict[str, Any]) -> Callable[[Scale], list[Panel]]:
     """What a parameter does, all others being as they are by default."""
 
@@ -139,7 +119,7 @@ def parameter(name: str, symbol: str, values: dict[str, Any]) -> Callable[[Scale
         runs = {
             f"{symbol} = {label}": list(
                 moments(
-                    scale.few, scale.test, noise=6, n_estimators=scale.few_trees, **{name: value}
+                    scale.points, scale.test, noise=6, n_estimators=scale.trees, **{name: value}
                 )
             )
             for label, value in values.items()
@@ -155,9 +135,9 @@ def parameter(name: str, symbol: str, values: dict[str, Any]) -> Callable[[Scale
 
 
 def fringe(scale: Scale) -> list[Panel]:
-    run = list(moments(scale.few, scale.test, n_estimators=scale.few_trees, fringe_size=20))
+    run = list(moments(scale.points, scale.test, n_estimators=scale.trees, fringe_size=20))
     leaves = [curve("leaves of a tree", run, "leaves"), curve("active ones", run, "active")]
-    free = list(moments(scale.few, scale.test, n_estimators=scale.few_trees))
+    free = list(moments(scale.points, scale.test, n_estimators=scale.trees))
     right = [
         curve("all leaves active", free, "accuracy"),
         curve("a fringe of 20", run, "accuracy"),
@@ -171,13 +151,13 @@ def fringe(scale: Scale) -> list[Panel]:
 def budget(scale: Scale) -> list[Panel]:
     budgets = ("500kB", "1MB", "2MB", "5MB", "10MB", "20MB", "50MB", "100MB")
     ends = [
-        list(moments(scale.few, scale.test, n_estimators=scale.few_trees, max_memory=size))[-1]
+        list(moments(scale.points, scale.test, n_estimators=scale.trees, max_memory=size))[-1]
         for size in budgets
     ]
     x = [float(size.replace("kB", "e-3").replace("MB", "")) for size in budgets]
     return [
         Panel(
-            f"accuracy after {scale.few:,} points",
+            f"accuracy after {scale.points:,} points",
             [Curve("forest", x, [m.accuracy for m in ends])],
             x="megabytes allowed",
             best=bayes(scale.test),
@@ -191,8 +171,34 @@ def budget(scale: Scale) -> list[Panel]:
     ]
 
 
+def intervals(scale: Scale) -> list[Panel]:
+    """Noise that grows with x, and the intervals that a forest gives."""
+    rng = np.random.default_rng(SEED)
+    X = rng.random((scale.few, 1))
+    y = (0.1 + X[:, 0]) * rng.normal(size=scale.few)
+    forest = OnlineForestRegressor(scale.few_trees, random_state=SEED, intervals=(0.9,))
+    forest.partial_fit(X, y)
+    x = np.linspace(0.02, 0.98, 33)
+    low, high = forest.predict_interval(x[:, np.newaxis], 0.9).T
+    true = 1.645 * (0.1 + x)  # quantile .95 of the noise
+    places = x.tolist()
+    ends = [
+        Curve("upper end", places, high.tolist()),
+        Curve("lower end", places, low.tolist()),
+        Curve("true quantile .95", places, true.tolist()),
+        Curve("true quantile .05", places, (-true).tolist()),
+    ]
+    widths = [
+        Curve("forest", places, (high - low).tolist()),
+        Curve("true quantiles", places, (2 * true).tolist()),
+    ]
+    return [
+        Panel("intervals for a coverage of .9", ends, x="x", log_x=False),
+        Panel("their width", widths, x="x", log_x=False),
+    ]
+
+
 FIGURES: dict[str, Callable[[Scale], list[Panel]]] = {
-    "start": start,
     "lambda": parameter("candidate_dims", "λ", {"0": 0.0, "1": 1.0, "√8": "sqrt", "8": 8.0}),
     "m": parameter("split_points", "m", {"1": 1, "3": 3, "10": 10, "40": 40}),
     "tau": parameter("min_gain", "τ", {"0.01": 0.01, "0.1": 0.1, "0.3": 0.3, "2": 2.0}),
@@ -211,6 +217,7 @@ FIGURES: dict[str, Callable[[Scale], list[Panel]]] = {
     "kept": parameter("kept_points", "W", {"0": 0, "300": 300, "3000": 3000, "20000": 20_000}),
     "fringe": fringe,
     "budget": budget,
+    "intervals": intervals,
 }
 
 
@@ -239,7 +246,8 @@ def draw(panels: list[Panel], colours: dict[str, str]) -> Figure:
             axes.plot(line.x, line.y, color=colour, marker="o", markersize=3, label=line.label)
         if panel.best is not None:
             axes.axhline(panel.best, color=colours["best"], linestyle="--", label="best possible")
-        in_powers(axes.set_xscale, axes.xaxis)
+        if panel.log_x:
+            in_powers(axes.set_xscale, axes.xaxis)
         if panel.log_y:
             in_powers(axes.set_yscale, axes.yaxis)
         axes.set_title(panel.title, loc="left", color=colours["text"], fontsize=10)

@@ -16,7 +16,7 @@ from typing import Any
 
 import griffe
 
-from riparian.parameters import forests
+from riparian.parameters import forests, values
 from riparian.parameters.declare import Parameter, described, merged, own_descriptions
 from riparian.parameters.docstrings import filled
 
@@ -73,9 +73,20 @@ def written(cls: griffe.Class) -> Iterator[tuple[str, dict[str, Any]]]:
         if value.startswith("described("):
             call: Any = ast.parse(value, mode="eval").body
             given = {each.arg: Source(ast.unparse(each.value)) for each in call.keywords}
-            if "kw_only" in given:
-                given["kw_only"] = given["kw_only"] == "True"
+            names = vars(values) | vars(forests) | kinds_of(cls.module)
+            for name in given.keys() & {"kw_only", "kind", "help"}:
+                given[name] = eval(given[name], names)
             yield attribute.name, given
+
+
+def kinds_of(module: griffe.Module) -> dict[str, type[values.ValueType]]:
+    """Return kinds with the words of those that a module has of its own."""
+    return {
+        cls.name: type(cls.name, (values.Unchecked,), {"words": ast.literal_eval(str(words.value))})
+        for cls in module.members.values()
+        if isinstance(cls, griffe.Class)
+        and isinstance(words := cls.members.get("words"), griffe.Attribute)
+    }
 
 
 def constructor(parameters: dict[str, Parameter]) -> griffe.Function:

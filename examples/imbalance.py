@@ -23,7 +23,7 @@ def main() -> None:
     X_test, y_test = transactions(20_000, seed=1)
     print(f"{'class_weight':>24}  recall  precision")
     for class_weight in (None, {"fraud": 10.0}, "balanced"):
-        forest = OnlineForestClassifier(50, class_weight=class_weight, random_state=0)
+        forest = OnlineForestClassifier(50, class_weight=class_weight, eager=False, random_state=0)
         for hour in range(24):
             forest.partial_fit(*transactions(1000, seed=100 + hour))
         predicted = forest.predict(X_test)

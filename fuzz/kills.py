@@ -2,6 +2,7 @@
 
     python fuzz/kills.py learn --kills 600      # `riparian learn`, resumed from its checkpoint
     python fuzz/kills.py serve --kills 200      # `riparian serve` under load, compared with its log
+    python fuzz/kills.py serve --kills 50 --mode numbers  # in modes that begin so
     python fuzz/kills.py ray --kills 100        # shards on Ray
 
 Every few kills are added to benchmarks/record/reliability.json, so it can be stopped and started again.
@@ -14,7 +15,7 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,11 +38,18 @@ class Round:
     details: dict[str, int]
 
 
-def learn(folder: Path, seed: int) -> Iterator[Round]:
+def chosen(modes: Iterable[str], beginning: str) -> list[str]:
+    names = [name for name in modes if name.startswith(beginning)]
+    if not names:
+        raise SystemExit(f"--mode: expected the beginning of one of {[*modes]}, got {beginning!r}")
+    return names
+
+
+def learn(folder: Path, seed: int, mode: str) -> Iterator[Round]:
     from learn_crash import WAYS, Killer
 
     killers = {}
-    for number, way in enumerate(WAYS):
+    for number, way in enumerate(chosen(WAYS, mode)):
         (folder / str(number)).mkdir()
         killers[way] = Killer(folder / str(number), way)
     draw = random.Random(seed)
@@ -51,16 +59,18 @@ def learn(folder: Path, seed: int) -> Iterator[Round]:
             yield Round(kills, same, {"models": 1, way: kills})
 
 
-def serve(folder: Path, seed: int) -> Iterator[Round]:
-    from serve_crash import run
+def serve(folder: Path, seed: int, mode: str) -> Iterator[Round]:
+    from serve_history import MODES, run
 
     while True:
-        seed += 1
-        counts = run(folder / str(seed), EACH, seed)  # it compares after each kill
-        yield Round(EACH, True, {"folders": 1, "acknowledged lessons": counts["acknowledged"]})
+        for name in chosen(MODES, mode):
+            seed += 1
+            counts = run(folder / str(seed), MODES[name], EACH, seed)  # it compares after each kill
+            details = {"folders": 1, "acknowledged lessons": counts["acknowledged"], name: EACH}
+            yield Round(EACH, True, details)
 
 
-def ray(folder: Path, seed: int) -> Iterator[Round]:
+def ray(folder: Path, seed: int, _mode: str) -> Iterator[Round]:
     from ray_crash import run, uninterrupted
 
     expected = uninterrupted()
@@ -84,6 +94,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--kills", type=int, required=True, help="stop after this many kills")
+    parser.add_argument("--mode", default="", help="kill learn or serve in modes that begin so")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     given = parser.parse_args()
     print(f"seed {given.seed}", flush=True)
@@ -91,7 +102,7 @@ def main() -> None:
     folder, done = Path(tempfile.mkdtemp(prefix=f"kills-{given.kind}-")), 0
     with meanwhile():
         try:
-            for result in rounds(folder, given.seed):
+            for result in rounds(folder, given.seed, given.mode):
                 done += result.kills
                 add(given.kind, result.kills, int(not result.same), result.details)
                 print(f"{done} kills; the last of them: {result.details}", flush=True)

@@ -1,6 +1,6 @@
 """Forests broken on purpose: structure points vote, instead of estimation points or together with them.
 
-The partition is that of the paper in all three, so they differ in who predicts and in nothing else. All
+The partition is that of the paper in all three, so they differ only in the points that predict. All
 labels are noise: a point is of class 1 with probability 0.8 wherever it is, so whatever a leaf says
 beyond that, it has made up. Run as a program, this writes the figure of docs/experiments/consistency:
 
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from riparian import reference
-from riparian.parameters.forests import Parameters
+from riparian.parameters.forests import PaperParameters
 from riparian.parameters.schedules import Geometric
 from riparian.reference_kept import KeepingForest, KeepingTree
 from riparian_experiments.curves import Panel, curve_of
@@ -113,7 +113,7 @@ def one_run(task: Task, kept_points: int = 0) -> list[Row]:
 
 
 def watched(
-    p: Parameters, space: reference.FeatureSpace
+    p: PaperParameters, space: reference.FeatureSpace
 ) -> tuple[reference.Forest, list[WatchedTree]]:
     forest = reference_forest(p, space)
     kept = [forest.kept] if isinstance(forest, KeepingForest) else []
@@ -163,7 +163,7 @@ def study(runs: int) -> Study:
         cells=[Cell({"run": run}, Task(run)) for run in range(runs)],
         compute=one_run,
         panels=panels,
-        title="Trees that learn noise, by who votes in their leaves",
+        title="Trees that learn noise, by the points that vote in their leaves",
     )
 
 

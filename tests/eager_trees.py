@@ -41,7 +41,7 @@ def check_tree(
     w = tree.kept.size
     is_honest = len(stream) > w
     assert is_honest == (made_eagerly is not None)
-    voters = {number: [] for number in tree.votes}  # who may vote, by node
+    voters = {number: [] for number in tree.votes}  # the points that may vote, by node
     for point, role in taken:
         for node in tree.path(point.x):
             if role == "estimation" or (point.t < w and made_before_turn(node, made_eagerly)):

@@ -10,9 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from riparian import OnlineForestClassifier, reference
-from riparian.parameters.forests import Parameters
+from riparian.parameters.forests import PaperParameters
 from riparian.parameters.schedules import Geometric
 from riparian.reference import STREAM_DRAW, Columns, key, uniform
+from riparian.reference_eager import EagerTree
 from riparian.reference_kept import KeepingForest, KeptPoints
 from riparian.streams import GaussianMixture
 
@@ -21,7 +22,7 @@ import equivalence
 NEVER = Geometric(1e300, 2)  # as β: no leaf is ever forced to split
 
 
-def parameters(*, kept_points: int = 0, **changes: Any) -> Parameters:
+def parameters(*, kept_points: int = 0, **changes: Any) -> PaperParameters:
     """One tree with the settings of the paper's first experiment, but for the changes."""
     settings = {
         "n_trees": 1,
@@ -36,11 +37,11 @@ def parameters(*, kept_points: int = 0, **changes: Any) -> Parameters:
         "fringe_size": None,
         "voting": "average",
     }
-    p = Parameters.checked(**(settings | changes))
+    p = PaperParameters.checked(**(settings | changes))
     return keeping(p, kept_points) if kept_points else p
 
 
-def keeping(p: Parameters, kept_points: int) -> Parameters:
+def keeping(p: PaperParameters, kept_points: int) -> PaperParameters:
     """The same parameters for a forest that keeps points."""
     return replace(p, kept_points=kept_points)
 
@@ -49,7 +50,7 @@ class Reference:
     """The reference; `tree` may be a broken one, to show that a test would notice."""
 
     def __init__(
-        self, parameters: Parameters, n_dims: int, tree: type[reference.Tree] | None = None
+        self, parameters: PaperParameters, n_dims: int, tree: type[reference.Tree] | None = None
     ) -> None:
         space = reference.Columns(n_dims, parameters.rate(n_dims))
         self.forest = equivalence.reference_forest(parameters, space)
@@ -73,6 +74,13 @@ class Reference:
     def memory(self, i: int = 0) -> dict[str, Any]:
         return equivalence.reference_memory(self.forest.trees[i])
 
+    def heads(self) -> tuple[dict[int, float], dict[str, Any]] | None:
+        """What the forest trusts, and the votes of the first tree (R25)."""
+        tree = self.forest.trees[0]
+        if not isinstance(tree, EagerTree):
+            return None
+        return self.forest.trust, equivalence.reference_eagerness(tree)
+
     def predict_proba(self, X: NDArray[np.float32]) -> list[list[float]]:
         return [list(self.forest.predict_proba(x).values()) for x in X]
 
@@ -83,6 +91,10 @@ class Reference:
 class Native(equivalence.Native):
     def tree(self, i: int = 0) -> dict[int, Any]:
         return super().tree(i)
+
+    def heads(self) -> tuple[dict[int, float], dict[str, Any]] | None:
+        trust = self.forest.trust()
+        return None if trust is None else (trust, self.eagerness(0))
 
     def predict_proba(self, X: NDArray[np.float32]) -> list[list[float]]:
         return self.forest.predict_proba(X, workers=1).tolist()
@@ -101,7 +113,7 @@ def trees_of(estimator: OnlineForestClassifier) -> list[dict[int, Any]]:
 both_engines = pytest.mark.parametrize("Engine", [Reference, Native])
 
 
-def learned(Engine: Any, p: Parameters, X: NDArray[np.float32], y: NDArray[Any]) -> Any:
+def learned(Engine: Any, p: PaperParameters, X: NDArray[np.float32], y: NDArray[Any]) -> Any:
     engine = Engine(p, X.shape[1])
     engine.learn(X, y)
     return engine
@@ -115,7 +127,7 @@ def answers(engine: Any, X: NDArray[np.float32]) -> list[dict[Any, float]]:
     ]
 
 
-def stream_of(p: Parameters, tree: int, n: int) -> NDArray[np.str_]:
+def stream_of(p: PaperParameters, tree: int, n: int) -> NDArray[np.str_]:
     """R1 and R13: to which stream a tree sends each of the first n points."""
     draws = [uniform(key(p.seed, tree, STREAM_DRAW, t)) for t in range(n)]
     ignored = p.structure_fraction + p.ignore_fraction
@@ -132,7 +144,7 @@ def mixture(n: int, seed: int = 0) -> tuple[NDArray[np.float32], NDArray[np.int6
     return GaussianMixture.paper().sample(n, seed)
 
 
-# What `tree(i)` tells of a node, by name: see `equivalence.reference_tree`.
+# What `tree(i)` returns for a node, by name: see `equivalence.reference_tree`.
 
 
 def splits(tree: dict[int, Any]) -> dict[int, Any]:

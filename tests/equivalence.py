@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,7 +15,12 @@ from riparian import reference
 from riparian.engine import native
 from riparian.engine.categories import CategoryTables
 from riparian.model.classes import Classes
-from riparian.parameters.forests import AdaptiveParameters, Parameters, SaffariParameters
+from riparian.parameters.forests import (
+    MEMORIES,
+    AdaptiveParameters,
+    PaperParameters,
+    SaffariParameters,
+)
 from riparian.reference import Leaf, Split
 from riparian.reference_adaptive import AdaptiveForest, AdaptiveTree
 from riparian.reference_eager import EagerForest, EagerTree
@@ -24,7 +30,7 @@ from strategies import cuts
 
 
 def learn_reference(
-    parameters: Parameters,
+    parameters: PaperParameters,
     X: NDArray[np.float32],
     y: NDArray[Any],
     weights: NDArray[np.float64] | None = None,
@@ -36,7 +42,9 @@ def learn_reference(
     return forest
 
 
-def reference_forest(parameters: Parameters, space: reference.FeatureSpace) -> reference.Forest:
+def reference_forest(
+    parameters: PaperParameters, space: reference.FeatureSpace
+) -> reference.Forest:
     if isinstance(parameters, AdaptiveParameters):
         return AdaptiveForest(parameters, space)
     if parameters.kept_points:
@@ -50,7 +58,7 @@ class Native:
 
     def __init__(
         self,
-        parameters: Parameters | SaffariParameters,
+        parameters: PaperParameters | SaffariParameters,
         n_dims: int,
         trees: range | None = None,
         categorical: Iterable[int] = (),
@@ -107,36 +115,33 @@ class Native:
     def adaptation(self, i: int) -> dict[str, Any]:
         """Return what `reference_adaptation` does."""
         arrays, labels = self.forest.core.tree(i), self.labels.arrived
-        memory, width = Reader(arrays["memory"]), len(arrays["evidence"])
+        memory, width = Reader(arrays["memory"]), len(MEMORIES)
         nodes = arrays["leaf_node"].tolist()
-        active = arrays["leaf_node"][arrays["leaf_active"] == 1].tolist()
         return {
-            "growth": arrays["growth"].tolist(),
-            "evidence": arrays["evidence"].tolist(),
             "window": arrays["window_sums"].tolist(),
-            "arrivals": dict(zip(nodes, arrays["structure_arrivals"].tolist(), strict=True)),
-            "next": dict(zip(active, arrays["next_look"].tolist(), strict=True)),
             "memories": {
                 node: [
                     remembered(dict(zip(labels, mine, strict=False)))
                     for mine in memory.take(n * width).reshape(n, width).T
                 ]
-                for node, n in zip(nodes, arrays["leaf_classes"].tolist(), strict=True)
+                for node, n in zip(nodes, arrays["memory_classes"].tolist(), strict=True)
             },
         }
 
     def eagerness(self, i: int) -> dict[str, Any]:
-        """What `reference_eagerness` tells."""
+        """What `reference_eagerness` returns."""
         tree, labels = self.forest.tree(i), self.labels.arrived
         inner = Reader(tree.inner_histogram)
-        structure_votes, floor = tree.eager.tolist()
-        is_eager = self.forest.points <= self.forest.parameters.kept_points
+        structure_votes, floor, _, eager_nodes = tree.eager.tolist()
+        planted = max([0, *tree.replaced.tolist()])
+        is_eager = self.forest.points - planted <= self.forest.parameters.kept_points
         nodes = range(len(tree.child))
         active = tree.leaf_node[tree.leaf_active == 1].tolist()
         settled = [node for node, look in zip(active, tree.next_look, strict=True) if not look]
         counted = dict(zip(active, tree.eager_counted.tolist(), strict=True))
         return {
             "structure_votes": structure_votes,
+            "eager_nodes": eager_nodes,
             "floor": floor if is_eager else None,
             "scores": tree.scores.tolist() if is_eager else None,
             "votes": dict(zip(nodes, tree.votes.tolist(), strict=True)),
@@ -215,13 +220,9 @@ def reference_memory(tree: KeepingTree) -> dict[str, Any]:
 
 
 def reference_adaptation(tree: AdaptiveTree) -> dict[str, Any]:
-    """Return what R23 adds to `reference_tree`."""
+    """Return what R27 adds to `reference_tree`, `reference_memory` and `reference_eagerness`."""
     return {
-        "growth": [tree.structure_arrivals, tree.growth, tree.bound],
-        "evidence": tree.trust.evidence,
         "window": [tree.detector.total, tree.detector.variance],
-        "arrivals": tree.arrivals,
-        "next": tree.next_look,
         "memories": {
             number: [remembered(memory.values) for memory in memories]
             for number, memories in tree.memories.items()
@@ -236,6 +237,7 @@ def reference_eagerness(tree: EagerTree) -> dict[str, Any]:
     leaves = [number for number, node in nodes.items() if isinstance(node, Leaf)]
     return {
         "structure_votes": tree.structure_votes,
+        "eager_nodes": tree.eager_nodes,
         "floor": tree.floor if is_eager else None,
         "scores": tree.scores if is_eager else None,
         "votes": {number: tree.votes[number].points for number in sorted(nodes)},
@@ -377,7 +379,7 @@ def assert_same(forest: reference.Forest, engine: Native, X: Any) -> None:
         assert engine.tree(i) == reference_tree(tree)
         if isinstance(tree, AdaptiveTree):
             assert engine.adaptation(i) == reference_adaptation(tree)
-        elif isinstance(tree, KeepingTree):
+        if isinstance(tree, KeepingTree):
             memory = reference_memory(tree)
             del memory["lists"]
             assert engine.memory(i) == memory
@@ -448,3 +450,12 @@ def reloaded(engine: Native) -> Native:
     again = engine.reborn()
     assert again.bytes() == engine.bytes()
     return again
+
+
+def summing_to_1(proba):
+    """Rows of probabilities as River requires them (R25 rounds shares to 2^-28)."""
+    sums = [math.fsum(row) for row in proba.tolist()]
+    return [
+        row if math.isclose(total, 1) else [p / total for p in row]
+        for row, total in zip(proba.tolist(), sums, strict=True)
+    ]

@@ -6,9 +6,9 @@ import functools
 
 import numpy as np
 
-from snapshots import DEPTH_KINDS, KINDS, learned, opened
+from snapshots import DEPTH_KINDS, KINDS, NUMBER_KINDS, learned, opened
 
-ALL_KINDS = KINDS | DEPTH_KINDS
+ALL_KINDS = KINDS | DEPTH_KINDS | NUMBER_KINDS
 
 ALL, LATER, WEIGHTS = "all points kept", "young and settled leaves", "points kept, weights"
 SPARSE, DEPTH, SAFFARI = "sparse points kept", "depth, pixels kept", "Saffari, trees replaced"
@@ -101,37 +101,46 @@ def of_three_splits():
 
 
 def adaptive():
-    """One tree that has replaced another at point 12, with two memories and a window of nine errors."""
+    """One honest tree that has replaced another at point 12, with a window of nine errors.
+
+    It has turned at point 16, with both of its leaves; they have the points that came since in memory.
+    """
     header, _ = opened(snapshot("adaptive, no points"))
-    memories = {"kind": "tuple", "values": [0.5, 1.0]}
-    header["engine"].update(n_trees=1, kept_points=4, memories=memories)
+    header["engine"].update(n_trees=1, kept_points=4)
     header["labels"].update(kind="int", dtype="<i8", classes=[0, 1], arrived=[0, 1])
     header.update(n_features=2, points=40)
     return header, {
         "nodes": [3],
         "totals": [14, 14, 0, 1, 0, 2, 0, 0, 0, 0],
-        "growth": [14, 0, 20],
+        "growth": [16, 0, 20],
         "window": [28, 3, 2],
         "window_sums": [2.5, 0.75 + 13 / 72],  # between the buckets, 13/72
-        "evidence": [-2.5, -1.0],
         "bucket_row": [2, 2, 0],
         "bucket_total": [0.5, 1.5, 0.5],
         "bucket_variance": [0.25, 0.5, 0.0],
         "replaced": [5, 12],
+        "eager": [2, 1, 16, 3],
+        "scores": [-1.0, -2.0, -2.0, -2.0, -2.0],
         "feature": [1, 0, 0],
         "threshold": [0.5, 0, 0],
         "child": [1, 0, 0],
         "importance": [0, 5],
-        "leaf_born": [4, 4],
+        "votes": [16, 8, 8],
+        "inner_classes": [2],
+        "inner_histogram": [6, 10],
+        "leaf_born": [0, 0],
         "leaf_classes": [2, 2],
-        "histogram": [3, 1, 0, 4],
-        "memory": [0.5, 3, 1, 1, 0, 0, 1.75, 4],
-        "structure_arrivals": [6, 3],
-        "estimation_arrivals": [4, 4],
+        "histogram": [6, 2, 0, 8],
+        "memory_classes": [2, 2],
+        "memory": [0.5, 1, 3, 1, 1, 1, 0, 0, 0, 1.5, 4, 8],
+        "eager_votes": [2, 2],
+        "spared_levels": [0, 0],
         "leaf_active": [1, 1],
         "key_over": [],
         "key_under": [],
-        "next_look": [7, 4],
+        "next_look": [3, 1],
+        "had_lost": [1, 0],
+        "eager_counted": [0, 0],
         "attempt": [0, 1],
         **{name: [0, 0] for name in ("dims", "split_points", "received", "planned", "summed")},
         **{name: [] for name in ("candidate_dims", "split_point_born", "split_threshold")},
@@ -143,6 +152,7 @@ def adaptive():
         "kept_label": [0, 1, 0, 1],
         "kept_weight": [],
         "kept_rows": [0.0] * 8,
+        "trust": [-1.0, -2.0, -2.0, -2.0, -2.0, -3.0, -2.0, -1.0],
     }
 
 
@@ -150,7 +160,8 @@ def typed(arrays):
     types = {"threshold": np.float32, "split_threshold": np.float32, "importance": np.int64}
     types |= dict.fromkeys(("memory", "kept_rows"), np.float32)
     types |= dict.fromkeys(
-        ("window_sums", "evidence", "bucket_total", "bucket_variance", "kept_weight"), np.float64
+        ("window_sums", "bucket_total", "bucket_variance", "kept_weight", "scores", "trust"),
+        np.float64,
     )
     return {name: np.array(a, dtype=types.get(name, np.uint64)) for name, a in arrays.items()}
 

@@ -33,6 +33,9 @@ WAYS = {
     "few categories": ["t.csv", "--max-categories", "2"],
     "balanced, the paper's forest": ["t.csv", "--class-weight", "balanced", "--kept-points", "0"],
     "within a budget": ["t.csv", "--max-memory", "300KB", "--kept-points", "500"],
+    "numbers": ["t.csv", "-t", "age"],
+    "numbers, adaptive": ["t.csv", "-t", "age", "--adaptive", "--drift-confidence", "0.5"],
+    "numbers, late, two packed files": ["a.csv.gz", "b.csv.gz", "-t", "age", "--delay", "700"],
 }
 
 
@@ -56,7 +59,8 @@ def write_stream(folder: Path, rows: int) -> None:
 
 
 def command(way: str, model: str, *more: str) -> list[str]:
-    return [*LEARN, *WAYS[way], "-t", "label", "-m", model, "--trees", "4", "--quiet", *more]
+    target = () if "-t" in WAYS[way] else ("-t", "label")
+    return [*LEARN, *WAYS[way], *target, "-m", model, "--trees", "4", "--quiet", *more]
 
 
 class Killer:

@@ -1,4 +1,4 @@
-"""Forests of every kind that is exported and explained, with rows to ask them about."""
+"""Forests of every kind that is exported and explained, with rows to predict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 import riparian
-from riparian import AdaptiveForestClassifier, OnlineForestClassifier, SaffariForestClassifier
+from riparian import (
+    AdaptiveForestClassifier,
+    AdaptiveForestRegressor,
+    OnlineForestClassifier,
+    OnlineForestRegressor,
+    SaffariForestClassifier,
+)
 from riparian.model.ensemble import Ensemble, ensemble_of
 from riparian.reference import differs, goes_right
 from riparian.streams import GaussianMixture
@@ -20,7 +26,7 @@ from strategies import streams
 
 
 class Asked(NamedTuple):
-    forest: OnlineForestClassifier | SaffariForestClassifier
+    forest: OnlineForestClassifier | SaffariForestClassifier | OnlineForestRegressor
     X: np.ndarray  # also rows that lie on thresholds, or have nothing but missing values
 
 
@@ -140,7 +146,7 @@ def halves(voting="average") -> Asked:
 
 
 def adaptive(voting="average", kept_points=500) -> Asked:
-    """Trees with memories, some of which were replaced when the classes changed places (R23)."""
+    """Trees with memories, some of which were replaced when the classes changed places (R27)."""
     X, y = GaussianMixture.paper().sample(2400, random_state=8)
     y[1200:] = (y[1200:] + 2) % 5
     forest = AdaptiveForestClassifier(
@@ -157,6 +163,14 @@ def eager(voting="average", points=1500) -> Asked:
     forest = OnlineForestClassifier(5, voting=voting, kept_points=400, eager=True, random_state=1)
     forest.partial_fit(X, y)
     assert sum(weight > 0 for weight in forest.trust_.values()) > 1
+    return asked(forest, X)
+
+
+def deep() -> Asked:
+    """Sparse columns: a split takes one point from the others, so a tree has over 150 levels."""
+    X, y = np.eye(300, dtype=np.float32), np.arange(300) % 2
+    forest = OnlineForestClassifier(2, candidate_dims=300.0, random_state=1).partial_fit(X, y)
+    assert forest.stats()["depth"] > 150
     return asked(forest, X)
 
 
@@ -198,13 +212,97 @@ KINDS: dict[str, Callable[[], Asked]] = {
     "eager": lambda: eager(points=300),
     "eager, then honest": eager,
     "eager, then honest, by vote": lambda: eager("majority"),
+    "eager, deep": deep,
     "Saffari": saffari,
     "names": names_for_columns,
 }
 
 
+# -- numbers (R26) --------------------------------------------------------------------------------
+
+
+def numbers(points=1500, offset=0.0, factor=1.0, **more) -> Asked:
+    """Noise around a smooth function, with a tenth of the values missing."""
+    rng = np.random.default_rng(15)
+    X = rng.normal(size=(points, 4)).astype(np.float32)
+    y = np.abs(X[:, 0]) + (X[:, 1] > 0) * X[:, 2] + 0.1 * rng.normal(size=points)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    forest = OnlineForestRegressor(5, random_state=1, **more)
+    return asked(forest, X, offset + factor * y)
+
+
+def numbers_of_categories(codes=6) -> Asked:
+    """Two columns of categories among four; they arrive in order, so they are their codes."""
+    rng = np.random.default_rng(16)
+    X = np.floor(rng.random((900, 4)) * [codes, 5, codes, 3]).astype(np.float32)
+    X[:codes, 0] = X[:codes, 2] = np.arange(codes)
+    y = X[:, 0] * 7 % 11 + 2.0 * (X[:, 2] == 1) - X[:, 1]
+    X[codes:][rng.random((900 - codes, 4)) < 0.05] = np.nan
+    forest = OnlineForestRegressor(3, categorical_features=[0, 2], random_state=3)
+    forest.partial_fit(X, y)
+    assert ensemble_of(forest, "this").is_half.any() == (codes > 32)
+    return asked(forest, X)
+
+
+def adaptive_numbers() -> Asked:
+    """Trees with memories, some of which were replaced when the target changed (R27)."""
+    rng = np.random.default_rng(17)
+    X = rng.normal(size=(2400, 3)).astype(np.float32)
+    y = X[:, 0] * np.repeat([1.0, -3.0], 1200) + X[:, 1]
+    forest = AdaptiveForestRegressor(5, kept_points=500, drift_confidence=0.3, random_state=1)
+    forest.partial_fit(X, y)
+    assert forest.replacements_
+    return asked(forest, X)
+
+
+def numbers_that_follow() -> Asked:
+    """A level that no feature knows: answers follow the last target (R29)."""
+    rng = np.random.default_rng(18)
+    X = rng.normal(size=(800, 3)).astype(np.float32)
+    y = np.cumsum(rng.normal(size=800)) + X[:, 0]
+    forest = AdaptiveForestRegressor(5, random_state=1).partial_fit(X, y)
+    assert forest.stats()["follows"]["last_target"] > 0.2
+    return asked(forest, X)
+
+
+def one_number() -> Asked:
+    return asked(OnlineForestRegressor(3, random_state=0), np.eye(3), [7.5] * 3)
+
+
+def numbers_that_some_ignore() -> Asked:
+    """So few points that some trees have no estimation point."""
+    forest = OnlineForestRegressor(5, kept_points=0, random_state=0)
+    return asked(forest.partial_fit(np.eye(2), [3.0, 4.0]), np.eye(2))
+
+
+def numbers_that_no_tree_took() -> Asked:
+    forest = OnlineForestRegressor(2, structure_fraction=0.999, kept_points=0, random_state=0)
+    forest.partial_fit(np.eye(2), [3.0, 4.0])
+    assert ensemble_of(forest, "this").abstains
+    return asked(forest, np.eye(2))
+
+
+NUMBERS: dict[str, Callable[[], Asked]] = {
+    "numbers": numbers,
+    "numbers, eager, then honest": lambda: numbers(kept_points=400),
+    "numbers, honest": lambda: numbers(eager=False),
+    "numbers without kept points": lambda: numbers(points=3000, kept_points=0, fringe_size=10),
+    "numbers, far from 0": lambda: numbers(offset=1e6),
+    "numbers, tiny": lambda: numbers(factor=1e-200),
+    "numbers, huge": lambda: numbers(factor=-1e140),
+    "numbers of categories": numbers_of_categories,
+    "numbers of halves": lambda: numbers_of_categories(60),
+    "numbers, adaptive": adaptive_numbers,
+    "numbers that follow the last target": numbers_that_follow,
+    "one number": one_number,
+    "numbers, some abstain": numbers_that_some_ignore,
+    "numbers, all abstain": numbers_that_no_tree_took,
+}
+EVERY_KIND = KINDS | NUMBERS
+
+
 class Categorical(NamedTuple):
-    """Trees that ask categories, as they are exported and explained, without a forest behind them."""
+    """Trees that test categories, as they are exported and explained, without a forest behind them."""
 
     ensemble: Ensemble
     X: np.ndarray
@@ -212,7 +310,7 @@ class Categorical(NamedTuple):
     @property
     def answers(self) -> np.ndarray:
         """By the definition, in plain Python (R4, R11, R22)."""
-        e, sums = self.ensemble, np.zeros((len(self.X), self.ensemble.n_classes))
+        e, sums = self.ensemble, np.zeros((len(self.X), self.ensemble.n_outputs))
         leaves = e.leaf_values()
         for i, x in enumerate(self.X):
             for node in e.root.tolist():
@@ -224,7 +322,7 @@ class Categorical(NamedTuple):
         return sums / e.n_trees
 
 
-# Categorical columns, and whether halves of them are asked for.
+# Categorical columns, and whether splits test for halves.
 WAYS_TO_ASK = [
     *(((0,), False), ((0, 2), False), ((0, 1, 2, 3), False)),
     *(((0, 2), True), ((0, 1, 2, 3), True)),
@@ -234,7 +332,7 @@ WAYS_TO_ASK = [
 def of_categories(
     columns=(0, 2), trees=4, points=600, width=4, codes=6, halves=False
 ) -> Categorical:
-    """A forest over codes, some of whose columns are asked for equality instead, or for halves.
+    """A forest over codes, in which splits of some columns test for equality or for halves.
 
     Some of its leaves cannot be reached by any row that way: nothing is two categories at once.
     """
@@ -300,6 +398,18 @@ def on_thresholds(forest, width: int) -> np.ndarray:
 
 def probabilities(forest, X) -> np.ndarray:
     return forest.model_.engine.predict_proba(X, 1)
+
+
+def predictions(forest, X) -> np.ndarray:
+    """The probabilities of rows as the engine takes them; of numbers, a single column."""
+    if forest.__sklearn_tags__().estimator_type == "classifier":
+        return probabilities(forest, X)
+    return forest.model_.predict(X, 1)[:, None]
+
+
+def spread_of(forest) -> float:
+    """The scale of what the forest predicts: 1 of probabilities."""
+    return ensemble_of(forest, "this").scale
 
 
 def labels(forest, X) -> np.ndarray:

@@ -10,29 +10,40 @@ from pathlib import Path
 
 import numpy as np
 
-from riparian import OnlineForestClassifier
-from riparian.ray import RayForestClassifier
+from riparian import OnlineForestClassifier, OnlineForestRegressor
+from riparian.ray import RayForestClassifier, RayForestRegressor
 
 from ray_clusters import cuts, kill, stream
 
 X, Y = stream(6000, seed=5)
 WEIGHTS = np.random.default_rng(1).choice([0.0, 1.0, 1.5], size=len(Y))
-PARAMETERS = {"n_estimators": 6, "random_state": 2, "class_weight": "balanced", "kept_points": 800}
+NUMBERS = (X[:, 0] + Y) * np.repeat([1.0, 1e3, 2e6], 2000)
+OF_ANY = {"n_estimators": 6, "random_state": 2, "kept_points": 800, "eager": True}
+PARAMETERS = {**OF_ANY, "class_weight": "balanced"}
+
+# Of each target: the forest, the same in shards, and its parameters.
+KINDS = {
+    "classes": (OnlineForestClassifier, RayForestClassifier, PARAMETERS),
+    "numbers": (OnlineForestRegressor, RayForestRegressor, OF_ANY),
+}
 
 
 def learn(forest, rows):
-    return forest.partial_fit(X[rows], Y[rows], sample_weight=WEIGHTS[rows])
+    labels = NUMBERS if isinstance(forest, OnlineForestRegressor) else Y
+    return forest.partial_fit(X[rows], labels[rows], sample_weight=WEIGHTS[rows])
 
 
-def uninterrupted() -> bytes:
-    return learn(OnlineForestClassifier(**PARAMETERS), slice(None)).to_bytes()
+def uninterrupted(kind: str = "classes") -> bytes:
+    forest, _, parameters = KINDS[kind]
+    return learn(forest(**parameters), slice(None)).to_bytes()
 
 
-def run(folder: Path, wanted: int, seed: int) -> tuple[bytes, int]:
+def run(folder: Path, wanted: int, seed: int, kind: str = "classes") -> tuple[bytes, int]:
     """Learn a stream while shards are killed; return the forest and the number of restarts."""
     random = np.random.default_rng(seed)
-    forest = RayForestClassifier(
-        **PARAMETERS, n_shards=2, checkpoint_dir=folder, checkpoint_every=700, in_flight=3
+    _, spread, parameters = KINDS[kind]
+    forest = spread(
+        **parameters, n_shards=2, checkpoint_dir=folder, checkpoint_every=700, in_flight=3
     )
     kills = 0
     batches = cuts(len(Y), 60, seed)

@@ -17,9 +17,15 @@ from riparian.client import Client
 class Process:
     """`riparian serve` as its own process, at a port that was free."""
 
-    def __init__(self, state: Path, *arguments: str, env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        state: Path,
+        *arguments: str,
+        env: dict[str, str] | None = None,
+        program: Sequence[Any] = ("-m", "riparian.cli"),
+    ) -> None:
         command: Sequence[Any] = [
-            sys.executable, "-W", "error", "-m", "riparian.cli", "serve", *arguments,
+            sys.executable, "-W", "error", *program, "serve", *arguments,
             "--state", state, *(() if "--port" in arguments else ("--port", "0")),
         ]  # fmt: skip
         self.process = subprocess.Popen(

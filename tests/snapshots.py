@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import warnings
 from collections.abc import Iterator
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 
 from riparian import (
     AdaptiveForestClassifier,
+    AdaptiveForestRegressor,
     ConsistencyWarning,
     Geometric,
     OnlineForestClassifier,
+    OnlineForestRegressor,
     Polynomial,
     SaffariForestClassifier,
 )
@@ -66,7 +69,7 @@ PLAIN_DEPTH = {"n_estimators": 2, "random_state": 7, "candidate_dims": 6, "split
 def learned_pixels(n=10, cls=DepthForestClassifier, **changes):
     """A forest that has seen pixels of `n` images."""
     if cls is DepthForestClassifier:
-        changes = {"alpha": Geometric(2, 1.1), "fringe_size": 6} | changes
+        changes = {"alpha": Geometric(2, 1.1), "fringe_size": 6, "eager": False} | changes
     forest = cls(**(PLAIN_DEPTH | changes))
     for depth, pixels, labels in images(n):
         forest.partial_fit(depth, pixels, labels)
@@ -96,7 +99,11 @@ def learned(
         y = (y + np.arange(n) // flips) % 3
     y = y if names is None else np.array(names)[y]
     if cls is not SaffariForestClassifier:
-        changes = {"kept_points": 0, "max_memory": None} | changes
+        changes = {
+            "kept_points": 0,
+            "max_memory": None,
+            "eager": issubclass(cls, (AdaptiveForestClassifier, OnlineForestRegressor)),
+        } | changes
     forest = cls(**(PLAIN | changes))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsistencyWarning)
@@ -151,7 +158,7 @@ KINDS = {
     "adaptive, one point": {"cls": AdaptiveForestClassifier, "kept_points": 10, "n": 1},
     "adaptive, weights and a fringe": {"cls": AdaptiveForestClassifier, "kept_points": 60,
                                        "fringe_size": 3, "weights": np.linspace(0, 3, 400),
-                                       "flips": 100, "memories": (0.5, 1.0), "leaf_points": 9},
+                                       "flips": 100},
     "adaptive, memory budget": {"cls": AdaptiveForestClassifier, "kept_points": 200, "n": 1500,
                                 "max_memory": 60_000, "flips": 500},
     "Saffari": {"cls": SaffariForestClassifier},
@@ -168,6 +175,31 @@ KINDS = {
     "Saffari, categories": {"cls": SaffariForestClassifier, "categorical_features": [2],
                             "max_categories": None, "thresholds": "range", "min_samples": 20},
     "Saffari, bounded depth": {"cls": SaffariForestClassifier, "max_depth": 2, "min_gain": 0.0},
+}  # fmt: skip
+
+# With numbers as targets (R26).
+NUMBER_KINDS = {
+    "numbers, paper": {"cls": OnlineForestRegressor},
+    "numbers, no points": {"cls": OnlineForestRegressor, "n": 0},
+    "numbers, weights and a fringe": {"cls": OnlineForestRegressor, "fringe_size": 3,
+                                      "weights": np.linspace(0, 3, 400)},
+    "numbers, points kept": {"cls": OnlineForestRegressor, "kept_points": 90, "eager": False,
+                             "alpha": Geometric(4, 1.1)},
+    "numbers, eager": {"cls": OnlineForestRegressor, "kept_points": 1000},
+    "numbers, eager, no points": {"cls": OnlineForestRegressor, "kept_points": 10, "n": 0},
+    "numbers, eager, then honest": {"cls": OnlineForestRegressor, "kept_points": 90,
+                                    "fringe_size": 3, "alpha": Geometric(4, 1.1)},
+    "numbers, memory budget": {"cls": OnlineForestRegressor, "n": 1500, "kept_points": 200,
+                               "max_memory": 100_000},
+    "numbers, intervals": {"cls": OnlineForestRegressor, "kept_points": 150, "intervals": (0.5, 0.9)},
+    "numbers, adaptive": {"cls": AdaptiveForestRegressor, "kept_points": 150, "flips": 90,
+                          "weights": np.linspace(0, 3, 400)},
+    "numbers that follow the last target": {"cls": AdaptiveForestRegressor, "kept_points": 150,
+                                            "lag": 5, "intervals": (0.9,)},
+    "numbers, adaptive, no points": {"cls": AdaptiveForestRegressor, "kept_points": 10, "n": 0},
+    "numbers, adaptive, fringe and budget": {"cls": AdaptiveForestRegressor, "n": 1500,
+                                             "flips": 500, "kept_points": 200, "fringe_size": 3,
+                                             "max_memory": 100_000},
 }  # fmt: skip
 
 # And over depth images.
@@ -219,14 +251,17 @@ VALUES = [None, True, False, 0.5, 1.0, -1.5, 1e308, "", "sqrt", "balanced", "maj
 
 
 # What loading does not judge: any of these numbers may be anything, as far as it is safe.
-UNJUDGED = ("totals", "growth", "bag", "window", "window_sums", "evidence", "bucket_row", "bucket_total",
-            "bucket_variance", "replaced", "importance", "threshold", "leaf_born", "histogram", "memory",
-            "structure_arrivals", "estimation_arrivals", "key_over", "key_under", "next_look",
-            "had_lost", "attempt", "received", "planned", "summed", "candidate_dims", "split_point_born",
-            "split_threshold", "structure_label", "structure_bits", "structure_count",
-            "estimation_label", "estimation_bits", "estimation_count", "kept_label", "kept_weight",
-            "kept_rows", "eager", "scores", "votes", "inner_histogram", "eager_votes", "spared_levels",
-            "eager_counted", "trust")  # fmt: skip
+UNJUDGED = ("totals", "growth", "bag", "window", "window_sums", "bucket_row", "bucket_total",
+            "bucket_variance", "replaced", "importance", "threshold", "leaf_born", "histogram",
+            "memory", "memory_classes", "memory_weight", "memory_sum", "errors", "key_over",
+            "key_under", "next_look", "had_lost", "attempt", "received", "planned", "summed",
+            "candidate_dims", "split_point_born", "split_threshold", "structure_label",
+            "structure_bits", "structure_count", "estimation_label", "estimation_bits",
+            "estimation_count", "kept_label", "kept_weight", "kept_rows", "eager", "scores",
+            "votes", "inner_histogram", "eager_votes", "spared_levels", "eager_counted", "trust",
+            "saved_error", "inner_weight", "inner_sum", "leaf_weight", "leaf_sum", "leaf_squares",
+            "leaf_same", "waiting_error", "structure_weight", "structure_sum", "structure_squares",
+            "estimation_weight", "estimation_sum", "estimation_squares")  # fmt: skip
 
 
 def changed(random: Random, header: dict[str, Any], arrays: Arrays) -> bytes:
@@ -266,14 +301,15 @@ def change_unjudged(random: Random, arrays: Arrays) -> None:
 def change_header(random: Random, header: dict[str, Any]) -> None:
     holder, key = random.choice(list(places(header)))
     what = random.randrange(4)
+    other = copy.deepcopy(random.choice(VALUES + NUMBERS))  # later changes may change it
     if what == 0:
         del holder[key]
     elif what == 1 and isinstance(holder, list):
-        holder.insert(key, random.choice(VALUES + NUMBERS))
+        holder.insert(key, other)
     elif what == 2 and isinstance(holder[key], int):
         holder[key] += random.choice([-1, 1])
     else:
-        holder[key] = json.loads(json.dumps(random.choice(VALUES + NUMBERS)))
+        holder[key] = other
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -366,7 +402,8 @@ def is_large(forest: Any) -> bool:
     """Return whether a valid forest would take too long to go on, or overflow its counts."""
     p, dims = forest.model_.engine.parameters, getattr(forest, "n_features_in_", 1)
     state = forest.model_.engine.save()
-    counted = ("histogram", "structure_count", "estimation_count")
+    counted = ("histogram", "structure_count", "estimation_count", "leaf_weight", "inner_weight",
+               "structure_weight", "estimation_weight")  # fmt: skip
     counts = [int(tree[name].max(initial=0)) for tree in state.trees for name in counted]
     drawn = 0 if isinstance(p.candidate_dims, str) else p.candidate_dims
     return max(dims, p.split_points, drawn) > 1000 or max(state.points, *counts) > 2**59
@@ -375,7 +412,7 @@ def is_large(forest: Any) -> bool:
 def survive(data: bytes, max_bytes: int = 2**28) -> str:
     """Load it: it is refused, or it is a forest that predicts, explains, learns, saves and loads.
 
-    What happened is told in a word.
+    Return in a word what happened.
     """
     try:
         forest = from_bytes(data, max_bytes=max_bytes)
@@ -384,6 +421,8 @@ def survive(data: bytes, max_bytes: int = 2**28) -> str:
     if is_large(forest):
         return "valid, but large"
     points = points_for(forest)
+    if isinstance(forest, OnlineForestRegressor):
+        return survive_numbers(forest, points)
     if len(forest.classes_):
         assert np.isfinite(forest.predict_proba(*points)).all()
     forest.predict_trees(*points)
@@ -393,10 +432,31 @@ def survive(data: bytes, max_bytes: int = 2**28) -> str:
     forest.stats()
     if forest.model_.prediction_only:
         return "valid, predicting"
-    classes = forest.classes_ if len(forest.classes_) else np.array([0, 1])
-    forest.partial_fit(*points, classes[np.arange(40) % len(classes)])
+    return survive_learning(forest, points)
+
+
+def survive_numbers(forest: Any, points: Any) -> str:
+    assert np.isfinite(forest.predict(*points)).all()
+    forest.predict_trees(*points)
+    assert (forest.feature_importances_ >= 0).all()
+    forest.stats()
+    if forest.model_.prediction_only:
+        return "valid, predicting"
+    return survive_learning(forest, points)
+
+
+def survive_learning(forest: Any, points: Any) -> str:
+    labels = labels_for(forest)
+    forest.partial_fit(*points, labels[np.arange(40) % len(labels)])
     from_bytes(forest.to_bytes(), max_bytes=2**40)
     return "valid"
+
+
+def labels_for(forest: Any) -> Any:
+    """Return a few labels that the forest can learn."""
+    if isinstance(forest, OnlineForestRegressor):
+        return np.array([0.0, -3.5, 0.125, 2.0, 7.0, 1e5, -1e-9])
+    return forest.classes_ if len(forest.classes_) else np.array([0, 1])
 
 
 def explain(forest: Any, X: Any) -> None:
@@ -413,8 +473,7 @@ def grow(random: Random, data: bytes) -> bytes:
     forest = from_bytes(data)
     if forest.model_.prediction_only:
         return data
-    points = points_for(forest)
-    classes = forest.classes_ if len(forest.classes_) else np.array([0, 1])
+    points, classes = points_for(forest), labels_for(forest)
     for _ in range(random.randrange(1, 8)):
         rows = [random.randrange(40) for _ in range(random.randrange(1, 60))]
         labels = classes[[random.randrange(len(classes)) for _ in rows]]

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from riparian.parameters.forests import AdaptiveParameters, Parameters
+from riparian.parameters.forests import AdaptiveParameters, PaperParameters
 from riparian.parameters.schedules import Geometric, Polynomial
 
 thorough = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -27,7 +27,7 @@ def schedules(draw):
 def parameters(draw, max_trees=3, kept_points=(0,)):
     alpha, beta = draw(schedules())
     structure = draw(st.sampled_from([0.5, 0.3, 0.8]))
-    return Parameters(
+    return PaperParameters(
         n_trees=draw(st.integers(1, max_trees)),
         seed=draw(st.integers(0, 2**64 - 1)),
         candidate_dims=draw(st.sampled_from([0.0, 1.0, 2.7, 30.0, "sqrt", "4sqrt"])),
@@ -44,16 +44,12 @@ def parameters(draw, max_trees=3, kept_points=(0,)):
 
 
 @st.composite
-def adaptive_parameters(draw, max_trees=3, kept_points=(1, 7, 100, 1000)):
-    """R23: also with a δ at which trees are replaced all the time."""
+def adaptive_parameters(draw, max_trees=3, kept_points=(1, 7, 50, 100, 1000)):
+    """R27: also with a δ at which trees are replaced all the time."""
     plain = draw(parameters(max_trees, kept_points))
-    return AdaptiveParameters(
-        **{field.name: getattr(plain, field.name) for field in fields(plain)},
-        drift_confidence=draw(st.sampled_from([0.01, 0.3, 0.99])),
-        leaf_points=draw(st.sampled_from([2, 5, 24, 1000])),
-        memories=draw(st.sampled_from([(1 / 3, 0.8, 0.95, 1.0), (0.5,), (0.0, 0.9), (1.0,) * 8])),
-        fading=draw(st.sampled_from([0.0, 0.5, 0.98, 1.0])),
-    )
+    own = {field.name: getattr(plain, field.name) for field in fields(plain)}
+    delta = draw(st.sampled_from([0.01, 0.3, 0.99]))
+    return AdaptiveParameters(**own | {"eager": True, "drift_confidence": delta})
 
 
 @st.composite

@@ -83,18 +83,20 @@ def test_an_adaptive_forest_equals_the_scikit_learn_estimator_to_the_last_bit():
 
     turned = ((X[:, 0] > 5) ^ (np.arange(len(X)) >= 500)).astype(int)  # two classes change places
     stream = NumpyStream(X, turned)
-    learner = AdaptiveForestClassifier(stream.get_schema(), 7, n_estimators=5, fading=0.9)
+    learner = AdaptiveForestClassifier(stream.get_schema(), 7, n_estimators=5, kept_points=300)
     instances = list(stream)
     for instance in instances:
         learner.train(instance)
-    twin = riparian.AdaptiveForestClassifier(5, random_state=7, fading=0.9)
+    twin = riparian.AdaptiveForestClassifier(5, random_state=7, kept_points=300)
     twin.partial_fit(X, turned, classes=range(2))
     answers = np.array([learner.predict_proba(instance) for instance in instances])
     np.testing.assert_array_equal(answers, twin.predict_proba(X))
     assert learner.replacements_ == twin.replacements_ != []
 
 
-@pytest.mark.parametrize("name", ["OnlineForestClassifier", "AdaptiveForestClassifier"])
+@pytest.mark.parametrize(
+    "name", ["OnlineForestClassifier", "AdaptiveForestClassifier", "AdaptiveForestRegressor"]
+)
 def test_its_parameters_and_defaults_are_those_of_the_scikit_learn_estimator(name):
     import riparian.capymoa
 
@@ -104,14 +106,14 @@ def test_its_parameters_and_defaults_are_those_of_the_scikit_learn_estimator(nam
         del ours[name]
     of_tables = ("categorical_features", "max_categories")  # the schema says that
     for name in ("random_state", "passes", "shuffle", "class_weight", "n_jobs", *of_tables):
-        del theirs[name]
+        theirs.pop(name, None)
     assert {name: p.default for name, p in ours.items()} == {
         name: p.default for name, p in theirs.items()
     }
 
 
 @pytest.mark.parametrize("kept_points", [0, 300])
-def test_a_model_saved_and_loaded_goes_on_as_the_original_would_have(
+def test_a_model_saved_and_loaded_continues_as_the_original_would_have(
     stream, learner_of, kept_points
 ):
     from capymoa.core.io import load_model, save_model
@@ -218,7 +220,7 @@ def test_nominal_attributes_are_categories_with_the_names_of_the_schema(mixed_sc
     from capymoa.core import LabeledInstance
 
     rows = [["1.5", "red", "no"], ["?", "blue", "yes"], ["2", "green", "no"], ["1", "pink", "no"]]
-    learner = learner_of(mixed_schema)
+    learner = learner_of(mixed_schema, eager=False)  # eager trees may need the missing size
     for row in rows * 50:
         learner.train(LabeledInstance.from_csv_row(mixed_schema, row))
     assert learner.categories_ == {"colour": COLOURS}
@@ -276,3 +278,85 @@ def test_a_regression_is_refused(learner_of):
 def test_bad_parameters_are_refused_by_name(schema, learner_of, name, value):
     with pytest.raises(ValueError, match=f"^{name} must be"):
         learner_of(schema, **{name: value})
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def numbers():
+    from capymoa.stream import NumpyStream
+
+    return NumpyStream(X, 100 + 10 * X[:, 0] + X[:, 1], target_type="numeric")
+
+
+def test_a_forest_for_numbers_equals_the_scikit_learn_estimator_to_the_last_bit(numbers):
+    from riparian.capymoa import OnlineForestRegressor
+
+    learner = OnlineForestRegressor(numbers.get_schema(), 7, n_estimators=5)
+    instances = list(numbers)
+    assert learner.predict(instances[0]) == 0.0  # nothing is learned yet
+    for instance in instances:
+        learner.train(instance)
+    twin = riparian.OnlineForestRegressor(5, random_state=7)
+    twin.partial_fit(X, 100 + 10 * X[:, 0] + X[:, 1])
+    assert [learner.predict(instance) for instance in instances] == twin.predict(X).tolist()
+
+
+def test_an_adaptive_forest_for_numbers_equals_the_scikit_learn_estimator_to_the_last_bit():
+    from capymoa.stream import NumpyStream
+
+    from riparian.capymoa import AdaptiveForestRegressor
+
+    turned = np.where(np.arange(len(X)) < 500, X[:, 0], 10 - X[:, 0])
+    stream = NumpyStream(X, turned, target_type="numeric")
+    learner = AdaptiveForestRegressor(stream.get_schema(), 7, n_estimators=5, kept_points=300)
+    instances = list(stream)
+    for instance in instances:
+        learner.train(instance)
+    twin = riparian.AdaptiveForestRegressor(5, random_state=7, kept_points=300)
+    twin.partial_fit(X, turned)
+    assert [learner.predict(instance) for instance in instances] == twin.predict(X).tolist()
+    assert learner.replacements_ == twin.replacements_ != []
+
+
+def test_a_forest_for_numbers_runs_in_an_evaluation_next_to_a_learner_of_moa(numbers):
+    from capymoa.evaluation import prequential_evaluation
+    from capymoa.regressor import KNNRegressor
+
+    from riparian.capymoa import OnlineForestRegressor
+
+    schema = numbers.get_schema()
+    ours, theirs = (
+        prequential_evaluation(numbers, learner, window_size=250)
+        for learner in (OnlineForestRegressor(schema, n_estimators=10), KNNRegressor(schema))
+    )
+    assert ours.learner == "OnlineForestRegressor"
+    assert len(ours.windowed.rmse()) == len(theirs.windowed.rmse()) == 4
+    assert ours.cumulative.r2() > 0.8
+
+
+def test_a_schema_must_be_of_the_kind_that_the_forest_predicts(schema, numbers, learner_of):
+    from riparian.capymoa import OnlineForestRegressor
+
+    with pytest.raises(ValueError, match="schema must be for regression"):
+        OnlineForestRegressor(schema)
+    with pytest.raises(ValueError, match="schema must be for classification"):
+        learner_of(numbers.get_schema())
+
+
+def test_an_interval_is_what_an_evaluator_of_capymoa_takes(numbers):
+    from capymoa.evaluation import PredictionIntervalEvaluator
+
+    from riparian.capymoa import OnlineForestRegressor
+
+    schema = numbers.get_schema()
+    learner = OnlineForestRegressor(schema, n_estimators=5, intervals=(0.9,))
+    evaluator = PredictionIntervalEvaluator(schema)
+    for instance in numbers:
+        if evaluator.instances_seen or learner.model_.engine.points:
+            low, guess, high = learner.predict_interval(instance, 0.9)
+            assert low <= high and guess == learner.predict(instance)
+            evaluator.update(instance.y_value, [low, guess, high])
+        learner.train(instance)
+    assert evaluator.coverage() == pytest.approx(90, abs=3)

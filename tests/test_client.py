@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
+from datetime import date, timedelta
+from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from riparian.client import Client, ServiceError
@@ -63,7 +67,7 @@ def test_two_requests_have_two_keys(lossy):
     assert len({key for key, _ in handler.seen}) == 2
 
 
-def test_what_was_refused_is_not_tried_again(lossy):
+def test_a_refused_request_is_not_sent_again(lossy):
     client, handler = lossy
     handler.statuses += [409]
     with pytest.raises(ServiceError, match="409: label: no") as refused:
@@ -97,3 +101,24 @@ def test_a_prediction_has_no_key_since_lazy_ones_would_wait_for_the_disk(lossy):
     client.predict({"a": 1.0})
     client.label("an id", "x")
     assert [key is None for key, _ in handler.seen] == [True, False]
+
+
+def test_a_row_that_is_not_a_dict_is_refused_with_advice():
+    client = Client("http://localhost")
+    with pytest.raises(TypeError, match=r"a dict of names and values, got a list; predict_many"):
+        client.predict([1.0, 2.0])
+    with pytest.raises(TypeError, match="got one dict; predict takes one"):
+        client.predict_many({"a": 1.0})
+
+
+def test_dates_and_numbers_of_other_libraries_become_json(lossy):
+    client, handler = lossy
+    handler.statuses += [200]
+    client.predict({
+        "a": date(2024, 5, 1), "b": np.datetime64("2024-05-01T10:00"), "c": timedelta(hours=1),
+        "d": np.float32(0.5), "e": Decimal("1.5"), "f": pd.NA, "g": pd.NaT, "h": np.int64(3),
+    })  # fmt: skip
+    assert json.loads(handler.seen[0][1])["features"] == {
+        "a": "2024-05-01", "b": "2024-05-01T10:00", "c": 3600.0,
+        "d": 0.5, "e": 1.5, "f": None, "g": None, "h": 3,
+    }  # fmt: skip

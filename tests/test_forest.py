@@ -137,7 +137,7 @@ def test_threads_and_batches_make_no_difference(grown, n_jobs):
     np.testing.assert_array_equal(f.predict_proba(X_TEST), grown.predict_proba(X_TEST))
 
 
-def test_a_batch_of_one_prediction_is_as_good_as_any(grown):
+def test_a_batch_of_one_row_gives_the_same_prediction_as_a_large_one(grown):
     one_by_one = np.vstack([grown.predict_proba(x[None]) for x in X_TEST[:20]])
     np.testing.assert_array_equal(one_by_one, grown.predict_proba(X_TEST)[:20])
 
@@ -224,7 +224,7 @@ def test_fit_starts_again():
     assert f.classes_.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_partial_fit_goes_on_from_fit():
+def test_partial_fit_continues_from_fit():
     f = forest().fit(X[:600], Y[:600])
     f.partial_fit(X[600:], Y[600:])
     assert f.stats()["points"] == 1200
@@ -355,7 +355,7 @@ def test_one_class_is_enough():
 # -- parameters -----------------------------------------------------------------------------------
 
 
-def test_parameters_come_and_go_as_scikit_learn_wants_them():
+def test_parameters_are_read_and_set_as_scikit_learn_requires():
     f = forest(alpha=Geometric(2, 1.3), fringe_size=7)
     assert clone(f).get_params() == f.get_params()
     assert f.set_params(min_gain=0.5).min_gain == 0.5
@@ -386,7 +386,7 @@ def test_learning_leaves_the_parameters_alone():
     assert f.fit(X, Y).get_params() == before
 
 
-def test_more_candidate_dimensions_are_looked_at_when_asked_for():
+def test_more_candidate_dimensions_are_drawn_on_request():
     def mean_dims(rate):
         f = forest(candidate_dims=rate, n_estimators=50).partial_fit(np.ones((1, 100)), [0])
         return np.mean([len(drawn_by(tree[0])) for tree in trees_of(f)])
@@ -429,7 +429,7 @@ def test_stats_are_consistent(fringe_size):
     assert stats["depth"] == max(tree["depth"] for tree in stats["trees"])
 
 
-def test_must_splits_are_told_from_should_splits():
+def test_must_splits_are_distinguished_from_should_splits():
     forced = forest(min_gain=50, beta=2).partial_fit(X, Y).stats()
     chosen = forest(min_gain=0.0, beta=1e9).partial_fit(X, Y).stats()
     assert forced["should_splits"] == chosen["must_splits"] == 0
@@ -528,7 +528,7 @@ def test_a_sparse_row_is_charged_for_256_columns_at_most():
 
 
 @pytest.mark.parametrize("kept_points", [50, 700, 5000])
-def test_a_copy_of_a_forest_with_kept_points_goes_on_as_the_original_would(kept_points):
+def test_a_copy_of_a_forest_with_kept_points_continues_as_the_original_would(kept_points):
     f = forest(kept_points=kept_points).partial_fit(X[:600], Y[:600])
     for other in (copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
         assert state(other) == state(f)
@@ -537,7 +537,7 @@ def test_a_copy_of_a_forest_with_kept_points_goes_on_as_the_original_would(kept_
         assert state(other) == state(copy.deepcopy(f).partial_fit(X[600:], Y[600:]))
 
 
-def test_young_leaves_are_told_and_settle_when_their_points_are_gone():
+def test_young_leaves_are_counted_and_settle_when_their_points_are_lost():
     f = forest(kept_points=300).partial_fit(X[:300], Y[:300])
     early = f.stats()
     assert early["young"] == early["active"] == early["leaves"]

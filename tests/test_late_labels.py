@@ -88,7 +88,7 @@ def test_a_delay_is_not_negative():
         LateLabels(-1)
 
 
-def test_what_the_forest_refuses_is_dropped_and_the_stream_goes_on():
+def test_rows_that_the_forest_refuses_are_dropped_and_the_stream_continues():
     forest, late = OnlineForestClassifier(2, random_state=0), LateLabels(2)
     late.add([[1.0], [np.inf]], [0, 1])
     late.learn_due(forest)

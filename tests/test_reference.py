@@ -1,6 +1,6 @@
 """The rules one by one, on trees small enough to follow by hand.
 
-Points are handed to a stream directly, so that a case is the sentence it tells: `s(x, y)` for a
+Points are put into a stream directly, so that a case reads like a sentence: `s(x, y)` for a
 structure point, `e(x, y)` for an estimation point.
 """
 
@@ -460,7 +460,7 @@ def test_r11_a_share_is_rounded_half_to_even_to_a_multiple_of_two_to_the_minus_4
     assert shares([1, 3, 5, 2**41 - 9])[:3] == [0, 2, 2]
 
 
-def test_r11_a_vote_asks_for_counts_that_shares_cannot_tell_apart():
+def test_r11_a_vote_uses_counts_where_shares_are_equal():
     assert shares([2**50, 2**50 + 1]) == [WHOLE // 2, WHOLE // 2]
     assert vote([2**50, 2**50 + 1]) == [0, WHOLE]
 

@@ -1,22 +1,19 @@
-"""The forest for streams that change in plain Python (R23): how its trees are rebuilt."""
+"""The forest for streams that change in plain Python (R27): whose points a tree keeps and remembers."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 
-from riparian.parameters.forests import AdaptiveParameters
+from riparian.parameters.forests import MEMORIES, AdaptiveParameters
 from riparian.parameters.schedules import Geometric
-from riparian.reference import Columns, Draws
-from riparian.reference_adaptive import AdaptiveForest
+from riparian.reference import Columns, Leaf
+from riparian.reference_adaptive import AdaptiveForest, ClassMemory
+from riparian.reference_eager import SHARE, SIZES
 
 PARAMETERS = AdaptiveParameters(
     n_trees=1, seed=3, candidate_dims=7.0, split_points=5, min_gain=0.3, alpha=Geometric(1, 1.1),
     beta=Geometric(10, 1.1), structure_fraction=0.5, ignore_fraction=0.1, fringe_size=None,
-    voting="average", kept_points=300, drift_confidence=0.3, leaf_points=4, memories=(0.5, 1.0),
-    fading=0.98,
+    voting="average", kept_points=300, drift_confidence=0.3,
 )  # fmt: skip
 
 
@@ -26,64 +23,92 @@ def points(n=700, change=250):
     return X, ((X[:, 0] + X[:, 1] > 0) ^ (np.arange(n) >= change)).astype(int).tolist()
 
 
-def grown(parameters=PARAMETERS):
-    """The tree, each time it has just been rebuilt."""
-    forest = AdaptiveForest(parameters, Columns(n_dims=8, rate=7.0))
+def after_each_point():
+    """The forest, before its first point and after each."""
+    forest = AdaptiveForest(PARAMETERS, Columns(n_dims=8, rate=7.0))
+    yield forest
     for x, y in zip(*points(), strict=True):
-        before = forest.trees[0].growth
         forest.learn_one(x, y)
+        yield forest
+
+
+def test_a_tree_is_eager_for_as_many_points_of_its_own_as_are_kept():
+    phases = {}  # by first point: which phase each later point found
+    for forest in after_each_point():
         (tree,) = forest.trees
-        if tree.growth not in (0, before):
-            yield tree
+        phases.setdefault(tree.planted, []).append((tree.is_eager(), tree.first_honest))
+    assert len(phases) == 2  # one of them has replaced another
+    assert max(phases) < 390
+    for planted, observed in phases.items():
+        for n, (is_eager, first_honest) in enumerate(observed, start=planted != 0):
+            assert is_eager == (n <= 300)
+            assert first_honest == (0 if is_eager else planted + 300)
 
 
-def test_a_tree_is_rebuilt_from_all_points_since_it_was_planted_and_no_others():
-    planted = set()
-    for tree in grown():
-        leaves = [tree.leaf_of(point.x) for point in tree.kept.points if point.t >= tree.planted]
-        assert tree.growth == tree.structure_arrivals == sum(tree.arrivals.values())
-        held = {leaf.number: leaf.estimation.total() for leaf in leaves}
-        assert sum(held.values()) == tree.estimation_points
-        assert tree.kept.received - tree.planted <= 300
-        planted.add(tree.planted)
-    assert len(planted) == 2  # one of them has replaced another
+def test_a_tree_is_rebuilt_from_its_own_points_and_no_others():
+    grown = set()
+    for forest in after_each_point():
+        (tree,) = forest.trees
+        if tree.growth and (tree.planted, tree.growth) not in grown:
+            grown.add((tree.planted, tree.growth))
+            assert tree.voted() == tree.votes[0].counts.total()
+            listed = [
+                point
+                for lists in tree.lists.values()
+                for point in lists.structure + lists.estimation
+            ]
+            assert min(point.t for point in listed) >= tree.planted
+            assert len(listed) == tree.growth
+    assert len({planted for planted, _ in grown}) == 2
 
 
-def test_leaves_of_a_rebuilt_tree_remember_all_their_points_and_list_the_last():
-    long = 0
-    for tree in grown():
-        for number, lists in tree.lists.items():
-            assert len(lists.structure) <= 4
-            assert len(lists.estimation) <= 4
-            long += tree.arrivals[number] > 4
+def test_a_leaf_remembers_its_voters_in_order():
+    for n, forest in enumerate(after_each_point()):
+        (tree,) = forest.trees
+        if n % 70 or not tree.is_eager():
+            continue
         for node in tree.nodes():
-            if node.number in tree.memories:
-                remembered = tree.memories[node.number][1].values  # of the factor 1
-                assert {y: n for y, n in remembered.items() if n} == +node.estimation
-    assert long > 0
+            if isinstance(node, Leaf):
+                replayed = [ClassMemory(factor, forest.target.arrived) for factor in MEMORIES]
+                for point in tree.listed_voters(node):
+                    for memory in replayed:
+                        memory.add(point.y, point.copies)
+                remembered = [memory.values for memory in tree.memories[node.number]]
+                assert remembered == [memory.values for memory in replayed]
+        assert set(tree.memories) == {n.number for n in tree.nodes() if isinstance(n, Leaf)}
 
 
-@pytest.mark.parametrize(("drawn", "looked_at"), [(1, 1), (2, 2), (3, 2), (4, 2), (5, 3), (8, 3)])
-def test_while_it_is_grown_a_tree_looks_in_a_quarter_of_the_dimensions_and_one_more(
-    drawn, looked_at
-):
-    tree = AdaptiveForest(PARAMETERS, Columns(n_dims=drawn, rate=1000.0)).trees[0]
-    usual = tree.draw_dims(Draws(5))
-    tree.growing = True
-    assert tree.draw_dims(Draws(5)) == usual[:looked_at]
-    assert len(usual) == drawn
+def test_a_memory_counts_the_last_points_most():
+    memory = ClassMemory(0.5, ["a", "b"])
+    for y in "aab":
+        memory.add(y, 1)
+    assert memory.values == {"a": np.float32(0.75), "b": np.float32(1)}
+    assert memory.share("b") == round(1 / 1.75 * SHARE)
+    assert memory.share("c") == 0
+    for _ in range(100):
+        memory.add("b", 3)
+    assert memory.values["a"] == 0  # not a number too small to matter
 
 
-def test_while_it_is_grown_a_gain_has_to_be_above_tau_only():
-    tree = AdaptiveForest(PARAMETERS, Columns(n_dims=2, rate=1.0)).trees[0]
-    X, y = points(20)
-    for x, label in zip(X, y, strict=True):
-        tree.kept.receive(x, label, 1.0)
-    tree.list_all(tree.root)
-    assert tree.min_gain(tree.root) > 0.6
-    tree.growing = True
-    assert tree.min_gain(tree.root) == 0.3
+def test_memories_of_an_empty_leaf_answer_as_the_smallest_cell_with_a_vote():
+    *_, forest = after_each_point()
+    (tree,) = forest.trees
+    x = points()[0][0]
+    leaf = tree.leaf_of(x)
+    tree.memories[leaf.number] = tree.empty_memories()
+    heads = tree.heads(x)
+    assert len(heads) == len(SIZES) + len(MEMORIES)
+    assert all(head is heads[0] for head in heads[len(SIZES) :])
 
 
-def test_there_is_no_regrowth_where_trees_split_by_gain_alone():
-    assert not list(grown(replace(PARAMETERS, beta=Geometric(101, 1.1))))
+def test_the_detector_is_given_the_error_of_the_leaf_and_not_in_a_second_pass():
+    forest = AdaptiveForest(PARAMETERS, Columns(n_dims=8, rate=7.0))
+    X, y = points(40)
+    forest.learn(X[:39], y[:39])
+    (tree,) = forest.trees
+    before, in_leaf = tree.detector.total, tree.heads(X[39])[0].share(y[39])
+    forest.learn([X[39]], [y[39]])
+    assert tree.detector.total == before + (1.0 - in_leaf / SHARE)
+    assert tree.detector.width == 39  # none for the first point: the tree had no vote
+    forest.learn(X, y, again=True)
+    assert tree.detector.width == 39

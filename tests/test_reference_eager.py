@@ -1,6 +1,6 @@
 """Eager, then honest (R24), heads and trust (R25), one by one, and what holds whatever the stream.
 
-As in `test_reference_kept`, a case is the sentence it tells: `s(x, y)` is a structure point, `e(x, y)`
+As in `test_reference_kept`, a case reads like a sentence: `s(x, y)` is a structure point, `e(x, y)`
 an estimation point, `i(x, y)` an ignored one. The root's coins decide nothing while a tree is eager.
 """
 
@@ -258,9 +258,10 @@ def test_r24_the_turn_is_where_the_first_point_is_lost():
 
 @pytest.mark.parametrize(("w", "deepest"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (1024, 10)])
 def test_r24_at_the_turn_depths_are_cut_to_log2_w(w, deepest):
-    tree = CoinTree(kept_points=w)
+    tree = feed(CoinTree(kept_points=w), *[s(1)] * w)
     tree.root.depth = 150
-    tree.turn()
+    feed(tree, s(1))
+    assert not tree.is_eager()
     assert tree.root.depth == deepest
 
 
@@ -460,7 +461,7 @@ def test_r25_a_pass_after_the_first_judges_nothing():
 
 @few
 @given(any_parameters(max_trees=3), W, streams(), st.integers(0, 2**32), st.data())
-def test_one_by_one_is_as_good_as_blocks(p, kept_points, stream, seed, data):
+def test_points_one_by_one_give_the_same_forest_as_blocks(p, kept_points, stream, seed, data):
     X, y = stream
     p = keeping(p, kept_points)
     weights = weights_for(seed, len(X))

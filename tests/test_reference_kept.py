@@ -1,6 +1,6 @@
 """The rules beyond the paper (R19 to R21) one by one, and what holds whatever the stream.
 
-As in `test_reference`, a case is the sentence it tells: `s(x, y)` is a structure point, `e(x, y)` an
+As in `test_reference`, a case reads like a sentence: `s(x, y)` is a structure point, `e(x, y)` an
 estimation point, `i(x, y)` an ignored one.
 """
 
@@ -517,7 +517,7 @@ def resume_tree(tree, new, young):
 
 @few
 @given(any_parameters(max_trees=2), W, streams(), st.data())
-def test_a_forest_made_from_its_snapshot_goes_on_as_if_nothing_had_happened(
+def test_a_forest_made_from_its_snapshot_continues_as_if_nothing_had_happened(
     p, kept_points, stream, data
 ):
     X, y = stream
@@ -532,7 +532,7 @@ def test_a_forest_made_from_its_snapshot_goes_on_as_if_nothing_had_happened(
     assert state(pieces) == state(whole)
 
 
-def test_the_streams_of_these_tests_come_by_all_that_the_rules_tell_of():
+def test_the_streams_of_these_tests_cover_every_case_of_the_rules():
     X, y = mixture(600)
     seen = Counter()
     for kept_points in (50, 1000):

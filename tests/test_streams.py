@@ -40,7 +40,7 @@ def test_an_estimate_may_take_more_points_than_one_block():
     assert whole == pytest.approx(0.8413447, abs=0.005)
 
 
-def test_a_sample_has_the_weights_means_and_covariances_asked_for():
+def test_a_sample_has_the_requested_weights_means_and_covariances():
     X, y = PAPER.sample(400_000, random_state=1)
     for k, weight in enumerate(PAPER.weights):
         points = X[y == k].astype(np.float64)
@@ -59,7 +59,7 @@ def test_the_same_seed_gives_the_same_points():
         np.testing.assert_array_equal(first, second)
 
 
-def test_a_generator_goes_on_from_where_it_is():
+def test_a_generator_continues_from_its_state():
     rng = np.random.default_rng(3)
     first, second = PAPER.sample(50, rng)[0], PAPER.sample(50, rng)[0]
     assert not np.array_equal(first, second)

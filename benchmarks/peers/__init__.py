@@ -1,8 +1,8 @@
-"""What a user would pick instead, and ours: each a name and a way to start an empty model.
+"""The alternatives and our forests: each has a name and a way to start an empty model.
 
 To add one, write a class with the methods of `Model` in the file of its library, and a line in
-`PEERS`. A library is imported when its model is started: each runs in a process of its own, and none
-pays for the others.
+`PEERS`. A library is imported when its model is started: each model runs in a process
+of its own, and imports no other library.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 OURS = "riparian"
-OURS_ALONE = "riparian-river"  # for points that come alone
+OURS_ALONE = "riparian-river"  # for single points
 PAPER_ALONE = "riparian-river-paper"
-FEW, MANY = 10, 100  # trees: what the others are used with, and what ours is
+FEW, MANY = 10, 100  # trees: the usual number of the others, and of ours
 
 Rows = NDArray[np.float32]
 Labels = NDArray[np.int64]
-Points = Any  # in the form that a library takes; only its own model looks inside
+Answers = NDArray[Any]  # labels, or numbers
+NO_CLASSES: Labels = np.arange(0)  # of a task whose target is a number
+Points = Any  # in the form that a library takes; only its own model reads them
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,13 @@ class Model(Protocol):
 class Follower(Model, Protocol):
     """A model that takes single points, for streams that change."""
 
-    def test_then_train(self, points: Points) -> Labels:
+    def test_then_train(self, points: Points) -> Answers:
         """Predict and then learn each point; the prediction is -1 if there is no answer yet."""
+
+
+def as_answers(answers: list[Any]) -> Answers:
+    """Return predictions as an array. Before the first point there is none, which is -1."""
+    return np.array([-1 if answer is None else answer for answer in answers])
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,15 @@ PEERS = {
             "Paper", ours=True, fast=True,
         ),
         Peer(
+            "riparian-honest", "riparian, eager=False", "riparian", "ours", "Honest",
+            ours=True, threads=True, batches=True, fast=True,
+        ),
+        Peer(
             "riparian-paper", "riparian, kept_points=0", "riparian", "ours", "Paper",
+            ours=True, threads=True, batches=True, fast=True,
+        ),
+        Peer(
+            "riparian-adaptive-rows", "riparian, adaptive", "riparian", "ours", "Adaptive",
             ours=True, threads=True, batches=True, fast=True,
         ),
         Peer(
@@ -143,3 +158,47 @@ FOLLOWERS = {
         Peer("same-as-last", "same as last", "riparian", "baseline", "SameAsLast", trees=False),
     )
 }  # fmt: skip
+
+# For numbers: the peers that take single points, and the offline forest that they are judged by.
+REGRESSORS = {
+    peer.name: peer
+    for peer in (
+        Peer(
+            "riparian-numbers", "riparian", "riparian", "ours", "Numbers",
+            ours=True, fast=True,
+        ),
+        Peer(
+            "riparian-adaptive-numbers", "riparian, adaptive", "riparian", "ours",
+            "AdaptiveNumbers", ours=True, fast=True,
+        ),
+        Peer("river-arf-numbers", "River ARF", "river", "river", "AdaptiveForestOfNumbers"),
+        Peer("river-amf-numbers", "River AMF", "river", "river", "MondrianForestOfNumbers"),
+        Peer("river-srp-numbers", "River SRP", "river", "river", "RandomPatchesOfNumbers"),
+        Peer("capymoa-arf-numbers", "CapyMOA ARF", "capymoa", "capymoa", "AdaptiveForestOfNumbers"),
+        Peer("capymoa-soknl", "CapyMOA SOKNL", "capymoa", "capymoa", "SelfOptimising"),
+        Peer("capymoa-knn", "CapyMOA kNN", "capymoa", "capymoa", "Neighbours", trees=False),
+        Peer("capymoa-sgbr", "CapyMOA SGBR", "capymoa", "capymoa", "BoostingOfNumbers"),
+        FOLLOWERS["same-as-last"],
+        Peer(
+            "sklearn-numbers", "scikit-learn forest (offline)", "scikit-learn", "sklearn",
+            "ForestOfNumbers", offline=True, fast=True,
+        ),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """What is measured one point at a time: a model with a number of trees."""
+
+    peer: str  # of `FOLLOWERS` or `REGRESSORS`
+    trees: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.peer}-{self.trees}"
+
+    @property
+    def title(self) -> str:
+        peer = (FOLLOWERS | REGRESSORS)[self.peer]
+        return f"{peer.title}, {self.trees}" if peer.trees else peer.title

@@ -1,4 +1,4 @@
-"""Who learns nothing: a follower that is worth its time must be better."""
+"""A baseline that learns nothing: any useful model must be better."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ class SameAsLast:
     """Predicts the last label that it has learned."""
 
     def __init__(self, task: Task) -> None:
-        self.last = -1
+        self.last: float = -1
 
     def points(self, X: Rows, y: Labels) -> Labels:
         return y
 
     def learn(self, points: Labels) -> None:
-        self.last = int(points[-1])
+        self.last = points[-1]
 
     def predict(self, points: Labels) -> Labels:
         return np.full(len(points), self.last)

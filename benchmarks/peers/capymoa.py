@@ -1,4 +1,4 @@
-"""CapyMOA's models: Java, an instance at a time. The instances are made, and in Java, beforehand."""
+"""CapyMOA's models: Java, one instance at a time. The instances are made in Java beforehand."""
 
 from __future__ import annotations
 
@@ -10,20 +10,29 @@ from capymoa.classifier import (
     StreamingRandomPatches,
 )
 from capymoa.classifier import HoeffdingTree as MoaHoeffdingTree
-from capymoa.core import LabeledInstance
+from capymoa.core import LabeledInstance, RegressionInstance
+from capymoa.regressor import (
+    SOKNL,
+    AdaptiveRandomForestRegressor,
+    KNNRegressor,
+    StreamingGradientBoostedRegression,
+)
 from capymoa.stream import Schema
 from jpype import JClass
 
-from benchmarks.peers import Labels, Rows, Task
+from benchmarks.peers import Labels, Rows, Task, as_answers
 
-Instances = list[LabeledInstance]
+Instances = list[LabeledInstance] | list[RegressionInstance]
 
 
 class OneByOne:
+    instance = LabeledInstance
+
     def __init__(self, task: Task) -> None:
         names = [f"x{i}" for i in range(task.n_features)]
         labels = [str(label) for label in task.classes]
-        self.schema = Schema.from_custom([*names, "y"], target="y", categories={"y": labels})
+        categories = {"y": labels} if labels else None  # a number has none
+        self.schema = Schema.from_custom([*names, "y"], target="y", categories=categories)
         self.model = self.start(task)
 
     def start(self, task: Task):
@@ -31,7 +40,7 @@ class OneByOne:
 
     def points(self, X: Rows, y: Labels) -> Instances:
         instances = [
-            LabeledInstance.from_array(self.schema, x, label)
+            self.instance.from_array(self.schema, x, label)
             for x, label in zip(X.astype(np.float64), y.tolist(), strict=True)
         ]
         for instance in instances:
@@ -45,9 +54,7 @@ class OneByOne:
 
     def predict(self, points: Instances) -> Labels:
         predict = self.model.predict
-        answers = [predict(instance) for instance in points]
-        # Before the first point there is no answer.
-        return np.array([-1 if answer is None else answer for answer in answers], dtype=np.int64)
+        return as_answers([predict(instance) for instance in points])
 
     def test_then_train(self, points: Instances) -> Labels:
         predict, train = self.model.predict, self.model.train
@@ -55,7 +62,7 @@ class OneByOne:
         for instance in points:
             answers.append(predict(instance))
             train(instance)
-        return np.array([-1 if answer is None else answer for answer in answers], dtype=np.int64)
+        return as_answers(answers)
 
     def snapshot(self) -> bytes | None:
         """Use Java's serialization, as MOA does; some models cannot be serialized."""
@@ -101,3 +108,34 @@ class Boosting(OneByOne):
 class HoeffdingTree(OneByOne):
     def start(self, task: Task) -> MoaHoeffdingTree:
         return MoaHoeffdingTree(self.schema, random_seed=task.seed)
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+class NumbersOneByOne(OneByOne):
+    instance = RegressionInstance
+
+
+class AdaptiveForestOfNumbers(NumbersOneByOne):
+    def start(self, task: Task) -> AdaptiveRandomForestRegressor:
+        return AdaptiveRandomForestRegressor(
+            self.schema, random_seed=task.seed, ensemble_size=task.trees
+        )
+
+
+class SelfOptimising(NumbersOneByOne):
+    def start(self, task: Task) -> SOKNL:
+        return SOKNL(self.schema, random_seed=task.seed, ensemble_size=task.trees)
+
+
+class Neighbours(NumbersOneByOne):
+    def start(self, task: Task) -> KNNRegressor:
+        return KNNRegressor(self.schema, random_seed=task.seed)
+
+
+class BoostingOfNumbers(NumbersOneByOne):
+    def start(self, task: Task) -> StreamingGradientBoostedRegression:
+        return StreamingGradientBoostedRegression(
+            self.schema, random_seed=task.seed, boosting_iterations=task.trees
+        )

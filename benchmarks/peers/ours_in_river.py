@@ -1,4 +1,4 @@
-"""Riparian as River's users call it: a dict a point, which is how single points are learned fastest."""
+"""Riparian as River's users call it: one dict per point, the fastest way to learn single points."""
 
 from __future__ import annotations
 

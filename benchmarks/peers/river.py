@@ -1,20 +1,19 @@
-"""River's models: a dict a point, one point after the other, since its forests have no `learn_many`."""
+"""River's models: one dict per point, one point at a time, since its forests have no `learn_many`."""
 
 from __future__ import annotations
 
 import pickle
 
-import numpy as np
 from river import ensemble, forest, tree
-from river.base import Classifier
+from river.base import Estimator
 
-from benchmarks.peers import Labels, Rows, Task
+from benchmarks.peers import Labels, Rows, Task, as_answers
 
-Dicts = list[tuple[dict[int, float], int]]
+Dicts = list[tuple[dict[int, float], float]]
 
 
 class OneByOne:
-    def __init__(self, model: Classifier) -> None:
+    def __init__(self, model: Estimator) -> None:
         self.model = model
 
     def points(self, X: Rows, y: Labels) -> Dicts:
@@ -29,9 +28,7 @@ class OneByOne:
 
     def predict(self, points: Dicts) -> Labels:
         predict_one = self.model.predict_one
-        answers = [predict_one(x) for x, _ in points]
-        # Before the first point there is no answer.
-        return np.array([-1 if answer is None else answer for answer in answers], dtype=np.int64)
+        return as_answers([predict_one(x) for x, _ in points])
 
     def test_then_train(self, points: Dicts) -> Labels:
         predict_one, learn_one = self.model.predict_one, self.model.learn_one
@@ -39,7 +36,7 @@ class OneByOne:
         for x, y in points:
             answers.append(predict_one(x))
             learn_one(x, y)
-        return np.array([-1 if answer is None else answer for answer in answers], dtype=np.int64)
+        return as_answers(answers)
 
     def snapshot(self) -> bytes:
         return pickle.dumps(self.model)
@@ -71,3 +68,21 @@ class LeveragingBagging(OneByOne):
 class HoeffdingTree(OneByOne):
     def __init__(self, task: Task) -> None:
         super().__init__(tree.HoeffdingTreeClassifier())
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+class AdaptiveForestOfNumbers(OneByOne):
+    def __init__(self, task: Task) -> None:
+        super().__init__(forest.ARFRegressor(n_models=task.trees, seed=task.seed))
+
+
+class MondrianForestOfNumbers(OneByOne):
+    def __init__(self, task: Task) -> None:
+        super().__init__(forest.AMFRegressor(n_estimators=task.trees, seed=task.seed))
+
+
+class RandomPatchesOfNumbers(OneByOne):
+    def __init__(self, task: Task) -> None:
+        super().__init__(ensemble.SRPRegressor(n_models=task.trees, seed=task.seed))

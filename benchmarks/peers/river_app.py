@@ -1,6 +1,6 @@
 """River's forests behind the plainest FastAPI app: `python -m benchmarks.peers.river_app arf`.
 
-It keeps nothing on disk, checks nothing, and learns while others wait. Labels come in lists.
+It stores nothing on disk, checks nothing, and learns while other requests wait. Labels come in lists.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def app(kind: str) -> FastAPI:
         return {"id": id, "label": model.predict_one(row["features"])}
 
     @made.post("/v1/predict")
-    async def predict(rows: Any = Body()) -> Any:  # noqa: B008, it is how FastAPI is told
+    async def predict(rows: Any = Body()) -> Any:  # noqa: B008, FastAPI requires it
         return [predicted(row) for row in rows] if isinstance(rows, list) else predicted(rows)
 
     @made.post("/v1/label")

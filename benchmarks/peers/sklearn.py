@@ -1,13 +1,15 @@
-"""Scikit-learn's: its forest and its boosting, which see all points at once and are what one can hope
-for, and SGD.
-"""
+"""Scikit-learn's forest and boosting, which see all points at once, and SGD."""
 
 from __future__ import annotations
 
 import pickle
 from typing import Any
 
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import SGDClassifier
 
 from benchmarks.peers import Labels, Rows, Task
@@ -38,6 +40,13 @@ class Forest(Offline):
     def __init__(self, task: Task) -> None:
         super().__init__(
             RandomForestClassifier(task.trees, random_state=task.seed, n_jobs=task.threads)
+        )
+
+
+class ForestOfNumbers(Offline):
+    def __init__(self, task: Task) -> None:
+        super().__init__(
+            RandomForestRegressor(task.trees, random_state=task.seed, n_jobs=task.threads)
         )
 
 

@@ -1,4 +1,4 @@
-// Arrays of the core as arrays of numpy, and back.
+// Converts arrays of the core to arrays of numpy, and back.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -35,7 +35,7 @@ nb::object owned(std::vector<T>&& values, std::size_t rows, std::size_t columns)
     return nb::ndarray<nb::numpy, T, nb::ndim<2>>(kept->data(), {rows, columns}, owner).cast();
 }
 
-// Offsets are rows of four numbers there.
+// In numpy, offsets are rows of four numbers.
 inline nb::object to_array(std::vector<OffsetPair>&& pairs) {
     std::vector<float> numbers;
     for (const OffsetPair& pair : pairs)

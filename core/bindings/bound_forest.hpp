@@ -1,6 +1,6 @@
-// A forest of one space, one rule and one target, as Python knows it. Each rule is bound in a file
-// of its own, since every combination is compiled apart. What depends on the target, its own file
-// binds (classes.hpp).
+// The Python class of a forest of one space, one rule and one target. Each rule is bound in a file
+// of its own, because every combination is compiled separately. What depends on the target is bound
+// in classes.hpp and numbers.hpp.
 #pragma once
 
 #include <nanobind/stl/optional.h>
@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "bindings/arrays.hpp"
 #include "bindings/classes.hpp"
+#include "bindings/numbers.hpp"
 #include "bindings/points.hpp"
 #include "bindings/state.hpp"
 #include "forest.hpp"
@@ -23,8 +25,8 @@ namespace riparian {
 
 using namespace nb::literals;
 
-// Every call that may wait for the forest's lock is made without the GIL: the thread that holds the
-// lock may need it.
+// Every call that may wait for the forest's lock releases the GIL first: the thread that holds the
+// lock may need the GIL.
 template <class Work>
 decltype(auto) released(Work&& work) {
     const nb::gil_scoped_release without_gil;
@@ -49,7 +51,7 @@ public:
                 const nb::object& shared)
         : forest_(restored(first_tree, settings, space, points, trees, shared)) {}
 
-    // In blocks of this many points; there are schedules for what all of them can reach.
+    // Learns in blocks of this many points; the schedules cover every depth that a block can reach.
     void learn(const Points& points, const Array1<Label>& y,
                const std::optional<Array1<double>>& weights, std::size_t workers,
                std::size_t block_points) {
@@ -61,8 +63,27 @@ public:
         });
     }
 
-    // `learn` and `predict` for a point that comes alone: to make arrays of a label and of a few
-    // numbers takes as long as the trees do.
+    // Like `learn`, but returns the answer to each point just before it is learned. The answer is
+    // zeros if all trees abstain.
+    nb::object predict_then_learn(const Points& points, const Array1<Label>& y,
+                                  const std::optional<Array1<double>>& weights, Voting voting,
+                                  std::size_t workers, std::size_t block_points) {
+        using Block = typename Core::Block;
+        const Block all{Input<Space>::batch(points), y.data(), weights ? weights->data() : nullptr};
+        std::vector<double> answers;
+        const std::size_t columns = released([&] {
+            const std::size_t outputs = forest_.outputs();
+            answers.resize(all.size() * outputs);
+            in_blocks(all, block_points, [&](std::size_t first, const Block& some) {
+                forest_.predict_then_learn(some, voting, workers, answers.data() + first * outputs);
+            });
+            return outputs;
+        });
+        return owned(std::move(answers), all.size(), columns);
+    }
+
+    // `learn` and `predict` for a single point. Making arrays of one label and a few numbers takes
+    // as long as the work of the trees.
     void learn_one(const Points& point, Label label, double weight) {
         const Batch batch = alone(point);
         released([&] { forest_.learn({batch, &label, weight == 1.0 ? nullptr : &weight}, 1); });
@@ -100,8 +121,8 @@ public:
         return owned(std::move(answers), points.size(), columns);
     }
 
-    // R11 before the division: sums of shares, in units of 2^-40, and the trees that did not
-    // abstain.
+    // Returns the sums of R11 before the division, in units of 2^-40, and the number of trees that
+    // did not abstain.
     nb::tuple predict_sums(const Points& X, Voting voting, std::size_t workers) {
         const Batch points = Input<Space>::batch(X);
         std::vector<std::int64_t> sums, discarded;
@@ -152,7 +173,7 @@ public:
         return released([&] { return forest_.largest_tree(); });
     }
 
-    // Bytes of what the trees share.
+    // Returns the bytes of what the trees share.
     std::size_t shared_bytes() {
         std::size_t bytes = 0;
         released([&] {
@@ -162,24 +183,24 @@ public:
         return bytes;
     }
 
-    // Σ G of each column over all trees; shorter than the columns where the last never split.
+    // Returns Σ G of each column over all trees. The array is shorter than the number of columns if
+    // no split uses the last ones.
     nb::object importance() {
         std::vector<typename Target::Importance> sum;
         const auto add = [&](std::uint64_t, const auto& trees, const auto&) {
             for (const auto& tree : trees) {
                 const auto& mine = tree->importance();
                 if (mine.size() > sum.size()) sum.resize(mine.size());
-                // Unsigned, so that it may wrap like G itself.
                 for (std::size_t d = 0; d < mine.size(); ++d)
-                    sum[d] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum[d]) +
-                                                       static_cast<std::uint64_t>(mine[d]));
+                    Target::add_importance(sum[d], static_cast<typename Target::G>(mine[d]));
             }
         };
         released([&] { forest_.visit(add); });
         return owned(std::move(sum));
     }
 
-    // The points received, every tree as arrays, and what they share; all after the same point.
+    // Returns the number of points received, every tree as arrays, and what the trees share, all
+    // after the same point.
     nb::tuple save() {
         std::uint64_t points = 0;
         std::vector<TreeState<Space>> trees;
@@ -195,7 +216,7 @@ public:
         return nb::make_tuple(points, arrays, to_python(std::move(shared)));
     }
 
-    // What the trees share, as `save` has it, without the trees.
+    // Returns what the trees share, as `save` writes it, without the trees.
     nb::object shared() {
         typename Core::SharedState shared{};
         const auto copy = [&](std::uint64_t, const auto&, const auto& theirs) {
@@ -205,8 +226,8 @@ public:
         return to_python(std::move(shared));
     }
 
-    // Values of one column among the kept points: that of the point at place word mod n, for each
-    // word, n being their number. Empty if there are none.
+    // Returns values of one column among the n kept points: for each word, that of the point at
+    // place word mod n. The result is empty if there are no kept points.
     nb::object kept_values(std::uint32_t column, const Array1<std::uint64_t>& words) {
         std::vector<float> values;
         const auto draw = [&](std::uint64_t, const auto&, const auto& kept) {
@@ -225,13 +246,40 @@ public:
         return to_dict(std::move(*state));
     }
 
-    // visitor(points, trees, what they share), without the GIL.
+    // Calls visitor(points, trees, shared) without the GIL.
     template <class Visitor>
     void visit(Visitor&& visitor) {
         released([&] { forest_.visit(visitor); });
     }
 
-    // Of each tree: the points at which one in its place gave way to it or to another before it.
+    // Calls changer(shared) without the GIL.
+    template <class Changer>
+    void change_shared(Changer&& changer) {
+        released([&] { forest_.change_shared(changer); });
+    }
+
+    // Of trees with heads, of a target with intervals (R28): quantiles of the targets near each
+    // point, less the first target of the stream; one row per point. The quantiles asked for
+    // ascend. NaN where there are no neighbours.
+    nb::object predict_quantiles(const Points& X, const Array1<double>& quantiles,
+                                 std::size_t workers) {
+        const std::span<const double> qs(quantiles.data(), quantiles.size());
+        return per_distribution(X, qs.size(), workers,
+                                [=](auto& distribution, const auto& moved, const auto&,
+                                    double* out) { distribution.quantiles(qs, moved, out); });
+    }
+    // Both ends of the interval of coverage number `level`.
+    nb::object predict_interval(const Points& X, std::size_t level, std::size_t workers) {
+        return per_distribution(
+            X, 2, workers,
+            [=](auto& distribution, const auto& moved, const auto& shared, double* out) {
+                const auto ends = distribution.interval(shared.intervals.level(level), moved,
+                                                        shared.trust.error());
+                std::copy(ends.begin(), ends.end(), out);
+            });
+    }
+
+    // Returns, for each tree, the points at which it or one of its predecessors was replaced.
     std::vector<Words> replacements() {
         std::vector<Words> all;
         const auto copy = [&](std::uint64_t, const auto& trees, const auto&) {
@@ -266,6 +314,12 @@ public:
     std::uint64_t points() {
         return released([&] { return forest_.points(); });
     }
+    bool whole() {
+        return released([&] { return forest_.whole(); });
+    }
+    void give_up() {
+        released([&] { forest_.give_up(); });
+    }
     void hold() {
         released([&] { forest_.hold(); });
     }
@@ -273,9 +327,27 @@ public:
     void let_go_in_child() { forest_.let_go_in_child(); }
 
 private:
-    // predict(rows, first, columns), block by block, returns the outputs that there are now. Where
-    // labels join while this runs, rows of later blocks are wider: all is done again from the
-    // start.
+    template <class Work>
+    nb::object per_distribution(const Points& X, std::size_t columns, std::size_t workers,
+                                Work&& work) {
+        const Batch points = Input<Space>::batch(X);
+        std::vector<double> out(points.size() * columns);
+        released([&] {
+            in_blocks(points, block, [&](std::size_t first, const Batch& rows) {
+                using Distribution = typename Target::Intervals::Distribution;
+                forest_.template predict_distributions<Distribution>(
+                    rows, workers,
+                    [&](std::size_t i, Distribution& distribution, const auto& moved,
+                        const auto& shared) {
+                        work(distribution, moved, shared, out.data() + (first + i) * columns);
+                    });
+            });
+        });
+        return owned(std::move(out), points.size(), columns);
+    }
+
+    // Calls predict(rows, first, columns) for each block and returns the outputs. If labels join
+    // meanwhile, rows of later blocks are wider, so everything is predicted again from the start.
     template <class Predict>
     std::size_t in_equal_blocks(const Batch& points, Predict&& predict) {
         std::size_t columns = forest_.outputs();
@@ -352,6 +424,7 @@ auto bind_forest(nb::module_& m, const char* name) {
         .def("shared_bytes", &Bound::shared_bytes)
         .def("importance", &Bound::importance)
         .def("tree", &Bound::tree, "i"_a)
+        .def("give_up", &Bound::give_up)
         .def("hold", &Bound::hold)
         .def("let_go", &Bound::let_go)
         .def("let_go_in_child", &Bound::let_go_in_child)
@@ -360,10 +433,11 @@ auto bind_forest(nb::module_& m, const char* name) {
         .def("kept_values", &Bound::kept_values, "column"_a, "words"_a)
         .def("set_space", &Bound::set_space, "space"_a)
         .def_prop_ro("depth", &Bound::depth)
-        .def_prop_ro("points", &Bound::points);
+        .def_prop_ro("points", &Bound::points)
+        .def_prop_ro("whole", &Bound::whole);
 }
 
-// The paper's forest, with kept points or without, has schedules and a budget, too.
+// The paper's forest, with or without kept points, also has schedules and a budget.
 template <class Space, class Rule, class Target>
 auto bind_scheduled(nb::module_& m, const char* name) {
     using Bound = BoundForest<Space, Rule, Target>;

@@ -1,11 +1,13 @@
-// What a forest of classes has for Python besides what every forest has.
+// The methods of a forest of classes in Python, in addition to those of every forest.
 #pragma once
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,8 +16,8 @@
 
 namespace riparian {
 
-// What some leaves of tree i answer (R11): their points, how many classes have a share above 0, and
-// these classes, by arrival, with their shares. `nodes` are the leaves; `n_classes` classes have
+// Returns what the leaves `nodes` of tree i answer (R11): their points, the number of classes with
+// a share above 0, and these classes, by arrival, with their shares. `n_classes` classes have
 // arrived.
 template <class Bound>
 nb::tuple leaf_answers(Bound& forest, std::size_t i, const Array1<std::uint32_t>& nodes,
@@ -64,7 +66,7 @@ void bind_target(nb::class_<Bound>& bound, Classes) {
                 return answer;
             },
             "point"_a, "majority"_a)
-        // The place of the largest of them, the first among equals.
+        // Returns the place of the largest, the first among equals.
         .def(
             "most_probable",
             [=](Bound& self, const Points& point, bool majority) {
@@ -78,6 +80,15 @@ void bind_target(nb::class_<Bound>& bound, Classes) {
                 return self.predict(points, voting(majority), workers);
             },
             "points"_a, "majority"_a, "workers"_a)
+        .def(
+            "predict_then_learn",
+            [=](Bound& self, const Points& points, const Array1<Class>& y,
+                const std::optional<Array1<double>>& weights, bool majority, std::size_t workers,
+                std::size_t block_points) {
+                return self.predict_then_learn(points, y, weights, voting(majority), workers,
+                                               block_points);
+            },
+            "points"_a, "y"_a, "weights"_a.none(), "majority"_a, "workers"_a, "block_points"_a)
         .def(
             "predict_sums",
             [=](Bound& self, const Points& points, bool majority, std::size_t workers) {

@@ -1,70 +1,110 @@
-// The rule that is eager, then honest, for Python, with what the forest trusts.
+// The bindings of the rule that is eager, then honest, and of what the forest trusts.
 #include "rules/eager.hpp"
 
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "bindings/bound_forest.hpp"
+#include "bindings/heads.hpp"
 #include "bindings/rules.hpp"
 #include "target/classes.hpp"
+#include "target/numbers.hpp"
 
 namespace riparian {
-
-// What the trees share, as arrays and back: the kept points, and T (R25).
-template <class Shared>
-concept TrustedState = requires(Shared& shared) {
-    shared.kept;
-    shared.evidence;
-};
-template <TrustedState State>
-nb::object to_python(State&& state) {
-    nb::object arrays = to_python(std::move(state.kept));
-    arrays["trust"] = owned(std::vector<double>(state.evidence.begin(), state.evidence.end()));
-    return arrays;
-}
-template <TrustedState State>
-void from_python(const nb::handle& object, std::uint64_t points, State& state) {
-    from_python(object, points, state.kept);
-    std::vector<double> evidence;
-    take(nb::cast<nb::dict>(object), "trust", evidence);
-    std::copy_n(evidence.begin(), n_heads, state.evidence.begin());
-}
-
 namespace {
 
 Eager::Settings eager(const TwoStreams::Settings& two_streams, std::uint32_t kept_points,
-                      bool sparse) {
-    return {{two_streams, kept_points, sparse, true}};
+                      bool sparse, const std::vector<double>& coverages, std::uint64_t lag) {
+    return {{two_streams, kept_points, sparse, true}, true, coverages, lag};
 }
 
-// The weight of each head, in units of 2^-12.
-template <class Bound>
-std::vector<std::int64_t> trust(Bound& forest) {
-    std::vector<std::int64_t> weights;
-    forest.visit([&](std::uint64_t, const auto&, const auto& shared) {
-        weights.assign(shared.trust.weights().begin(), shared.trust.weights().end());
+using Sums = nb::ndarray<const std::int64_t, nb::shape<-1, -1>, nb::c_contig>;
+
+// Calls work(the kinds of the heads): those by size, or memories too.
+template <class Work>
+auto with_kinds(std::size_t heads, Work&& work) {
+    return heads == HeadsWithMemories::count ? work(HeadsWithMemories{}) : work(HeadsBySize{});
+}
+
+// Returns T after these points, given the sums of all trees.
+std::vector<double> judged(const std::vector<double>& evidence, const Sums& sums) {
+    return with_kinds(sums.shape(1) - 1, [&](auto kinds) {
+        using Kinds = decltype(kinds);
+        ClassHeadTrust<Kinds> trust;
+        auto state = trust.state();
+        const std::vector<double> following = take_trust(evidence, state);
+        trust.restore(state);
+        for (std::size_t i = 0; i < sums.shape(0); ++i) {
+            const std::int64_t* point = sums.data() + i * (Kinds::count + 1);
+            trust.judge(point, point[Kinds::count], 0, 0);
+        }
+        return joined(trust.state(), following);
     });
-    return weights;
 }
 
-template <class Space>
-void bind_eager_forest(nb::module_& m, const char* name) {
-    using Bound = BoundForest<Space, Eager, Classes>;
-    bind_scheduled<Space, Eager, Classes>(m, name)
-        .def("trust", &trust<Bound>)
-        .def("set_judging", &Bound::set_judging, "judging"_a);
+// The same for numbers, given the targets of the points, the scale before the first of them, and
+// for which point after the last one the answers are (R29).
+std::vector<double> judged_numbers(const std::vector<double>& evidence, const Sums& sums,
+                                   const Array1<Number>& targets, std::uint64_t scale,
+                                   std::uint64_t lag) {
+    return with_kinds(sums.shape(1) - 1, [&](auto kinds) {
+        using Kinds = decltype(kinds);
+        NumberTrust<Kinds> trust;
+        NumberFollowing following(lag);
+        auto state = trust.state();
+        following.restore(take_trust(evidence, state));
+        trust.restore(state);
+        for (std::size_t i = 0; i < sums.shape(0); ++i) {
+            const std::int64_t* point = sums.data() + i * (Kinds::count + 1);
+            const std::int64_t voters = point[Kinds::count];
+            const Number target = targets.data()[i];
+            if (following.on() && voters != 0) {
+                trust.weigh();
+                following.judge(target, trust.answer(point, voters, scale));
+            }
+            trust.judge(point, voters, target, scale);
+            scale = std::max(scale, Scale::of(target));
+        }
+        return joined(trust.state(), following.state());
+    });
+}
+
+// Returns the weights of this many heads that follow from T, in units of 2^-12.
+std::vector<std::int64_t> weights_of(const std::vector<double>& evidence, std::size_t heads) {
+    return with_kinds(heads, [&](auto kinds) {
+        ClassHeadTrust<decltype(kinds)> trust;
+        auto state = trust.state();
+        take_trust(evidence, state);
+        trust.restore(state);
+        return std::vector<std::int64_t>(trust.weights().begin(), trust.weights().end());
+    });
+}
+
+// Returns the parts of a correction, given what follows the last target (R29).
+CorrectionParts correction_of(const std::vector<double>& state, std::uint64_t lag) {
+    NumberFollowing following(lag);
+    following.restore(state);
+    return parts_of(following.correction());
 }
 
 }  // namespace
 
 void bind_eager(nb::module_& m) {
     nb::class_<Eager::Settings>(m, "EagerSettings");
-    m.def("eager", &eager, "two_streams"_a, "kept_points"_a, "sparse"_a);
-    bind_eager_forest<Columns>(m, "ColumnEager");
-    bind_eager_forest<DepthDifferences>(m, "DepthEager");
+    m.def("eager", &eager, "two_streams"_a, "kept_points"_a, "sparse"_a, "coverages"_a, "lag"_a);
+    m.def("judged", &judged, "evidence"_a, "sums"_a);
+    m.def("weights_of", &weights_of, "evidence"_a, "heads"_a);
+    m.def("judged_numbers", &judged_numbers, "evidence"_a, "sums"_a, "targets"_a, "scale"_a,
+          "lag"_a);
+    m.def("correction_of", &correction_of, "following"_a, "lag"_a);
+    m.attr("following_sums") = NumberFollowing::n_sums;
+    bind_headed<Columns, Eager, Classes>(m, "ColumnEager");
+    bind_headed<DepthDifferences, Eager, Classes>(m, "DepthEager");
+    bind_headed<Columns, Eager, Numbers>(m, "ColumnEagerNumbers");
 }
 
 }  // namespace riparian

@@ -13,12 +13,12 @@ namespace {
 
 using namespace nb::literals;
 
-// R4: a missing value may be there, an infinity may not.
+// R4: a missing value is allowed, an infinity is not.
 bool any_infinite(const Rows2& rows) {
     const float* values = rows.data();
     const std::size_t n = rows.size();
     const auto infinity = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
-    std::uint32_t any = 0;  // as wide as a value: compilers make vectors of it
+    std::uint32_t any = 0;  // as wide as a value, so that compilers vectorise the loop
     for (std::size_t i = 0; i < n; ++i) {
         const std::uint32_t without_sign = std::bit_cast<std::uint32_t>(values[i]) << 1;
         any |= without_sign == infinity << 1 ? 1u : 0u;
@@ -26,8 +26,9 @@ bool any_infinite(const Rows2& rows) {
     return any;
 }
 
-// The number of each label in order of arrival, and the labels that are new, in theirs: one that
-// has no number in the table gets the next. Nothing, if a label is beyond the table.
+// Returns the number of each label in order of arrival, and the new labels in the order of theirs.
+// A label without a number in the table gets the next one. Returns nothing if a label is beyond the
+// table.
 nb::object arrivals(const Array1<std::int64_t>& y, const Array1<std::uint32_t>& table,
                     std::uint32_t none, std::uint32_t next) {
     const std::size_t n = y.size(), places = table.size();

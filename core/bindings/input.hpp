@@ -1,4 +1,4 @@
-// Checks of input that have to be quick for a single row, too.
+// Checks of input that must be fast for a single row as well.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,9 +1,10 @@
-// The rule with kept points, for Python.
+// The bindings of the rule with kept points.
 #include "rules/keeping.hpp"
 
 #include "bindings/bound_forest.hpp"
 #include "bindings/rules.hpp"
 #include "target/classes.hpp"
+#include "target/numbers.hpp"
 
 namespace riparian {
 namespace {
@@ -20,6 +21,7 @@ void bind_keeping(nb::module_& m) {
     m.def("keeping", &keeping, "two_streams"_a, "kept_points"_a, "sparse"_a, "regrows"_a);
     bind_scheduled<Columns, Keeping, Classes>(m, "ColumnKeeping");
     bind_scheduled<DepthDifferences, Keeping, Classes>(m, "DepthKeeping");
+    bind_scheduled<Columns, Keeping, Numbers>(m, "ColumnKeepingNumbers");
 }
 
 }  // namespace riparian

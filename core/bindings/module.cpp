@@ -1,5 +1,5 @@
-// The boundary: arrays and numbers cross it, and the GIL is released around work. What comes in was
-// checked in Python.
+// The boundary to Python: arrays and numbers cross it, and the GIL is released around work. Python
+// has validated all input.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -25,6 +25,8 @@
 #include "space/columns.hpp"
 #include "space/depth.hpp"
 #include "target/classes.hpp"
+#include "target/numbers.hpp"
+#include "threads.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -32,8 +34,8 @@ using namespace nb::literals;
 namespace riparian {
 namespace {
 
-// The list of a tree's arrays, for Python: name, type, per what, in which forests, since which
-// format.
+// The list of a tree's arrays, for Python: name, type, what there is one entry for, which forests
+// have it, and since which format.
 template <class T>
 const char* type_name(const std::vector<T>&) {
     if constexpr (std::is_same_v<T, Byte>) return "uint8";
@@ -56,8 +58,8 @@ nb::list tree_fields() {
     return fields;
 }
 
-// What a forest holds once each, in bytes, of the kind that takes the most: what a snapshot will
-// ask for is known before any of it is taken.
+// The bytes of what a forest holds once, for the kind that needs the most. They are known before
+// any memory is allocated for a snapshot.
 template <class... Things>
 constexpr std::size_t largest = std::max({sizeof(Things)...});
 
@@ -67,17 +69,20 @@ nb::dict sizes_of() {
     sizes["tree"] = largest<Trees...>;
     sizes["node"] = largest<typename Trees::Node...>;
     sizes["leaf"] = largest<typename Trees::Leaf...>;
-    sizes["waiting_leaf"] = sizeof(WaitingLeaves<Classes::Priority>::Entry);
+    sizes["waiting_leaf"] =
+        largest<WaitingLeaves<Classes::Priority>::Entry, WaitingLeaves<Numbers::Priority>::Entry>;
     sizes["candidates"] = largest<typename Trees::Candidates...>;
-    sizes["listed_leaf"] = largest<Eager::ListedLeaf, Adaptive::ListedLeaf<Classes>>;
-    sizes["node_votes"] = sizeof(Eager::NodeVotes<Classes>);
+    sizes["listed_leaf"] =
+        sizeof(Eager::ListedLeaf) + largest<Classes::Memories, Numbers::Memories>;
+    sizes["node_votes"] = largest<Eager::NodeVotes<Classes>, Eager::NodeVotes<Numbers>>;
     sizes["detector_row"] = (Adwin::max_buckets + 1) * sizeof(Adwin::Bucket) + sizeof(std::size_t);
-    sizes["segment"] = largest<detail::RowSegment<Class>, detail::PixelSegment<Class>>;
+    sizes["segment"] =
+        largest<detail::RowSegment<Class>, detail::RowSegment<Number>, detail::PixelSegment<Class>>;
     sizes["kept_image"] = sizeof(detail::KeptImage);
     return sizes;
 }
 
-// The counters of a leaf and the words of the bits of one of its points (see
+// Returns the counters of a leaf and the number of words that the bits of one point take (see
 // counts/candidate_shape.hpp).
 std::pair<std::size_t, std::size_t> candidate_shape(std::uint32_t dims,
                                                     std::uint32_t split_points) {
@@ -117,6 +122,7 @@ void use_kernels(const std::string& name) {
 
 NB_MODULE(_core, m) {
     using namespace riparian;
+    detail::touch_exceptions();  // while there is memory for it
 
 #ifdef RIPARIAN_SANITIZE
     m.attr("sanitized") = true;
@@ -135,7 +141,9 @@ NB_MODULE(_core, m) {
                  Tree<Columns, Eager, Classes>, Tree<Columns, Adaptive, Classes>,
                  Tree<Columns, OneStream, Classes>, Tree<DepthDifferences, TwoStreams, Classes>,
                  Tree<DepthDifferences, Keeping, Classes>, Tree<DepthDifferences, Eager, Classes>,
-                 Tree<DepthDifferences, OneStream, Classes>>();
+                 Tree<DepthDifferences, OneStream, Classes>, Tree<Columns, TwoStreams, Numbers>,
+                 Tree<Columns, Keeping, Numbers>, Tree<Columns, Eager, Numbers>,
+                 Tree<Columns, Adaptive, Numbers>>();
     m.attr("tree_fields") = tree_fields();
     m.def("candidate_shape", &candidate_shape, "dims"_a, "split_points"_a);
     m.attr("tree_totals") = names(total_names);
@@ -146,6 +154,8 @@ NB_MODULE(_core, m) {
     m.attr("head_sizes") =
         nb::cast(std::vector<std::uint64_t>(head_sizes.begin(), head_sizes.end()));
     m.attr("tree_bag") = nb::cast(std::vector<std::string>(bag_names.begin(), bag_names.end()));
+    m.def("scale_of", &Scale::of, "z"_a);
+    m.attr("most_scale") = Scale::most;
     m.def("entropy_term", &entropy_term_exact, "n"_a);
     m.def("kernel_names", &kernel_names);
     m.def("use_kernels", &use_kernels, "name"_a);

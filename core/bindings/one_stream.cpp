@@ -1,4 +1,4 @@
-// Saffari's rule, for Python.
+// The bindings of Saffari's rule.
 #include "rules/one_stream.hpp"
 
 #include "bindings/bound_forest.hpp"

@@ -1,4 +1,4 @@
-// What the points of a space are in Python, and in the core.
+// Converts the points of a space between Python and the core.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace riparian {
 
-// Pixels with the images they are of, as they come from Python.
+// Pixels and the images that they belong to, as they come from Python.
 struct PixelArrays {
     nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu> images;
     nb::ndarray<const std::int32_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu> pixels;
@@ -43,7 +43,7 @@ struct Input<DepthDifferences> {
 
 inline constexpr std::size_t block = Forest<Columns, TwoStreams, Classes>::block;
 
-// For each block of `size` points, in order.
+// Calls the visitor for each block of `size` points, in order.
 template <class Batch, class Work>
 void in_blocks(const Batch& points, std::size_t size, Work&& work) {
     for (std::size_t first = 0; first < points.size(); first += size)

@@ -1,4 +1,4 @@
-// Each adds a rule to the module: its settings, and a forest of it for every space.
+// Each function adds a rule to the module: its settings, and a forest of it for every space.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// A tree, and what trees share, as arrays of Python and back.
+// Converts a tree, and what trees share, to arrays of Python and back.
 #pragma once
 
 #include <cstdint>
@@ -42,14 +42,14 @@ TreeState<Space> from_dict(const nb::dict& arrays) {
     TreeState<Space> tree;
     for_each_field(tree, [&](auto& field) {
         const nb::str name(field.name.data(), field.name.size());
-        // What another kind of forest has, and this one has not.
+        // The array is missing if only another kind of forest has it.
         if (arrays.contains(name)) from_array(arrays[name], field.values);
     });
     return tree;
 }
 
-// What trees share, as arrays and back: nothing, or the points kept (R19). The number of the first
-// is that of the points received, less those kept.
+// Converts what trees share to arrays and back: nothing, or the kept points (R19). The number of
+// the first kept point is the number of points received minus the number of those kept.
 inline nb::object to_python(NothingShared::State&&) { return nb::none(); }
 inline void from_python(const nb::handle&, std::uint64_t, NothingShared::State&) {}
 

@@ -1,9 +1,10 @@
-// The paper's rule, for Python.
+// The bindings of the paper's rule.
 #include "rules/two_streams.hpp"
 
 #include "bindings/bound_forest.hpp"
 #include "bindings/rules.hpp"
 #include "target/classes.hpp"
+#include "target/numbers.hpp"
 
 namespace riparian {
 namespace {
@@ -28,6 +29,7 @@ void bind_two_streams(nb::module_& m) {
           "ignore_cut"_a, "fringe_size"_a.none(), "budget"_a.none());
     bind_scheduled<Columns, TwoStreams, Classes>(m, "ColumnForest");
     bind_scheduled<DepthDifferences, TwoStreams, Classes>(m, "DepthForest");
+    bind_scheduled<Columns, TwoStreams, Numbers>(m, "ColumnNumbers");
 }
 
 }  // namespace riparian

@@ -48,7 +48,7 @@ public:
         size_ = narrow(n);
         width_ = 1;
         data_ = pool.allocate(bytes());
-        std::memset(data_, 0, bytes());
+        clear();
     }
 
     void release(Pool& pool) {
@@ -147,6 +147,17 @@ public:
 
 private:
     static constexpr std::uint64_t most_of_byte = 0xFF;
+
+    // Blocks are multiples of 16 bytes, and most have one or two of these.
+    void clear() {
+        const std::size_t block = Pool::block_size(bytes());
+        if (block > 32) {
+            std::memset(data_, 0, block);
+            return;
+        }
+        std::memset(data_, 0, 16);
+        std::memset(static_cast<std::byte*>(data_) + (block - 16), 0, 16);
+    }
 
     RIPARIAN_COLD std::uint64_t add_much(Pool& pool, std::size_t i, std::uint64_t n) {
         const std::uint64_t count = (*this)[i] + n;

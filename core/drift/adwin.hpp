@@ -1,7 +1,7 @@
-// ADWIN (Bifet and Gavaldà 2007): a window of numbers that grows while they have one mean, and
-// drops its oldest ones when a part of it has another. The numbers lie in buckets of 1, 2, 4, ...
-// of them, five of each size, so that a long window takes little room. Cuts are those of River's
-// `drift.ADWIN`.
+// ADWIN (Bifet and Gavaldà 2007): a window of numbers that grows while their mean stays the same,
+// and drops its oldest numbers when they have another mean than the rest. The numbers are stored in
+// buckets of 1, 2, 4, ... of them, five of each size, so that a long window takes little memory. It
+// cuts where River's `drift.ADWIN` does.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace riparian {
 
 class Adwin {
 public:
-    // Of 2^row numbers.
+    // The bucket of 2^row numbers.
     struct Bucket {
         double total = 0;
         double variance = 0;  // sum of squares around their mean
@@ -26,7 +26,7 @@ public:
 
     enum class Change : std::uint8_t { none, fallen, risen };
 
-    // One more number. If the window was cut: whether its mean has risen by that.
+    // Adds a number. Returns whether the window was cut and, if so, whether its mean has risen.
     Change add(double x) {
         insert(x);
         if (++received_ % clock != 0 || width_ <= grace_period) return Change::none;
@@ -45,7 +45,7 @@ public:
     double variance() const { return variance_; }
     double mean() const { return width_ > 0 ? total_ / width_ : 0.0; }
 
-    // As numbers and back. visitor(row, bucket), from the oldest on.
+    // Saves and restores the buckets. Calls visitor(row, bucket), the oldest first.
     template <class Visitor>
     void for_each_bucket(Visitor&& visitor) const {
         for (std::size_t row = rows_.size(); row-- > 0;)
@@ -65,14 +65,14 @@ public:
 
     std::size_t bytes() const { return rows_.size() * sizeof(Row); }
 
-    static constexpr std::size_t max_buckets = 5;  // of a size
+    static constexpr std::size_t max_buckets = 5;  // of one size
 
 private:
-    static constexpr std::uint64_t clock = 32;  // numbers from one look for a cut to the next
+    static constexpr std::uint64_t clock = 32;  // numbers between two searches for a cut
     static constexpr double min_length = 5;     // of either part
     static constexpr double grace_period = 10;
 
-    // Buckets of one size, the oldest first; one more than may stay while they are made fewer.
+    // The buckets of one size, the oldest first. There is room for one more, until two are merged.
     struct Row {
         Bucket buckets[max_buckets + 1];
         std::size_t count = 0;
@@ -87,7 +87,8 @@ private:
 
     static double size_of(std::size_t row) { return std::ldexp(1.0, static_cast<int>(row)); }
 
-    // Sum of squares that two parts have between their means.
+    // Returns the part of the sum of squares that comes from the difference between the means of
+    // two parts.
     static double between(double n_a, double mean_a, double n_b, double mean_b) {
         return n_a * n_b * (mean_a - mean_b) * (mean_a - mean_b) / (n_a + n_b);
     }
@@ -104,7 +105,7 @@ private:
         for (std::size_t row = 0; rows_[row].count > max_buckets; ++row) merge_oldest(row);
     }
 
-    // Two buckets of a size become one of the next.
+    // Merges two buckets of one size into one of the next.
     void merge_oldest(std::size_t row) {
         if (row + 1 == rows_.size()) rows_.emplace_back();
         const double n = size_of(row);
@@ -125,8 +126,8 @@ private:
         while (!rows_.empty() && rows_.back().count == 0) rows_.pop_back();
     }
 
-    // Whether the oldest numbers and the rest, for some place between two buckets, have different
-    // means.
+    // Returns whether the oldest numbers and the rest have different means, for some place between
+    // two buckets.
     bool has_cut() const {
         const double log_term = ln(2 * ln(width_) / delta_);
         const double spread = 2 * (variance_ / width_) * log_term;
@@ -148,8 +149,8 @@ private:
     }
 
     double delta_;
-    std::vector<Row> rows_;       // the buckets of 2^row numbers; the last row has the oldest
-    std::uint64_t received_ = 0;  // since the detector is there
+    std::vector<Row> rows_;       // the buckets of 2^row numbers; the last row is the oldest
+    std::uint64_t received_ = 0;  // numbers since the detector was made
     double width_ = 0, total_ = 0, variance_ = 0;
 };
 

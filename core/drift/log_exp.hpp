@@ -1,6 +1,6 @@
-// Logarithm and exponential of our own: libraries differ in the last bit, and a forest must not
-// (R23). Plain additions, multiplications and divisions of float64, in a fixed order; within 1e-15
-// of the truth.
+// Logarithm and exponential of this project: libraries differ in the last bit, and forests must not
+// (R27). They use only additions, multiplications and divisions of float64, in a fixed order, and
+// are within 1e-15 of the exact value.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ inline constexpr double ln2 = 0x1.62e42fefa39efp-1;
 
 namespace detail {
 
-// ln 2 in two parts: the first has so few bits that its product with an exponent is exact.
+// ln 2 in two parts. The first has so few bits that its product with an exponent is exact.
 inline constexpr double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
 
 template <std::size_t N>
@@ -47,7 +47,8 @@ constexpr std::array<double, N> factorial_reciprocals() {
 
 }  // namespace detail
 
-// ln of a normal number above 0: x = m·2^e with m around 1, and ln m = 2 artanh((m - 1) / (m + 1)).
+// Returns ln x of a normal number above 0: x = m·2^e with m around 1, and ln m = 2 artanh((m - 1) /
+// (m + 1)).
 inline double ln(double x) {
     constexpr std::uint64_t half = 0x3FE6A09E667F3BCD;  // sqrt(1/2)
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(x) - half;
@@ -60,7 +61,7 @@ inline double ln(double x) {
     return e * detail::ln2_high + (rest + e * detail::ln2_low);
 }
 
-// e^x of a number that is not above 0; 0 where that is below 2^-1000.
+// Returns e^x of a number that is not above 0, or 0 where e^x is below 2^-1000.
 inline double exp_of_negative(double x) {
     if (!(x > -693.0)) return 0.0;
     const double k = std::rint(x * 0x1.71547652b82fep+0);  // 1 / ln 2

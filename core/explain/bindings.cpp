@@ -1,4 +1,4 @@
-// The boundary for explanations: arrays in, arrays out, and the GIL is released around work.
+// The boundary for explanations: arrays go in and out, and the GIL is released around work.
 #include "explain/bindings.hpp"
 
 #include <nanobind/ndarray.h>
@@ -30,7 +30,7 @@ nb::object owned(std::vector<double>&& values, std::initializer_list<std::size_t
     return nb::ndarray<nb::numpy, double, nb::ndim<N>>(kept->data(), shape, owner).cast();
 }
 
-// The arrays of Python, kept alive.
+// The arrays of Python, which are kept alive.
 class BoundTrees {
 public:
     BoundTrees(Array<std::int64_t> root, Array<std::int32_t> feature, Array<float> threshold,

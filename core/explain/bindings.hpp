@@ -4,7 +4,7 @@
 
 namespace riparian::explain {
 
-// Adds what Python needs of this folder to the module.
+// Adds the Python functions of this folder to the module.
 void bind(nanobind::module_& m);
 
 }  // namespace riparian::explain

@@ -21,8 +21,8 @@ inline void answer(const PlainTrees& trees, const Rows& rows, double* out) {
         }
 }
 
-// Computes the contributions of some rows, by a method that solves the game of a path for each kind
-// of row.
+// Computes the contributions of some rows, with a method that solves the game of a path once for
+// each kind of row.
 template <class Method>
 void explain_tile(const PlainTrees& trees, const Rows& rows, Method& method, double* out) {
     const Tile tile(rows);
@@ -47,15 +47,15 @@ void explain_tile(const PlainTrees& trees, const Rows& rows, Method& method, dou
     sums.copy(out);
 }
 
-// The sums of this many rows stay in the cache while path after path adds to them. With more rows,
-// more of them are of the same kind.
+// The number of rows whose sums stay in the cache while path after path adds to them. With more
+// rows, more of them are of the same kind.
 inline std::size_t tile_rows(const PlainTrees& trees, std::size_t rows, std::size_t workers) {
     const std::size_t row_bytes = 8 * trees.n_features * trees.n_classes + 1;
     const std::size_t fits = std::clamp<std::size_t>((1 << 20) / row_bytes, 32, 512);
     return std::clamp<std::size_t>((rows + workers - 1) / workers, 1, fits);
 }
 
-// The sums of a row do not depend on its tile: paths are added in the same order.
+// The sums of a row do not depend on its tile, because paths are added in the same order.
 template <class Make>
 void explain_rows(const PlainTrees& trees, const Rows& rows, std::size_t workers, double* out,
                   Make&& make_method) {
@@ -73,7 +73,7 @@ inline void path_dependent(const PlainTrees& trees, const Rows& rows, std::size_
     explain_rows(trees, rows, workers, out, [] { return PathDependent(); });
 }
 
-// If the `weights` of the background are null, all are 1.
+// If the `weights` of the background are null, all weights are 1.
 inline void interventional(const PlainTrees& trees, const Rows& background, const double* weights,
                            const Rows& rows, std::size_t workers, double* out) {
     const Tile others(background, weights);

@@ -1,9 +1,10 @@
-// TreeSHAP against a background: a feature that is not known takes its values from other rows.
+// TreeSHAP against a background: an unknown feature takes its values from other rows.
 //
-// For a row x, a row r of the background and a leaf, v(S) is V if every feature of the path passes
-// with x where it is in S and with r where it is not. Let a features pass with x alone and b with r
-// alone; where one passes with neither, the leaf cannot be reached. Then φ = V (a-1)! b! / (a+b)!
-// for the a features, and -V a! (b-1)! / (a+b)! for the b.
+// For a row x, a row r of the background and a leaf, v(S) is V if every feature in S passes the
+// tests of the path with its value in x, and every other feature with its value in r. Let a
+// features pass with x alone and b with r alone. If some feature passes with neither, the leaf
+// cannot be reached. Then φ = V (a-1)! b! / (a+b)! for the a features, and -V a! (b-1)! / (a+b)!
+// for the b.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,7 @@ public:
     explicit Interventional(const Tile& background)
         : background_(background), total_(background.total()) {}
 
-    // times[i][kind]: φ of step i for a leaf of value 1.
+    // times[i][kind] is φ of step i for a leaf of value 1.
     void solve(const Path& path, const Kinds& kinds, double* times) {
         const std::size_t length = path.size();
         others_.read(path, background_);
@@ -59,7 +60,7 @@ private:
         return std::exp(std::lgamma(p) + std::lgamma(q + 1.0) - std::lgamma(p + q + 1.0));
     }
 
-    // Makes a table for paths of this length, unless they are too long for one.
+    // Makes a table for paths of this length, unless they are too long for a table.
     void reach(std::size_t length) {
         const std::size_t side = std::min<std::size_t>(length, 128) + 1;
         if (side <= side_) return;
@@ -78,7 +79,7 @@ private:
     double total_;  // its weight
     Kinds others_;
     std::vector<double> weights_;
-    std::size_t side_ = 0;  // of that table
+    std::size_t side_ = 0;  // of the table
 };
 
 }  // namespace riparian::explain

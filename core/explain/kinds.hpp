@@ -74,7 +74,7 @@ private:
         const std::size_t rows = tile.rows();
         const std::size_t places = std::bit_ceil(2 * rows + 1);
         if (table_.size() < places) table_.assign(places, 0), round_ = 0;
-        round_ += rows + 1;  // entries below are of an earlier path
+        round_ += rows + 1;  // older entries have smaller numbers
         failed_.clear();
         counts_.clear();
         of_row_.resize(rows);
@@ -107,8 +107,8 @@ private:
     }
 
     std::size_t words_ = 0;
-    std::vector<Bits> fails_;     // per word and row: the steps that it fails
-    std::vector<Bits> failed_;    // per kind and word
+    std::vector<Bits> fails_;     // per word and row: the steps that the row fails
+    std::vector<Bits> failed_;    // the same per kind and word
     std::vector<double> counts_;  // per kind: the weight of its rows
     std::vector<std::uint32_t> of_row_;
     std::vector<std::uint64_t> table_;

@@ -1,4 +1,5 @@
-// TreeSHAP by the trees' own weights: a feature that is not known goes both ways, as points did.
+// TreeSHAP by the trees' own weights: an unknown feature follows both branches, in the proportions
+// of the points.
 //
 // The game of one leaf with value V and k features on its path: v(S) = V Π_{i in S} o_i Π_{i not in
 // S} z_i, where o_i says whether x passes the tests of feature i, and z_i is the share of points
@@ -25,7 +26,7 @@ namespace riparian::explain {
 
 class PathDependent {
 public:
-    // times[i][kind]: φ of step i for a leaf of value 1.
+    // times[i][kind] is φ of step i for a leaf of value 1.
     void solve(const Path& path, const Kinds& kinds, double* times) {
         const Step* steps = path.steps.data();
         const std::size_t length = path.size();
@@ -52,7 +53,7 @@ private:
         std::vector<double> power;    // [b][place]: weight · (1-t)^b, for b up to the length
     };
 
-    // `Fixed` is the number of places if the compiler knows it, else 0.
+    // `Fixed` is the number of places if it is known at compile time, else 0.
     template <std::size_t Fixed>
     void solve_with(const Step* steps, std::size_t length, const Rule& rule, const Kinds& kinds,
                     double* times) {

@@ -1,4 +1,4 @@
-// The paths of a tree: for each leaf, the features that are asked on the way, each once.
+// The paths of a tree: for each leaf, the features that are tested on the way, each once.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +10,18 @@
 
 namespace riparian::explain {
 
-// All tests of one feature on a path. Together they ask whether a number is in (above, up_to]; of
-// categories there is a list of what is asked of them.
+// All tests of one feature on a path. Together they test whether a number is in (above, up_to]. For
+// categories, there is a list of tests.
 struct Step {
     std::uint32_t feature;
     bool categorical = false;  // R22
-    bool turns_left = false;   // somewhere, which a missing value never does (R4); of numbers
+    bool turns_left = false;   // at some node, which a missing value never does (R4); for numbers
     float above = -std::numeric_limits<float>::infinity();
     float up_to = std::numeric_limits<float>::infinity();
-    double share = 1.0;  // of the points that came there, those that the tests let pass
+    double share = 1.0;  // of the points that arrived there, the share that passes the tests
 };
 
-// What a category must do to pass a step: go this way at a category or a half.
+// The turn that a category must take at a step, at a test for a category or for a half.
 struct Turn {
     std::size_t step;  // of its path
     float threshold;
@@ -36,7 +36,7 @@ struct Path {
     std::size_t size() const { return steps.size(); }
 };
 
-// All paths of one tree. The memory is used again for the next one.
+// All paths of one tree. The memory is reused for the next tree.
 class Paths {
 public:
     explicit Paths(std::size_t n_features) : place_(n_features, none) {}
@@ -77,7 +77,7 @@ private:
         bool equals, right;
         double share;
     };
-    struct End {  // of a path among the steps and turns
+    struct End {  // the end of a path among the steps and turns
         std::size_t steps, turns;
         std::int64_t leaf;
     };
@@ -123,8 +123,8 @@ private:
     std::vector<Step> steps_;         // of all paths, end to end
     std::vector<Turn> turns_;         // the same
     std::vector<End> ends_;           // of the paths
-    std::vector<Edge> edges_;         // from the root to where we are
-    std::vector<std::size_t> place_;  // per feature, while a path is made: its step
+    std::vector<Edge> edges_;         // from the root to the current node
+    std::vector<std::size_t> place_;  // per feature, while a path is built: its step
 };
 
 }  // namespace riparian::explain

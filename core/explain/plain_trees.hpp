@@ -1,4 +1,4 @@
-// What a forest answers, as plain trees: arrays that Python made from a forest at one moment.
+// The trees of a forest as plain arrays, which Python made from the forest at one moment.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ struct PlainTrees {
 
     // Per node. A value <= threshold goes left; for a categorical feature, the category or the half
     // of the threshold does (R22). Everything else, including NaN, goes to the next node (R4).
-    const std::int32_t* feature;  // -1 of a leaf
+    const std::int32_t* feature;  // -1 for a leaf
     const float* threshold;
     const bool* equals;  // whether the feature is categorical
     const std::int32_t* left;
-    const double* weight;             // points below: the sum of its children's
-    const std::int64_t* leaf_number;  // among the leaves; not read of an inner node
+    const double* weight;             // points below: the sum over the children
+    const std::int64_t* leaf_number;  // among the leaves; not used for an inner node
 
-    // Per leaf: where its values begin; one more for the end.
+    // Per leaf: where its values begin; one more entry for the end.
     const std::int64_t* value_begin;
-    // Per value of a leaf, those of other classes being 0.
+    // Per value of a leaf; the values of other classes are 0.
     const std::int32_t* value_class;
     const double* value;
 

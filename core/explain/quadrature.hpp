@@ -17,8 +17,9 @@ struct Quadrature {
             const auto count = static_cast<double>(n);
             double x = std::cos(std::numbers::pi * (static_cast<double>(i) + 0.75) / (count + 0.5));
             double slope = 0.0;
-            for (int round = 0; round < 100; ++round) {  // Newton: four or five are enough
-                double before = 0.0, value = 1.0;        // Legendre's polynomials by recurrence
+            for (int round = 0; round < 100;
+                 ++round) {  // Newton's method: four or five rounds are enough
+                double before = 0.0, value = 1.0;  // Legendre polynomials by recurrence
                 for (std::size_t j = 1; j <= n; ++j) {
                     const auto degree = static_cast<double>(j);
                     const double next =

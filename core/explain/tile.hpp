@@ -1,4 +1,4 @@
-// A few rows at a time, stored by columns, and the sums for them.
+// A few rows at a time, stored by columns, and their sums.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace riparian::explain {
 
-// The columns of some rows. A test of a path is made on all of them at once.
+// The columns of some rows. A test of a path is applied to all of them at once.
 class Tile {
 public:
-    // If `weights` is null, all are 1.
+    // If `weights` is null, all weights are 1.
     explicit Tile(const Rows& rows, const double* weights = nullptr)
         : rows_(rows.count), values_(rows.count * rows.width), weights_(rows.count, 1.0) {
         if (weights) std::copy_n(weights, rows.count, weights_.begin());
@@ -29,10 +29,10 @@ public:
 private:
     std::size_t rows_;
     std::vector<float> values_;
-    std::vector<double> weights_;  // how many rows each of them stands for
+    std::vector<double> weights_;  // how many rows each of them represents
 };
 
-// The contributions of a tile: features, by classes, by rows.
+// The contributions of a tile: by features, classes and rows.
 class TileSums {
 public:
     TileSums(const PlainTrees& trees, std::size_t rows)

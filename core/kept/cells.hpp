@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -85,6 +86,8 @@ public:
 private:
     template <class IsLeft>
     Sides divide_by(const Run& run, const float* values, IsLeft is_left) {
+        if (run.count == 2 && weights_.empty())  // as in most cells
+            return divide_two(run, is_left(values[0]), is_left(values[1]));
         if (room_.size() < run.count) {
             room_.resize(run.count);
             room_labels_.resize(run.count);
@@ -92,6 +95,18 @@ private:
         const std::size_t left = divide_numbers(run, values, is_left);
         if (!weights_.empty()) divide_weights(run, values, is_left);
         return {{run.first, left}, {run.first + left, run.count - left}};
+    }
+
+    Sides divide_two(const Run& run, bool first_left, bool second_left) {
+        const std::size_t swapped = second_left && !first_left;
+        const std::array ts{ts_[run.first], ts_[run.first + 1]};
+        const std::array labels{labels_[run.first], labels_[run.first + 1]};
+        for (std::size_t i = 0; i < 2; ++i) {
+            ts_[run.first + i] = ts[i ^ swapped];
+            labels_[run.first + i] = labels[i ^ swapped];
+        }
+        const std::size_t left = std::size_t{first_left} + second_left;
+        return {{run.first, left}, {run.first + left, 2 - left}};
     }
 
     // There is no branch, since the side is as random as a coin toss.

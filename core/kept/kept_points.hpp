@@ -128,7 +128,7 @@ private:
     std::vector<std::uint32_t> columns_;  // of the entries
     std::vector<float> values_;
     std::vector<std::ptrdiff_t> ends_;   // of the rows, among the entries
-    std::vector<std::uint32_t> widths_;  // of the rows: D as it was
+    std::vector<std::uint32_t> widths_;  // of the rows: D when the row was kept
 };
 
 // Either the dense or the sparse rows are in use.
@@ -146,7 +146,7 @@ struct RowSegment : Labelled<Label> {
 
 enum class Rows : std::uint8_t {
     dense,
-    sparse,  // a row is kept as its entries that are not zero
+    sparse,  // a row is stored as its entries that are not zero
 };
 
 // The kept points in order of time, as the arrays of a snapshot.
@@ -159,7 +159,7 @@ struct KeptRows {
         starts;  // sparse: where the entries of each point start, and the end
     std::vector<std::uint32_t> indices;  // their columns, ascending
     std::vector<float> entries;          // their values
-    std::vector<std::uint32_t> widths;   // D as it was for each point: later columns are missing
+    std::vector<std::uint32_t> widths;   // D when each point was kept: later columns are missing
     std::vector<Label> labels;
     std::vector<double> weights;  // empty: all 1
 };
@@ -174,7 +174,7 @@ class KeptPoints<Columns, Label> : public KeptStream<detail::RowSegment<Label>, 
 
 public:
     using State = KeptRows<Label>;
-    static constexpr bool in_rows = true;  // a point may lie as the feature space has it
+    static constexpr bool in_rows = true;  // points may be stored in the form of the feature space
 
     template <class Settings>
     KeptPoints(const Settings& settings, const Columns& space)

@@ -31,6 +31,9 @@ public:
         kept_.values(features, estimation_, out, stride);
     }
 
+    // Each listed point is of both streams (R24).
+    bool are_of_one_list() const { return structure_.data() == estimation_.data(); }
+
     static bool equals(const typename Space::Feature& feature) { return Space::equals(feature); }
     // For a categorical feature.
     std::uint64_t halves(const typename Space::Feature& feature) const {

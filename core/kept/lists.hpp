@@ -16,8 +16,8 @@ namespace riparian {
 
 // The points of one stream in one leaf.
 struct PointList {
-    std::uint64_t newest = 0;  // its number plus one; 0: there is none
-    std::uint64_t oldest = 0;  // likewise; it may not be kept any more
+    std::uint64_t newest = 0;  // the number of the newest point plus one; 0 if there is none
+    std::uint64_t oldest = 0;  // likewise for the oldest, which may not be kept any more
     std::uint64_t count = 0;   // points listed, lost ones included until they are dropped
 
     bool empty() const { return count == 0; }
@@ -54,16 +54,22 @@ public:
         ++list.count;
     }
 
-    // Adds the numbers of the last `most` kept points of the list to `ts`, in order of time.
-    void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts,
-              std::uint64_t most) const {
-        Backward to(ts, std::min<std::uint64_t>(most_kept(list), most));
+    // Adds the numbers of the kept points of the list to `ts`, in order of time.
+    void read(const PointList& list, std::uint64_t received, std::vector<std::uint64_t>& ts) const {
+        Backward to(ts, most_kept(list));
         if (!to.has_room()) return;  // a snapshot may say that nothing has arrived
         walk(list, received, [&](std::uint64_t t) {
             to.add(t);
             return to.has_room();
         });
         to.finish();
+    }
+
+    // Calls visitor(t) for the kept points of a list, from the newest on, while it returns true.
+    template <class Visitor>
+    void walk(const PointList& list, std::uint64_t received, Visitor&& visitor) const {
+        for (Walk walk(*this, list, received); walk.goes_on(); walk.step())
+            if (!visitor(walk.t())) return;
     }
 
     // Reads all kept points of two lists. Every step waits for memory, so the lists take turns.
@@ -208,13 +214,6 @@ private:
         std::uint64_t received_, t_ = 0, slot_ = 0;
         bool goes_on_ = false;
     };
-
-    // Calls visitor(t), from the newest point on, while it returns true.
-    template <class Visitor>
-    void walk(const PointList& list, std::uint64_t received, Visitor&& visitor) const {
-        for (Walk walk(*this, list, received); walk.goes_on(); walk.step())
-            if (!visitor(walk.t())) return;
-    }
 
     std::uint32_t size_;  // W
     // The link of point t is at t % W; 0 means that no older point is kept. The high halves exist

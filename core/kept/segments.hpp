@@ -107,7 +107,8 @@ public:
 
     std::uint64_t size() const { return size_; }     // W
     std::uint64_t received() const { return end_; }  // points that the stream has had
-    std::uint64_t first_kept() const {               // once all of them are learned
+    std::uint64_t first() const { return first_; }   // of the points that are stored
+    std::uint64_t first_kept() const {               // after all points have been learned
         return std::max(first_, end_ > size_ ? end_ - size_ : 0);
     }
 
@@ -118,7 +119,7 @@ public:
     void prefetch_label(std::uint64_t t) const {
         riparian::prefetch(&segments_.of(t).labels[t % segment_points]);
     }
-    bool weighted() const { return weighted_; }  // a weight other than 1 has been met
+    bool weighted() const { return weighted_; }  // whether a weight other than 1 was ever kept
 
     // The same for several points.
     void labels(std::span<const std::uint64_t> ts, std::span<Label> out) const {
@@ -132,7 +133,7 @@ protected:
     void add_block(std::size_t n, const Label* labels, const double* weights, std::uint64_t first_t,
                    Drop&& drop, Store&& store) {
         if (first_ == end_) first_ = end_ = first_t;
-        // What the first point of the block may read stays.
+        // The points that the first point of the block may read stay.
         const std::uint64_t needed = first_t > size_ ? first_t - size_ : 0;
         for (; first_ < end_ && first_ < needed; ++first_) drop(first_);
         segments_.drop_before(first_);
@@ -153,7 +154,7 @@ protected:
         for (std::uint64_t t = first_kept(); t < end_; ++t) labels.push_back(label(t));
         return labels;
     }
-    // Their weights; empty if all are 1.
+    // The weights; empty if all are 1.
     std::vector<double> kept_weights() const {
         std::vector<double> weights;
         for (std::uint64_t t = first_kept(); t < end_; ++t) weights.push_back(weight(t));

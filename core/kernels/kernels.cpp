@@ -8,8 +8,11 @@
 #include "kernels/few_points.hpp"
 #include "kernels/keys_of_rows.hpp"
 #include "kernels/looks.hpp"
+#include "kernels/saved.hpp"
 #include "kernels/shares.hpp"
 #include "kernels/sides.hpp"
+#include "kernels/small_looks.hpp"
+#include "kernels/sums.hpp"
 
 #define RIPARIAN_JOIN_(a, b) a##b
 #define RIPARIAN_JOIN(a, b) RIPARIAN_JOIN_(a, b)
@@ -44,12 +47,22 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     shares<std::uint16_t>,
     shares<std::uint32_t>,
     shares<std::uint64_t>,
+    mixed_shares<std::uint8_t>,
+    mixed_shares<std::uint16_t>,
+    mixed_shares<std::uint32_t>,
+    mixed_shares<std::uint64_t>,
     add_rows,
     keys,
     depth_differences,
     count_left,
     last_of_equals,
     sum_terms,
+    best_of_points,
+    best_of_few_points,
+    sum_left,
+    saved_errors,
+    best_of_numbers,
+    add_doubles,
     left_words,
     count_both,
     places_among,

@@ -127,6 +127,16 @@ struct Kernels {
     void (*shares32)(std::int64_t* sums, const std::uint32_t* counts, std::size_t n, double total);
     void (*shares64)(std::int64_t* sums, const std::uint64_t* counts, std::size_t n, double total);
 
+    // The same times a weight, in units of 2^-28 (R25).
+    void (*mixed_shares8)(std::int64_t* sums, const std::uint8_t* counts, std::size_t n,
+                          double total, double weight);
+    void (*mixed_shares16)(std::int64_t* sums, const std::uint16_t* counts, std::size_t n,
+                           double total, double weight);
+    void (*mixed_shares32)(std::int64_t* sums, const std::uint32_t* counts, std::size_t n,
+                           double total, double weight);
+    void (*mixed_shares64)(std::int64_t* sums, const std::uint64_t* counts, std::size_t n,
+                           double total, double weight);
+
     // sums[i * width + k] += table[places[i] * width + k], i < n and k < width, a multiple of 4.
     void (*add_rows)(std::int64_t* sums, const std::int64_t* table, const std::uint32_t* places,
                      std::size_t n, std::size_t width);
@@ -160,6 +170,44 @@ struct Kernels {
                              std::size_t m, const std::uint64_t* masks, std::size_t n_masks,
                              const std::uint64_t* terms, const std::uint32_t* starts, bool equal,
                              std::uint64_t* sums);
+
+    // The split of n points, 128 < n <= 256, with the largest such sum, taken as signed, among
+    // those with at least `least` > 0 of the points on either side. Values of dimension d begin at
+    // d * stride, and the last mask is that of all points. Of equal sums: that of the last split
+    // point, and then of the last dimension.
+    BestOfPoints (*best_of_points)(const float* values, std::size_t stride, std::size_t dims,
+                                   std::size_t n, const std::uint32_t* split_points, std::size_t m,
+                                   const std::uint64_t* masks, std::size_t n_masks,
+                                   const std::uint64_t* terms, const std::uint32_t* starts,
+                                   std::size_t least);
+    // The same for n <= 128 points and terms of 32 bits, readable up to 64 from each start on.
+    BestOfPoints (*best_of_few_points)(const float* values, std::size_t stride, std::size_t dims,
+                                       std::size_t n, const std::uint32_t* split_points,
+                                       std::size_t m, const std::uint64_t* masks,
+                                       std::size_t n_masks, const std::uint32_t* terms,
+                                       const std::uint32_t* starts, std::size_t least);
+
+    // sums[j] = the sum of numbers[i] over the values that are left of thresholds[j], in order, and
+    // points[j] = how many they are, j < m; n values. Thresholds are NaN past the last, and sums
+    // and points have room, up to a multiple of 16.
+    void (*sum_left)(const float* values, std::size_t n, const float* thresholds, std::size_t m,
+                     bool equal, const double* numbers, double* sums, double* points);
+
+    // saved[j] = what a split saves of the squared error (see target/numbers/counts.hpp), j < m.
+    void (*saved_errors)(double n, double sum, const double* left_n, const double* left_sums,
+                         std::size_t m, double* saved);
+
+    // The split of n points that saves the most, given the numbers of all points and their sum,
+    // among those with at least `least` > 0 of the points on either side. Values of dimension d
+    // begin at d * stride. Of those that save the same: that of the last split point, and then of
+    // the last dimension.
+    BestOfNumbers (*best_of_numbers)(const float* values, std::size_t stride, std::size_t dims,
+                                     std::size_t n, const std::uint32_t* split_points,
+                                     std::size_t m, const double* numbers, double sum,
+                                     std::size_t least);
+
+    // sums[i] += number where bit i is set, i < n, a multiple of 8.
+    void (*add_doubles)(double* sums, const std::uint64_t* bits, std::size_t n, double number);
 
     // counts[j] = how many of n values are left of thresholds[j], j < m; and which: the bits of row
     // j of `words`, ceil(n / 64) to a row.

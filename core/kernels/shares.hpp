@@ -29,6 +29,22 @@ void shares(std::int64_t* sums, const Count* counts, std::size_t n, double total
     }
 }
 
+// A share in units of 2^-28 times a weight of up to 2^13 is exact in a double, too.
+template <class Count>
+void mixed_shares(std::int64_t* sums, const Count* counts, std::size_t n, double total,
+                  double weight) {
+    const double rounder = 0x1.8p52;
+    std::int64_t rounder_bits;
+    memcpy(&rounder_bits, &rounder, 8);
+    for (std::size_t k = 0; k < n; ++k) {
+        const double share = static_cast<double>(counts[k]) / total * 0x1p28;
+        const double rounded = ((share + rounder) - rounder) * weight + rounder;
+        std::int64_t bits;
+        memcpy(&bits, &rounded, 8);
+        sums[k] += bits - rounder_bits;
+    }
+}
+
 template <std::size_t width>
 void add_rows_of(std::int64_t* sums, const std::int64_t* table, const std::uint32_t* places,
                  std::size_t n) {

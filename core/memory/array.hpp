@@ -1,6 +1,6 @@
-// An array of plain data that grows in place (see pages.hpp), by a quarter while it is small and by
-// a sixteenth after, so that a bound on memory holds while it grows too. Its room is a function of
-// its size alone, but between `restart` and `trim`.
+// An array of plain data that grows in place (see pages.hpp): by a quarter while it is small and by
+// a sixteenth afterwards, so that a memory bound also holds during growth. The size of its block
+// depends on its length alone, except between `restart` and `trim`.
 #pragma once
 
 #include <bit>
@@ -39,28 +39,33 @@ public:
     bool empty() const { return size_ == 0; }
 
     void push_back(const T& value) {
-        const T kept = value;  // it may lie in this array
+        const T kept = value;  // the value may be in this array
         if (size_ == room_) fit(room(std::size_t{size_} + 1));
         data_[size_++] = kept;
+    }
+    // Adds a value-initialised element at the end.
+    T& emplace_back() {
+        if (size_ == room_) fit(room(std::size_t{size_} + 1));
+        return *new (data_ + size_++) T{};
     }
     void pop_back() { resize(std::size_t{size_} - 1); }
     void clear() { resize(0); }
 
-    // Empty, with the room that it had: it is about to grow again. Once it has, `trim` gives back
-    // what is too much.
+    // Makes the array empty and keeps its block, because it is about to grow again. After that,
+    // `trim` gives back the unused part.
     void restart() { size_ = 0; }
     void trim() {
         if (room(size_) != room_) fit(room(size_));
     }
 
-    // New places hold a T made of nothing.
+    // New elements are value-initialised.
     void resize(std::size_t n) {
         if (room(n) != room_) fit(room(n));
         for (std::size_t i = size_; i < n; ++i) new (data_ + i) T{};
         size_ = static_cast<std::uint32_t>(n);
     }
 
-    // Bytes for n elements.
+    // Returns the bytes for n elements.
     static constexpr std::size_t bytes(std::size_t n) { return room(n) * sizeof(T); }
     std::size_t bytes() const { return bytes(size_); }
 
@@ -84,7 +89,7 @@ private:
 
     T* data_ = nullptr;
     std::uint32_t size_ = 0;
-    std::uint32_t room_ = 0;  // places of the block
+    std::uint32_t room_ = 0;  // elements that fit into the block
 };
 
 }  // namespace riparian

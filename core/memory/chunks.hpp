@@ -1,7 +1,7 @@
-// The chunks that pools are cut from. Those of a tree that is gone are kept for the next one: the
-// system takes a microsecond for every page that it hands out, and forests often follow one
-// another, as in a search or a cross-validation. They are few, and none is left once a tree asks
-// for more than was kept, so that a bound on the memory of a forest means what the process holds.
+// The chunks that pools are cut from. Chunks of a deleted tree are kept for the next one, because
+// the system takes a microsecond for every page that it provides, and forests often follow one
+// another, as in a search or a cross-validation. Only a few are kept, and none is left once a tree
+// needs more than was kept, so a bound on the memory of a forest is a bound on the process.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace riparian {
 struct Chunk {
     std::byte* first;
     std::size_t bytes;
-    std::size_t touched;  // from the first on: their pages are there
+    std::size_t touched;  // the first bytes whose pages are in memory
 };
 
 class SpareChunks {
@@ -24,7 +24,7 @@ public:
     static constexpr std::size_t most = std::size_t{1} << 24;      // bytes in all
     static constexpr std::size_t smallest = std::size_t{1} << 16;  // bytes of a chunk
 
-    // For ever: forests may outlive what ends with the process.
+    // Never destroyed: forests may outlive static objects.
     static SpareChunks& get() {
         static SpareChunks& spares = *new SpareChunks;
         return spares;
@@ -55,14 +55,14 @@ public:
         }
     }
 
-    // All of them go back to the system.
+    // Returns all of them to the system.
     void drop() {
         if (const Hold hold(busy_); hold) drop_all();
     }
 
 private:
-    // No thread waits: one that finds it busy asks the system. So a fork in the middle does no harm
-    // either.
+    // No thread waits: one that finds the list locked allocates from the system. So a fork in the
+    // middle does no harm either.
     class Hold {
     public:
         explicit Hold(std::atomic_flag& busy)
@@ -79,7 +79,7 @@ private:
         bool held_;
     };
 
-    SpareChunks() { spares_.reserve(most / smallest); }  // to add one cannot fail
+    SpareChunks() { spares_.reserve(most / smallest); }  // adding one cannot fail
 
     void drop_all() {
         for (const Chunk& spare : spares_) give_back(spare.first, spare.bytes);

@@ -1,6 +1,6 @@
-// Memory from the system. A large block is made of pages of its own: it goes back when it is not
-// needed, grows without a second copy next to it, and its untouched part costs nothing; so a bound
-// on memory means what the process really holds. Small ones come from malloc.
+// Memory from the system. A large block consists of pages of its own: it is returned when it is not
+// needed, it grows without a second copy, and its untouched part costs nothing. So a bound on
+// memory holds for the process. Small blocks come from malloc.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,12 @@
 #endif
 
 namespace riparian {
+
+#ifdef RIPARIAN_FAILPOINTS
+bool may_allocate();  // a test decides which allocation fails (tests/core/failures.cpp)
+#else
+constexpr bool may_allocate() { return true; }
+#endif
 
 #ifdef RIPARIAN_PAGES
 namespace detail {
@@ -32,6 +38,7 @@ inline constexpr int populate = 23;  // headers before Linux 5.14 do not name it
 }  // namespace detail
 
 inline void* take_block(std::size_t bytes) {
+    if (!may_allocate()) throw std::bad_alloc();
     void* block = nullptr;
     if (bytes < detail::large) {
         block = std::malloc(bytes);
@@ -51,13 +58,14 @@ inline void give_back(void* block, std::size_t bytes) {
         munmap(block, detail::in_pages(bytes));
 }
 
-// Ask for whole pages of a large block at once, which costs a fraction of a fault for each; where
-// the system cannot do it, faults will.
+// Requests the pages of a large block at once, which takes a fraction of the time of a fault for
+// each. Where the system cannot do that, each page is provided at its first access.
 inline void hand_out(void* pages, std::size_t bytes) { madvise(pages, bytes, detail::populate); }
 
-// The same block with another size, wherever it lies then.
+// Resizes a block, which may move.
 inline void* resize_block(void* block, std::size_t before, std::size_t after) {
     if (before >= detail::large && after >= detail::large) {
+        if (!may_allocate()) throw std::bad_alloc();
         void* moved =
             mremap(block, detail::in_pages(before), detail::in_pages(after), MREMAP_MAYMOVE);
         if (moved == MAP_FAILED) throw std::bad_alloc();
@@ -70,6 +78,7 @@ inline void* resize_block(void* block, std::size_t before, std::size_t after) {
 }
 #else
 inline void* take_block(std::size_t bytes) {
+    if (!may_allocate()) throw std::bad_alloc();
     void* block = std::malloc(bytes);
     if (!block) throw std::bad_alloc();
     return block;
@@ -80,6 +89,7 @@ inline void give_back(void* block, std::size_t) { std::free(block); }
 inline void hand_out(void*, std::size_t) {}
 
 inline void* resize_block(void* block, std::size_t, std::size_t after) {
+    if (!may_allocate()) throw std::bad_alloc();
     void* moved = std::realloc(block, after);
     if (!moved) throw std::bad_alloc();
     return moved;

@@ -1,5 +1,5 @@
-// Memory for the leaves of one tree: blocks of a few sizes, cut from large chunks and used again,
-// so that the hot path asks the system for nothing. A tree is worked on by one thread at a time.
+// Memory for the leaves of one tree: blocks of a few sizes, cut from large chunks and reused, so
+// that the hot path needs no system call. One thread at a time works on a tree.
 #pragma once
 
 #include <algorithm>
@@ -37,14 +37,15 @@ public:
         std::swap(live_, other.live_);
     }
 
-    // The tree goes: another may take what it had. Its blocks are not touched any more.
+    // Gives the chunks to the next tree, because this one is deleted. Its blocks are not used any
+    // more.
     void leave_chunks() {
         for (const Chunk& chunk : chunks_) SpareChunks::get().add(chunk);
         chunks_.clear();
     }
 
-    // All blocks have come back, and many will be asked for again: the newest chunk, the largest,
-    // is cut from its beginning.
+    // Starts again from the beginning of the newest chunk, which is the largest. All blocks have
+    // been freed, and many will be needed again.
     void restart() {
         std::fill(std::begin(free_), std::end(free_), nullptr);
         cut_ = 0;
@@ -62,7 +63,7 @@ public:
         if (free) {
             void* block = free;
             std::memcpy(&free, block, sizeof free);
-            prefetch(free);  // the next one is read when this size is asked for again
+            prefetch(free);  // the next block of this size will be read at the next request
             return block;
         }
         return cut(size);
@@ -78,7 +79,7 @@ public:
         free = block;
     }
 
-    // A block that counts as one of `charged` bytes.
+    // Allocates a block that is charged as one of `charged` bytes.
     void* allocate(std::size_t bytes, std::size_t charged) {
         live_ += block_size(charged) - block_size(bytes);
         return allocate(bytes);
@@ -98,13 +99,14 @@ public:
         release(array, n * sizeof(T));
     }
 
-    // Bytes in blocks that are in use, as they are charged: a function of what the tree holds.
+    // Returns the bytes of the blocks in use, as charged: a function of what the tree holds.
     std::size_t live() const { return live_; }
 
-    // Bytes taken from the system: blocks that wait to be used again count too.
+    // Returns the bytes taken from the system, including blocks that wait to be reused.
     std::size_t held() const { return cut_ + large_bytes_; }
 
-    // A block of at least this many bytes: multiples of 16 up to 256, then four steps a doubling.
+    // Returns the size of a block for at least this many bytes: multiples of 16 up to 256, then
+    // four steps per doubling.
     static constexpr std::size_t block_size(std::size_t bytes) {
         if (bytes <= 256) return bytes == 0 ? 16 : (bytes + 15) / 16 * 16;
         const std::size_t step = std::bit_ceil(bytes) / 8;
@@ -113,12 +115,13 @@ public:
 
 private:
 #ifdef RIPARIAN_SANITIZE
-    static constexpr std::size_t largest_pooled = 0;  // every block its own, so overruns are seen
+    static constexpr std::size_t largest_pooled =
+        0;  // every block is allocated by itself, so that overruns are detected
 #else
     static constexpr std::size_t largest_pooled = 32768;
 #endif
     static constexpr std::size_t page = 4096;
-    // What is not cut yet costs nothing, but each chunk does.
+    // A part that is not cut yet costs nothing, but every chunk has a cost.
     std::size_t chunk_bytes() const {
         return std::bit_floor(std::clamp<std::size_t>(cut_, SpareChunks::smallest, 1 << 24));
     }
@@ -142,16 +145,16 @@ private:
         return block;
     }
 
-    // Of the newest chunk.
+    // The part of the newest chunk that is left.
     std::size_t left() const {
         if (chunks_.empty()) return 0;
         const Chunk& newest = chunks_.back();
         return newest.bytes - static_cast<std::size_t>(next_ - newest.first);
     }
-    // Its pages up to here are there.
+    // pages up to here are in memory
     std::byte* handed_out() const { return chunks_.back().first + chunks_.back().touched; }
 
-    // Some pages more than are cut: an eighth, but not many.
+    // Requests a few more pages than are needed: an eighth more, within limits.
     void hand_out_more() {
         const std::size_t ahead = std::min(cut_ / 8, 8 * page);
         const auto needed = static_cast<std::size_t>(next_ - handed_out());
@@ -166,7 +169,7 @@ private:
     }
 
     void* allocate_large(std::size_t size) {
-        // Its place in the list and its size are written before a large block.
+        // A large block stores its place in the list and its size in front of it.
         const std::size_t header[2] = {large_.size(), size};
         large_.push_back(nullptr);
         try {
@@ -199,11 +202,12 @@ private:
 
     std::vector<Chunk> chunks_;
     std::size_t large_bytes_ = 0;
-    std::vector<std::byte*> large_;  // blocks too large for a chunk, each knowing its place here
-    void* free_[64] = {};            // per size class: a list through the blocks themselves
-    std::byte* next_ = nullptr;      // what is left of the newest chunk
-    std::size_t cut_ = 0;            // bytes of all blocks cut so far
-    std::size_t live_ = 0;           // bytes of blocks in use, as they are charged
+    std::vector<std::byte*>
+        large_;                  // blocks too large for a chunk; each stores its place in this list
+    void* free_[64] = {};        // per size class: a linked list through the free blocks
+    std::byte* next_ = nullptr;  // what is left of the newest chunk
+    std::size_t cut_ = 0;        // bytes of all blocks cut so far
+    std::size_t live_ = 0;       // bytes of blocks in use, as they are charged
 };
 
 }  // namespace riparian

@@ -1,5 +1,5 @@
-// What is kept after large arrays have come and gone, back to the system: a snapshot is such a
-// time, and a bound on memory should be seen from outside as well.
+// Returns freed memory to the system after large arrays were used, as by a snapshot, so that a
+// bound on memory also holds as seen from outside.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 
 namespace riparian {
 
-// Where malloc cannot be asked, it decides for itself.
+// Without malloc_trim, malloc decides by itself.
 inline void trim() {
     SpareChunks::get().drop();
 #ifdef __GLIBC__

@@ -1,4 +1,4 @@
-// What the leaves of a tree answer, each worked out once for all points of a tile.
+// The answers of the leaves of a tree, each computed once for all points of a tile.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace riparian {
 
-// A row of numbers per leaf, to be added to the sums of its points.
+// One row of numbers per leaf, which is added to the sums of the points in that leaf.
 class Answers {
 public:
-    // add(leaf, row) for each leaf, row being zeros. `width` is a multiple of four.
+    // Calls add(leaf, row) for each leaf, with a row of zeros. `width` is a multiple of four.
     template <class Add>
     void work_out(std::size_t n_leaves, std::size_t width, Add&& add) {
         width_ = width;
@@ -21,7 +21,7 @@ public:
             add(leaf, rows_.data() + leaf * width);
     }
 
-    // sums[i * width + k] += number k of leaf leaves[i], i < n.
+    // sums[i * width + k] += number k of leaf leaves[i], for i < n.
     void add_to(std::int64_t* sums, const std::uint32_t* leaves, std::size_t n) const {
         kernels().add_rows(sums, rows_.data(), leaves, n, width_);
     }

@@ -1,5 +1,5 @@
-// The rows of a tile, column by column, as whole numbers in the order of their values: many points
-// go down side by side without a special case for NaN or for a leaf.
+// The rows of a tile as columns of integers in the order of the values. With them, many points go
+// down a tree side by side, without special cases for NaN or for leaves.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace riparian {
 
 class KeyColumns {
 public:
-    // Points go down in groups of this many; the last group is filled up.
+    // Points go down in groups of this size; the last group is padded.
     static constexpr std::size_t group = 8;
-    // What is turned over once must be read by trees enough; and a place must fit four bytes.
+    // Transposing pays only if enough trees read the columns, and a place must fit into four bytes.
     static bool is_worth(std::size_t columns, std::size_t n_trees) {
         return columns > 0 && columns <= 32 * n_trees && columns <= 1 << 16;
     }
@@ -30,11 +30,11 @@ public:
     }
 
     static std::size_t whole_groups(std::size_t n) { return (n + group - 1) / group * group; }
-    std::size_t stride() const { return stride_; }  // from a column to the next
+    std::size_t stride() const { return stride_; }  // the distance from a column to the next
     const std::uint32_t* from(std::size_t point) const { return keys_.get() + point; }
 
 private:
-    // Columns that lie a power of two apart would share their places in the cache.
+    // Columns whose distance is a power of two would compete for the same cache lines.
     static constexpr std::size_t skew = 16;
 
     std::size_t stride_;

@@ -10,21 +10,35 @@
 #include "kernels/hot.hpp"
 #include "kernels/keys.hpp"
 #include "predicting/key_columns.hpp"
+#include "predicting/stops.hpp"
 
 namespace riparian {
 
 class KeyTree {
 public:
-    // Fill it from the nodes of a tree that splits by numbers; columns are `stride` keys apart.
+    // Fills it from the nodes of a tree that splits by numbers. Columns are `stride` keys apart. A
+    // node where rows stop is treated as a leaf, and its number takes the place of the leaf's.
+    template <class Nodes>
+    void lay_out(const Nodes& nodes, std::size_t stride, const std::vector<std::uint32_t>& stops) {
+        lay_out(nodes, stride);
+        for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+            nodes_[i].leaf = stops[i];
+            if (stops[i] == Stops::none) continue;
+            nodes_[i].column = 0;
+            nodes_[i].key = largest_key;
+            nodes_[i].child = i;
+        }
+    }
     template <class Nodes>
     void lay_out(const Nodes& nodes, std::size_t stride) {
         nodes_.resize(nodes.size());
-        // Without a branch, and in plain pointers, several nodes are laid out at once.
+        // Without branches and with plain pointers, several nodes are laid out in parallel.
         const auto width = static_cast<std::uint32_t>(stride);
         const auto* from = nodes.data();
         Node* to = nodes_.data();
         for (std::size_t i = 0, n = nodes.size(); i < n; ++i) {
-            // A leaf is its own left child, and no key is above the largest: who is there stays.
+            // A leaf is its own left child, and no key is above the largest, so a point that has
+            // arrived stays.
             const std::uint32_t leaf = from[i].inner() ? 0 : largest_key;
             to[i].column = from[i].feature * width & ~leaf;
             to[i].key = key_of_threshold(from[i].threshold) | leaf;
@@ -33,8 +47,8 @@ public:
         }
     }
 
-    // The node number of the leaf of each of `count` points from `first` on, and the leaf, of whole
-    // groups of points.
+    // Computes the node number of the leaf and the leaf of each of `count` points from `first` on,
+    // for whole groups of points.
     void route(const KeyColumns& points, std::size_t first, std::size_t count, std::uint32_t* nodes,
                std::uint32_t* leaves) const {
         for (std::size_t i = 0; i < count; i += group)
@@ -44,12 +58,12 @@ public:
 private:
     static constexpr std::size_t group = KeyColumns::group;
 
-    // As those of a tree.
+    // Numbered like those of a tree.
     struct Node {
         std::uint32_t column, key, child, leaf;
     };
 
-    // As `Tree::route_together`, with half the instructions.
+    // Like `Tree::route_together`, with half as many instructions.
     RIPARIAN_HOT void route_together(const std::uint32_t* keys, std::uint32_t* out,
                                      std::uint32_t* leaves) const {
         const Node* nodes = nodes_.data();

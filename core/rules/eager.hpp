@@ -1,7 +1,9 @@
 // Eager, then honest (R24): while every point of the stream is kept, a point plays both roles in a
 // tree. It chooses splits and votes in every node on its path. At the turn, when the first point is
-// lost, the lists are divided by role, and the rule with kept points goes on. Trees answer from
-// cells of several sizes, which the forest trusts by how well each has predicted (R25).
+// lost, the lists are divided by role, and the rule with kept points goes on. How a cell grows is
+// in growing.hpp, and how trees answer in headed.hpp.
+//
+// A rule that is made of `EagerOf` says which heads there are; `Eager` has those by size.
 //
 // Eager points are the one kind that may both choose and vote. A list of them is the list of
 // structure points, since it chooses; that it votes too is said here and nowhere else.
@@ -22,18 +24,26 @@
 #include "kept/lists.hpp"
 #include "memory/array.hpp"
 #include "memory/pool.hpp"
+#include "rules/headed.hpp"
 #include "rules/keeping.hpp"
 #include "rules/looking.hpp"
 #include "rules/two_streams.hpp"
 #include "target/heads.hpp"
 #include "target/target.hpp"
+#include "tree_totals.hpp"
 
 namespace riparian {
 
-struct Eager : KeepingOf<Eager> {
-    using Base = KeepingOf<Eager>;
+template <class Rule, class HeadKinds>
+struct EagerOf : HeadedOf<Rule, HeadKinds> {
+    using Base = HeadedOf<Rule, HeadKinds>;
+    using typename Base::Entered;
+    using typename Base::Kinds;
+    using typename Base::Stream;
     struct Settings : KeptSettings {
-        bool judging = true;  // points judge the heads before they are learned
+        bool judging = true;                 // points judge the heads before they are learned
+        std::vector<double> coverages = {};  // of the intervals that are learned (R28)
+        std::uint64_t lag = 0;               // 0: answers do not follow the last target (R29)
     };
 
     struct ListedLeaf : riparian::ListedLeaf {
@@ -42,27 +52,26 @@ struct Eager : KeepingOf<Eager> {
         std::uint64_t eager_counted = 0;  // of those that its candidates began with
     };
 
-    // Of every node, since heads answer from inner nodes, too.
-    template <class Target>
-    struct NodeVotes {
-        typename Target::Statistics estimation;  // of an inner node; a leaf has its own
-        std::uint64_t points = 0;                // that have voted, whatever their weights
-        std::uint32_t parent = 0;                // the root is its own
+    // What it records of the phases of a tree.
+    struct Phases {
+        std::uint64_t structure_votes = 0;  // V: the weight of structure points that have voted
+        bool eager = true;
+        std::uint64_t eager_points = 0;  // T: earlier points were learned eagerly; 0 while eager
+        std::uint64_t eager_nodes = 0;   // that existed at the turn; 0 before it
+        std::uint32_t floor = 1;         // points on either side of an eager split
+        PerSize<double> scores{};        // s_j: how well each head has done, while eager
     };
-
-    template <HeadedTarget Target>
-    struct Record : KeepingRecord<ListedLeaf> {
+    template <HeadsOf<Kinds> Target>
+    struct Record : KeepingRecord<ListedLeaf>, Phases {
         using KeepingRecord<ListedLeaf>::KeepingRecord;
         using Kept = KeepingRecord<ListedLeaf>;
 
-        Array<NodeVotes<Target>> nodes;     // side by side with the nodes of the tree
-        std::uint64_t structure_votes = 0;  // V: the weight of structure points that have voted
-        bool eager = true;
-        std::uint32_t floor = 1;   // points on either side of an eager split
-        PerHead<double> scores{};  // s_j: how well each head has done, while eager
+        using NodeVotes = typename Base::template NodeVotes<Target>;
+
+        Array<NodeVotes> nodes;  // side by side with the nodes of the tree
 
         static std::size_t bytes(std::size_t n_leaves) {
-            return Kept::bytes(n_leaves) + Array<NodeVotes<Target>>::bytes(2 * n_leaves - 1);
+            return Kept::bytes(n_leaves) + Array<NodeVotes>::bytes(2 * n_leaves - 1);
         }
         static std::size_t bytes_per_leaf(typename Target::Known known) {
             return Target::Statistics::charge(known);  // there are as many inner nodes, less one
@@ -74,35 +83,13 @@ struct Eager : KeepingOf<Eager> {
             Kept::trim();
             nodes.trim();
         }
-    };
-
-    // The kept points, and what the forest trusts.
-    template <class Space, class Target>
-    struct Shared : Base::Shared<Space, Target> {
-        using Kept = Base::Shared<Space, Target>;
-        using Kept::Kept;
-        struct State {
-            typename Kept::State kept;
-            PerHead<double> evidence{};
-        };
-
-        typename Target::Heads::Trust trust;
-
-        State save() const { return {Kept::save(), trust.evidence()}; }
-        void restore(const State& state) {
-            Kept::restore(state.kept);
-            trust.restore(state.evidence);
+        // Of an empty tree, whatever there was before.
+        void forget() {
+            static_cast<Growth&>(*this) = {};
+            static_cast<Phases&>(*this) = {};
+            this->lost_estimation = 0;
         }
     };
-
-    // What the trees of a thread have said of each point of a block: for each head the sum of the
-    // shares of the true class, and how many trees that was.
-    template <class Space, class Target>
-    struct Scratch : Base::Scratch<Space, Target> {
-        std::uint64_t first = 0;  // the number of the first point
-        std::vector<std::int64_t> judged;
-    };
-    static constexpr std::size_t judged_width = n_heads + 1;
 
     // Every point judges the tree as it is when it comes, so none is learned ahead.
     using RuleDefaults::grow_ahead;
@@ -113,63 +100,12 @@ struct Eager : KeepingOf<Eager> {
         Base::plant(tree, context);
     }
 
-    // -- a point judges before it is learned (R25) -------------------------------------------
-
-    static constexpr bool judges = true;
-    template <class Tree>
-    RIPARIAN_HOT static void judge(Tree& tree, std::uint32_t leaf, std::uint64_t t,
-                                   typename Tree::Label y, typename Tree::Context& context) {
-        auto& record = tree.record_;
-        if (!context.settings.judging || record.nodes[0].points == 0) return;
-        auto& scratch = context.scratch;
-        std::int64_t* sums = scratch.judged.data() + (t - scratch.first) * judged_width;
-        const auto heads = heads_of(tree, leaf);
-        PerHead<std::int64_t> shares;
-        for (std::size_t j = 0; j < n_heads; ++j) {
-            shares[j] = j > 0 && heads[j] == heads[j - 1]
-                            ? shares[j - 1]
-                            : Tree::Target::Heads::share(*heads[j], y);
-            sums[j] += shares[j];
-        }
-        ++sums[n_heads];
-        if (!record.eager) return;
-        for (std::size_t j = 0; j < n_heads; ++j)
-            record.scores[j] = faded(record.scores[j], static_cast<double>(shares[j]) / head_share);
-    }
-
-    // T follows point by point, in order, from sums of integers: batches and threads change
-    // nothing.
-    template <class Forest>
-    static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
-        const bool judging = forest.settings().judging;
-        auto& scratches = forest.scratch();
-        for (auto& scratch : scratches) {
-            scratch->first = forest.points_learned();
-            scratch->judged.assign(judging ? points.size() * judged_width : 0, 0);
-        }
-        Base::learn(forest, points, workers);
-        if (!judging) return;
-        std::vector<std::int64_t>& sums = scratches[0]->judged;
-        for (std::size_t worker = 1; worker < scratches.size(); ++worker)
-            for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += scratches[worker]->judged[i];
-        auto& trust = forest.shared().trust;
-        for (std::size_t i = 0; i < sums.size(); i += judged_width)
-            trust.judge(sums.data() + i, sums[i + n_heads]);
-        trust.weigh();
-    }
-
-    template <class Tree>
-    static typename Tree::Target::Heads answer(const Tree& tree, std::uint32_t leaf,
-                                               const typename Tree::Shared& shared) {
-        return {heads_of(tree, leaf), shared.trust};
-    }
-
     // -- receiving a point -------------------------------------------------------------------
 
     template <class Tree>
     RIPARIAN_HOT static void arrive(Tree& tree, std::uint64_t t, std::uint64_t stream_key,
                                     typename Tree::Context& context) {
-        if (t == context.settings.kept_points) turn(tree, stream_key, context);
+        if (t == tree.planted_ + context.settings.kept_points) turn(tree, stream_key, context);
         Base::arrive(tree, t, stream_key, context);
     }
 
@@ -183,27 +119,6 @@ struct Eager : KeepingOf<Eager> {
             return Base::receive(tree, leaf, t, draw, x, y, n, context);
         learn_eagerly(tree, leaf, t, stream, y, n, context);
         stay_within_budget(tree, t, context);
-    }
-
-    template <class Tree>
-    RIPARIAN_HOT static void prefetch(const Tree& tree, std::uint32_t leaf, std::uint64_t draw,
-                                      typename Tree::Label y,
-                                      const typename Tree::Context& context) {
-        TwoStreams::prefetch(tree, leaf, draw, y, context);
-    }
-
-    // A vote in a leaf is one in every node above it.
-    template <class Tree>
-    RIPARIAN_HOT static void voted(Tree& tree, std::uint32_t leaf, typename Tree::Label y,
-                                   Weight n) {
-        auto& nodes = tree.record_.nodes;
-        std::uint32_t node = tree.leaves_[leaf].node;
-        ++nodes[node].points;
-        while (node != 0) {
-            node = nodes[node].parent;
-            nodes[node].estimation.add(tree.statistics_, y, n);
-            ++nodes[node].points;
-        }
     }
 
     // E: structure points have voted as well, while eager.
@@ -239,7 +154,7 @@ struct Eager : KeepingOf<Eager> {
             record.leaves[index].spared = parent.spared;
             const typename Tree::Leaf& leaf = tree.leaves_[index];
             if (was_young) {
-                fill_statistics(tree, index, cell, context);
+                Rule::fill_statistics(tree, index, cell, context);
                 continue;
             }
             // Candidates count weights, not points.
@@ -261,8 +176,7 @@ struct Eager : KeepingOf<Eager> {
         leaf.estimation.fill(tree.statistics_, points.labels(run), points.weights(run),
                              scratch.check);
         record.nodes[leaf.node].points = run.count;
-        if (!record.eager)
-            record.leaves[index].eager_votes = eager_weight(points, run, context.settings);
+        if (!record.eager) record.leaves[index].eager_votes = eager_weight(tree, points, run);
     }
 
     template <class Tree>
@@ -282,7 +196,7 @@ struct Eager : KeepingOf<Eager> {
     }
     // While eager, the best valid candidate is taken whatever its gain.
     template <class Tree>
-    static double min_gain(const Tree& tree, std::size_t, const KeptSettings& settings) {
+    static double min_gain(const Tree& tree, const KeptSettings& settings) {
         return tree.record_.eager ? -std::numeric_limits<double>::infinity() : settings.min_gain;
     }
     template <class Tree>
@@ -300,29 +214,20 @@ struct Eager : KeepingOf<Eager> {
     static void restore(Tree& tree, const typename Tree::State& in,
                         typename Tree::Context& context);
 
-private:
-    friend Looking<Eager>;
-    friend Regrowing<Eager>;
-    friend KeepingOf<Eager>;
-
-    // For each size the deepest node that holds as many votes, or else the root.
+protected:
+    friend Looking<Rule>;
+    friend Regrowing<Rule>;
+    friend KeepingOf<Rule>;
+    friend GrowingOf<Rule>;
+    using Base::enter;
+    using Base::is_rebuilt;
+    using Base::let_all_look_that_entered;
+    using Base::search_eagerly;
+    using Base::stay_within_budget;
     template <class Tree>
-    static auto heads_of(const Tree& tree, std::uint32_t leaf) {
-        using Statistics = typename Tree::Target::Statistics;
-        const auto& nodes = tree.record_.nodes;
-        PerHead<const Statistics*> heads;
-        std::uint32_t node = tree.leaves_[leaf].node;
-        const Statistics* votes = &tree.leaves_[leaf].estimation;
-        for (std::size_t j = 0; j < n_heads; ++j) {
-            while (node != 0 && nodes[node].points < head_sizes[j]) {
-                node = nodes[node].parent;
-                votes = &nodes[node].estimation;
-            }
-            heads[j] = votes;
-        }
-        return heads;
-    }
+    using LookResult = typename Base::template LookResult<Tree>;
 
+private:
     template <class Tree>
     RIPARIAN_HOT static void learn_eagerly(Tree& tree, std::uint32_t index, std::uint64_t t,
                                            Stream stream, typename Tree::Label y, Weight n,
@@ -339,7 +244,7 @@ private:
         typename Tree::Leaf& leaf = tree.leaves_[index];
         const auto errors = leaf.estimation.errors();
         leaf.estimation.add(tree.statistics_, y, n);
-        voted(tree, index, y, n);
+        Rule::voted(tree, index, y, n);
         if (leaf.young()) {
             look(tree, {index, std::nullopt}, context);
             let_all_look_that_entered(tree, context);
@@ -350,44 +255,8 @@ private:
 
     template <class Tree>
     static void look(Tree& tree, const Entered& entered, typename Tree::Context& context) {
-        if (!tree.record_.eager) return Base::look(tree, entered, context);
-        if (can_look(tree, entered.leaf) && look_eagerly(tree, entered, context)) return;
-        if (entered.cell) rest(tree, entered.leaf, *entered.cell, context);
-    }
-
-    template <class Tree>
-    static bool can_look(const Tree& tree, std::uint32_t index) {
-        const typename Tree::Leaf& leaf = tree.leaves_[index];
-        const std::uint32_t enough = std::max({2u, 2 * tree.record_.floor, leaf.next});
-        return arrivals(tree, index) >= enough && leaf.estimation.errors() > 0;
-    }
-
-    // Whether the leaf has split.
-    template <class Tree>
-    static bool look_eagerly(Tree& tree, const Entered& entered, typename Tree::Context& context) {
-        typename Tree::Leaf& leaf = tree.leaves_[entered.leaf];
-        auto& listed = tree.record_.leaves[entered.leaf];
-        if (entered.cell)
-            context.scratch.cell = *entered.cell;
-        else
-            read_structure(tree, entered.leaf, context);
-        context.scratch.cell.estimation = {};
-        const auto result = search_eagerly(tree, leaf.node, listed.attempt, context);
-        if (result.best && split_young(tree, entered.leaf, *result.best, context)) return true;
-        if (!result.best) ++listed.attempt;
-        leaf.next = next_look(arrivals(tree, entered.leaf));
-        return false;
-    }
-
-    // The best split of the cell with enough points, not weights, on either side.
-    template <class Tree>
-    static LookResult<Tree> search_eagerly(const Tree& tree, std::uint32_t node,
-                                           std::uint32_t attempt, typename Tree::Context& context) {
-        auto& points = context.scratch.structure;
-        const Run run = context.scratch.cell.structure;
-        context.scratch.tally.set(points.labels(run), points.weights(run));
-        return search_among(tree, Place{node, attempt, 0, true}, points.ts(run),
-                            ListedEstimation{run.count}, tree.record_.floor, std::nullopt, context);
+        tree.record_.eager ? Base::look_and_grow(tree, entered, context)
+                           : Base::look(tree, entered, context);
     }
 
     // Of a new root, with the floor of the head that the tree has answered best with.
@@ -417,14 +286,13 @@ private:
     static void turn(Tree& tree, std::uint64_t stream_key, typename Tree::Context& context) {
         auto& record = tree.record_;
         const std::uint32_t kept_points = context.settings.kept_points;
-        const auto deepest = static_cast<std::uint32_t>(std::bit_width(kept_points - 1));
         std::vector<std::uint64_t> listed, structure, estimation;
         for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i) {
             auto& leaf = record.leaves[i];
             listed.clear();
             structure.clear();
             estimation.clear();
-            record.lists.read(leaf.structure, kept_points, listed, unbounded);
+            record.lists.read(leaf.structure, kept_points, listed);
             for (const std::uint64_t t : listed) {
                 const Stream stream = TwoStreams::stream_of(fold(stream_key, t), context.settings);
                 (stream == Stream::structure ? structure : estimation).push_back(t);
@@ -433,11 +301,25 @@ private:
             leaf.estimation = PointLists::list_of(estimation);
             record.lists.link(structure);
             record.lists.link(estimation);
+        }
+        become_honest(tree, tree.planted_ + kept_points);
+    }
+
+    // T is the number of the first point that is learned honestly.
+    template <class Tree>
+    static void become_honest(Tree& tree, std::uint64_t first_honest) {
+        auto& record = tree.record_;
+        const auto deepest =
+            static_cast<std::uint32_t>(std::bit_width(first_honest - tree.planted_ - 1));
+        for (std::uint32_t i = 0; i < tree.leaves_.size(); ++i) {
+            auto& leaf = record.leaves[i];
             const std::uint32_t depth = tree.leaves_[i].depth;
             leaf.spared = depth - std::min(depth, deepest);
             leaf.eager_votes = tree.leaves_[i].estimation.total();
         }
         record.eager = false;
+        record.eager_points = first_honest;
+        record.eager_nodes = tree.nodes_.size();
     }
 
     template <class Tree>
@@ -446,19 +328,20 @@ private:
         Base::settle(tree, index, attempt, context);
         const auto& scratch = context.scratch;
         tree.record_.leaves[index].eager_counted =
-            eager_weight(scratch.estimation, scratch.cell.estimation, context.settings);
+            eager_weight(tree, scratch.estimation, scratch.cell.estimation);
     }
 
     // Of the points that were learned before the turn.
-    template <class Points>
-    static std::uint64_t eager_weight(const Points& points, const Run& run,
-                                      const KeptSettings& settings) {
+    template <class Tree, class Points>
+    static std::uint64_t eager_weight(const Tree& tree, const Points& points, const Run& run) {
         const auto ts = points.ts(run);
         const auto weights = points.weights(run);
-        const auto first_honest = std::lower_bound(ts.begin(), ts.end(), settings.kept_points);
+        const auto first_honest = std::lower_bound(ts.begin(), ts.end(), tree.record_.eager_points);
         const auto eager = static_cast<std::size_t>(first_honest - ts.begin());
         return ListedEstimation{eager, weights.empty() ? weights : weights.first(eager)}.weight();
     }
 };
+
+struct Eager : EagerOf<Eager, HeadsBySize> {};
 
 }  // namespace riparian

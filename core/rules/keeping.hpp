@@ -1,6 +1,6 @@
-// The paper's two streams, with kept points (R19 to R21): a leaf lists the kept points in its cell.
-// A young leaf looks among them for a split; once it has lost one of them it settles, and counts as
-// the paper has it. While no point of the stream is lost, a tree is rebuilt each time its points
+// The paper's two streams with kept points (R19 to R21): a leaf lists the kept points in its cell.
+// A young leaf looks among them for a split. Once one of them is lost, the leaf settles and counts
+// as in the paper. While no point of the stream is lost, a tree is rebuilt each time its points
 // have doubled.
 #pragma once
 
@@ -25,22 +25,21 @@
 
 namespace riparian {
 
-// What a leaf has besides its statistics and candidates.
+// What a leaf has in addition to its statistics and candidates.
 struct ListedLeaf {
     PointList structure, estimation;
-    std::uint32_t attempt = 0;  // while young: times it drew in vain
+    std::uint32_t attempt = 0;  // while young: the number of draws without a split
 };
 
-// What the rule records of a tree.
+// What the rule records about a tree.
 template <class Leaf>
 struct KeepingRecord : Growth, RecordDefaults {
     explicit KeepingRecord(const KeptSettings& settings) : lists(settings.kept_points) {}
 
-    Array<Leaf> leaves;  // side by side with the leaves of the tree
+    Array<Leaf> leaves;  // parallel to the leaves of the tree
     PointLists lists;
-    std::uint64_t lost_estimation =
-        0;              // weight of the estimation points that are not kept any more
-    bool full = false;  // a split was refused for want of memory
+    std::uint64_t lost_estimation = 0;  // weight of the estimation points that are no longer kept
+    bool full = false;                  // whether a split was refused for lack of memory
 
     static std::size_t bytes(std::size_t n_leaves) { return Array<Leaf>::bytes(n_leaves); }
     void trim() { leaves.trim(); }
@@ -51,14 +50,14 @@ struct KeepingRecord : Growth, RecordDefaults {
     }
 };
 
-// What is common to the rules of which leaves settle: `Keeping` and `Eager`.
+// What the rules whose leaves settle have in common: `Keeping` and `Eager`.
 template <class Rule>
 struct KeepingOf : Regrowing<Rule> {
     using Base = Regrowing<Rule>;
     using typename Base::Entered;
     using Settings = KeptSettings;
-    // Settled leaves start with what they list: their split points have seen the same points, and
-    // bounds hold long, however many candidates there are.
+    // Settled leaves start with what they list: all their split points have seen the same points,
+    // and bounds hold for long, however many candidates there are.
     template <class Space, class Target>
     using Evidence = TwoStreamsEvidence<Target, typename Target::Bounds>;
     using Stream = TwoStreams::Stream;
@@ -71,11 +70,11 @@ struct KeepingOf : Regrowing<Rule> {
 
     using Base::grow_ahead;
 
-    // The point that is not kept any more: what the tree had received of it counts as lost.
+    // Counts the point that is no longer kept as lost, with the weight that the tree received.
     template <class Tree>
     RIPARIAN_HOT static void arrive(Tree& tree, std::uint64_t t, std::uint64_t stream_key,
                                     typename Tree::Context& context) {
-        if (t < context.settings.kept_points) return;
+        if (t < tree.planted_ + context.settings.kept_points) return;
         const std::uint64_t lost = t - context.settings.kept_points;
         if (TwoStreams::stream_of(fold(stream_key, lost), context.settings) == Stream::estimation)
             tree.record_.lost_estimation += weight_of(tree, lost, context);
@@ -106,9 +105,9 @@ struct KeepingOf : Regrowing<Rule> {
         TwoStreams::prefetch(tree, leaf, draw, y, context);
     }
 
-    // The list of a leaf is divided between its children, in order. Those of a young leaf start
-    // with the statistics of what they list, which are made, and linked, once a child has looked or
-    // waits.
+    // Divides the list of a leaf between its children, in order. The children of a young leaf start
+    // with the statistics of their lists. These are computed, and the lists linked, once a child
+    // has looked or waits.
     template <class Tree>
     static void inherit(Tree& tree, std::uint32_t left, std::uint32_t right,
                         const typename Tree::Cut& cut, bool was_young,
@@ -137,8 +136,8 @@ struct KeepingOf : Regrowing<Rule> {
         TwoStreams::tidy(tree, settings);
     }
 
-    // Arrivals, growth and bound; of active leaves, when they look and whether they have lost a
-    // point. The lists follow from the kept points.
+    // Saves arrivals, growth and bound and, for active leaves, when they look and whether they have
+    // lost a point. The lists follow from the kept points.
     template <class Tree>
     static void save(const Tree& tree, typename Tree::State& out);
     template <class Tree>
@@ -192,6 +191,7 @@ protected:
     using Base::read_cell;
     using Base::set_lists;
     using Base::stay_within_budget;
+    using Base::visit_points;
     using Base::weight_of;
 
     // -- receiving a point ------------------------------------------------------------------------
@@ -236,7 +236,7 @@ protected:
         let_all_look_that_entered(tree, context);
     }
 
-    // Whether a listed point is not kept any more.
+    // Whether a listed point is no longer kept.
     template <class Tree>
     static bool has_lost(const Tree& tree, std::uint32_t index, std::uint64_t received) {
         const auto& leaf = tree.record_.leaves[index];
@@ -249,14 +249,14 @@ protected:
 
     // -- a settled leaf counts --------------------------------------------------------------------
 
-    // Candidates from its list become its own.
+    // Makes candidates from the list of the leaf.
     template <class Tree>
     static void settle(Tree& tree, std::uint32_t index, std::uint32_t attempt,
                        typename Tree::Context& context) {
         auto& scratch = context.scratch;
         tree.leaves_[index].next = 0;
         read_cell(tree, index, context);
-        set_lists(tree.record_.leaves[index], scratch.cell, context);  // without what was lost
+        set_lists(tree.record_.leaves[index], scratch.cell, context);  // without the lost points
         label_estimation(context);
         Draws draws(key_of_draws(tree, tree.leaves_[index].node, attempt));
         context.space.draw(draws, scratch.shuffle, scratch.drawn);
@@ -265,7 +265,7 @@ protected:
         count_list(tree, *tree.leaves_[index].candidates, context);
     }
 
-    // Every candidate counts every kept point that is listed, of both streams.
+    // Every candidate counts every kept point on the lists of both streams.
     template <class Tree>
     static void count_list(Tree& tree, typename Tree::Candidates& candidates,
                            typename Tree::Context& context) {
@@ -276,20 +276,22 @@ protected:
         const auto [structure, estimation] = scratch.cell;
         const auto known = tree.known();
         scratch.values.resize(std::max(scratch.values.size(), features.size()));
-        // visitor(point, scratch), where it lies; or visitor(scratch), projected.
+        // Calls visitor(point, scratch) where the point is stored, or visitor(scratch) with the
+        // point projected.
         const auto at = [&](std::uint64_t t, auto&& visitor) {
             if constexpr (in_rows)
                 if (const typename Tree::Point x = kept.point(t)) return visitor(x, scratch);
             kept.project(features, t, scratch.values.data());
             visitor(scratch);
         };
-        // counted(labels, rows) if the list is short and its points lie in rows, counted(list,
-        // values) if it is long, else counted(label, weight, [point,] scratch) for each.
+        // Calls counted(labels, rows) if the list is short and its points are stored as rows,
+        // counted(list, values) if it is long, and otherwise counted(label, weight, [point,]
+        // scratch) for each point.
         const auto count = [&](auto& points, const Run& run, auto&& counted) {
             const auto ts = points.ts(run);
             const auto labels = points.labels(run);
             const auto weights = points.weights(run);
-            if constexpr (in_rows)
+            if constexpr (in_rows && Tree::Candidates::keeps_points)
                 if (weights.empty() && candidates.may_keep(run.count, known) &&
                     kept.points(ts, scratch.rows))
                     return counted(std::span<const typename Tree::Label>(labels),

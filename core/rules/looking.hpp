@@ -29,40 +29,36 @@ namespace riparian {
 struct KeptSettings : TwoStreams::Settings {
     std::uint32_t kept_points = 0;  // W, above 0
     bool sparse = false;            // rows are kept as their entries that are not zero
-    bool regrows = false;           // R21: off where β(0) is far above α(0)
+    bool regrows = false;           // R21: false where β(0) is far above α(0)
 };
 
-// What a rule that is made of `Looking` says. `Looking` has defaults for most of it.
+// What a rule based on `Looking` must define. `Looking` has defaults for most of it.
 template <class Rule, class Tree>
 concept LookingRule =
     // Its settings say how many points are kept.
     std::derived_from<typename Rule::Settings, KeptSettings> &&
     requires(Tree& tree, const Tree& const_tree, typename Tree::Context& context,
-             const typename Rule::Settings& settings, Draws& draws, const Cell& cell,
+             const typename Rule::Settings& settings, const Cell& cell,
              typename Tree::Record& record) {
-        // Its record has the lists of each leaf (and how often it drew in vain),
-        // and whether a split was refused.
+        // Its record has the lists of each leaf, the number of draws without a split, and whether a
+        // split was refused.
         { record.lists } -> std::same_as<PointLists&>;
         { record.leaves[0].structure } -> std::same_as<PointList&>;
         { record.leaves[0].estimation } -> std::same_as<PointList&>;
         { record.leaves[0].attempt } -> std::same_as<std::uint32_t&>;
         { record.full } -> std::same_as<bool&>;
-        // Where a look draws, given its node and attempt (R13), and which
-        // dimensions.
+        // Where a look draws, given its node and attempt (R13).
         {
             Rule::key_of_draws(const_tree, std::uint32_t{}, std::uint32_t{})
         } -> std::same_as<std::uint64_t>;
-        Rule::draw_dims(const_tree, draws, context);
-        // The structure points that have arrived in a leaf, and how many of each
-        // stream it lists at the most.
+        // The structure points that have arrived in a leaf.
         { Rule::arrivals(const_tree, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
-        { Rule::most_listed(settings) } -> std::same_as<std::uint64_t>;
-        // The gain that a split among this many points must be above.
-        { Rule::min_gain(const_tree, std::size_t{}, settings) } -> std::same_as<double>;
-        // What a leaf drops of its lists as it enters the fringe, after this many
-        // points of the stream.
+        // The gain that a split must exceed.
+        { Rule::min_gain(const_tree, settings) } -> std::same_as<double>;
+        // What a leaf drops from its lists when it enters the fringe after this many points of the
+        // stream.
         Rule::drop_lost(tree, std::uint32_t{}, std::uint64_t{});
-        // A cell stays a leaf: its lists are linked.
+        // A cell stays a leaf, so its lists are linked.
         Rule::rest(tree, std::uint32_t{}, cell, context);
         // When the lifetime of a leaf's children began (R12).
         {
@@ -77,11 +73,11 @@ struct Looking : RuleDefaults {
     template <class Tree>
     using LookResult = typename Look<typename Tree::Target::Tally>::Result;
 
-    // A leaf that is in the fringe and has not looked yet.
+    // A leaf that has entered the fringe and has not looked yet.
     struct Entered {
         std::uint32_t leaf;
         std::optional<Cell>
-            cell;  // its points, whose links are not made yet; none: it has its list
+            cell;  // its points, whose links are not made yet; empty if it has its list
     };
     template <class Space, class Target>
     struct Scratch : CandidateScratch<Space, Target> {
@@ -90,11 +86,11 @@ struct Looking : RuleDefaults {
         CellPoints<typename Target::Label> structure, estimation;
         std::vector<std::uint32_t> split_points;
         std::vector<float> gathered;
-        std::vector<typename Space::Point> rows;  // listed points, where they lie
-        std::vector<Entered> entered;             // those that the last split let in,
-        std::vector<Entered> stack;               // and those that wait for them to have looked
-        Cell cell;                                // of the leaf that looks or splits,
-        Cell left, right;                         // and of its children
+        std::vector<typename Space::Point> rows;  // listed points, where they are stored
+        std::vector<Entered> entered;             // the leaves that the last split let in
+        std::vector<Entered> stack;               // the leaves that wait until those have looked
+        Cell cell;                                // of the leaf that looks or splits
+        Cell left, right;                         // of its children
         std::optional<typename Look::Values>
             cut_values;  // of its points, in the dimension of the split
         typename Target::Tally tally;
@@ -123,7 +119,7 @@ struct Looking : RuleDefaults {
             enter_and_look(left, scratch.left);
             return;
         }
-        // A leaf that waits has an ŝ.
+        // Only leaves that wait have an ŝ.
         Rule::fill_statistics(tree, left, scratch.left, context);
         Rule::fill_statistics(tree, right, scratch.right, context);
         bool left_waits = true, right_waits = true;
@@ -142,7 +138,7 @@ struct Looking : RuleDefaults {
         if (right_waits) Rule::rest(tree, right, scratch.right, context);
     }
 
-    // No leaf waits, and two may enter the fringe, in whichever order.
+    // Whether no leaf waits and two may enter the fringe, in any order.
     template <class Tree>
     static bool has_room_for_both(Tree& tree, const KeptSettings& settings) {
         if (!tree.waiting_.empty() || tree.active_ + 2 > settings.fringe_size) return false;
@@ -152,12 +148,12 @@ struct Looking : RuleDefaults {
         return has_room;
     }
 
-    // A block of points is kept, then learned by all trees side by side.
+    // Keeps a block of points, then lets all trees learn it in parallel.
     template <class Forest>
     static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
         const std::uint64_t kept = std::min<std::uint64_t>(forest.points_learned() + points.size(),
                                                            forest.settings().kept_points);
-        // Every level takes an estimation point that is kept, or four points that arrive.
+        // Every level needs one kept estimation point, or four arriving points.
         if (forest.settings().beta.size() < forest.deepest() + kept + points.size() / 4 + 2)
             throw std::logic_error("the schedules must reach as deep as the block can");
         forest.shared().add(points.batch, points.labels, points.weights, forest.points_learned());
@@ -169,19 +165,11 @@ struct Looking : RuleDefaults {
         return tree.record_.leaves[leaf].attempt;
     }
 
-    // -- what a rule may do otherwise -------------------------------------------------------------
+    // -- what a rule may define differently -------------------------------------------------------
 
-    template <class Settings>
-    static std::uint64_t most_listed(const Settings&) {
-        return unbounded;
-    }
     template <class Tree>
-    static double min_gain(const Tree&, std::size_t, const KeptSettings& settings) {
+    static double min_gain(const Tree&, const KeptSettings& settings) {
         return settings.min_gain;
-    }
-    template <class Tree>
-    static void draw_dims(const Tree&, Draws& draws, typename Tree::Context& context) {
-        context.space.draw(draws, context.scratch.shuffle, context.scratch.drawn);
     }
     template <class Tree>
     static void drop_lost(Tree&, std::uint32_t, std::uint64_t) {}
@@ -196,7 +184,7 @@ struct Looking : RuleDefaults {
     }
 
 protected:
-    // A point was learned.
+    // Called after a point was learned.
     template <class Tree>
     RIPARIAN_HOT static void stay_within_budget(Tree& tree, std::uint64_t t,
                                                 typename Tree::Context& context) {
@@ -219,7 +207,7 @@ protected:
 
     // -- what a leaf lists ------------------------------------------------------------------------
 
-    // R17: of a kept point, as this tree has received it.
+    // R17: the weight of a kept point, as this tree received it.
     template <class Tree>
     static Weight weight_of(const Tree& tree, std::uint64_t t,
                             const typename Tree::Context& context) {
@@ -227,7 +215,7 @@ protected:
         return weight == 1.0 ? 1 : tree.round_weight(weight, t, context.settings);
     }
 
-    // The points that a leaf lists become the cell.
+    // Makes the points that a leaf lists the cell.
     template <class Tree>
     static void read_cell(const Tree& tree, std::uint32_t index, typename Tree::Context& context) {
         auto& scratch = context.scratch;
@@ -248,24 +236,22 @@ protected:
         auto& scratch = context.scratch;
         start_cells(context);
         scratch.cell.structure = scratch.structure.add([&](std::vector<std::uint64_t>& ts) {
-            tree.record_.lists.read(tree.record_.leaves[index].structure, context.received, ts,
-                                    Rule::most_listed(context.settings));
+            tree.record_.lists.read(tree.record_.leaves[index].structure, context.received, ts);
         });
         describe_structure(tree, context);
     }
-    // Without their labels: a look must not know them.
+    // The points come without their labels, because a look must not know them.
     template <class Tree>
     static void read_estimation(const Tree& tree, std::uint32_t index,
                                 typename Tree::Context& context) {
         auto& scratch = context.scratch;
         scratch.cell.estimation = scratch.estimation.add([&](std::vector<std::uint64_t>& ts) {
-            tree.record_.lists.read(tree.record_.leaves[index].estimation, context.received, ts,
-                                    Rule::most_listed(context.settings));
+            tree.record_.lists.read(tree.record_.leaves[index].estimation, context.received, ts);
         });
         describe_estimation(tree, context);
     }
 
-    // Where no leaf waits, all cells are done with.
+    // If no leaf waits, no cell is needed any more.
     template <class Context>
     static void start_cells(Context& context) {
         if (!context.scratch.stack.empty()) return;
@@ -291,7 +277,7 @@ protected:
         points.weigh(run, [&](std::uint64_t t) { return weight_of(tree, t, context); });
     }
 
-    // Once the cell is to be split.
+    // Called when the cell is about to be split.
     template <class Context>
     static void label_estimation(Context& context) {
         auto& points = context.scratch.estimation;
@@ -332,13 +318,16 @@ protected:
         tree.record_.lists.link(context.scratch.estimation.ts(cell.estimation));
     }
 
-    // The kept points go their way once more (see state.hpp).
+    template <class Tree, class Visitor>
+    static void visit_points(const Tree& tree, std::uint64_t first, std::uint64_t last,
+                             const typename Tree::Context& context, Visitor&& visitor);
+    // The kept points go down the tree again (see state.hpp).
     template <class Tree, class Listed>
     static void list_points(Tree& tree, std::uint64_t first, typename Tree::Context& context,
                             Listed&& listed);
 
-    // Unless it has one already. A leaf that splits as soon as it looks needs none: it never
-    // predicts.
+    // Makes the statistics, unless the leaf has them. A leaf that splits at its first look never
+    // predicts, so it needs none.
     template <class Tree>
     static void fill_statistics(Tree& tree, std::uint32_t index, const Cell& cell,
                                 typename Tree::Context& context) {
@@ -350,24 +339,24 @@ protected:
 
     // -- a young leaf looks (R20) -----------------------------------------------------------------
 
-    // Where a look draws: the node and how often it did so before.
+    // Where a look draws: the node, and how often it did so before.
     struct Place {
         std::uint32_t node, attempt, depth;
-        bool must;  // the leaf holds β(d)
+        bool must;  // whether the leaf holds β(d)
     };
 
-    // The cell's structure points: whether a look at them can succeed.
+    // The cell's structure points, if a look at them can succeed.
     template <class Tree>
     static bool can_succeed(const Tree& tree, const Place& place, typename Tree::Context& context) {
         auto& scratch = context.scratch;
         const Run run = scratch.cell.structure;
         if (run.count < 2) return false;
         scratch.tally.set(scratch.structure.labels(run), scratch.structure.weights(run));
-        return place.must ||
-               scratch.tally.can_succeed(Rule::min_gain(tree, run.count, context.settings));
+        return place.must || scratch.tally.can_succeed(Rule::min_gain(tree, context.settings));
     }
 
-    // Which of the cell's structure points become thresholds: m of them, or all if they are fewer.
+    // Draws which of the cell's structure points become thresholds: m of them, or all if there are
+    // fewer.
     template <class Context>
     static void draw_split_points(Draws& draws, Context& context) {
         auto& scratch = context.scratch;
@@ -376,41 +365,52 @@ protected:
                              scratch.split_points);
     }
 
-    // The best valid split of the cell, whose tally is set. Of estimation points it is handed
-    // numbers and weights, never labels.
+    // Returns the best valid split of the cell, whose tally is set. It receives numbers and weights
+    // of estimation points, never labels.
     template <class Tree>
     static LookResult<Tree> search(const Tree& tree, const Place& place,
                                    typename Tree::Context& context) {
         const auto& settings = context.settings;
         auto& scratch = context.scratch;
-        const auto structure = scratch.structure.ts(scratch.cell.structure);
         const auto estimation = scratch.estimation.ts(scratch.cell.estimation);
         const std::uint64_t alpha = settings.alpha[place.depth];
         const ListedEstimation listed{estimation.size(),
                                       scratch.estimation.weights(scratch.cell.estimation)};
         if (listed.weight() / 2 < alpha) return LookResult<Tree>::passed_over();
-        const double min_gain = Rule::min_gain(tree, structure.size(), settings);
+        const double min_gain = Rule::min_gain(tree, settings);
         const auto above = place.must ? std::nullopt : std::optional(min_gain);
-        return search_among(tree, place, estimation, listed, alpha, above, context);
+        const std::uint64_t start = draw_candidates(tree, place.node, place.attempt, context);
+        return search_among(start, estimation, listed, alpha, above, context);
     }
 
-    // Valid is a candidate with α of these points on both sides.
+    // Draws dimensions, then split points; returns the key of the draws.
     template <class Tree>
-    static LookResult<Tree> search_among(const Tree& tree, const Place& place,
-                                         std::span<const std::uint64_t> counted,
-                                         const ListedEstimation& listed, std::uint64_t alpha,
-                                         std::optional<double> above,
-                                         typename Tree::Context& context) {
+    static std::uint64_t draw_candidates(const Tree& tree, std::uint32_t node,
+                                         std::uint32_t attempt, typename Tree::Context& context) {
         auto& scratch = context.scratch;
-        const std::uint64_t start = Rule::key_of_draws(tree, place.node, place.attempt);
+        const std::uint64_t start = Rule::key_of_draws(tree, node, attempt);
         Draws draws(start);
-        Rule::draw_dims(tree, draws, context);
+        context.space.draw(draws, scratch.shuffle, scratch.drawn);
         draw_split_points(draws, context);
+        return start;
+    }
+
+    // Returns the best of the candidates just drawn. A candidate is valid with at least α of these
+    // points on both sides.
+    template <class Context>
+    static auto search_among(std::uint64_t start, std::span<const std::uint64_t> counted,
+                             const ListedEstimation& listed, std::uint64_t alpha,
+                             std::optional<double> above, Context& context) {
+        using Space = std::remove_cvref_t<decltype(context.space)>;
+        auto& scratch = context.scratch;
         const ListedValues values(context.shared, scratch.structure.ts(scratch.cell.structure),
                                   counted, start);
-        return scratch.look.search(std::span<const typename Tree::Feature>(scratch.drawn),
-                                   std::span<const std::uint32_t>(scratch.split_points),
-                                   scratch.tally, listed, values, alpha, above);
+        const auto result =
+            scratch.look.search(std::span<const typename Space::Feature>(scratch.drawn),
+                                std::span<const std::uint32_t>(scratch.split_points), scratch.tally,
+                                listed, values, alpha, above);
+        if (result.best) scratch.cut_values = scratch.look.values_of_best();
+        return result;
     }
 
     template <class Tree>
@@ -421,7 +421,7 @@ protected:
         auto& listed = tree.record_.leaves[index];
         const std::uint32_t n = Rule::arrivals(tree, index);
         const std::uint32_t depth = tree.schedule_depth(index);
-        // Most looks lack estimation points, and that is cheap to see.
+        // Most looks lack estimation points, which is cheap to detect.
         const bool lacks_points = n < 2 || (!context.shared.weighted() &&
                                             listed.estimation.count / 2 < settings.alpha[depth]);
         if (!lacks_points) {
@@ -440,12 +440,12 @@ protected:
         Rule::rest(tree, index, *entered.cell, context);
     }
 
-    // After one at n points.
+    // The next look after one at n points.
     static std::uint32_t next_look(std::uint32_t n) {
         return std::max(n + 1, static_cast<std::uint32_t>((13 * std::uint64_t{n} + 9) / 10));
     }
 
-    // Of the statistics that it has or would have.
+    // Uses the statistics that the leaf has or would have.
     template <class Leaf, class Context>
     static std::uint64_t total_of(const Leaf& leaf, const Entered& entered, Context& context) {
         if (leaf.estimation.total() > 0 || !entered.cell) return leaf.estimation.total();
@@ -453,7 +453,7 @@ protected:
         return ListedEstimation{run.count, context.scratch.estimation.weights(run)}.weight();
     }
 
-    // Its list is read as far as it is needed.
+    // Reads the list only as far as it is needed.
     template <class Tree>
     static LookResult<Tree> look_at_cell(const Tree& tree, const Entered& entered,
                                          const Place& place, typename Tree::Context& context) {
@@ -466,8 +466,8 @@ protected:
         return search(tree, place, context);
     }
 
-    // Whether there was room for it.
-    // If not, the tree stops growing once it has learned the point.
+    // Returns whether there was memory for the split.
+    // If there was none, the tree stops growing after it has learned the point.
     template <class Tree>
     static bool has_room_for(Tree& tree, const typename Tree::Feature& feature,
                              const typename Tree::Context& context) {
@@ -481,12 +481,10 @@ protected:
                             const LookChoice<typename Tree::Target::G>& choice,
                             typename Tree::Context& context) {
         if (!has_room_for(tree, context.scratch.drawn[choice.feature], context)) return false;
-        if (choice.gain >
-            Rule::min_gain(tree, context.scratch.cell.structure.count, context.settings))
+        if (choice.gain > Rule::min_gain(tree, context.settings))
             ++tree.totals_.should_splits;
         else
             ++tree.totals_.must_splits;
-        context.scratch.cut_values = context.scratch.look.values_of_best();
         typename Tree::Leaf left, right;
         left.born = right.born = Rule::born_of_children(tree, index, context);
         tree.split(index, {context.scratch.drawn[choice.feature], choice.threshold, choice.g}, left,
@@ -494,13 +492,14 @@ protected:
         return true;
     }
 
-    // In order of node number, each as deep as it goes: what enters on the way looks first. The
-    // order in which they entered will not do: ŝ knows labels, which must not number nodes.
+    // Leaves look in order of node number, each as deep as it goes: leaves that enter meanwhile
+    // look first. The order in which they entered cannot be used, because ŝ depends on labels, and
+    // labels must not number nodes.
     template <class Tree>
     RIPARIAN_HOT static void let_all_look_that_entered(Tree& tree,
                                                        typename Tree::Context& context) {
         if (!context.scratch.entered.empty())
-            let_them_look(tree, context);  // for most points, none
+            let_them_look(tree, context);  // for most points, no leaf looks
     }
     template <class Tree>
     static void let_them_look(Tree& tree, typename Tree::Context& context) {

@@ -18,20 +18,20 @@ struct OneStream : RuleDefaults {
     struct Settings : TreeSettings {
         std::uint64_t min_samples = 0;  // weight that a leaf needs to split
         std::uint64_t max_depth = 0;    // leaves there do not split
-        bool range_thresholds =
-            false;  // uniform in the range of the first m points, not those points
-        std::uint64_t replace_after = unbounded;  // a tree of more points may be replaced
-        Rate bagging;                             // 1: how often a tree takes a point, on average
+        bool range_thresholds = false;  // thresholds are uniform in the range of the first m
+                                        // points, instead of those points
+        std::uint64_t replace_after = unbounded;  // a tree with more points may be replaced
+        Rate bagging;  // 1: the mean number of times that a tree takes a point
     };
     template <class Space, class Target>
     using Evidence = OneStreamEvidence<Target>;
-    // What a tree that may be replaced is judged by.
+    // The record by which a tree that may be replaced is judged.
     template <class Target>
     struct Record : RecordDefaults {
         explicit Record(const Settings&) {}
 
-        std::uint64_t left_out = 0;  // points that it was not given
-        std::uint64_t errors = 0;    // those that it would have got wrong
+        std::uint64_t left_out = 0;  // points that the tree did not take
+        std::uint64_t errors = 0;    // how many of them it would have predicted wrongly
 
         double error() const {
             return left_out ? static_cast<double>(errors) / static_cast<double>(left_out) : 0.0;
@@ -42,7 +42,8 @@ struct OneStream : RuleDefaults {
         if (context.settings.max_depth > 0) tree.activate(0, 0, context);
     }
 
-    // A tree takes a point Poisson(1) times; the others, if it may be replaced, test it.
+    // A tree takes a point Poisson(1) times. Points that it does not take test it, if it may be
+    // replaced.
     template <class Tree>
     RIPARIAN_HOT static void receive(Tree& tree, std::uint32_t index, std::uint64_t,
                                      std::uint64_t draw, typename Tree::Point x,
@@ -71,8 +72,8 @@ struct OneStream : RuleDefaults {
         tree.activate(right, 0, context);
     }
 
-    // A block of points: all trees side by side, unless trees are replaced: which one goes depends
-    // on all of them after every point.
+    // Learns a block of points. All trees learn in parallel, unless trees are replaced: which tree
+    // is replaced depends on all of them after every point.
     template <class Forest>
     static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
         if (forest.settings().replace_after == unbounded)
@@ -110,7 +111,7 @@ private:
         }
     }
 
-    // One of the trees that are old enough, with the probability of its error.
+    // Draws one of the trees that are old enough, with the probability of its error.
     template <class Forest>
     static void replace_one(Forest& forest) {
         auto& trees = forest.trees();
@@ -124,7 +125,7 @@ private:
         std::uint64_t place = draws.below(static_cast<std::uint64_t>(n_old));
         for (auto& tree : trees) {
             if (!old(tree) || place-- > 0) continue;
-            // A number that no tree has had: its draws are new.
+            // A new number, so that the draws are new.
             if (draws.next() < tree->record().error())
                 tree = forest.plant(tree->number() + trees.size());
             return;

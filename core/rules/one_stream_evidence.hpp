@@ -1,4 +1,4 @@
-// What the candidates of a leaf have seen in the one stream of Saffari's forest (R18).
+// What the candidates of a leaf have counted in the one stream of Saffari's forest (R18).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace riparian {
 
-// Every point counts once, for everything: no theorem speaks of this one.
+// Every point counts once, for everything; no theorem covers this rule.
 template <class TargetT>
 class OneStreamEvidence {
 public:

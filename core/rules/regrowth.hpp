@@ -1,5 +1,5 @@
-// Trees that are rebuilt each time their points have doubled, while all that a tree has received is
-// kept (R21).
+// Trees that are rebuilt each time their points have doubled, while all points that a tree has
+// received are kept (R21).
 #pragma once
 
 #include <concepts>
@@ -18,15 +18,15 @@
 
 namespace riparian {
 
-// What the record of such a tree has.
+// What the record of such a tree contains.
 struct Growth {
     std::uint64_t structure_arrivals = 0;
-    std::uint64_t growth = 0;  // g: structure arrivals when the tree was grown; 0: from the start
-    std::uint64_t bound = 0;   // structure arrivals at which it is rebuilt
-    bool growing = false;      // just now
+    std::uint64_t growth =
+        0;  // g: structure arrivals when the tree was last rebuilt; 0 if it was not
+    std::uint64_t bound = 0;  // structure arrivals at which it is rebuilt
 };
 
-// What a rule that is made of `Regrowing` says as well: how the leaves of a tree give way.
+// What a rule based on `Regrowing` must define: how the leaves of a tree are removed.
 template <class Rule, class Tree>
 concept RegrowingRule =
     LookingRule<Rule, Tree> && std::derived_from<typename Tree::Record, Growth> &&
@@ -43,7 +43,7 @@ struct Regrowing : Looking<Rule> {
     }
 
 protected:
-    // Once its root has split.
+    // Called when the root has split.
     template <class Tree>
     static void expect_growth(Tree& tree, const KeptSettings& settings) {
         if (tree.nodes_.size() != 3 || tree.record_.growth != 0) return;
@@ -52,16 +52,17 @@ protected:
         tree.record_.bound = twice + static_cast<std::uint64_t>(static_cast<double>(twice) * u);
     }
 
-    // A structure point arrives: whether the tree was rebuilt from all points, this one included.
+    // Counts a structure point that arrives, and returns whether the tree was rebuilt from all
+    // points, including this one.
     template <class Tree>
     static bool is_rebuilt(Tree& tree, typename Tree::Context& context) {
         ++tree.record_.structure_arrivals;
         return is_due(tree, context) && rebuild(tree, context);
     }
 
-    // A tree that is rebuilt in the course of a block keeps nothing of what it was before, so
-    // points up to there need not be learned. Returns how many of the next n points that were; they
-    // are kept already. If the last growth among them would be in vain, the one before it may do.
+    // A tree that is rebuilt within a block keeps nothing of its former state, so the points up to
+    // there need not be learned. Returns how many of the next n points those are; they are already
+    // kept. If the last growth among them would be in vain, the one before it may succeed.
     template <class Tree>
     static std::size_t grow_ahead(Tree& tree, const typename Tree::Label* labels, std::size_t n,
                                   std::uint64_t t, typename Tree::Context& context) {
@@ -80,7 +81,7 @@ protected:
         return 0;
     }
 
-    // The cell is that of a new root.
+    // Makes the cell that of a new root.
     template <class Tree>
     static typename Base::template LookResult<Tree> search_root(Tree& tree,
                                                                 typename Tree::Context& context) {
@@ -103,7 +104,7 @@ private:
                context.settings.regrows && tree.totals_.stopped_at == 0;
     }
 
-    // What a tree has received by some point of a block.
+    // What a tree has received up to some point of a block.
     struct Standing {
         std::uint64_t received;  // points of the stream
         std::uint64_t structure_arrivals;
@@ -120,7 +121,8 @@ private:
         tree.totals_ = at.totals;
     }
 
-    // Where the tree is due among the next n points, which are counted as if they were learned.
+    // Returns where the tree is due to be rebuilt among the next n points, which are counted as if
+    // they were learned.
     template <class Tree>
     static std::vector<Standing> next_growths(const Tree& tree, Standing at,
                                               const typename Tree::Label* labels, std::size_t n,
@@ -153,23 +155,17 @@ private:
         return growths;
     }
 
-    // However it grows by the points that it has received: every leaf but a lone root holds one.
+    // A bound that holds however the tree grows: every leaf but a lone root holds a point.
     template <class Tree>
     static bool cannot_stop(Tree& tree, const typename Tree::Context& context) {
         return Budget(tree, context.settings.budget)
             .has_room_for_leaves(tree.totals_.estimation_points + 1, context.space);
     }
 
-    // All its points are the list of a new root. If that does not split, the old tree stays.
+    // All points of the tree become the list of a new root. If it does not split, the old tree
+    // stays.
     template <class Tree>
     static bool rebuild(Tree& tree, typename Tree::Context& context) {
-        tree.record_.growing = true;
-        const bool grown = try_to_grow(tree, context);
-        tree.record_.growing = false;
-        return grown;
-    }
-    template <class Tree>
-    static bool try_to_grow(Tree& tree, typename Tree::Context& context) {
         static_assert(RegrowingRule<Rule, Tree>);
         auto& record = tree.record_;
         const std::uint64_t old_growth = record.growth;
@@ -196,7 +192,7 @@ private:
         return true;
     }
 
-    // Since it was planted.
+    // Since the tree was planted.
     template <class Tree>
     static void list_all(const Tree& tree, typename Tree::Context& context) {
         using Stream = TwoStreams::Stream;

@@ -1,8 +1,8 @@
-// What a rule must offer. A rule says which points a tree uses, when a leaf splits, and which
-// leaves collect statistics; the tree does the rest. One file per rule: two_streams.hpp is the
-// paper's, keeping.hpp the same with kept points, adaptive.hpp that for streams that change,
-// eager.hpp the one that is eager at first, one_stream.hpp Saffari's. A rule derives from
-// `RuleDefaults` and hides what it does differently.
+// The contract of a rule. A rule says which points a tree uses, when a leaf splits, and which
+// leaves collect statistics; the tree does the rest. There is one file per rule: two_streams.hpp is
+// the paper's, keeping.hpp the same with kept points, adaptive.hpp the rule for streams that
+// change, eager.hpp the one that is eager at first, and one_stream.hpp Saffari's. A rule derives
+// from `RuleDefaults` and hides what it does differently.
 #pragma once
 
 #include <concepts>
@@ -20,7 +20,7 @@
 
 namespace riparian {
 
-// What all trees of a forest read, and the forest keeps for them.
+// What all trees of a forest read, stored once in the forest.
 template <class Shared, class Forest>
 concept SharedByTrees =
     std::constructible_from<Shared, const typename Forest::Settings&,
@@ -31,26 +31,26 @@ concept SharedByTrees =
         shared.widen(space);  // columns have joined
         { kept.bytes() } -> std::same_as<std::size_t>;
         { kept.save() } -> std::same_as<typename Shared::State>;
-        shared.restore(state);  // nothing is there yet
-        // Values of one column among the kept points: that of the point at place word mod n, for
-        // each word, n being their number. None if there are no points, or no columns.
+        shared.restore(state);  // nothing is stored yet
+        // Values of one column among the n kept points: for each word, that of the point at place
+        // word mod n. None if there are no points, or no columns.
         kept.draw_values(std::uint32_t{}, words, values);
     };
 
-// What a rule records of a tree. It is made from the settings.
+// What a rule records about a tree. It is made from the settings.
 template <class Record, class Tree>
 concept RecordOfTree =
     std::constructible_from<Record, const typename Tree::Settings&> &&
     requires(Record& record, const Record& kept, Pool& pool, typename Tree::Target::Known known) {
-        // Its bytes, for n leaves. If `follows_leaves`, they are a function of that number alone.
+        // Its bytes, for n leaves. If `follows_leaves`, they are a function of n alone.
         { Record::follows_leaves } -> std::convertible_to<bool>;
         { kept.bytes(std::size_t{}) } -> std::same_as<std::size_t>;
-        // What a leaf may hold in the pool of statistics, besides its own.
+        // What a leaf may hold in the pool of statistics, in addition to its own.
         { kept.bytes_per_leaf(known) } -> std::same_as<std::size_t>;
-        record.move_to(pool);              // that is now another one
+        record.move_to(pool);              // which is a new one
         kept.prefetch_for(std::size_t{});  // this many points are about to arrive,
         kept.prefetch(std::uint32_t{});    // and one of them in this leaf
-        record.trim();  // a block has been learned: arrays give back their spare room
+        record.trim();  // a block has been learned: arrays give back their unused memory
     };
 
 template <class Rule, class Tree>
@@ -65,46 +65,59 @@ concept SplitRule =
         typename Tree::Candidates;  // of Rule::Evidence<Space, Target>: what the candidates of a
                                     // leaf have seen
         // -- along the stream
-        Rule::plant(tree, context);  // the first leaf of a tree is there
-        // A block is about to be learned, from its first n points on: how many of them the rule has
-        // learned ahead.
+        Rule::plant(tree, context);  // the tree has its first leaf
+        // A block is about to be learned, beginning with its first n points. Returns how many of
+        // them the rule has already learned.
         {
             Rule::grow_ahead(tree, labels, std::size_t{}, std::uint64_t{}, context)
         } -> std::same_as<std::size_t>;
         // A point with this draw and label will soon arrive in a leaf, given by its place among the
         // leaves.
         Rule::prefetch(const_tree, std::uint32_t{}, std::uint64_t{}, y, context);
-        // Point t arrives (with the key of the tree's streams), before its weight is known.
+        // Point t arrives (with the key of the tree's streams); its weight is not known yet.
         Rule::arrive(tree, std::uint64_t{}, std::uint64_t{}, context);
-        // It has reached a leaf: t, its draw (R13), the point, its label and weight.
+        // It has reached a leaf: t, its draw (R13), the point, its label and its weight.
         Rule::receive(tree, std::uint32_t{}, std::uint64_t{}, std::uint64_t{}, x, y, Weight{},
                       context);
         Rule::tidy(tree, settings);  // a block has been learned
         // -- where a leaf splits
-        // A leaf, young or not, was cut into these two: what they take over, and which leaves
+        // A leaf, young or not, was split into these two: sets what they inherit, and which leaves
         // become active.
         Rule::inherit(tree, std::uint32_t{}, std::uint32_t{}, cut, bool{}, context);
         Rule::fill_fringe(tree, std::uint32_t{}, std::uint32_t{}, context);
-        Rule::settled(tree, std::uint32_t{}, context);  // a leaf has candidates from now on
-        Rule::vacate(tree, leaf);                       // it is about to become an inner node
+        Rule::settled(tree, std::uint32_t{}, context);  // from now on, the leaf has candidates
+        Rule::vacate(tree, leaf);                       // the leaf is about to become an inner node
         // The depth of a leaf, for α and β; and the weight of all votes, E of R12.
         { Rule::schedule_depth(const_tree, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
         { Rule::votes(const_tree) } -> std::same_as<std::uint64_t>;
         // -- answers: all that predicting may see of a leaf, and of what the trees share
         context.order.add(Rule::answer(const_tree, std::uint32_t{}, context.shared),
                           typename Tree::Target::Voting{}, static_cast<std::int64_t*>(nullptr));
-        // Whether `judge(tree, leaf, t, y, context)` shall be called for each point, before it is
-        // learned and whatever its weight.
+        // Whether rows may stop before their leaf and, if so, where: `find_stops(tree, shared,
+        // stops)` and `answer_of_node(tree, node, shared)`.
+        { Rule::stops_early } -> std::convertible_to<bool>;
+        // Writes the answer for a point that is about to be learned into a row of `answer_width`
+        // numbers. Once a block is learned, the first part of that row is a row of sums (R11).
+        Rule::add_answer(const_tree, std::uint32_t{}, static_cast<std::int64_t*>(nullptr), context);
+        { Rule::answer_width(context.order) } -> std::same_as<std::size_t>;
+        // Writes the answer that a row of sums stands for.
+        Rule::write(context.order, static_cast<const std::int64_t*>(nullptr), context.shared,
+                    static_cast<double*>(nullptr));
+        // Whether such rows can be sums over the trees.
+        { Rule::answers_add_up(typename Tree::Target::Voting{}) } -> std::same_as<bool>;
+        // Whether `judge(tree, leaf, t, y, context)` must be called for each point before it is
+        // learned, whatever its weight. If so, `PathsAhead` prefetches what it climbs.
         { Rule::judges } -> std::convertible_to<bool>;
+        typename Rule::PathsAhead;
         // -- as arrays, and back (see state.hpp)
         Rule::save(const_tree, state);
         Rule::restore(tree, const_state, context);
-        // Of a young leaf.
+        // For a young leaf.
         { Rule::attempt_of(const_tree, std::uint32_t{}) } -> std::same_as<std::uint32_t>;
         { Rule::has_lost(const_tree, std::uint32_t{}) } -> std::same_as<bool>;
     };
 
-// What a forest asks for.
+// The calls of a forest.
 template <class Rule, class Forest>
 concept ForestRule =
     SharedByTrees<typename Forest::Shared, Forest> &&
@@ -112,7 +125,7 @@ concept ForestRule =
         Rule::learn(forest, points, std::size_t{});  // a block, with this many workers
     };
 
-// Where trees share nothing.
+// The type of rules whose trees share nothing.
 struct NothingShared {
     struct State {};
 
@@ -126,7 +139,7 @@ struct NothingShared {
     void draw_values(std::uint32_t, std::span<const std::uint64_t>, std::vector<float>&) const {}
 };
 
-// A record that holds nothing.
+// An empty record.
 struct RecordDefaults {
     static constexpr bool follows_leaves = true;
 
@@ -141,7 +154,7 @@ struct RecordDefaults {
     static void trim() {}
 };
 
-// A rule without young leaves, whose leaves answer with their statistics.
+// The defaults: no young leaves, and leaves that answer with their statistics.
 struct RuleDefaults {
     template <class Target>
     struct Record : RecordDefaults {
@@ -182,10 +195,29 @@ struct RuleDefaults {
         return tree.totals_.estimation_points;
     }
     static constexpr bool judges = false;
+    struct PathsAhead {};
     template <class Tree, class Shared>
-    static const typename Tree::Target::Statistics& answer(const Tree& tree, std::uint32_t leaf,
-                                                           const Shared&) {
-        return tree.leaves_[leaf].estimation;
+    static decltype(auto) answer(const Tree& tree, std::uint32_t leaf, const Shared&) {
+        return Tree::Target::answer(tree.leaves_[leaf].estimation, tree.known());
+    }
+    static constexpr bool stops_early = false;
+    template <class Tree>
+    static void add_answer(const Tree& tree, std::uint32_t leaf, std::int64_t* row,
+                           const typename Tree::Context& context) {
+        context.order.add(tree.answer_of(leaf, context.shared), context.scratch.answers.voting(),
+                          row);
+    }
+    template <class Order>
+    static std::size_t answer_width(const Order& order) {
+        return order.row_width();
+    }
+    template <class Order, class Shared>
+    static void write(const Order& order, const std::int64_t* row, const Shared&, double* out) {
+        order.write(row, out);
+    }
+    template <class Voting>
+    static bool answers_add_up(Voting) {
+        return true;
     }
     template <class Tree>
     static std::uint32_t attempt_of(const Tree&, std::uint32_t) {
@@ -195,7 +227,7 @@ struct RuleDefaults {
     static bool has_lost(const Tree&, std::uint32_t) {
         return false;
     }
-    // All trees side by side.
+    // All trees learn in parallel.
     template <class Forest>
     static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
         forest.learn_together(points, workers);

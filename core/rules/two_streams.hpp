@@ -1,5 +1,5 @@
 // The paper's rule: every point goes to one of two streams (R1), structure points split leaves (R6,
-// R8), and a bounded fringe of leaves collects (R12).
+// R8), and a bounded fringe of leaves collects statistics (R12).
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,18 @@ namespace riparian {
 
 struct TwoStreams : RuleDefaults {
     struct Settings : TreeSettings {
-        std::uint64_t structure_cut = 0;   // a uniform's 53 bits below this: structure stream (R1)
-        std::uint64_t ignore_cut = 0;      // below this: ignored
-        std::uint64_t fringe_size = 0;     // active leaves per tree; the largest number: no bound
-        std::uint64_t budget = 0;          // bytes of a tree; the largest number: no bound
+        std::uint64_t structure_cut =
+            0;  // R1: a uniform whose 53 bits are below this goes to the structure stream
+        std::uint64_t ignore_cut = 0;   // below this, the point is ignored
+        std::uint64_t fringe_size = 0;  // active leaves per tree; the largest number means no bound
+        std::uint64_t budget = 0;       // bytes of a tree; the largest number means no bound
         std::vector<std::uint64_t> alpha;  // α(d), for every depth that the next block can reach
         std::vector<std::uint64_t> beta;   // β(d)
 
         bool bounded() const { return fringe_size != unbounded || budget != unbounded; }
     };
-    // Bounds take less per point, sums less per check: where there are thousands of candidates,
-    // that counts.
+    // Bounds take less time per point, sums less time per check. That matters with thousands of
+    // candidates.
     template <class Space, class Target>
     using Evidence = TwoStreamsEvidence<
         Target, std::conditional_t<Space::columns, typename Target::Bounds, typename Target::Sums>>;
@@ -74,8 +75,8 @@ struct TwoStreams : RuleDefaults {
             candidates.prefetch_estimation(y);
     }
 
-    // R12: the two new leaves wait with the others, and while there is room, the one with the
-    // largest ŝ enters. Without a bound both enter at once, and no leaf ever waits.
+    // R12: the two new leaves wait with the others, and while there is a free place, the leaf with
+    // the largest ŝ enters. Without a bound, both enter at once and no leaf ever waits.
     template <class Tree>
     static void fill_fringe(Tree& tree, std::uint32_t left, std::uint32_t right,
                             typename Tree::Context& context) {
@@ -88,8 +89,8 @@ struct TwoStreams : RuleDefaults {
                   [&](std::uint32_t leaf) { tree.activate(leaf, 0, context); });
     }
 
-    // R12: enter(leaf) for each leaf that enters. Where no leaf waited before, the two need no heap
-    // to be put in order.
+    // R12: calls enter(leaf) for each leaf that enters. If no leaf waited before, the two need no
+    // heap.
     template <class Tree, class Settings, class Enter>
     static void let_enter(Tree& tree, std::uint32_t left, std::uint32_t right,
                           const Settings& settings, Enter&& enter) {
@@ -124,10 +125,10 @@ struct TwoStreams : RuleDefaults {
         Budget(tree, settings.budget).tidy();
     }
 
-    // A block of points: all trees side by side.
+    // All trees learn a block of points in parallel.
     template <class Forest>
     static void learn(Forest& forest, const typename Forest::Block& points, std::size_t workers) {
-        // A branch gains a level by a split that was due, and one more for every four points.
+        // A path gains a level by a split that was due, and one more for every four points.
         if (forest.settings().beta.size() < forest.deepest() + points.size() / 4 + 2)
             throw std::logic_error("the schedules must reach as deep as the block can");
         forest.learn_together(points, workers);
@@ -148,8 +149,9 @@ struct TwoStreams : RuleDefaults {
         return u < settings.ignore_cut ? Stream::ignored : Stream::estimation;
     }
 
-    // A structure point was counted in a settled leaf: can it split, and should it or must it (R6,
-    // R8)? `redraw(attempt)`: it shall look elsewhere. `may_split(feature)`: there is room for it.
+    // Called after a structure point was counted in a settled leaf. Decides whether the leaf can
+    // split, and whether it should or must (R6, R8). `redraw(attempt)` makes it draw other
+    // candidates; `may_split(feature)` says whether there is memory for the split.
     template <class Tree, class Redraw, class MaySplit>
     static void check(Tree& tree, std::uint32_t index, typename Tree::Context& context,
                       Redraw&& redraw, MaySplit&& may_split) {
@@ -158,8 +160,8 @@ struct TwoStreams : RuleDefaults {
         typename Tree::Candidates& candidates = *leaf.candidates;
         const std::uint32_t depth = tree.schedule_depth(index);
         const std::uint64_t beta = settings.beta[depth];
-        // Most points change nothing, and that is cheap to see: neither should the leaf split, nor
-        // must it, nor has it waited long enough to look elsewhere (it has received no more than
+        // Most points change nothing, and that is cheap to detect: the leaf should not split, it
+        // must not, and it has not waited long enough to draw again (it has received no more than
         // its total).
         if (leaf.estimation.total() < beta &&
             candidates.none_above(settings.min_gain, settings.alpha[depth], context.scratch))
@@ -172,7 +174,7 @@ struct TwoStreams : RuleDefaults {
                 ++(should ? tree.totals_.should_splits : tree.totals_.must_splits);
                 tree.split(index, *best, context);
             }
-        } else if (candidates.received() / 2 >= beta) {  // R8: ties, most likely
+        } else if (candidates.received() / 2 >= beta) {  // R8: most likely because of ties
             redraw(candidates.attempt() + 1);
         }
     }

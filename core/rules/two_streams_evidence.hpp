@@ -1,4 +1,4 @@
-// What the candidates of a leaf have seen in the paper's two streams, which are kept apart.
+// What the candidates of a leaf have counted in the paper's two streams, which are kept apart.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace riparian {
 
-// Structure points choose a split; estimation points allow it and become the children's statistics.
-// `Gains` makes split checks cheap: the target's `Sums` or `Bounds`.
+// Structure points choose a split; estimation points allow it and become the statistics of the
+// children. `Gains` makes split checks cheap: the target's `Sums` or `Bounds`.
 template <class TargetT, class Gains>
 class TwoStreamsEvidence {
 public:
@@ -32,7 +32,7 @@ public:
         if (gains_.kept())
             gains_.prefetch(shape);
         else
-            totals_.prefetch();  // a check will ask for them
+            totals_.prefetch();  // a check will need them
     }
     void prefetch_estimation(const CandidateShape& shape, Label y) const {
         totals_.prefetch();
@@ -52,7 +52,7 @@ public:
         gains_.move_to(pool, shape);
     }
 
-    // What to expect of a leaf that sees this many points of each stream.
+    // The bytes to expect for a leaf that sees this many points of each stream.
     static std::size_t bytes_for(const CandidateShape& shape, std::uint64_t points, Known known) {
         return Pool::block_size(shape.counters()) +
                2 * StructureCounts::bytes_for(shape, points, known);
@@ -72,7 +72,7 @@ public:
         none_valid_ = false;
     }
 
-    // The first points of a stream, all at once, if they may be kept.
+    // Adds the first points of a stream, all at once, if they may be kept.
     template <class SetBits>
     void keep_structure(Pool& pool, const CandidateShape& shape, std::span<const Label> labels,
                         SetBits&& set_bits) {
@@ -86,10 +86,14 @@ public:
         none_valid_ = false;
     }
 
-    // This many points of a stream may be kept as they are; if they are more, they can be counted
-    // row by row, before there are gains.
+    // Whether this many points of a stream may be kept as they are. If there are more, they can be
+    // counted row by row, before there are gains.
+    static constexpr bool keeps_points = StructureCounts::keeps_points;
     static bool may_keep(const CandidateShape& shape, std::uint64_t points, Known known) {
-        return StructureCounts::may_keep(shape, points, known);
+        if constexpr (keeps_points)
+            return StructureCounts::may_keep(shape, points, known);
+        else
+            return false;
     }
     void add_structure_row(Pool& pool, const CandidateShape& shape, const Row& row, Known known) {
         structure_.add_row(pool, shape, row, known);
@@ -100,20 +104,21 @@ public:
         none_valid_ = false;
     }
 
-    // The best valid candidate, if any is valid: the leaf can split.
+    // Returns the best valid candidate, if there is one: then the leaf can split.
     std::optional<Choice<typename Target::G>> best(const CandidateShape& shape,
                                                    std::uint32_t split_points, std::uint64_t alpha,
                                                    Check& check) {
-        // Two children of α points need 2α; and where none was valid, only an estimation point
-        // makes one valid.
+        // Two children of α points need 2α. If no candidate was valid, only an estimation point can
+        // make one valid.
         if (none_valid_ || totals_.oldest(shape) / 2 < alpha) return std::nullopt;
         auto choice = gains_.best(shape, split_points, totals_, alpha, structure_, check);
         none_valid_ = !choice;
         return choice;
     }
 
-    // A structure point was added, and a check would find no valid candidate with a gain above
-    // `min_gain`: known for sure, and cheaply. Of a split point that lacks 2α, none is valid.
+    // Returns whether it is certain, and cheap to see, that a check would find no valid candidate
+    // with a gain above `min_gain`, after a structure point was added. No candidate of a split
+    // point with fewer than 2α points is valid.
     RIPARIAN_HOT bool none_above(double min_gain, const CandidateShape& shape,
                                  std::uint32_t split_points, std::uint64_t alpha,
                                  const Check& check) const {
@@ -124,7 +129,7 @@ public:
                gains_.none_above(min_gain, shape, split_points, may_be_valid, check);
     }
 
-    // A check was made and the leaf was left whole: make the next checks cheap.
+    // A check was made and the leaf did not split: makes the next checks cheap.
     void keep_gains(Pool& pool, const CandidateShape& shape, std::uint32_t split_points,
                     Known known, Check& check) {
         if (gains_.kept()) return;
@@ -145,7 +150,7 @@ public:
         structure_.save(shape, split_points, out);
         estimation_.save(shape, split_points, out);
     }
-    // Of a young leaf, which has none.
+    // For a young leaf, which has no evidence.
     template <class State>
     static void save_none(State& out) {
         StructureCounts::save_none(out);
@@ -172,7 +177,7 @@ public:
     }
 
 private:
-    bool none_valid_ = false;  // since the last estimation point
+    bool none_valid_ = false;  // no candidate was valid since the last estimation point
     EstimationTotals totals_;
     StructureCounts structure_;
     EstimationCounts estimation_;

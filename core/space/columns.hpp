@@ -38,12 +38,13 @@ private:
 // Axis-aligned: feature d of a point is its d-th coordinate. Some columns may be categorical (R22).
 class Columns {
 public:
-    static constexpr bool columns = true;  // a feature is one of finitely many, and has a number
-    using Feature = std::uint32_t;         // a column; the top bit is set if it is categorical
+    static constexpr bool columns =
+        true;                       // there are finitely many features, and each has a number
+    using Feature = std::uint32_t;  // a column; the top bit is set if it is categorical
     using Point = const float*;
     using Batch = Matrix;
 
-    // Fewer than 2^31 columns; `categorical` are some of them.
+    // There are fewer than 2^31 columns; `categorical` lists some of them.
     Columns(std::uint32_t n_dims, const HowMany& candidates,
             std::vector<std::uint32_t> categorical = {})
         : n_dims_(n_dims), candidates_(candidates), categorical_(std::move(categorical)) {
@@ -65,7 +66,7 @@ public:
         const std::uint32_t right =
             static_cast<std::uint32_t>(!(v <= threshold)) | (feature >> 31 & (v < threshold));
         if constexpr (asks == Asks::categories) return right;
-        // Every code is above a half's threshold, so all go right so far.
+        // Every code is above the threshold of a half, so `right` is true for all of them so far.
         const std::uint32_t is_half = feature >> 31 & (threshold < 0) & (v == v);
         return right & ~(is_half & is_in_half(v, threshold));
     }
@@ -91,7 +92,7 @@ public:
 private:
     static constexpr Feature categorical_bit = Feature{1} << 31;
 
-    std::uint32_t n_dims_;  // D, as of now
+    std::uint32_t n_dims_;  // D at present
     HowMany candidates_;
     std::vector<std::uint32_t> categorical_;  // columns, ascending
 };

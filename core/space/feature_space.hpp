@@ -1,4 +1,4 @@
-// The feature space says what a point is, what can be measured on it, and how a leaf draws its
+// The feature space defines what a point is, what can be measured on it, and how a leaf draws its
 // candidate features. The tree is generic over it. There are two: the columns of a matrix, and
 // depth images, where there are infinitely many features and each leaf draws its own (section 5.3).
 #pragma once
@@ -22,7 +22,7 @@ concept FeatureSpace =
         { batch.size() } -> std::same_as<std::size_t>;
         { Space::columns } -> std::convertible_to<bool>;
         { Space::value(feature, point) } -> std::same_as<float>;
-        { Space::equals(feature) } -> std::same_as<bool>;  // it is categorical (R22)
+        { Space::equals(feature) } -> std::same_as<bool>;  // whether it is categorical (R22)
         {
             Space::template goes_right<Asks::numbers>(feature, float{}, point)
         };  // at a threshold (R4),

@@ -18,11 +18,11 @@ struct Pixel {
     const float* image;
     std::int32_t height, width;
     std::int32_t row, column;
-    float scale;  // r / z: near things are large
+    float scale;  // r / z: near objects appear large
     float far;    // the depth of what lies outside
 };
 
-// Larger offsets all lead outside the image.
+// Larger offsets always lead outside the image.
 static constexpr float farthest_offset = 1 << 20;
 
 static inline std::int32_t moved(std::int32_t from, float offset, float scale) {
@@ -34,8 +34,9 @@ static inline std::int32_t moved(std::int32_t from, float offset, float scale) {
 static inline float depth_at(const Pixel& p, float d_row, float d_column) {
     const std::int32_t row = moved(p.row, d_row, p.scale);
     const std::int32_t column = moved(p.column, d_column, p.scale);
-    // As an unsigned number, one below zero is larger than every size. Some depth is read in any
-    // case, so that there is a selection and no branch, which would be mispredicted near a border.
+    // A negative number becomes an unsigned number that is larger than every size. A depth is read
+    // in any case, so there is a selection instead of a branch, which would be mispredicted near a
+    // border.
     const bool inside = (static_cast<std::uint32_t>(row) < static_cast<std::uint32_t>(p.height)) &
                         (static_cast<std::uint32_t>(column) < static_cast<std::uint32_t>(p.width));
     const std::size_t at = static_cast<std::size_t>(row) * static_cast<std::size_t>(p.width) +

@@ -1,6 +1,6 @@
-// Where the candidates of an active leaf lie: one block holds the object itself and all that there
-// is once per split point, per candidate or per dimension. The casts of that are here, and nowhere
-// else.
+// The memory layout of an active leaf's candidates. One block holds the object itself and
+// everything that exists once per split point, per candidate or per dimension. All casts that this
+// needs are in this file.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace riparian {
 
-// `Header` is the object at the beginning of the block.
+// `Header` is the object at the start of the block.
 template <class Header, class Feature>
 class CandidateBlock {
 public:
@@ -25,8 +25,8 @@ public:
         return pool.allocate(bytes(shape), charged(shape));
     }
 
-    // As if there were room to read past the thresholds besides all else: what a tree is charged
-    // must not depend on where things lie.
+    // The charge of a tree must not depend on addresses, so it always includes the padding behind
+    // the thresholds.
     static std::size_t charged(const CandidateShape& shape) {
         return aligned(sizeof(Header) + shape.split_points * sizeof(std::uint64_t) +
                            shape.candidates() * sizeof(float),
@@ -34,12 +34,12 @@ public:
                std::max(shape.dims * sizeof(Feature), overread);
     }
 
-    // Everything behind the header, as it is before the first split point.
+    // Initialises everything behind the header to its state before the first split point.
     static void fill(Header* header, const CandidateShape& shape, const Feature* features) {
-        // Nothing is <= NaN: a split point that is not there yet counts nothing.
+        // Nothing is <= NaN: a split point that does not exist yet counts no point.
         std::uninitialized_fill_n(thresholds(header), shape.candidates(),
                                   std::numeric_limits<float>::quiet_NaN());
-        // Some of it may be read as thresholds, all of it is copied.
+        // Some of it may be read as thresholds, and all of it is copied.
         std::memset(block(header) + features_at(shape), 0, bytes(shape) - features_at(shape));
         std::uninitialized_copy_n(features, shape.dims,
                                   reinterpret_cast<Feature*>(block(header) + features_at(shape)));
@@ -55,11 +55,11 @@ public:
 
     static void release(Pool& pool, Header* header, const CandidateShape& shape) {
         static_assert(std::is_trivially_destructible_v<Header>);
-        const CandidateShape kept = shape;  // it may lie in the block
+        const CandidateShape kept = shape;  // the argument may be in the block
         pool.release(header, bytes(kept), charged(kept));
     }
 
-    // Of candidate d*m+j.
+    // For candidate d*m+j.
     static float* thresholds(Header* header) {
         static_assert(sizeof(Header) % alignof(float) == 0);
         return reinterpret_cast<float*>(block(header) + sizeof(Header));
@@ -67,12 +67,13 @@ public:
     static const float* thresholds(const Header* header) {
         return thresholds(const_cast<Header*>(header));
     }
-    // Per dimension.
+    // One per dimension.
     static const Feature* features(const Header* header, const CandidateShape& shape) {
         return reinterpret_cast<const Feature*>(block(header) + features_at(shape));
     }
 
-    // Per split point. Only splits ask for these, so they lie behind all that a point asks for.
+    // One per split point. Only splits read these, so they come after everything that a point
+    // reads.
     static std::uint64_t* born(Header* header, const CandidateShape& shape) {
         return reinterpret_cast<std::uint64_t*>(block(header) + born_at(shape));
     }
@@ -81,7 +82,7 @@ public:
     }
 
 private:
-    // A kernel reads up to 16 floats past the last threshold: features, and what comes behind them.
+    // A kernel reads up to 16 floats past the last threshold: the features and what follows them.
     static constexpr std::size_t overread = 16 * sizeof(float);
 
     static std::size_t aligned(std::size_t at, std::size_t alignment) {

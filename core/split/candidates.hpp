@@ -26,8 +26,8 @@ class TreeState;  // see state_fields.hpp
 template <class Space, class Evidence>
 struct CandidatesReader;  // see state.hpp
 
-// The candidates of an active leaf and what they have counted. About 1 MB at 2000 dimensions, 10
-// split points and 20 classes; all of it lies in the pool of the tree.
+// The candidates of an active leaf and their counts. They take about 1 MB with 2000 dimensions, 10
+// split points and 20 classes, and lie in the pool of the tree.
 template <class Space, class Evidence>
 class Candidates {
 public:
@@ -40,10 +40,10 @@ public:
     using Scratch = CandidateScratch<Space, Target>;
     using Block = CandidateBlock<Candidates, Feature>;
 
-    // What a point asks for, as far as most reach: how long it is, the header says, which is not
-    // there yet.
+    // Prefetches what a point reads, as far as most points get: the length is in the header, which
+    // is not in the cache yet.
     void prefetch() const { riparian::prefetch(this, 384); }
-    // Once it is, what a point of this label will change.
+    // Once the header is in the cache, prefetches what a point of this label changes.
     void prefetch_structure(Label y) const { evidence_.prefetch_structure(shape_, y); }
     void prefetch_estimation(Label y) const { evidence_.prefetch_estimation(shape_, y); }
 
@@ -53,15 +53,15 @@ public:
         return new (Block::allocate(pool, shape)) Candidates(pool, shape, features, attempt);
     }
 
-    // The same candidates in another pool; the first one is about to go.
+    // Copies the candidates to another pool; the first one is about to be freed.
     Candidates* moved_to(Pool& pool) const {
         Candidates* moved = Block::copy(pool, this, shape_);
         moved->evidence_.move_to(pool, shape_);
         return moved;
     }
 
-    // The bytes to expect of a leaf at a depth with this α: most split by the time they have seen
-    // eight times α points of each stream, or sixteen where that is more.
+    // Returns the bytes to expect for a leaf at a depth with this α. Most leaves split by the time
+    // that they have seen eight times α points of each stream, or sixteen points if that is more.
     void plan(std::uint64_t alpha, Known known) {
         const std::uint64_t points = std::clamp<std::uint64_t>(alpha, 2, 1 << 17) * 8;
         planned_ =
@@ -74,7 +74,7 @@ public:
         Block::release(pool, this, shape_);
     }
 
-    // `tree_received`: estimation points of the tree, where the lifetime of candidates begins.
+    // `tree_received`: estimation points of the tree when the lifetime of the candidates begins.
     RIPARIAN_HOT void observe_structure(Pool& pool, Point x, Label y, Weight n, Known known,
                                         std::uint64_t tree_received, Scratch& scratch) {
         if (split_points_so_far_ < shape_.split_points)
@@ -93,8 +93,8 @@ public:
         evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, known);
     }
 
-    // From a list (R20), one point after the other, each with its values in `scratch`: first those
-    // that become split points, then all.
+    // Adds points from a list (R20) one by one, each with its values in `scratch`: first those that
+    // become split points, then all of them.
     void add_split_point(std::uint64_t born_at, const Scratch& scratch) {
         create_candidate_splits([&](std::uint32_t d) { return scratch.values[d]; }, born_at);
     }
@@ -109,7 +109,7 @@ public:
         sides(scratch);
         evidence_.add_estimation(pool, shape_, scratch.bits.data(), y, n, known);
     }
-    // The same where the point lies.
+    // The same, reading the point where it is stored.
     void add_split_point(std::uint64_t born_at, Point x, Scratch& scratch) {
         create_candidate_splits(x, born_at, scratch);
     }
@@ -121,8 +121,9 @@ public:
     void count_estimation(Pool& pool, Known known, Label y, Weight n, Point x, Scratch& scratch) {
         observe_estimation(pool, x, y, n, known, scratch);
     }
-    // All points of a list, if it is short, where they lie. Rows are readable up to a multiple
-    // of 8.
+    // Adds all points of a short list where they are stored. Rows are readable up to a multiple of
+    // 8.
+    static constexpr bool keeps_points = Evidence::keeps_points;
     bool may_keep(std::size_t points, Known known) const {
         return split_points_so_far_ > 0 && Evidence::may_keep(shape_, points, known);
     }
@@ -135,7 +136,7 @@ public:
         evidence_.keep_estimation(pool, shape_, labels,
                                   [&](std::uint64_t* bits) { sides(rows, labels.size(), bits); });
     }
-    // All points of a list, if it is long: values[d * list.stride + i]. The counts are the same.
+    // Adds all points of a long list: values[d * list.stride + i]. The counts are the same.
     bool may_count_at_once(const List& list, Known known) const {
         return split_points_so_far_ > 0 && !Evidence::may_keep(shape_, list.weight(), known);
     }
@@ -152,9 +153,9 @@ public:
     }
     void forget_received() { received_ = 0; }
 
-    // The one stream of Saffari's forest (R18). Thresholds are the values of the first m points;
-    // or, with `range`, those values only tell the range to draw them from, once they are all
-    // there, and counting begins then.
+    // Adds a point of the one stream of Saffari's forest (R18). Thresholds are the values of the
+    // first m points. With `range`, those values only define the range from which thresholds are
+    // drawn, and counting begins when all m are known.
     RIPARIAN_HOT void observe(Pool& pool, Point x, Label y, Weight n, Known known,
                               std::uint64_t tree_received, std::optional<Draws> range,
                               Scratch& scratch) {
@@ -169,15 +170,16 @@ public:
                       scratch.check);
     }
 
-    // No valid candidate has a gain above this, as far as can be told cheaply once a structure
-    // point was added.
+    // Whether no valid candidate has a gain above this, as far as a cheap check can show after a
+    // structure point was added.
     RIPARIAN_HOT bool none_above(double min_gain, std::uint64_t alpha,
                                  const Scratch& scratch) const {
         return evidence_.none_above(min_gain, shape_, split_points_so_far_, alpha, scratch.check);
     }
 
-    // The best of the candidates that may split the leaf, if there are any: those with at least α
-    // points on both sides, or, of one stream, all that count.
+    // Returns the best of the candidates that may split the leaf, if there is one. With two
+    // streams, these have at least α points on both sides; with one stream, they are all
+    // candidates.
     std::optional<Choice<typename Target::G>> best(std::uint64_t alpha, Scratch& scratch) {
         return evidence_.best(shape_, split_points_so_far_, alpha, scratch.check);
     }
@@ -239,7 +241,7 @@ private:
             [this](std::size_t d) { return Space::equals(features()[d]); }, visitor);
     }
 
-    // CreateCandidateSplit in every dimension (R3).
+    // R3: CreateCandidateSplit in every dimension.
     template <class Value>
     RIPARIAN_HOT void create_candidate_splits(Value&& value, std::uint64_t tree_received) {
         float* threshold = thresholds() + split_points_so_far_;
@@ -259,7 +261,7 @@ private:
         }
     }
 
-    // The same, with the bits of the point.
+    // The same, given the bits of the point.
     RIPARIAN_HOT void become_split_point(Point x, std::uint64_t tree_received, Scratch& scratch) {
         if constexpr (Space::columns)
             if (!mixed_ && shape_.split_points <= 16) [[likely]] {
@@ -273,13 +275,15 @@ private:
         sides(x, scratch);
     }
 
-    // R18: m thresholds in each dimension, uniform between the least and the largest of its values.
+    // R18: draws m thresholds in each dimension, uniformly between the smallest and the largest of
+    // its values.
     void spread_thresholds(Draws draws) {
         for (std::uint32_t d = 0; d < shape_.dims; ++d) {
-            if (Space::equals(features()[d])) continue;  // R22: these stay categories
+            if (Space::equals(features()[d])) continue;  // R22: categories stay as they are
             float* row = thresholds() + std::size_t{d} * shape_.split_points;
             float low = row[0], high = row[0];
-            for (std::uint32_t j = 1; j < shape_.split_points; ++j) {  // a NaN is no bound
+            for (std::uint32_t j = 1; j < shape_.split_points;
+                 ++j) {  // NaN does not change the range
                 if (!(low <= row[j])) low = std::isnan(row[j]) ? low : row[j];
                 if (!(high >= row[j])) high = std::isnan(row[j]) ? high : row[j];
             }
@@ -289,7 +293,8 @@ private:
         }
     }
 
-    // The bits of a point, with everyone's. A value of a row need not be copied to be compared.
+    // Computes the bits of a point, and those at the place of all points. A value of a row can be
+    // compared without being copied.
     RIPARIAN_HOT void sides(Point x, Scratch& scratch) const {
         if constexpr (Space::columns) {
             std::uint64_t* bits = make_room_for_bits(scratch);
@@ -302,7 +307,7 @@ private:
         }
     }
 
-    // Of a projected point.
+    // For a projected point.
     void sides(Scratch& scratch) const {
         std::uint64_t* bits = make_room_for_bits(scratch);
         if (mixed_) {
@@ -316,7 +321,7 @@ private:
         add_everyone(bits);
     }
 
-    // Of several points.
+    // For several points.
     void sides(const Point* rows, std::size_t n, std::uint64_t* bits) const {
         if (!mixed_ && shape_.words() == 1 && shape_.split_points <= 16) [[likely]]
             return kernels().rows_bits(rows, n, features(), shape_.dims, shape_.split_points,
@@ -333,7 +338,7 @@ private:
     RIPARIAN_HOT std::uint64_t* make_room_for_bits(Scratch& scratch) const {
         const std::size_t words = shape_.words();
         if (scratch.bits.size() < words) scratch.bits.resize(words);
-        // The kernel writes whole words, those of the candidates.
+        // The kernel writes whole words, the bits of the candidates.
         for (std::size_t w = shape_.candidates() / 64; w < words; ++w) scratch.bits[w] = 0;
         return scratch.bits.data();
     }
@@ -359,9 +364,9 @@ private:
     }
 
     CandidateShape shape_;
-    std::uint32_t attempt_ : 31;             // times candidates were drawn here before (R8)
-    std::uint32_t mixed_ : 1;                // some dimension is categorical (R22)
-    std::uint32_t split_points_so_far_ = 0;  // split points so far, of m
+    std::uint32_t attempt_ : 31;             // how often candidates were drawn here before (R8)
+    std::uint32_t mixed_ : 1;                // whether some dimension is categorical (R22)
+    std::uint32_t split_points_so_far_ = 0;  // of m
     std::uint64_t received_ = 0;             // points that predict, since the candidates were drawn
     std::uint64_t planned_ = 0;              // bytes that the budget of the tree sets aside
     Evidence evidence_;

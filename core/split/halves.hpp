@@ -1,5 +1,5 @@
-// R22: the points that the halves of one key send left, as a row of bits for each half. A point is
-// hashed once for all of them.
+// R22: the points that the halves of one key send left, as a row of bits for each half. Each point
+// is hashed once for all halves.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace riparian {
 
 class PointsOfHalves {
 public:
-    // The first `halves` halves of the key, and n points.
+    // Computes the first `halves` halves of the key for n points.
     void set(std::uint64_t key, std::size_t halves, const float* codes, std::size_t n) {
         words_ = (n + 63) / 64;
         rows_.resize(halves * words_);
@@ -46,8 +46,8 @@ public:
     }
 
 private:
-    // Squares of bits side by side in the first `side` words, a power of two: in each of them, bit
-    // c of word r becomes bit r of word c. Parts of ever smaller squares change places.
+    // Transposes squares of bits in the first `side` words, a power of two: in each square, bit c
+    // of word r becomes bit r of word c. It swaps parts of ever smaller squares.
     static void transpose(std::array<std::uint64_t, 64>& words, std::size_t side) {
         for (std::size_t j = side / 2; j > 0; j /= 2) {
             const std::uint64_t low = ~std::uint64_t{0} / ((std::uint64_t{1} << j) + 1);
@@ -59,8 +59,8 @@ private:
         }
     }
 
-    std::size_t words_ = 0;            // of a row
-    std::vector<std::uint64_t> rows_;  // by half
+    std::size_t words_ = 0;            // words per row
+    std::vector<std::uint64_t> rows_;  // one row per half
 };
 
 }  // namespace riparian

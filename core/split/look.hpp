@@ -1,7 +1,7 @@
-// R20: a young leaf looks at the points it lists for the best valid split. This is the geometry of
-// a look: candidates, thresholds, sides, halves, and who is valid. What a candidate is worth, the
-// tally of the target says. Of estimation points a look is handed values and weights, never a
-// label: what it chooses cannot depend on them.
+// R20: a young leaf looks at its listed points for the best valid split. This file has the geometry
+// of a look: candidates, thresholds, sides, halves and validity. The tally of the target says what
+// a candidate is worth. A look receives values and weights of estimation points but never a label,
+// so its choice cannot depend on their labels.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "counts/candidate.hpp"
 #include "counts/streams.hpp"
 #include "kernels/kernels.hpp"
 #include "space/categories.hpp"
@@ -35,43 +36,32 @@ struct ListedEstimation {
 };
 
 template <class G>
-struct LookChoice {
-    std::uint32_t feature = 0;  // its place among the features drawn
-    std::uint32_t split_point =
-        0;  // its place among the split points drawn; after them come halves
-    float threshold = 0;
-    G g{};  // over all listed structure points
-    double gain = 0;
-};
-
-template <class G>
 struct LookResult {
-    bool any_valid = false;  // if not, the next attempt draws other candidates
-    std::optional<LookChoice<G>>
-        best;  // of the valid ones, if its gain is above what was asked for
+    bool any_valid = false;             // if false, the next attempt draws other candidates
+    std::optional<LookChoice<G>> best;  // the best valid candidate, if its gain is above the bound
 
     // A look that cannot succeed counts as one that lacked points.
     static LookResult passed_over() { return {.any_valid = true, .best = std::nullopt}; }
 };
 
-// Searches, one after the other. It keeps nothing from one to the next but its memory. `Tally` is
-// that of a target (see target/target.hpp).
+// Makes one search after the other and keeps only its memory between them. `Tally` is the tally of
+// a target (see target/target.hpp).
 //
-// Gains come first, and estimation points are asked for their values only in a feature that has a
-// candidate better than the best so far: with k features, in about ln(k) of them.
+// Gains come first. Values of estimation points are needed only for a feature that has a better
+// candidate than the best so far: with k features, for about ln(k) of them.
 template <class Tally>
 class Look {
 public:
     using G = typename Tally::G;
     using Result = LookResult<G>;
 
-    // `features` were drawn, and then the structure points at `split_points` of the list:
-    // candidates are ordered by split point, then by feature (R9). Values are asked for by
-    // values.structure(features, out, stride) and values.estimation(features, out, stride), which
-    // write out[d * stride + i]; values.equals(feature) says whether it is categorical, and
-    // values.halves(feature) which key its halves have (R22). Valid is a candidate with at least α
-    // > 0 estimation points on both sides (R6); the best has the largest gain and was created last
-    // among equals. `above` is τ, or nothing if any gain will do.
+    // Searches the drawn `features` and the structure points at `split_points` of the list.
+    // Candidates are ordered by split point, then by feature (R9). values.structure(features, out,
+    // stride) and values.estimation(features, out, stride) write the values to out[d * stride + i];
+    // values.equals(feature) says whether a feature is categorical, and values.halves(feature)
+    // returns the key of its halves (R22). A candidate is valid if it has at least α > 0 estimation
+    // points on both sides (R6). The best has the largest gain and was created last among equals.
+    // `above` is τ, or empty if any gain is enough.
     template <class Feature, class Values>
     Result search(std::span<const Feature> features, std::span<const std::uint32_t> split_points,
                   Tally& structure, const ListedEstimation& estimation, const Values& values,
@@ -80,7 +70,9 @@ public:
         if (estimation_weight_ / 2 < alpha) return {};
         for_each(features, values, [&](std::uint32_t feature, float* mine) {
             const auto estimate = [&] { return ask_estimation(features, feature, values); };
-            if (structure.evaluates_at_once())
+            if constexpr (Tally::always_at_once)
+                try_at_once(feature, mine, split_points, estimate);
+            else if (structure.evaluates_at_once())
                 try_at_once(feature, mine, split_points, estimate);
             else
                 try_feature(feature, mine, split_points, estimate);
@@ -96,8 +88,8 @@ public:
         return {true, best_};
     }
 
-    // What the last search was told of the feature that it chose; of structure points nothing if it
-    // was too much to be still there.
+    // The values that the last search has read for the feature that it chose. Those of structure
+    // points are empty if there were too many to keep.
     struct Values {
         const float *structure, *estimation;
     };
@@ -109,12 +101,13 @@ public:
     }
 
 private:
-    // Features whose structure points were asked at once.
+    // Features whose values of structure points are read together.
     struct Group {
         std::size_t first = 0, count = 0, stride = 0;
     };
 
-    static constexpr std::size_t floats_at_once = 1 << 15;  // values that stay in the cache
+    static constexpr std::size_t floats_at_once =
+        1 << 15;  // the number of values that stay in the cache
     static constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
     void begin(Tally& structure, const ListedEstimation& estimation, std::size_t split_points,
@@ -131,7 +124,7 @@ private:
         structure.begin(above);
     }
 
-    // visitor(feature, values of structure points) while it says so.
+    // Calls visitor(feature, values of structure points) while it returns true.
     template <class Feature, class Values, class Visitor>
     void for_each(std::span<const Feature> features, const Values& values, Visitor&& visitor) {
         const std::size_t stride = padded(structure_->points());
@@ -144,6 +137,7 @@ private:
             values.structure(some, structure_values_.data(), stride);
             for (std::size_t k = 0; k < some.size(); ++k) {
                 float* mine = structure_values_.data() + k * stride;
+                structure_of_feature_ = mine;
                 thresholds_.set_equal(values.equals(some[k]));
                 if (!visitor(static_cast<std::uint32_t>(d + k), mine)) return;
             }
@@ -152,10 +146,19 @@ private:
 
     // -- estimation points ------------------------------------------------------------------------
 
-    // Those of the best feature stay where they are.
+    // The values of the best feature are kept. If all points are on one list, values that were read
+    // to choose a split are not read again.
     template <class Feature, class Values>
     const float* ask_estimation(std::span<const Feature> features, std::uint32_t feature,
                                 const Values& values) {
+        if (values.are_of_one_list()) {
+            if (asked_ != feature) {
+                pad(structure_of_feature_, estimation_->points);
+                halves_of_estimation_ = false;
+            }
+            asked_ = feature;
+            return structure_of_feature_;
+        }
         if (asked_ != feature) {
             asked_ = feature;
             asked_at_ = 1 - best_at_;
@@ -186,7 +189,7 @@ private:
         return thresholds_.equal() ? value == threshold : value <= threshold;
     }
 
-    // Where none is the best: if no candidate is valid, the next attempt draws other ones.
+    // If no candidate is valid, the next attempt draws other ones.
     template <class Feature, class Values>
     bool any_is_valid(std::span<const Feature> features,
                       std::span<const std::uint32_t> split_points, const Values& values) {
@@ -205,8 +208,8 @@ private:
 
     // -- one feature ------------------------------------------------------------------------------
 
-    // The tally finds the best threshold of all in one pass. If it is not valid, the others are
-    // asked for one after the other.
+    // The tally finds the best of all thresholds in one pass. If that one is not valid, the others
+    // are tried one by one.
     template <class Estimate>
     void try_at_once(std::uint32_t feature, const float* structure,
                      std::span<const std::uint32_t> split_points, Estimate&& estimate) {
@@ -235,7 +238,7 @@ private:
         choose(feature, estimate);
     }
 
-    // The best of those that were tried, if it is valid; or else the next best.
+    // Returns the best of the thresholds that were tried, if it is valid, or else the next best.
     template <class Estimate>
     void choose(std::uint32_t feature, Estimate&& estimate) {
         while (thresholds_.tried() > 0) {
@@ -254,7 +257,7 @@ private:
 
     // -- halves of a categorical feature (R22) ----------------------------------------------------
 
-    // They come after all split points, whose categories are the thresholds now.
+    // Halves come after all split points, whose categories have been tried as thresholds.
     std::size_t count_halves() const {
         const auto codes = thresholds_.all();
         const auto have = std::count_if(codes.begin(), codes.end(),
@@ -294,7 +297,7 @@ private:
 
     // -- the best of them -------------------------------------------------------------------------
 
-    // If it is valid. Features come in order.
+    // Takes the candidate if it is valid. Features come in order.
     bool may_be_best(const G& g, std::uint32_t j) const {
         if (structure_->is_too_small(g)) return false;
         return !chosen_ || !is_better(best_.g, best_.split_point, g, j);
@@ -307,7 +310,7 @@ private:
         structure_->expect(g);
     }
 
-    // R9: among those of one feature.
+    // R9 for the candidates of one feature.
     bool is_better(const G& g, std::uint32_t j, const G& than_g, std::uint32_t than_j) const {
         const auto order = structure_->compare(g, than_g);
         return order > 0 || (order == 0 && j > than_j);
@@ -318,18 +321,20 @@ private:
     std::uint64_t estimation_weight_ = 0;
     std::uint64_t alpha_ = 0;
     std::size_t m_ = 0;    // split points
-    bool chosen_ = false;  // there is a best one
+    bool chosen_ = false;  // whether there is a best candidate
     LookChoice<G> best_;
 
-    Group group_;                          // the last
-    std::vector<float> structure_values_;  // a row per feature of it
-    // Of the feature that was asked for last, and of the best:
+    Group group_;                            // the last one
+    std::vector<float> structure_values_;    // one row per feature of it
+    float* structure_of_feature_ = nullptr;  // the row of the current feature
+    // For the feature whose values were read last, and for the best one:
     std::array<std::vector<float>, 2> estimation_values_;
-    std::size_t asked_at_ = 0, best_at_ = 0;  // which is which
+    std::size_t asked_at_ = 0, best_at_ = 0;  // the indices of these two
     std::uint32_t asked_ = nothing;
     Thresholds<G> thresholds_;  // of one feature
     PointsOfHalves structure_of_halves_, estimation_of_halves_;
-    bool halves_of_estimation_ = false;  // they are those of the feature that was asked for
+    bool halves_of_estimation_ =
+        false;  // whether the halves are those of the feature that was read last
 };
 
 }  // namespace riparian

@@ -18,7 +18,7 @@ namespace riparian {
 // Kernels work on sixteen values at a time.
 inline std::size_t padded(std::size_t n) { return (n + 15) / 16 * 16; }
 
-// What is past the last value must not count: a missing value is left of nothing.
+// Places past the last value must not count: a missing value is left of no threshold.
 inline void pad(float* values, std::size_t n) {
     std::fill(values + n, values + padded(n), std::numeric_limits<float>::quiet_NaN());
 }
@@ -28,12 +28,12 @@ void make_room(std::vector<T>& values, std::size_t n) {
     if (values.size() < n) values.resize(n);
 }
 
-// `G` is what the tally of a look says about a threshold. Thresholds that cannot be the best are
-// dropped; the others are *tried*, and numbered from 0 to tried() - 1.
+// `G` is the value of a threshold according to the tally of a look. Thresholds that cannot be the
+// best are dropped. The others are *tried*, and numbered from 0 to tried() - 1.
 template <class G>
 class Thresholds {
 public:
-    // A search begins, with m split points.
+    // Starts a search with m split points.
     void begin(std::size_t m) {
         m_ = m;
         make_room(by_split_point_, padded(m));
@@ -42,7 +42,8 @@ public:
         make_room(g_, m);
     }
 
-    // The next feature: if it is categorical, what equals a threshold is left of it.
+    // Starts the next feature. If it is categorical, the points that equal a threshold are left of
+    // it.
     void set_equal(bool equal) { equal_ = equal; }
     bool equal() const { return equal_; }
 
@@ -59,15 +60,16 @@ public:
     std::size_t tried() const { return n_tried_; }
     std::uint32_t split_point(std::size_t v) const { return tried_[v]; }
     G& g(std::size_t v) { return g_[v]; }
-    // Of each split point, before any is dropped.
+    // One per split point, before any is dropped.
     std::vector<G>& g_by_split_point() { return g_; }
 
-    // One of each value that is not missing: the last of equals is among them (R9).
+    // One per value that is not missing. Of equal thresholds, the last is kept (R9).
     void try_distinct() {
         n_tried_ = kernels().last_of_equals(by_split_point_.data(), m_, tried_.data());
     }
 
-    // g_of(v) of each, or nothing if it cannot be the best: then it is dropped.
+    // Calls g_of(v) for each threshold. A threshold without a result cannot be the best and is
+    // dropped.
     template <class GOf>
     void keep(GOf&& g_of) {
         std::size_t kept = 0;
@@ -88,7 +90,7 @@ public:
 
     // -- which points are left of them ------------------------------------------------------------
 
-    // As bits, ceil(n / 64) words for each threshold. Values are padded.
+    // As bits: ceil(n / 64) words for each threshold. Values are padded.
     void find_left(float* values, std::size_t n) {
         pad(values, n);
         words_ = (n + 63) / 64;
@@ -102,9 +104,9 @@ public:
     const std::uint64_t* left(std::size_t v) const { return left_.data() + v * words_; }
     std::uint32_t n_left(std::size_t v) const { return n_left_[v]; }
 
-    // As the place of each point: threshold v is at place v, in ascending order. Points up to its
-    // place are left of a threshold; of a category, those at its place. tried() is the place of a
-    // point beyond all of them.
+    // As places: threshold v is at place v, in ascending order. Points up to the place of a
+    // threshold are left of it; for a category, the points at its place are. tried() is the place
+    // of a point beyond all thresholds.
     const std::vector<std::uint32_t>& find_places(const float* values, std::size_t n) {
         sort();
         make_room(places_, padded(n));
@@ -126,7 +128,7 @@ private:
         }
     }
 
-    // Each category once, and of equal ones the last.
+    // Keeps each category once, the last of equal ones.
     void sort() {
         order_.resize(n_tried_);
         for (std::size_t v = 0; v < n_tried_; ++v)
@@ -145,16 +147,17 @@ private:
     }
 
     std::size_t m_ = 0;   // split points
-    bool equal_ = false;  // the feature is categorical
+    bool equal_ = false;  // whether the feature is categorical
     std::vector<float> by_split_point_;
     std::size_t n_tried_ = 0;
-    std::vector<std::uint32_t> tried_;  // the first n_tried_: their split points,
-    std::vector<G> g_;                  // and what the tally says about them
-    std::vector<float> sorted_;         // their thresholds
+    std::vector<std::uint32_t>
+        tried_;                  // the first n_tried_ entries: split points of the tried thresholds
+    std::vector<G> g_;           // what the tally says about each
+    std::vector<float> sorted_;  // the thresholds in order
     std::vector<std::pair<float, std::uint32_t>> order_;
     std::size_t words_ = 0;
-    std::vector<std::uint64_t> left_;    // the points left of each,
-    std::vector<std::uint32_t> n_left_;  // and how many they are
+    std::vector<std::uint64_t> left_;    // the points left of each
+    std::vector<std::uint32_t> n_left_;  // how many there are
     std::vector<std::uint32_t> places_;  // of each point
 };
 

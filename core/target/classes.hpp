@@ -1,5 +1,5 @@
-// Classes as the target: a label is one of finitely many classes, a leaf holds a histogram, and
-// gains are information gains in integers (R14).
+// Classes as the target: a label is one of finitely many classes, a leaf has a histogram, and gains
+// are information gains in integers (R14).
 #pragma once
 
 #include <algorithm>
@@ -41,20 +41,27 @@ struct Classes {
     using Order = ClassOrder;
     using Voting = riparian::Voting;
     using Memories = ClassMemories;
-    using Trust = ClassTrust;
-    using Heads = ClassHeads;
+    using Errors = ClassErrors;
+    template <class Kinds>
+    using Heads = ClassHeads<Kinds>;
+    using Intervals = NoIntervals;
+    using Following = NoFollowing;
 
     static void meet(TreeTotals& totals, Class y) {
         totals.classes = std::max<std::uint64_t>(totals.classes, y + 1);
     }
     static Class known(const TreeTotals& totals) { return static_cast<Class>(totals.classes); }
 
+    static const EstimationHistogram& answer(const EstimationHistogram& leaf, Class) {
+        return leaf;
+    }
+
     // Errors of the leaf's answer per estimation point of the tree (R12).
     static Ratio priority(const EstimationHistogram& leaf, std::uint64_t lifetime) {
         return lifetime == 0 ? Ratio{0, 1} : Ratio{leaf.errors(), lifetime};
     }
 
-    // Unsigned, so that it may wrap like G itself.
+    // Unsigned, so that it may wrap as G does.
     static void add_importance(std::int64_t& sum, std::uint64_t g) {
         sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + g);
     }
@@ -65,6 +72,7 @@ struct Classes {
 };
 
 static_assert(Target<Classes>);
+static_assert(OneStreamTarget<Classes>);
 static_assert(FadingTarget<Classes>);
 static_assert(HeadedTarget<Classes>);
 

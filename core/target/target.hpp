@@ -1,11 +1,12 @@
-// The target: what is predicted. A tree is generic over it, as it is over the feature space and the
-// rule. All that depends on what a label is lies behind this contract, and one file per target
-// (with a folder of its parts) meets it: classes.hpp.
+// The target: what is predicted. A tree is generic over it, as over the feature space and the rule.
+// Everything that depends on the meaning of a label is behind this contract. One file per target,
+// with a folder of its parts, implements it: classes.hpp and numbers.hpp.
 //
-// The streams stay types in every target. `Counts<Structure>` may choose a split,
-// `EstimationTotals`, which have no labels and are the same for all targets, may allow it, and
-// `Counts<Estimation>` become the `Statistics` of the children: no function of a target turns one
-// into another. A tally is made of structure points only.
+// The streams are types in every target. `Counts<Structure>` may choose a split.
+// `EstimationTotals`, which have no labels and are the same for all targets, may allow it.
+// `Counts<Estimation>` become the `Statistics` of the children.
+//
+// No function of a target converts one into another. A tally is made of structure points only.
 #pragma once
 
 #include <concepts>
@@ -25,6 +26,7 @@
 #include "split/halves.hpp"
 #include "split/thresholds.hpp"
 #include "state_fields.hpp"
+#include "target/heads.hpp"
 #include "tree_totals.hpp"
 
 namespace riparian {
@@ -34,7 +36,7 @@ namespace detail {
 using SomeState = TreeState<Columns>;
 }  // namespace detail
 
-// What a node holds of the points that vote there, and predicts with. All of it may lie in the
+// What a node stores of the points that vote there, and predicts with. All of it may be in the
 // pool.
 template <class S, class T>
 concept LeafStatistics =
@@ -42,18 +44,22 @@ concept LeafStatistics =
     requires(S& mine, const S& leaf, Pool& pool, typename T::Label y, Weight n,
              std::span<const typename T::Label> labels, std::span<const Weight> weights,
              typename T::Check& check, detail::SomeState& out, typename S::Reader& in) {
-        mine.add(pool, y, n);                     // a point of weight n votes
-        mine.fill(pool, labels, weights, check);  // a list votes, in its order; no weights: all 1
+        mine.add(pool, y, n);  // a point of weight n votes
+        mine.fill(pool, labels, weights,
+                  check);  // a list votes, in its order; without weights, all are 1
         {
             leaf.total()
-        } -> std::same_as<std::uint64_t>;  // weight that has voted; 0: the leaf abstains
-        // How wrong the answer is for the points that voted: a leaf rises among those that wait
-        // when this grows (R12).
+        } -> std::same_as<std::uint64_t>;  // weight that has voted; if 0, the leaf abstains
+        // How wrong the answer is for the points that voted. When this grows, the leaf rises among
+        // those that wait (R12).
         { leaf.errors() } -> std::totally_ordered;
+        {
+            leaf.is_pure()
+        } -> std::same_as<bool>;  // whether all that have voted have the same label
         leaf.prefetch();
-        mine.move_to(pool);  // another pool; the first one is about to go
+        mine.move_to(pool);  // to another pool; the first one is about to be freed
         mine.release(pool);
-        // What a budget counts for a leaf, whatever it holds now.
+        // The bytes that a budget charges for a leaf, whatever it holds at present.
         { S::charge(typename T::Known{}) } -> std::same_as<std::size_t>;
         leaf.save(out);
         typename S::Reader;
@@ -67,16 +73,13 @@ concept StreamCounts =
     std::is_trivially_copyable_v<C> &&
     requires(C& mine, const C& counts, Pool& pool, const CandidateShape& shape,
              const std::uint64_t* bits, typename T::Label y, Weight n, typename T::Known known,
-             std::uint32_t split_points, std::span<const typename T::Label> labels,
-             void (*set_bits)(std::uint64_t*), const typename T::List::Row& row,
-             detail::SomeState& out, typename C::Reader& in) {
+             std::uint32_t split_points, const typename T::List::Row& row, detail::SomeState& out,
+             typename C::Reader& in) {
         mine.add(pool, shape, bits, y, n, known);
-        // The first points, all at once, if there are few enough of them to be kept as they are.
-        { C::may_keep(shape, std::uint64_t{}, known) } -> std::same_as<bool>;
-        mine.keep_first(pool, shape, labels, set_bits);
-        { counts.kept_bits() } -> std::convertible_to<const std::uint64_t*>;
+        // Whether the first points may be kept as they are (`PointKeepingCounts`).
+        { C::keeps_points } -> std::convertible_to<bool>;
         mine.add_row(pool, shape, row, known);  // a part of a long list
-        mine.count(pool, shape, known);         // what was kept is counted from now on
+        mine.count(pool, shape, known);         // kept points are counted from now on
         {
             C::bytes_for(shape, std::uint64_t{}, known)
         } -> std::same_as<std::size_t>;  // of this many points
@@ -84,10 +87,21 @@ concept StreamCounts =
         mine.move_to(pool, shape);
         mine.release(pool, shape);
         counts.save(shape, split_points, out);
-        C::save_none(out);  // of a leaf that has no candidates
+        C::save_none(out);  // for a leaf that has no candidates
         typename C::Reader;
         in.skip();
         mine.restore(pool, shape, split_points, in);
+    };
+
+// Counts that keep their first points, all at once, if there are few enough of them.
+template <class C, class T>
+concept PointKeepingCounts =
+    !C::keeps_points || requires(C& mine, const C& counts, Pool& pool, const CandidateShape& shape,
+                                 typename T::Known known, std::span<const typename T::Label> labels,
+                                 void (*set_bits)(std::uint64_t*)) {
+        { C::may_keep(shape, std::uint64_t{}, known) } -> std::same_as<bool>;
+        mine.keep_first(pool, shape, labels, set_bits);
+        { counts.kept_bits() } -> std::convertible_to<const std::uint64_t*>;
     };
 
 // Counts that predict: the children of a candidate start with them (R10).
@@ -97,10 +111,10 @@ concept PredictingCounts =
     requires(const C& counts, Pool& pool, const CandidateShape& shape, Counters& sums,
              typename T::Statistics& child, typename T::Check& check) {
         counts.fill_children(pool, shape, std::uint32_t{}, child, child, check);
-        counts.add_to(pool, shape, sums);  // without labels: what EstimationTotals hold
+        counts.add_to(pool, shape, sums);  // without labels: what EstimationTotals contain
     };
 
-// What makes split checks of one stream's counts cheap. It is derived from them.
+// What makes split checks of one stream's counts cheap. It is derived from the counts.
 template <class Gains, class T, class Counts>
 concept StreamGains =
     std::is_trivially_copyable_v<Gains> &&
@@ -116,7 +130,7 @@ concept StreamGains =
         mine.release(pool, shape);
     };
 
-// Of the two streams: the best valid candidate (R6, R9), and whether a check can be left out.
+// For two streams: the best valid candidate (R6, R9), and whether a check can be omitted.
 template <class Gains, class T>
 concept TwoStreamGains =
     StreamGains<Gains, T, typename T::template Counts<Structure>> &&
@@ -132,8 +146,8 @@ concept TwoStreamGains =
         } -> std::same_as<bool>;
     };
 
-// A long list of points of one stream, counted many points at a time. It keeps nothing but its
-// memory.
+// A long list of points of one stream, counted many points at a time. Only its memory outlives a
+// list.
 template <class L, class T>
 concept LongListOf =
     requires(L& list, std::span<const typename T::Label> labels, std::span<const Weight> weights,
@@ -141,148 +155,236 @@ concept LongListOf =
              std::span<float> values, bool (*equals)(std::size_t), const typename L::Row& row,
              void (*visitor)(const typename L::Row&)) {
         { list.set(labels, weights) } -> std::same_as<bool>;  // whether that pays
-        // A row is a part of the list: its weight left of each counter (what EstimationTotals add),
+        // A row is a part of the list: its weight left of each counter, which EstimationTotals add,
         // and what the target's counts add.
         { row.left } -> std::convertible_to<const std::uint64_t*>;
         { list.weight() } -> std::same_as<std::uint64_t>;
         {
             L::stride(std::size_t{})
-        } -> std::same_as<std::size_t>;  // from the values of one dimension to the next
+        } -> std::same_as<std::size_t>;  // the distance between the values of two dimensions
         list.for_each_row(shape, split_points, thresholds, values, equals, visitor);
     };
 
-// The labels of the structure points of a look (R20), and what a candidate gains by them. The
-// geometry of the look (split/look.hpp) says which points are left of which threshold.
+// The labels of the structure points of a look (R20), and the gain of a candidate. The geometry of
+// the look (split/look.hpp) determines which points are left of which threshold.
 template <class L, class T>
 concept LookTally =
     std::same_as<typename L::G, typename T::G> &&
     requires(L& mine, const L& tally, std::span<const typename T::Label> labels,
              std::span<const Weight> weights, std::optional<double> above, const typename T::G& g,
              const float* values, std::span<const std::uint32_t> split_points, typename T::G* sums,
-             Thresholds<typename T::G>& thresholds, float* padded_values,
              const PointsOfHalves& halves) {
         mine.set(labels, weights);  // both must outlive the tally
         { tally.points() } -> std::same_as<std::size_t>;
         {
             tally.can_succeed(double{})
-        } -> std::same_as<bool>;  // some split could gain more than this
-        mine.begin(above);        // a search begins: smaller gains will not do
+        } -> std::same_as<bool>;  // whether some split could gain more than this
+        mine.begin(above);        // a search begins: smaller gains are not enough
         { tally.gain(g) } -> std::same_as<double>;
         { tally.compare(g, g) > 0 } -> std::same_as<bool>;  // which gain is larger
         { tally.is_too_small(g) } -> std::same_as<bool>;    // known without a comparison of gains
         mine.expect(g);                                     // a valid candidate has this
-        // All thresholds of a feature in one pass, if the tally can: the best, and sums from which
-        // G follows.
+        // All thresholds of a feature in one pass, if the tally supports it: the best one, and sums
+        // from which G follows.
+        { L::always_at_once } -> std::convertible_to<bool>;
         { tally.evaluates_at_once() } -> std::same_as<bool>;
         { mine.evaluate_at_once(values, split_points, bool{}, sums) } -> std::same_as<std::size_t>;
         { tally.g_of_sum(g) } -> std::same_as<typename T::G>;
-        mine.evaluate(thresholds, padded_values);  // else those that may be the best
         { mine.evaluate_half(halves, std::size_t{}) } -> std::same_as<std::optional<typename T::G>>;
-    };
+        // All features in one pass, if the tally can and those that choose are those that vote.
+        { tally.chooses_at_once(std::size_t{}) } -> std::same_as<bool>;
+        {
+            mine.choose_at_once(values, std::size_t{}, std::size_t{}, split_points, std::size_t{})
+        } -> std::same_as<std::optional<LookChoice<typename T::G>>>;
+    } &&
+    (L::always_at_once ||
+     requires(L& mine, Thresholds<typename T::G>& thresholds, float* padded_values) {
+         mine.evaluate(thresholds, padded_values);  // the thresholds that may be the best
+     });
 
-// What a forest knows about its labels: how the answers of trees add up to one, in numbers for the
+// What a forest knows about its labels: how it combines the answers of trees into numbers for the
 // user.
 template <class O, class T>
 concept AnswerOrder =
-    requires(const O& order, const typename T::Statistics& answer, typename T::Voting voting,
-             std::int64_t* row, const std::int64_t* sums, std::int64_t* out, double* numbers,
-             typename T::Label y) {
+    requires(const O& order, const typename T::Statistics& leaf, typename T::Known known,
+             typename T::Voting voting, std::int64_t* row, const std::int64_t* sums,
+             std::int64_t* out, double* numbers) {
         { order.outputs() } -> std::same_as<std::size_t>;  // numbers in an answer
         // Sums are integers, so that neither threads nor shards matter (R11). A row of them has
-        // some more numbers, up to a multiple of four.
+        // additional numbers, up to a multiple of four.
         { order.row_width() } -> std::same_as<std::size_t>;
-        order.add(answer, voting, row);                         // one tree, unless it abstains
+        order.add(T::answer(leaf, known), voting, row);         // one tree, unless it abstains
         { order.voters(sums) } -> std::same_as<std::uint32_t>;  // trees that did not
         order.write_sums(sums, out);
         order.write(sums, numbers);
-        { order.tree_answer(answer) } -> std::same_as<typename O::TreeAnswer>;
-        { order.misses(answer, y) } -> std::same_as<bool>;  // for rules that count errors (R18)
+        { order.tree_answer(T::answer(leaf, known)) } -> std::same_as<typename O::TreeAnswer>;
     };
 
 template <class T>
 concept Target =
     std::regular<typename T::Label> && std::regular<typename T::Known> &&
-    std::default_initializable<typename T::Check> &&  // what a thread works in
+    std::default_initializable<typename T::Check> &&  // the scratch memory of a thread
     LeafStatistics<typename T::Statistics, T> &&
     StreamCounts<typename T::template Counts<Structure>, T> &&
+    PointKeepingCounts<typename T::template Counts<Structure>, T> &&
     PredictingCounts<typename T::template Counts<Estimation>, T> &&
-    PredictingCounts<typename T::template Counts<Shared>, T> &&
-    TwoStreamGains<typename T::Bounds, T> &&  // cheap per point,
-    TwoStreamGains<typename T::Sums, T> &&    // and cheap per check
-    StreamGains<typename T::Sums, T, typename T::template Counts<Shared>> &&
+    PointKeepingCounts<typename T::template Counts<Estimation>, T> &&
+    TwoStreamGains<typename T::Bounds, T> &&  // cheap per point
+    TwoStreamGains<typename T::Sums, T> &&    // cheap per check
     LongListOf<typename T::List, T> && LookTally<typename T::Tally, T> &&
     AnswerOrder<typename T::Order, T> &&
     requires(TreeTotals& totals, typename T::Label y, const typename T::Statistics& leaf,
              typename T::Importance& sum, const typename T::G& g,
              const typename T::Priority& priority, typename T::Priority::Reader& priorities,
-             detail::SomeState& state, typename T::Sums& sums, const CandidateShape& shape,
-             const typename T::template Counts<Shared>& shared, typename T::Check& check) {
-        // What a tree knows about all labels that it has met, weighted or not: some counts are
-        // sized by it.
+             detail::SomeState& state, typename T::Known known) {
+        // What a tree knows about all labels that it has met, weighted or not. The size of some
+        // counts depends on it.
         T::meet(totals, y);
         { T::known(totals) } -> std::same_as<typename T::Known>;
+        // The prediction of a leaf, from its statistics; an order adds up predictions.
+        { T::answer(leaf, known).total() } -> std::same_as<std::uint64_t>;  // 0 if it abstains
         // ŝ (R12), given the estimation points of the tree in the lifetime of the leaf.
         { T::priority(leaf, std::uint64_t{}) } -> std::same_as<typename T::Priority>;
         { priority < priority } -> std::same_as<bool>;
         priority.save(state);
         { priorities.one() } -> std::same_as<typename T::Priority>;
-        // Σ G over the splits in a column, and the array in which it is saved.
+        // Σ G over the splits in a column, and the name of the array in which it is saved.
         T::add_importance(sum, g);
         { T::importances(state) } -> std::same_as<std::vector<typename T::Importance>&>;
-        // All candidates are valid (R18).
+    };
+
+// A target of the forest of one stream (R18), whose points both choose and predict.
+template <class T>
+concept OneStreamTarget =
+    Target<T> && PredictingCounts<typename T::template Counts<Shared>, T> &&
+    StreamGains<typename T::Sums, T, typename T::template Counts<Shared>> &&
+    requires(typename T::Sums& sums, const CandidateShape& shape,
+             const typename T::template Counts<Shared>& shared, typename T::Check& check,
+             const typename T::Order& order, const typename T::Statistics& leaf,
+             typename T::Known known, typename T::Label y) {
+        // All candidates are valid.
         {
             sums.best_of_all(shape, std::uint32_t{}, shared, check)
         } -> std::same_as<std::optional<Choice<typename T::G>>>;
+        { order.misses(T::answer(leaf, known), y) } -> std::same_as<bool>;  // errors are counted
     };
 
-// A target for streams that change (R23): a leaf has memories of its votes that fade, and a tree
-// trusts each.
+// A target whose answers do not follow the last label.
+struct NoFollowing {
+    using State = std::vector<double>;
+
+    explicit NoFollowing(std::uint64_t) {}
+    static constexpr bool on() { return false; }
+    static constexpr std::size_t bytes() { return 0; }
+    static void correct(double*) {}
+    State state() const { return {}; }
+    void restore(const State&) {}
+};
+
+// A target without intervals.
+struct NoIntervals {
+    struct Neighbours {};
+    struct Standing {};
+    struct Distribution {};
+    using State = std::vector<double>;
+
+    explicit NoIntervals(const std::vector<double>&) {}
+    static constexpr bool empty() { return true; }
+    State state() const { return {}; }
+    void restore(const State&) {}
+};
+
+// What a target learns along the stream of the intervals around its answers (R28), made from their
+// coverages. Where it is not always empty, a point is judged by where it stands among its
+// neighbours.
+template <class I, class T>
+concept IntervalsOf = std::constructible_from<I, const std::vector<double>&> &&
+                      requires(I& mine, const I& intervals) {
+                          { intervals.empty() } -> std::same_as<bool>;
+                          mine.restore(intervals.state());  // the levels
+                      } &&
+                      (std::same_as<I, NoIntervals> ||
+                       requires(I& mine, typename I::Standing& standing,
+                                const typename I::Neighbours& neighbours, typename T::Label y) {
+                           standing.add(neighbours, y);  // of one tree,
+                           standing.add(standing);       // or of several; in any order
+                           mine.judge(standing, y, double{});
+                           // Or these wait until all trees have answered (R29).
+                           standing.keep(neighbours);
+                           standing.settle(y, typename T::Following{0}.correction().around(0.0));
+                       });
+
+template <class T>
+inline constexpr bool has_intervals = !std::same_as<typename T::Intervals, NoIntervals>;
+
+// How answers follow the last label that is known (R29), given for which point after it they are;
+// 0: they do not. Where it can be on, a point is judged by what the trees answer.
+template <class F, class T>
+concept FollowingOf =
+    std::constructible_from<F, std::uint64_t> && requires(F& mine, const F& following) {
+        { following.on() } -> std::same_as<bool>;
+        { following.bytes() } -> std::same_as<std::size_t>;
+        following.correct(static_cast<double*>(nullptr));  // an answer of the trees
+        mine.restore(following.state());
+    } && (std::same_as<F, NoFollowing> || requires(F& mine, typename T::Label y, double answer) {
+        mine.judge(y, answer);
+        { mine.correction().of(answer) } -> std::same_as<double>;
+    });
+
+// A target whose trees answer from several heads (R25, R27): from nodes of several sizes and from
+// the memories of a leaf. Each head has a score for the label of a point, and the forest mixes
+// heads by its trust.
+template <class T, class Kinds>
+concept HeadsOf =
+    Target<T> && IntervalsOf<typename T::Intervals, T> && FollowingOf<typename T::Following, T> &&
+    std::default_initializable<typename T::template Heads<Kinds>::Trust> &&
+    requires(typename T::template Heads<Kinds>::Trust& mine,
+             const typename T::template Heads<Kinds>::Trust& trust,
+             const typename T::template Heads<Kinds>& heads, const typename T::Order& order,
+             const typename T::Statistics& node, typename T::Statistics& inner, Pool& pool,
+             typename T::Label y, typename T::Known known, std::int64_t* row,
+             const std::int64_t* sums, detail::SomeState& out,
+             typename T::template Heads<Kinds>::InnerReader& in) {
+        // What each head answers for a point before it is learned, summed over trees, and the score
+        // of a head of one tree after the point. `known` is what was known before the point.
+        { heads.shares(y) } -> std::same_as<PerHead<Kinds, std::int64_t>>;
+        {
+            T::template Heads<Kinds>::faded_score(double{}, std::int64_t{}, y, known)
+        } -> std::same_as<double>;
+        // The error of a head of one tree.
+        { T::template Heads<Kinds>::error(std::int64_t{}, y, known) } -> std::same_as<double>;
+        mine.judge(sums, std::int64_t{}, y, known);  // a point, given the shares of all trees
+        mine.weigh();                                // computes its weights
+        mine.restore(trust.state());                 // an array of float64
+        order.add(heads, typename T::Voting{}, row);
+        // A row per head, summed over trees, before the weights are known; then the mixture.
+        order.add_heads(heads, row);
+        order.mix_heads(trust.weights(), row);
+        // Statistics of inner nodes.
+        T::template Heads<Kinds>::save(node, out);
+        in.restore(pool, inner);
+    };
+
+template <class T>
+concept HeadedTarget = HeadsOf<T, HeadsBySize>;
+
+// The same with memories (R27): what a leaf remembers of its last points, which fades. And what a
+// tree knows of its errors, so that its detector can be given numbers from 0 to 1.
 template <class T>
 concept FadingTarget =
-    Target<T> && std::constructible_from<typename T::Trust, std::size_t> &&  // this many memories
-    std::default_initializable<typename T::Trust::Test> &&
-    requires(typename T::Memories& mine, const typename T::Memories& memories,
-             typename T::Trust& my_trust, const typename T::Trust& trust,
-             const typename T::Trust::Test& test, const typename T::Order& order,
-             const typename T::Statistics& leaf, Pool& pool, const std::vector<float>& factors,
-             typename T::Label y, Weight n, typename T::Known known, std::size_t width,
-             std::int64_t* row, detail::SomeState& out, const detail::SomeState& in,
-             typename T::Memories::Reader& reader) {
-        mine.add(pool, factors, y, n);  // all fade, then the point is added
-        mine.move_to(pool, width);      // width: how many memories
-        mine.release(pool, width);
-        { T::Memories::bytes(width, known) } -> std::same_as<std::size_t>;
-        memories.save(out, width);
-        mine.restore(pool, width, reader, leaf);
-        { trust.memories() } -> std::same_as<std::size_t>;
-        // Before a point is learned: its error, from 0 to 1, for the detector; and what `judge`
-        // needs.
-        { trust.test(memories, y, known) } -> std::same_as<typename T::Trust::Test>;
-        { test.error } -> std::convertible_to<double>;
-        my_trust.judge(memories, test, y, known, double{});
-        order.add(trust.answer(memories, leaf), typename T::Voting{}, row);
-        trust.save(out);
-        my_trust.restore(in);
-    };
-
-// A target whose trees answer from nodes of several sizes (R25): a share of the true label per
-// head, and the mixture of the heads by what the forest trusts.
-template <class T>
-concept HeadedTarget =
-    Target<T> && std::default_initializable<typename T::Heads::Trust> &&
-    requires(typename T::Heads::Trust& mine, const typename T::Heads::Trust& trust,
-             const T::Heads& heads, const typename T::Order& order,
-             const typename T::Statistics& node, typename T::Statistics& inner, Pool& pool,
-             typename T::Label y, std::int64_t* row, const std::int64_t* sums,
-             detail::SomeState& out, typename T::Heads::InnerReader& in) {
-        { T::Heads::share(node, y) } -> std::same_as<std::int64_t>;
-        mine.judge(sums, std::int64_t{});  // a point, by the shares of all trees
-        mine.weigh();                      // its weights follow
-        mine.restore(trust.evidence());
-        order.add(heads, typename T::Voting{}, row);
-        // Statistics of inner nodes.
-        T::Heads::save(node, out);
-        in.restore(pool, inner);
+    HeadsOf<T, HeadsWithMemories> && std::is_trivially_copyable_v<typename T::Memories> &&
+    requires(typename T::Memories& mine, const typename T::Memories& memories, Pool& pool,
+             typename T::Label y, Weight n, detail::SomeState& out, const detail::SomeState& saved,
+             typename T::Memories::Reader& in, typename T::Errors& errors) {
+        mine.add(pool, y, n);  // all fade, then the point is added
+        mine.move_to(pool);
+        mine.release(pool);
+        { T::Memories::charge(typename T::Known{}) } -> std::same_as<std::size_t>;
+        memories.save(out);
+        in.restore(pool, mine);
+        { errors.scaled(double{}) } -> std::same_as<double>;  // one more
+        errors.save(out);
+        errors.restore(saved);
     };
 
 }  // namespace riparian

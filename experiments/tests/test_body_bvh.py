@@ -183,7 +183,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_what_is_wrong_is_named_with_file_and_line(case):
+def test_an_error_names_file_and_line(case):
     lines, line, reason = BROKEN[case]
     message = refused(lines)
     assert message.startswith(f"clip.bvh:{line}: "), message
@@ -197,12 +197,12 @@ def test_endless_joints_are_refused():
     assert "at most 1000 joints" in refused(lines)
 
 
-def test_what_is_shown_of_a_file_is_short_and_printable():
+def test_an_excerpt_of_a_file_is_short_and_printable():
     message = refused(["HIERARCHY", "\x1b[31m" + "é" * 10_000])
     assert len(message) < 200 and message.isascii() and "\x1b" not in message
 
 
-def test_an_error_can_be_asked_where_it_is():
+def test_an_error_has_its_place():
     with pytest.raises(ClipError) as caught:
         read(["HIERARCHY", "ROT Hips"])
     assert (caught.value.file, caught.value.line) == ("clip.bvh", 2)

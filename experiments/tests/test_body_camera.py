@@ -33,7 +33,7 @@ def test_facing_is_where_the_hips_look(heading):
     assert facing(figure(heading)) == pytest.approx(heading)
 
 
-def test_who_faces_the_camera_has_the_left_hand_at_the_right_of_the_picture():
+def test_a_body_that_faces_the_camera_has_its_left_hand_on_the_right_of_the_picture():
     _, parts = picture(View(3, 0))
     for part in ("HAND", "FOREARM", "UPPER_ARM", "CHEST", "WAIST", "HIPS", "THIGH", "SHIN", "FOOT"):
         left, right = (middle_of(parts, Part[f"{part}_{side}"]) for side in ("LEFT", "RIGHT"))

@@ -109,7 +109,7 @@ def test_a_broken_clip_in_an_archive_is_named(tmp_path):
         list(clips.read(clips.names))
 
 
-def test_what_holds_no_clip_is_refused(tmp_path):
+def test_a_file_without_a_clip_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no poses at .*nowhere"):
         open_clips(tmp_path / "nowhere")
     with pytest.raises(ValueError, match=r"no \.bvh file in"):
@@ -213,7 +213,7 @@ def test_another_seed_is_another_split_and_other_poses(folder):
     assert same(splits[3][0], train_test_poses(folder, 20, 20, seed=3)[0])
 
 
-def test_clips_are_shared_if_asked_but_frames_are_not(folder):
+def test_clips_are_shared_on_request_but_frames_are_not(folder):
     train, test = train_test_poses(folder, 60, 20, share_clips=True)
     assert {pose.clip for pose in train} == {pose.clip for pose in test}
     assert not set(sources(train)) & set(sources(test))
@@ -301,7 +301,7 @@ def test_a_list_that_does_not_fit_together_is_refused(tmp_path, changes, reason)
     assert reason in str(caught.value)
 
 
-def test_what_is_no_list_is_refused(tmp_path):
+def test_a_value_that_is_not_a_list_is_refused(tmp_path):
     np.savez(tmp_path / "list.npz", X_train=np.zeros(3))
     with pytest.raises(ValueError, match=r"list\.npz must be a list of poses as \.npz"):
         open_clips(tmp_path / "list.npz")

@@ -21,7 +21,7 @@ from riparian_experiments.body import (
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-# What is left of colours for who has no red and who has no green cones (Viénot, Brettel, Mollon 1999).
+# What remains of colours without red and without green cones (Viénot, Brettel, Mollon 1999).
 NO_RED = np.array([[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]])
 NO_GREEN = np.array([[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]])
 
@@ -38,7 +38,7 @@ def test_there_is_a_colour_and_a_name_for_each_part():
 
 
 @pytest.mark.parametrize("eyes", [np.eye(3), NO_RED, NO_GREEN], ids=["all", "no red", "no green"])
-def test_neighbours_and_sides_are_told_apart_by_the_colour_blind_too(eyes):
+def test_neighbours_and_sides_have_colours_that_the_colour_blind_can_distinguish(eyes):
     seen = (COLOURS**2.2 @ eyes.T).clip(0, 1) ** (1 / 2.2)
     named = {part.name: colour for part, colour in zip(Part, seen, strict=True)}
     for name in named:

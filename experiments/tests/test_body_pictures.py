@@ -77,7 +77,7 @@ def test_bodies_are_mostly_in_view(many):
     assert at_the_edge.mean() < 0.25
 
 
-def test_picture_i_is_the_same_however_it_is_asked_for():
+def test_picture_i_is_the_same_however_it_is_requested():
     some = pictures(20, seed=3)
     depth, parts = some[11]
     for again in (

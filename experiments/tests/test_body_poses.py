@@ -129,7 +129,7 @@ def test_the_shares_of_the_stances_add_up_and_name_reaches_that_exist():
     assert {arm for stance in STANCES.values() for arm in stance.arms} <= set(REACHES)
 
 
-def test_pose_i_is_the_same_however_it_is_asked_for():
+def test_pose_i_is_the_same_however_it_is_requested():
     poses = RandomPoses(50, seed=3)
     one = poses[7].rotations
     for again in (list(poses)[7], poses[-43], poses[5:9][2], RandomPoses(9, seed=3)[7],

@@ -111,7 +111,7 @@ def test_the_nearest_solid_wins_whatever_the_order(order):
     assert (depth[parts == Part.HEAD] >= 3.5).all()
 
 
-def test_where_nothing_is_nearer_than_far_there_is_background():
+def test_a_pixel_without_a_body_is_background():
     for solids in ([], [ball((0, 0, 8), 1)], [ball((0, 0, -3), 1)], [ball((5, 0, 3), 0.5)]):
         depth, parts = render(solids, CAMERA)
         assert (depth == np.float32(FAR)).all() and (parts == 0).all()
@@ -120,7 +120,7 @@ def test_where_nothing_is_nearer_than_far_there_is_background():
     assert depth[MIDDLE] == np.float32(2.5)
 
 
-def test_what_reaches_behind_the_camera_is_still_seen_in_front():
+def test_a_body_part_that_reaches_behind_the_camera_is_still_visible_in_front():
     depth, parts = render([capsule((0, 0.5, -2), (0, 0.5, 4), 0.2)], CAMERA)
     points = seen_points(depth)[parts > 0]
     assert (parts > 0).any() and not (parts > 0)[: MIDDLE[0]].any()
@@ -128,7 +128,7 @@ def test_what_reaches_behind_the_camera_is_still_seen_in_front():
     assert (from_axis < 0.2 + 1e-5).all()
 
 
-def test_halves_are_told_apart_by_the_side_of_the_plane():
+def test_halves_differ_by_the_side_of_the_plane():
     middle, left = np.array([0.1, 0, 3.0]), np.array([1.0, 0, 0])
     halves = Halves(Part.HIPS_LEFT, Part.HIPS_RIGHT, middle, left)
     depth, parts = render([ball((0, 0, 3), 0.5, halves)], CAMERA)

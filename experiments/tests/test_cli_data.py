@@ -59,7 +59,7 @@ def test_the_files_go_to_the_cache_and_the_experiment_finds_them(
     assert again.stdout.startswith("nothing to fetch: USPS")
 
 
-def test_machines_are_told_where_and_what(small_files, tmp_path):
+def test_json_says_where_and_what(small_files, tmp_path):
     with server.serving(FILES) as (site, _):
         result = usps("--site", site, "--cache", tmp_path, "--json")
     output = json.loads(result.stdout)

@@ -119,7 +119,7 @@ def test_other_settings_in_the_same_folder_are_bad_usage(tmp_path, no_figures):
         ("nonsense", "--out", "{out}"),
     ],
 )
-def test_what_cannot_be_meant_is_bad_usage(options, tmp_path):
+def test_unusable_options_are_bad_usage(options, tmp_path):
     assert experiment(*[str(o).format(out=tmp_path / "out") for o in options]).exit_code == 2
     assert not (tmp_path / "out").exists()
 

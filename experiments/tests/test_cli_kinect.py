@@ -68,7 +68,7 @@ def test_everything_is_written(tmp_path, monkeypatch):
     assert "| head | " in (out / "parts.md").read_text()
 
 
-def test_the_small_size_is_the_default_and_the_full_one_must_be_asked_for(tmp_path, no_figures):
+def test_the_small_size_is_the_default_and_the_full_one_needs_an_option(tmp_path, no_figures):
     tiny = ("--train", 2, "--test", 2, "--trees", 2, "--candidates", 5, "--runs", 1)
     tiny += ("--per-class", 1)  # so few pixels that the end is the only checkpoint
     for name, option in (("default", ()), ("quick", ("--quick",)), ("full", ("--full",))):
@@ -107,7 +107,7 @@ def test_a_fresh_start_forgets_what_was_under_way(tmp_path, no_figures):
     assert result.exit_code == 0, result.output
 
 
-def test_poses_are_told_by_name_and_contents_and_no_path_is_written(tmp_path, no_figures):
+def test_poses_are_identified_by_name_and_contents_and_no_path_is_written(tmp_path, no_figures):
     folder = write_folder(tmp_path / "secret" / "clips", clips=2)
     out = tmp_path / "out"
     result = kinect("--out", out, *SMALL, "--runs", 1, "--forest", "ours", "--poses", folder)
@@ -140,13 +140,13 @@ def test_broken_poses_are_named_with_their_line_and_leave_nothing(tmp_path):
         ("--offset-std", -1),
     ],
 )
-def test_what_cannot_be_meant_is_bad_usage(options, tmp_path):
+def test_unusable_options_are_bad_usage(options, tmp_path):
     out = tmp_path / "out"
     assert kinect("--out", out, *options).exit_code == 2
     assert not out.exists()
 
 
-def test_help_tells_the_sizes():
+def test_help_shows_the_sizes():
     result = CliRunner().invoke(app, ["kinect", "--help"], env={"COLUMNS": "200"})
     assert result.exit_code == 0
     for words in ("quick: 200; full: 2000", "320x240", "--threads", "--save-every", "--candidates"):

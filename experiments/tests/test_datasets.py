@@ -58,7 +58,7 @@ def test_usps_is_known_by_its_shape():
     assert DataSet("usps", part(7290), part(2007)).title == "usps (not USPS)"
 
 
-def test_what_is_told_of_a_data_set_holds_no_path(tmp_path):
+def test_the_description_of_a_data_set_has_no_path(tmp_path):
     description = load(save(tmp_path / "letters.npz")).described()
     assert description["name"] == "letters (not USPS)"
     assert (description["train"], description["test"]) == ([3, 3], [1, 3])

@@ -62,5 +62,5 @@ def test_a_server_that_does_not_listen_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("site", ["no address", "http://", "ftp2://host"])
-def test_what_is_no_address_is_named(site, tmp_path):
+def test_a_text_that_is_not_an_address_is_named(site, tmp_path):
     refused(site, tmp_path, "could not be fetched")

@@ -147,7 +147,7 @@ def by_voters(request):
     return {row["voters"]: row for row in rows}
 
 
-def test_a_split_tells_estimation_points_nothing_of_the_noise_it_was_made_for(by_voters):
+def test_a_split_is_independent_of_the_noise_of_estimation_points(by_voters):
     honest = by_voters["estimation"]
     assert abs(honest["made_up"]) < 4 * honest["made_up_error"]
 
@@ -201,7 +201,7 @@ RESULTS = Path(__file__).parents[2] / "docs" / "experiments" / "consistency"
         ("structure-votes", broken.Task(run=0), 4, broken.panels),
     ],
 )
-def test_what_is_written_of_a_study_is_what_it_gives(folder, settings, runs, panels):
+def test_the_files_of_a_study_have_its_results(folder, settings, runs, panels):
     stored = json.loads((RESULTS / folder / "settings.json").read_text())
     assert stored["settings"] == json.loads(json.dumps(asdict(settings)))
     assert stored["extent"] == {"runs": runs}

@@ -109,7 +109,7 @@ def test_all_forests_of_a_run_learn_the_same_pixels(tmp_path):
     ends = [one_forest(task(tmp_path, method))[-1]["pixels"] for method in kinect.Method]
     first, second = (list(stream.TrainingStream(RANDOM, SMALL, run=0)[i]) for i in (0, 1))
     again = stream.TrainingStream(RANDOM, SMALL, run=0)
-    for _ in range(2):  # whatever was asked for before
+    for _ in range(2):  # whatever was requested before
         for result, expected in zip(again[1], second, strict=True):
             np.testing.assert_array_equal(result, expected)
     assert not np.array_equal(first[0], second[0])
@@ -125,7 +125,7 @@ def test_runs_learn_other_pictures_and_are_judged_on_the_same():
         assert not np.array_equal(depth[None], first.depth)
 
 
-def test_no_more_pixels_of_a_part_are_learned_than_asked_for():
+def test_no_more_pixels_of_a_part_are_learned_than_requested():
     samples = stream.TrainingStream(RANDOM, SMALL, run=0)
     for i in range(len(samples)):
         sample = samples[i]
@@ -151,7 +151,7 @@ def test_train_and_test_poses_share_no_clip(tmp_path):
     assert clips[0].isdisjoint(clips[1])
 
 
-def test_one_clip_can_be_shared_if_that_is_asked_for(tmp_path):
+def test_one_clip_can_be_shared_on_request(tmp_path):
     write_folder(tmp_path, clips=1, frames=12)
     (clip,) = tmp_path.rglob("*.bvh")
     with pytest.raises(DataError, match=r"one clip in .* --share-clips"):
@@ -168,7 +168,7 @@ def test_poses_of_motion_capture_are_learned(tmp_path):
     assert last["accuracy"] > 0
 
 
-def test_poses_that_cannot_be_read_are_told_of_before_anything_is_written(tmp_path):
+def test_poses_that_cannot_be_read_are_reported_before_anything_is_written(tmp_path):
     (tmp_path / "one.bvh").write_text("HIERARCHY\nnonsense\n")
     (tmp_path / "two.bvh").write_text("HIERARCHY\nnonsense\n")
     with pytest.raises(DataError, match=r"bvh:2: "):
@@ -223,7 +223,7 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("method", kinect.Method)
 @pytest.mark.parametrize("after", [1, 3, 5])
-def test_a_run_that_was_killed_goes_on_and_ends_as_if_nothing_had_been(
+def test_a_run_that_was_killed_continues_and_ends_as_if_nothing_had_happened(
     method, after, tmp_path, monkeypatch
 ):
     methods = [kinect.Method(method)]
@@ -284,7 +284,7 @@ def examples(tmp_path_factory):
     return read_examples(one.work.examples(one.method))
 
 
-def test_what_is_shown_is_of_the_first_test_pictures(examples):
+def test_the_first_test_pictures_are_shown(examples):
     for i, (depth, parts) in enumerate(stream.pictures_to_test_on(RANDOM, SMALL)):
         np.testing.assert_array_equal(examples.depth[i], depth)
         np.testing.assert_array_equal(examples.truth[i], parts)

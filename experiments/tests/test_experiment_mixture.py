@@ -74,7 +74,7 @@ def test_the_forest_with_kept_points_differs_in_nothing_else():
 
 def test_the_defaults_are_those_of_the_library():
     forest = mixture.Task(mixture.Settings(), 0, "defaults").new_forest(7)
-    library = OnlineForestClassifier(n_jobs=forest.n_jobs, random_state=7)
+    library = OnlineForestClassifier(eager=False, n_jobs=forest.n_jobs, random_state=7)
     assert forest.get_params() == library.get_params()
 
 

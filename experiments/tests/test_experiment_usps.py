@@ -39,7 +39,7 @@ def test_the_defaults_are_those_of_the_library():
     forest = usps.Settings().defaults_once.forest(100, random_state=7)
     # 20,000 points are what "auto" comes to, and 512 MB are never reached here.
     forest.set_params(kept_points="auto", max_memory="512MB")
-    assert forest.get_params() == OnlineForestClassifier(random_state=7).get_params()
+    assert forest.get_params() == OnlineForestClassifier(eager=False, random_state=7).get_params()
 
 
 def test_saffaris_settings_are_the_papers():

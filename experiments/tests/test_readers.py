@@ -124,7 +124,7 @@ def test_bad_arrays_are_named(changes, message, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut off"])
-def test_what_is_no_npz_is_named(content, tmp_path):
+def test_a_file_that_is_not_an_npz_is_named(content, tmp_path):
     (tmp_path / "usps.npz").write_bytes(content)
     with pytest.raises(DataError, match=r"usps\.npz cannot be read"):
         read_pair(tmp_path)

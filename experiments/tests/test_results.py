@@ -89,7 +89,7 @@ def test_a_figure_shows_each_curve_with_its_band_and_each_level():
     assert [ax.get_yscale() for ax in (logarithmic, other)] == ["linear", "log"]
 
 
-def test_a_missing_matplotlib_is_told_before_anything_is_computed(tmp_path, monkeypatch):
+def test_a_missing_matplotlib_is_reported_before_anything_is_computed(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"riparian\[plot\]"):
         write_all(small_study.study(), tmp_path / "out", jobs=1)

@@ -89,7 +89,7 @@ def uninterrupted(tmp_path_factory):
     return (out / "runs.csv").read_bytes()
 
 
-def test_after_a_kill_a_study_goes_on_and_ends_as_if_nothing_had_been(
+def test_after_a_kill_a_study_continues_and_ends_as_if_nothing_had_happened(
     tmp_path, program, uninterrupted
 ):
     out = tmp_path / "out"
@@ -127,7 +127,7 @@ def test_processes_change_nothing_in_the_file(tmp_path, uninterrupted):
     assert (tmp_path / "runs.csv").read_bytes() == uninterrupted
 
 
-def test_what_is_read_back_is_what_was_computed(tmp_path):
+def test_results_that_are_read_back_equal_those_that_were_computed(tmp_path):
     computed = run(small_study.study(), tmp_path, jobs=1)
     assert run(small_study.study(failing=0), tmp_path, jobs=1) == computed
 

@@ -1,7 +1,7 @@
 """Online random forests that provably learn.
 
 A riparian forest grows along a stream of water; these forests grow on a stream of data. They keep only
-the last points, their memory is bounded, and their answers converge to the best possible ones (Denil,
+the last points, their memory is bounded, and their predictions converge to the best ones (Denil,
 Matheson and de Freitas, *Consistency of Online Random Forests*, ICML 2013).
 """
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 # everything here needs it (`riparian --help`, `riparian.Geometric`).
 _HOMES = {
     "OnlineForestClassifier": "riparian.forest",
+    "OnlineForestRegressor": "riparian.regressor",
     "AdaptiveForestClassifier": "riparian.adaptive",
+    "AdaptiveForestRegressor": "riparian.adaptive",
     "SaffariForestClassifier": "riparian.saffari",
     "Geometric": "riparian.schedule",
     "Polynomial": "riparian.schedule",
@@ -22,9 +24,10 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
-    from riparian.adaptive import AdaptiveForestClassifier
+    from riparian.adaptive import AdaptiveForestClassifier, AdaptiveForestRegressor
     from riparian.forest import OnlineForestClassifier
     from riparian.loading import from_bytes, load
+    from riparian.regressor import OnlineForestRegressor
     from riparian.saffari import SaffariForestClassifier
     from riparian.schedule import ConsistencyWarning, Geometric, Polynomial
     from riparian.snapshot.errors import SnapshotError
@@ -52,7 +55,9 @@ else:
 
 __all__ = [
     "OnlineForestClassifier",
+    "OnlineForestRegressor",
     "AdaptiveForestClassifier",
+    "AdaptiveForestRegressor",
     "SaffariForestClassifier",
     "Geometric",
     "Polynomial",

@@ -1,4 +1,4 @@
-"""`riparian.capymoa`: the forests as CapyMOA classifiers.
+"""`riparian.capymoa`: the forests as learners of CapyMOA.
 
 A schema gives the attributes and the classes in advance.
 """
@@ -14,25 +14,33 @@ from riparian.engine import native
 from riparian.engine.categories import CategoryTables, Table, bytes_of_tables
 from riparian.model.classes import Classes
 from riparian.model.model import Model
+from riparian.model.numbers import Numbers, as_number
 from riparian.model.rows import as_rows
+from riparian.model.target import Target
 from riparian.parameters.declare import constructed, declared, described
 from riparian.parameters.forests import (
     SEED,
+    AdaptiveNumberParameters,
+    AdaptiveNumberSettings,
     AdaptiveParameters,
     AdaptiveSettings,
+    NumberParameters,
+    NumberSettings,
     PaperParameters,
     PaperSettings,
+    StreamParameters,
     TreeSettings,
 )
+from riparian.parameters.values import Unchecked, Whole
 from riparian.tools.optional import missing
 
 try:
-    from capymoa.base import Classifier
+    from capymoa.base import Classifier, Regressor
 except ModuleNotFoundError as error:
     raise missing("capymoa", needed_by="riparian.capymoa", extra="capymoa") from error
 
 if TYPE_CHECKING:
-    from capymoa.core import Instance, LabeledInstance
+    from capymoa.core import Instance, LabeledInstance, RegressionInstance
     from capymoa.stream import Schema
 
 
@@ -43,49 +51,30 @@ def _attributes(schema: Schema) -> list[str]:
     return [str(header.attribute(i).name()) for i in others]
 
 
+class _SchemaOfStream(Unchecked):
+    words = "capymoa.stream.Schema"
+
+
 @constructed
-class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
-    """A random forest that learns a stream point by point and converges to the best classifier.
+class _Forest(TreeSettings):
+    """A forest that learns the instances of a schema, whatever it predicts."""
 
-    The forest of Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013):
-    `riparian.OnlineForestClassifier` with CapyMOA's interface. Given the same points, both are the
-    same forest, to the last bit.
+    _parameters_class: ClassVar[type[StreamParameters]]
 
-    A nominal attribute is a categorical feature: its splits test whether a value equals a category.
-    `categories_` has the names of the values, by attribute. NaN is a missing value, which goes right at
-    a split.
-
-    Parameters
-    ----------
-    schema : capymoa.stream.Schema
-        The attributes and the classes of the stream.
-    random_seed : int
-        The same seed and the same stream give the same forest, to the last bit.
-    As described in `riparian.parameters.forests.PaperSettings`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from capymoa.evaluation import prequential_evaluation
-    >>> from capymoa.stream import NumpyStream
-    >>> from riparian.capymoa import OnlineForestClassifier
-    >>> from riparian.streams import GaussianMixture
-    >>> stream = NumpyStream(*GaussianMixture.paper().sample(2000, random_state=0))
-    >>> learner = OnlineForestClassifier(stream.get_schema(), n_estimators=10)
-    >>> results = prequential_evaluation(stream, learner)
-    >>> results.learner, results.accuracy() > 60  # the best possible is about 67
-    ('OnlineForestClassifier', True)
-    """
-
-    _parameters_class: ClassVar[type[PaperParameters]] = PaperParameters
-
-    schema: Schema = described(kw_only=False)
-    random_seed: int = described(default=1, kw_only=False)
+    schema: Schema = described(
+        kw_only=False,
+        kind=_SchemaOfStream(),
+        help="The attributes of the stream, and what it predicts.",
+    )
+    random_seed: int = described(
+        default=1,
+        kw_only=False,
+        kind=Whole(0, 2**64 - 1),
+        help="The same seed and the same stream give the same forest, to the last bit.",
+    )
     n_estimators: int = described(default=100, kw_only=True)
 
-    def __post_init__(self) -> None:
-        if not self.schema.is_classification():
-            raise ValueError("schema must be for classification, got one for regression")
+    def _start(self, target: Target) -> None:
         # For CapyMOA's `get_params`, which otherwise collects them only if the class has an `__init__`.
         self._params = {name: getattr(self, name) for name in declared(type(self))}
         parameters = self._parameters_class.of(
@@ -103,7 +92,67 @@ class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
             self.schema.get_num_attributes(),
             categories=CategoryTables(tables, None, max_bytes) if tables else None,
         )
-        self.model_ = Model(engine, Classes(np.arange(self.schema.get_num_classes())))
+        self.model_ = Model(engine, target)
+
+    @property
+    def _columns(self) -> native.ColumnEngine:
+        engine = self.model_.engine
+        assert isinstance(engine, native.ColumnEngine)
+        return engine
+
+    def _row(self, instance: Instance) -> NDArray[np.float32]:
+        x: NDArray[Any] = instance.x
+        n_dims = self._columns.n_dims
+        if x.shape != (n_dims,):
+            raise ValueError(f"x must have shape ({n_dims},), got {x.shape}")
+        row: NDArray[np.float32] = as_rows(x[np.newaxis])
+        return row
+
+
+class _Replacing(_Forest):
+    """A forest that replaces trees."""
+
+    @property
+    def replacements_(self) -> list[tuple[int, int]]:
+        return self.model_.engine.replacements()
+
+
+@constructed
+class OnlineForestClassifier(_Forest, PaperSettings, Classifier):
+    """A random forest that learns a stream point by point and converges to the best classifier.
+
+    The forest of Denil, Matheson and de Freitas, *Consistency of Online Random Forests* (ICML 2013):
+    `riparian.OnlineForestClassifier` with CapyMOA's interface. Given the same points, both are the
+    same forest, to the last bit.
+
+    A nominal attribute is a categorical feature: its splits test whether a value equals a category.
+    `categories_` has the names of the values, by attribute. NaN is a missing value, which goes right at
+    a split.
+
+    Parameters
+    ----------
+    As described in `riparian.parameters.forests.PaperSettings`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from capymoa.evaluation import prequential_evaluation
+    >>> from capymoa.stream import NumpyStream
+    >>> from riparian.capymoa import OnlineForestClassifier
+    >>> from riparian.streams import GaussianMixture
+    >>> stream = NumpyStream(*GaussianMixture.paper().sample(2000, random_state=0))
+    >>> learner = OnlineForestClassifier(stream.get_schema(), n_estimators=10)
+    >>> results = prequential_evaluation(stream, learner)
+    >>> results.learner, results.accuracy() > 60  # the best possible is about 67
+    ('OnlineForestClassifier', True)
+    """
+
+    _parameters_class: ClassVar[type[StreamParameters]] = PaperParameters
+
+    def __post_init__(self) -> None:
+        if not self.schema.is_classification():
+            raise ValueError("schema must be for classification, got one for regression")
+        self._start(Classes(np.arange(self.schema.get_num_classes())))
         self._numbers: dict[int, int] = {}  # the number of each class, in order of arrival
 
     def train(self, instance: LabeledInstance) -> None:
@@ -112,9 +161,7 @@ class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
         y = instance.y_index
         if y not in self._numbers:
             self._join(y)
-        engine = self.model_.engine
-        assert isinstance(engine, native.ColumnEngine)
-        engine.learn_one(row, self._numbers[y])
+        self._columns.learn_one(row, self._numbers[y])
 
     def predict_proba(self, instance: Instance) -> NDArray[np.float64] | None:
         """Return the probability of each class of the schema; None before the first instance."""
@@ -124,7 +171,7 @@ class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
         return proba
 
     def _join(self, y: int) -> None:
-        target = self.model_.target
+        target = self.model_.class_target
         if not 0 <= y < len(target.classes):
             raise ValueError(
                 f"y_index must be from 0 to {len(target.classes) - 1}, got {y!r}"
@@ -132,17 +179,9 @@ class OnlineForestClassifier(TreeSettings, PaperSettings, Classifier):
             )
         self._numbers[y] = int(self.model_.join(lambda: target.join(np.array([y])))[0])
 
-    def _row(self, instance: Instance) -> NDArray[np.float32]:
-        x: NDArray[Any] = instance.x
-        n_dims = self.model_.engine.n_dims
-        if x.shape != (n_dims,):
-            raise ValueError(f"x must have shape ({n_dims},), got {x.shape}")
-        row: NDArray[np.float32] = as_rows(x[np.newaxis])
-        return row
-
 
 @constructed
-class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
+class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier, _Replacing):
     """A forest for streams whose classes change over time.
 
     `riparian.AdaptiveForestClassifier` with CapyMOA's interface: leaves favour recent points, and a
@@ -151,10 +190,6 @@ class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
 
     Parameters
     ----------
-    schema : capymoa.stream.Schema
-        The attributes and the classes of the stream.
-    random_seed : int
-        The same seed and the same stream give the same forest, to the last bit.
     As described in `riparian.parameters.forests.AdaptiveSettings`.
 
     Attributes
@@ -179,6 +214,92 @@ class AdaptiveForestClassifier(AdaptiveSettings, OnlineForestClassifier):
 
     _parameters_class = AdaptiveParameters
 
-    @property
-    def replacements_(self) -> list[tuple[int, int]]:
-        return self.model_.engine.replacements()
+
+@constructed
+class OnlineForestRegressor(_Forest, NumberSettings, Regressor):
+    """A random forest that learns to predict numbers from a stream, point by point.
+
+    `riparian.OnlineForestRegressor` with CapyMOA's interface. Given the same points, both are the same
+    forest, to the last bit. Attributes are as in `OnlineForestClassifier`.
+
+    Parameters
+    ----------
+    As described in `riparian.parameters.forests.NumberSettings`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from capymoa.evaluation import prequential_evaluation
+    >>> from capymoa.stream import NumpyStream
+    >>> from riparian.capymoa import OnlineForestRegressor
+    >>> X = np.random.default_rng(0).random((2000, 3))
+    >>> stream = NumpyStream(X, 10 * X[:, 0], target_type="numeric")
+    >>> learner = OnlineForestRegressor(stream.get_schema(), n_estimators=10)
+    >>> prequential_evaluation(stream, learner).rmse() < 0.5
+    True
+    """
+
+    _parameters_class: ClassVar[type[StreamParameters]] = NumberParameters
+
+    def __post_init__(self) -> None:
+        if not self.schema.is_regression():
+            raise ValueError("schema must be for regression, got one for classification")
+        self._start(Numbers())
+
+    def train(self, instance: RegressionInstance) -> None:
+        """Learn an instance. Its target must be a finite number."""
+        row, target = self._row(instance), self.model_.target
+        y = as_number(instance.y_value, "y_value")
+        (label,) = self.model_.join(lambda: target.join_values([y]))
+        self._columns.learn_one(row, label)
+
+    def predict(self, instance: RegressionInstance) -> float:
+        """Return the predicted number; 0 before the first instance."""
+        return float(self.model_.predict(self._row(instance), 1)[0])
+
+    def predict_interval(self, instance: RegressionInstance, coverage: float = 0.9) -> list[float]:
+        """Return the lower end, the predicted number and the upper end (R28).
+
+        This is what CapyMOA's `PredictionIntervalEvaluator` takes. `coverage` is one of `intervals`.
+        """
+        row = self._row(instance)
+        low, high = self.model_.predict_interval(row, coverage, 1)[0].tolist()
+        return [low, float(self.model_.predict(row, 1)[0]), high]
+
+
+@constructed
+class AdaptiveForestRegressor(AdaptiveNumberSettings, OnlineForestRegressor, _Replacing):
+    """A forest that predicts numbers on streams that change over time.
+
+    `riparian.AdaptiveForestRegressor` with CapyMOA's interface: leaves favour recent points, and a tree
+    whose error rises is replaced by an empty one. Given the same points, both are the same forest, to
+    the last bit. Attributes are as in `OnlineForestClassifier`.
+
+    Its answers are for the next point, since they follow the last target; use `lag=0` for others.
+
+    Parameters
+    ----------
+    As described in `riparian.parameters.forests.AdaptiveNumberSettings`.
+
+    Attributes
+    ----------
+    replacements_ : list of (int, int)
+        Each replacement of a tree: the number of the point, from 0, and the number of the tree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from capymoa.evaluation import prequential_evaluation
+    >>> from capymoa.stream import NumpyStream
+    >>> from riparian.capymoa import AdaptiveForestRegressor
+    >>> X = np.random.default_rng(0).random((4000, 3))
+    >>> y = 10 * X[:, 0]
+    >>> y[2000:] = 10 - y[2000:]  # the target turns round
+    >>> stream = NumpyStream(X, y, target_type="numeric")
+    >>> learner = AdaptiveForestRegressor(stream.get_schema(), n_estimators=10)
+    >>> results = prequential_evaluation(stream, learner, window_size=1000)
+    >>> results.windowed.rmse()[-1] < 0.5
+    True
+    """
+
+    _parameters_class = AdaptiveNumberParameters

@@ -33,10 +33,10 @@ class Run:
     test: Prequential = field(default_factory=lambda: Prequential(window=500))
     mistakes: SurestMistakes = field(default_factory=SurestMistakes)
     learned: int = 0
-    seconds: float = 0.0  # of learning, without the tests
+    seconds: float = 0.0  # of learning, and of the tests, which are made row by row
 
     def learn(self, X: NDArray[Any], y: NDArray[np.int64]) -> None:
-        """Predict, then learn, the points in their order, in blocks."""
+        """Learn the points in their order, and test each just before."""
         for first in range(0, len(y), BLOCK):
             X_block, y_block = X[first : first + BLOCK], y[first : first + BLOCK]
             self.seconds += self.test.test_then_train(

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-from numpy.typing import ArrayLike
+from typing import ClassVar
 
 from riparian.parameters.declare import constructed
 from riparian.parameters.forests import PaperParameters, PaperSettings
-from riparian.sklearn.row_forest import RowForestClassifier
-
-if TYPE_CHECKING:
-    from riparian.theory.certificate import Certificate
+from riparian.sklearn.row_forest import RowForestClassifier, TwoStreamForest
 
 
 @constructed
-class OnlineForestClassifier(RowForestClassifier, PaperSettings):
+class OnlineForestClassifier(TwoStreamForest, RowForestClassifier, PaperSettings):
     """A random forest that learns a stream point by point and converges to the best classifier.
 
     Each tree assigns every point at random to one of two streams: structure points decide where the
@@ -51,13 +46,3 @@ class OnlineForestClassifier(RowForestClassifier, PaperSettings):
     """
 
     _parameters_class: ClassVar[type[PaperParameters]] = PaperParameters
-
-    def certificate(self, X: ArrayLike | None = None) -> Certificate:
-        """Check the theorem against this forest; see `riparian.theory`.
-
-        The certificate lists the conditions of the theorem, how far they are seen to hold at the points
-        X (or over the leaves), and what must be assumed.
-        """
-        from riparian.theory.certificate import certificate  # it imports this module
-
-        return certificate(self, X)

@@ -12,6 +12,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+__all__ = ["LateLabels"]
+
 Block = tuple[Any, Any, Any]  # points, labels, and the classes given with them
 
 
@@ -70,10 +72,11 @@ class LateLabels:
             X, y, classes = self._blocks.popleft()
             rows, due = len(y), self._rows - keep
             if rows > due:
-                self._blocks.appendleft((_rows(X, due, rows), _rows(y, due, rows), classes))
-                X, y = _rows(X, 0, due), _rows(y, 0, due)
+                self._blocks.appendleft((rows_of(X, due, rows), rows_of(y, due, rows), classes))
+                X, y = rows_of(X, 0, due), rows_of(y, 0, due)
             self._rows -= min(rows, due)
-            forest.partial_fit(X, y, classes)
+            more = () if classes is None else (classes,)  # forests of numbers have none
+            forest.partial_fit(X, y, *more)
 
 
 def _length(X: Any, y: ArrayLike) -> int:
@@ -84,7 +87,7 @@ def _length(X: Any, y: ArrayLike) -> int:
     return int(_num_samples(y))
 
 
-def _rows(values: Any, first: int, last: int) -> Any:
+def rows_of(values: Any, first: int, last: int) -> Any:
     """Return some rows of a list, an array, a sparse matrix or a table."""
     from sklearn.utils import _safe_indexing
 

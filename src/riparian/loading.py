@@ -6,13 +6,14 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from riparian.adaptive import AdaptiveForestClassifier
+from riparian.adaptive import AdaptiveForestClassifier, AdaptiveForestRegressor
 from riparian.depth.forest import DepthForestClassifier
 from riparian.depth.saffari import DepthSaffariClassifier
 from riparian.forest import OnlineForestClassifier
 from riparian.model.model import Model
+from riparian.regressor import OnlineForestRegressor
 from riparian.saffari import SaffariForestClassifier
-from riparian.sklearn.base import ForestClassifier, origin_of
+from riparian.sklearn.base import Forest, origin_of
 from riparian.snapshot.errors import SnapshotError, require
 from riparian.snapshot.header import Header
 from riparian.snapshot.memory import gives_memory_back
@@ -20,11 +21,13 @@ from riparian.snapshot.size import default_max_bytes
 from riparian.snapshot.state import decode
 
 # A file may name only these classes: nothing is imported because a file names it.
-ESTIMATORS: dict[str, type[ForestClassifier]] = {
+ESTIMATORS: dict[str, type[Forest]] = {
     cls.__name__: cls
     for cls in (
         OnlineForestClassifier,
+        OnlineForestRegressor,
         AdaptiveForestClassifier,
+        AdaptiveForestRegressor,
         SaffariForestClassifier,
         DepthForestClassifier,
         DepthSaffariClassifier,
@@ -78,7 +81,7 @@ def from_bytes_with_extra(
     return forest_of(header, Model.of_header(header, engine), named=named), header.extra
 
 
-def to_bytes_with_extra(forest: ForestClassifier, extra: dict[str, Any]) -> bytes:
+def to_bytes_with_extra(forest: Forest, extra: dict[str, Any]) -> bytes:
     """Return the forest as a snapshot, with a JSON object of the caller under the same checksum.
 
     The bytes do not depend on `n_jobs`: the number of threads belongs to the machine.
@@ -92,7 +95,7 @@ def to_bytes_with_extra(forest: ForestClassifier, extra: dict[str, Any]) -> byte
 def forest_of(
     header: Header,
     model: Model,
-    cls: type[ForestClassifier] | None = None,
+    cls: type[Forest] | None = None,
     *,
     named: bool = True,
     **more: Any,

@@ -29,7 +29,7 @@ from fractions import Fraction
 from typing import Any, Literal, Protocol
 
 from riparian._core import entropy_term as F
-from riparian.parameters.forests import PaperParameters
+from riparian.parameters.forests import StreamParameters
 
 Label = Any  # any labels that can be sorted
 Point = Any  # what the feature space takes: a row of numbers, or a pixel of an image
@@ -124,7 +124,7 @@ class Columns:
     """Axis-aligned features: dimension d of a point is its d-th coordinate."""
 
     def __init__(self, n_dims: int, rate: float, categorical: Iterable[int] = ()) -> None:
-        self.n_dims = n_dims  # D, as of now
+        self.n_dims = n_dims  # D, so far
         self.rate = rate  # λ
         self.categorical = set(categorical)  # columns
 
@@ -153,12 +153,24 @@ class Columns:
 # ---------------------------------------------------------------------------------------------
 
 
-class StructureCounts(Counter[Label]):
+class Counts(Counter[Label]):
+    """The labels of points in a cell."""
+
+    def add(self, y: Label, copies: int) -> None:
+        self[y] += copies
+
+
+class StructureCounts(Counts):
     """Y^s(A): the labels of the structure points in a cell."""
 
 
-class EstimationCounts(Counter[Label]):
+class EstimationCounts(Counts):
     """Y^e(A): the labels of the estimation points in a cell."""
+
+    def errors_per(self, lifetime: int) -> Fraction:
+        """Return p̂·ê of a leaf (R12), given the estimation points of the tree in its lifetime."""
+        errors = self.total() - max(self.values(), default=0)
+        return Fraction(errors, lifetime) if lifetime else Fraction(0)
 
 
 def scaled_gain(left: StructureCounts, right: StructureCounts) -> int:
@@ -198,6 +210,49 @@ def split_is_valid(left_points: int, right_points: int, alpha: int) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------
+# The target: what is predicted. Here it is classes; `riparian.reference_numbers` has numbers (R26).
+# ---------------------------------------------------------------------------------------------
+
+
+class Target:
+    """What a leaf counts of its labels, what a split gains, and what a leaf answers."""
+
+    # Left and right child of a candidate; and the counts of one cell.
+    def structure_sides(self) -> tuple[Any, Any]:
+        return StructureCounts(), StructureCounts()
+
+    def estimation_sides(self) -> tuple[Any, Any]:
+        return EstimationCounts(), EstimationCounts()
+
+    def structure(self) -> Any:
+        return StructureCounts()
+
+    def estimation(self) -> Any:
+        return EstimationCounts()
+
+    def gain(self, left: Any, right: Any) -> float:
+        """Return the gain of a split, which τ is compared with."""
+        return information_gain(left, right)
+
+    def worth(self, left: Any, right: Any) -> float:
+        """Return what the best split has most of (R9): of classes, the gain."""
+        return information_gain(left, right)
+
+    def importance(self, left: Any, right: Any) -> Any:
+        """Return what a split adds to the importance of its dimension."""
+        return scaled_gain(left, right)
+
+    def most_gain(self, labels: Any) -> float:
+        """Return a bound on the gain of any split of these points."""
+        return entropy(labels)
+
+    def answer(self, estimation: Any, classes: Sequence[Label], *, majority: bool) -> list[int]:
+        """Return what a leaf answers, in units of 2^-40 (R11)."""
+        counts = [estimation[k] for k in classes]
+        return vote(counts) if majority else shares(counts)
+
+
+# ---------------------------------------------------------------------------------------------
 # A candidate split, and a leaf with its candidates.
 # ---------------------------------------------------------------------------------------------
 
@@ -205,19 +260,25 @@ def split_is_valid(left_points: int, right_points: int, alpha: int) -> bool:
 class CandidateSplit:
     """A dimension and a threshold, category or half, with the counts of its two children (R5)."""
 
-    def __init__(self, feature: Feature, threshold: float, born: int) -> None:
+    def __init__(
+        self, feature: Feature, threshold: float, born: int, target: Target | None = None
+    ) -> None:
         self.feature = feature
         self.threshold = threshold
         self.born = born  # estimation points the tree had received when this was created
-        self.structure = StructureCounts(), StructureCounts()  # left and right child
-        self.estimation = EstimationCounts(), EstimationCounts()
+        self.target = Target() if target is None else target
+        self.structure = self.target.structure_sides()  # left and right child
+        self.estimation = self.target.estimation_sides()
 
     def is_valid(self, alpha: int) -> bool:
         left, right = self.estimation
         return split_is_valid(left.total(), right.total(), alpha)
 
     def gain(self) -> float:
-        return information_gain(*self.structure)
+        return self.target.gain(*self.structure)
+
+    def worth(self) -> float:
+        return self.target.worth(*self.structure)
 
 
 def goes_right(value: float, threshold: float) -> bool:
@@ -238,7 +299,7 @@ def differs(value: float, category: float) -> bool:
 
 
 class Leaf:
-    def __init__(self, number: int, depth: int, estimation: EstimationCounts, born: int) -> None:
+    def __init__(self, number: int, depth: int, estimation: Any, born: int) -> None:
         self.number = number  # of its node, in order of creation
         self.depth = depth
         self.estimation = estimation
@@ -257,12 +318,9 @@ class Leaf:
         self.candidates: list[CandidateSplit] = []  # by split point, then as dimensions were drawn
         self.received = 0  # estimation points since the candidates were drawn
 
-    def s_hat(self, received: int) -> Fraction:
+    def s_hat(self, received: int) -> Any:
         """Return the most that splitting this leaf can save, p̂·ê (R12); `received` is the tree's E."""
-        if received == self.born:
-            return Fraction(0)
-        errors = self.estimation.total() - max(self.estimation.values(), default=0)
-        return Fraction(errors, received - self.born)
+        return self.estimation.errors_per(received - self.born)
 
 
 class Split:
@@ -283,12 +341,19 @@ class Split:
 
 
 class Tree:
-    def __init__(self, number: int, parameters: PaperParameters, space: FeatureSpace) -> None:
+    def __init__(
+        self,
+        number: int,
+        parameters: StreamParameters,
+        space: FeatureSpace,
+        target: Target | None = None,
+    ) -> None:
         self.number = number
         self.parameters = parameters
         self.space = space
+        self.target = Target() if target is None else target
         self.structure_points = self.estimation_points = self.ignored_points = 0
-        self.plant(Leaf(number=0, depth=0, estimation=EstimationCounts(), born=0))
+        self.plant(Leaf(number=0, depth=0, estimation=self.target.estimation(), born=0))
 
     def plant(self, root: Leaf) -> None:
         self.root: Split | Leaf = root
@@ -331,7 +396,7 @@ class Tree:
     def receive_estimation(self, x: Point, y: Label, copies: int) -> None:
         self.estimation_points += copies
         leaf = self.leaf_of(x)
-        leaf.estimation[y] += copies
+        leaf.estimation.add(y, copies)
         if leaf.active:
             self.count_estimation(leaf, x, y, copies)
 
@@ -345,13 +410,13 @@ class Tree:
     def count_estimation(self, leaf: Leaf, x: Point, y: Label, copies: int) -> None:
         leaf.received += copies
         for split in leaf.candidates:
-            split.estimation[self.side(split, x)][y] += copies
+            split.estimation[self.side(split, x)].add(y, copies)
 
     def count_structure(self, leaf: Leaf, x: Point, y: Label, copies: int) -> None:
         if leaf.split_points < self.parameters.split_points:
             self.create_candidate_splits(leaf, x, self.voted())
         for split in leaf.candidates:
-            split.structure[self.side(split, x)][y] += copies
+            split.structure[self.side(split, x)].add(y, copies)
 
     def check(self, leaf: Leaf) -> None:
         """Split an active leaf in which a structure point has arrived, if it can and should or must."""
@@ -386,7 +451,7 @@ class Tree:
             leaf.candidates.append(self.new_candidate(feature, threshold, born))
 
     def new_candidate(self, feature: Feature, threshold: float, born: int) -> CandidateSplit:
-        return CandidateSplit(feature, threshold, born)
+        return CandidateSplit(feature, threshold, born, self.target)
 
     def voted(self) -> int:
         """Return E of R12: the weight of the points that have voted in this tree."""
@@ -407,16 +472,17 @@ class Tree:
         return len(self.valid_splits(leaf)) > 0
 
     def should_split(self, leaf: Leaf) -> bool:
-        return any(split.gain() > self.min_gain(leaf) for split in self.valid_splits(leaf))
+        return self.best_split(leaf).gain() > self.min_gain(leaf)
 
     def must_split(self, leaf: Leaf) -> bool:
-        return leaf.estimation.total() >= self.beta(leaf)
+        total: int = leaf.estimation.total()
+        return total >= self.beta(leaf)
 
     def best_split(self, leaf: Leaf) -> CandidateSplit:
         """Return the valid candidate with the largest gain, among equals the last created (R9)."""
         best = None
         for split in self.valid_splits(leaf):
-            if best is None or split.gain() >= best.gain():
+            if best is None or split.worth() >= best.worth():
                 best = split
         assert best is not None, "only a leaf that can_split is split"
         return best
@@ -429,9 +495,9 @@ class Tree:
     def split(self, leaf: Leaf) -> None:
         """Split a leaf. The children start with the estimation counts of the candidate (R10)."""
         best = self.best_split(leaf)
-        self.importance[best.feature] += scaled_gain(*best.structure)
+        self.importance[best.feature] += self.target.importance(*best.structure)
         left, right = (
-            Leaf(self.n_nodes + side, leaf.depth + 1, best.estimation[side], best.born)
+            Leaf(self.n_nodes + side, leaf.depth + 1, best.estimation[side].copy(), best.born)
             for side in (0, 1)
         )
         self.n_nodes += 2
@@ -472,8 +538,7 @@ class Tree:
         estimation = self.leaf_of(x).estimation
         if estimation.total() == 0:
             return None
-        counts = [estimation[k] for k in classes]
-        return vote(counts) if self.parameters.voting == "majority" else shares(counts)
+        return self.target.answer(estimation, classes, majority=self.parameters.majority)
 
     def replace(self, leaf: Leaf, split: Split) -> None:
         if self.root is leaf:
@@ -522,16 +587,20 @@ class Forest:
     """
 
     def __init__(
-        self, parameters: PaperParameters, space: FeatureSpace, classes: Iterable[Label] = ()
+        self, parameters: StreamParameters, space: FeatureSpace, classes: Iterable[Label] = ()
     ) -> None:
         self.parameters = parameters
         self.space = space
+        self.target = self.new_target()
         self.classes = sorted(classes)
         self.points = 0  # t: points of positive weight received
         self.trees = [self.new_tree(number) for number in range(parameters.n_trees)]
 
+    def new_target(self) -> Target:
+        return Target()
+
     def new_tree(self, number: int) -> Tree:
-        return Tree(number, self.parameters, self.space)
+        return Tree(number, self.parameters, self.space, self.target)
 
     def learn(
         self,
@@ -546,11 +615,15 @@ class Forest:
                 self.learn_one(x, y, weight)
 
     def learn_one(self, x: Point, y: Label, weight: float = 1.0) -> None:
-        if y not in self.classes:
-            self.classes = sorted([*self.classes, y])
+        self.meet(y)
         for tree in list(self.trees):
             self.receive(tree, x, y, weight)
         self.points += 1
+
+    def meet(self, y: Label) -> None:
+        """Take note of a label that arrives."""
+        if y not in self.classes:
+            self.classes = sorted([*self.classes, y])
 
     def receive(self, tree: Tree, x: Point, y: Label, weight: float) -> None:
         tree.receive(self.points, x, y, weight)
@@ -558,7 +631,8 @@ class Forest:
     def answer(self, tree: Tree, x: Point) -> list[int] | None:
         return tree.answer(x, self.classes)
 
-    def predict_proba(self, x: Point) -> dict[Label, float]:
+    def sum_answers(self, x: Point) -> tuple[list[int], int]:
+        """Return the sum of the answers of the trees, by class, and how many did not abstain."""
         total = [0 for _ in self.classes]
         voters = 0
         for tree in self.trees:
@@ -567,6 +641,10 @@ class Forest:
                 continue
             voters += 1
             total = [a + b for a, b in zip(total, answer, strict=True)]
+        return total, voters
+
+    def predict_proba(self, x: Point) -> dict[Label, float]:
+        total, voters = self.sum_answers(x)
         if voters == 0:
             return {k: 1.0 / len(self.classes) for k in self.classes}
         return {

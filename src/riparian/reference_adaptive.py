@@ -1,65 +1,84 @@
-"""The forest for streams that change (R23), in plain Python.
+"""The forest for streams that change (R27), in plain Python.
 
-Read `riparian.reference_kept` first: this module is made of its parts. Its trees forget. A leaf lists
-only its last points, and never settles. It has several memories of its estimation points, each of which
-fades at its own rate, and the tree trusts the memories that have recently predicted its structure
-points best. A tree is rebuilt from its points while all of them are kept. If the error of a tree rises,
-by an ADWIN of its own, an empty tree replaces it. Trees do not depend on each other. The native engine
-must equal this file to the last bit; only ln, exp and ADWIN are those of the engine.
+Read `riparian.reference_eager` first: this module is made of its parts. Each tree has its own points,
+from the one that it began with: it is eager while all of them are kept, and honest afterwards. Besides
+the cells of several sizes, a leaf answers from memories: histograms of its votes that fade, each at its
+own rate. If the error of a tree rises, by an ADWIN of its own, an empty tree replaces it. Trees do not
+depend on each other. The native engine must equal this file to the last bit; only exp and ADWIN are
+those of the engine.
 
 >>> import numpy as np
 >>> from riparian.parameters.schedules import Geometric
 >>> from riparian.reference import Columns
->>> from riparian.parameters.forests import AdaptiveParameters
+>>> from riparian.parameters.forests import MEMORIES, AdaptiveParameters
 >>> one_tree = AdaptiveParameters(
 ...     n_trees=1, seed=0, candidate_dims=1.0, split_points=10, min_gain=0.1,
 ...     alpha=Geometric(1, 1.1), beta=Geometric(20, 1.1), structure_fraction=0.5,
 ...     ignore_fraction=0.0, fringe_size=None, voting="average", kept_points=100,
-...     drift_confidence=0.01, leaf_points=24, memories=(0.5, 1.0), fading=0.98)
+...     drift_confidence=0.01)
 >>> forest = AdaptiveForest(one_tree, Columns(n_dims=1, rate=1.0))
 >>> x = [np.float32([v]) for v in (1, 2, 3, 4) * 64]
 >>> forest.learn(x, list("aabb") * 64)
 >>> forest.learn(x, list("bbaa") * 64)
 >>> forest.replacements
-[(287, 0)]
+[(288, 0)]
 >>> forest.predict(np.float32([1]))
 'b'
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
-from riparian._core import Adwin, exp_of_negative, ln
-from riparian.parameters.forests import AdaptiveParameters
-from riparian.reference import (
-    WHOLE,
-    Draws,
-    Feature,
-    FeatureSpace,
-    Label,
-    Leaf,
-    Point,
-    Split,
-    vote,
-)
-from riparian.reference_kept import Arrival, KeepingForest, KeepingTree, KeptPoints, weight_of
+from riparian._core import Adwin
+from riparian.parameters.forests import MEMORIES, AdaptiveParameters, ChangeParameters
+from riparian.reference import FeatureSpace, Label, Leaf, Point, Split
+from riparian.reference_eager import SHARE, SIZES, EagerForest, EagerTarget, EagerTree, Head, Trust
+from riparian.reference_kept import Arrival, KeptPoints
 
-LN2 = 0.6931471805599453
+HEADS = (*SIZES, *MEMORIES)  # their names
+FADING = 0.995  # γ
 NOTHING = np.float32(2.0**-60)  # smaller values become 0: the smallest numbers would never fade
 
+
 # ---------------------------------------------------------------------------------------------
-# The memories of a leaf, and how far the tree trusts each of them.
+# What depends on what is predicted. For numbers, see `riparian.reference_adaptive_numbers`.
 # ---------------------------------------------------------------------------------------------
 
 
-class Memory:
-    """F_j: a histogram of the estimation points of a leaf that fades with each of them, in float32."""
+class Memory(Head, Protocol):
+    """What a leaf remembers of its votes, which fades with each of them."""
 
-    def __init__(self, factor: float) -> None:
+    def add(self, y: Label, copies: int) -> None: ...
+
+    def empty(self) -> bool: ...
+
+
+class Errors(Protocol):
+    """What a tree knows of its errors."""
+
+    def scaled(self, error: float) -> float:
+        """Return one more error as a number from 0 to 1, for the detector."""
+
+
+class ChangeTarget(Protocol):
+    def memory(self, factor: float) -> Memory: ...
+
+    def errors(self) -> Errors: ...
+
+    def error(self, share: int, y: Label) -> float:
+        """Return how far a head was off that gave this share."""
+
+
+class ClassMemory:
+    """F_j: a histogram of the votes in a leaf, in float32."""
+
+    def __init__(self, factor: float, arrived: list[Label]) -> None:
         self.factor = np.float32(factor)
+        self.arrived = arrived  # the classes of the stream so far, in order of arrival
         self.values: dict[Label, np.float32] = {}
 
     def add(self, y: Label, copies: int) -> None:
@@ -68,46 +87,41 @@ class Memory:
             self.values[label] = np.float32(0) if faded < NOTHING else faded
         self.values[y] = self.values.get(y, np.float32(0)) + np.float32(copies)
 
-    def of(self, y: Label) -> float:
-        return float(self.values.get(y, 0.0))
+    def empty(self) -> bool:
+        return not self.values
 
-    def sum(self, arrived: Sequence[Label]) -> float:
+    def share(self, y: Label) -> int:
+        """Return the share of a class, in units of 2^-28, rounded half to even."""
         total = 0.0
-        for y in arrived:
-            total += self.of(y)
-        return total
+        for label in self.arrived:
+            total += float(self.values.get(label, 0.0))
+        return round(float(self.values.get(y, 0.0)) / total * SHARE)
 
 
-class Trust:
-    """L_j, and with it w_j, of one tree."""
+class ClassErrors:
+    """Errors that are from 0 to 1 as they are."""
 
-    def __init__(self, memories: int, fading: float) -> None:
-        self.fading = fading
-        self.evidence = [0.0] * memories
+    def scaled(self, error: float) -> float:
+        return error
 
-    def judge(self, memories: list[Memory], y: Label, arrived: Sequence[Label]) -> None:
-        """Judge the memories of a leaf by a structure point of class y that has arrived there."""
-        for j, memory in enumerate(memories):
-            share = (memory.of(y) + 0.1) / (memory.sum(arrived) + 0.1 * len(arrived))
-            self.evidence[j] = self.fading * self.evidence[j] + ln(share)
 
-    def weights(self) -> list[float]:
-        """Return softmax(L)."""
-        exponentials = [exp_of_negative(mine - max(self.evidence)) for mine in self.evidence]
-        total = 0.0
-        for each in exponentials:
-            total += each
-        return [each / total for each in exponentials]
+class AdaptiveTarget(EagerTarget):
+    """Classes, and the trust in cells and memories."""
 
-    def probability(self, memories: list[Memory], y: Label, arrived: Sequence[Label]) -> float:
-        """Return q[y] = Σ_j w_j F_j[y] / ΣF_j, where each w_j / ΣF_j is computed first."""
-        q = 0.0
-        for weight, memory in zip(self.weights(), memories, strict=True):
-            if memory.values:
-                q += weight / memory.sum(arrived) * memory.of(y)
-            else:
-                q += weight * (1.0 / len(arrived))
-        return q
+    def __init__(self) -> None:
+        self.arrived: list[Label] = []  # in this order
+
+    def new_trust(self) -> Trust:
+        return Trust(len(HEADS), FADING)
+
+    def memory(self, factor: float) -> ClassMemory:
+        return ClassMemory(factor, self.arrived)
+
+    def errors(self) -> ClassErrors:
+        return ClassErrors()
+
+    def error(self, share: int, y: Label) -> float:
+        return 1.0 - share / SHARE
 
 
 # ---------------------------------------------------------------------------------------------
@@ -115,144 +129,65 @@ class Trust:
 # ---------------------------------------------------------------------------------------------
 
 
-class AdaptiveTree(KeepingTree):
-    parameters: AdaptiveParameters
+class AdaptiveTree(EagerTree):
+    parameters: ChangeParameters
+    target: Any  # an `EagerTarget` that is a `ChangeTarget` as well
 
     def __init__(
         self,
         number: int,
-        parameters: AdaptiveParameters,
+        parameters: ChangeParameters,
         space: FeatureSpace,
         kept: KeptPoints,
-        arrived: list[Label],
+        target: Any,
     ) -> None:
-        self.arrived = arrived  # the classes of the stream so far, in order of arrival
-        self.growing = False  # while it is being rebuilt
-        self.trust = Trust(len(parameters.memories), parameters.fading)
         self.detector = Adwin(parameters.drift_confidence)
-        super().__init__(number, parameters, space, kept)
-        self.planted = max(0, kept.received - 1)  # the point that it will learn first
+        self.errors: Errors = target.errors()
+        self.leaf_error: float | None = None  # at the arriving point, if it judged the tree
+        super().__init__(number, parameters, space, kept, target)
 
     def plant(self, root: Leaf) -> None:
         self.memories = {root.number: self.empty_memories()}  # of every leaf, by its number
-        self.arrivals = {root.number: 0}  # structure points, those inherited included
         super().plant(root)
 
     def empty_memories(self) -> list[Memory]:
-        return [Memory(factor) for factor in self.parameters.memories]
+        return [self.target.memory(factor) for factor in MEMORIES]
 
-    # -- receiving a point --------------------------------------------------------------------
+    def judge(self, x: Point, y: Label) -> list[int]:
+        """Test the tree on a point before it is learned."""
+        shares = super().judge(x, y)
+        self.leaf_error = self.target.error(shares[0], y)
+        return shares
 
-    def error_has_risen(self, x: Point, y: Label) -> bool:
-        """Test the tree on a point before it learns it, and return whether its error has risen."""
-        memories = self.memories[self.leaf_of(x).number]
-        q = self.trust.probability(memories, y, self.arrived)
-        return self.detector.add(1.0 - q) > 0
+    def error_has_risen(self) -> bool:
+        """Give the detector the error of the leaf, and return whether errors have risen."""
+        if self.leaf_error is None:
+            return False
+        return self.detector.add(self.errors.scaled(self.leaf_error)) > 0
 
-    def receive_estimation(self, x: Point, y: Label, copies: int) -> None:
-        self.estimation_points += copies
-        leaf = self.leaf_of(x)
-        leaf.estimation[y] += copies
+    def vote(self, leaf: Leaf, point: Arrival) -> None:
+        super().vote(leaf, point)
         for memory in self.memories[leaf.number]:
-            memory.add(y, copies)
-        self.list_last(self.lists[leaf.number].estimation, self.arrival(x, y, copies))
-
-    def receive_structure(self, x: Point, y: Label, copies: int) -> None:
-        self.structure_points += copies
-        self.structure_arrivals += 1
-        leaf = self.leaf_of(x)
-        self.trust.judge(self.memories[leaf.number], y, self.arrived)
-        if self.is_due() and self.rebuild():
-            return
-        self.list_last(self.lists[leaf.number].structure, self.arrival(x, y, copies))
-        self.arrivals[leaf.number] += 1
-        if self.is_young(leaf) and self.arrivals[leaf.number] >= self.next_look[leaf.number]:
-            self.look(leaf)
-        self.let_all_look_that_entered()
-
-    def list_last(self, points: list[Arrival], point: Arrival) -> None:
-        points.append(point)
-        del points[: -self.parameters.leaf_points]
-
-    # -- regrowth (R21) -------------------------------------------------------------------------
-
-    def rebuild(self) -> bool:
-        self.growing = True
-        has_split = super().rebuild()
-        self.growing = False
-        return has_split
-
-    def list_all(self, root: Leaf) -> None:
-        super().list_all(root)
-        self.inherit(root)
-
-    def shorten_lists(self, leaf: Leaf) -> None:
-        """Drop all but the last points. In a rebuild, a leaf lists all points until it has looked."""
-        lists = self.lists[leaf.number]
-        del lists.structure[: -self.parameters.leaf_points]
-        del lists.estimation[: -self.parameters.leaf_points]
-
-    # -- a leaf looks ---------------------------------------------------------------------------
-
-    def look(self, leaf: Leaf) -> None:
-        self.lists[leaf.number].drop_lost(self.kept)
-        super().look(leaf)
-        if self.is_young(leaf):  # it has not split
-            self.shorten_lists(leaf)
-
-    def draw_dims(self, draws: Draws) -> Sequence[Feature]:
-        """Draw; use a quarter in a rebuild: among many points, trees would be too similar."""
-        dims = super().draw_dims(draws)
-        return dims[: 1 + (len(dims) + 3) // 4] if self.growing else dims
-
-    def min_gain(self, leaf: Leaf) -> float:
-        """Ask for more gain among few points: a leaf that looks repeatedly finds some by chance."""
-        if self.growing:  # each looks once
-            return super().min_gain(leaf)
-        n = len(self.lists[leaf.number].structure)
-        return max(self.parameters.min_gain, 2.0 * (ln(n + 1.0) / LN2) / n)
-
-    def n_arrivals(self, leaf: Leaf) -> int:
-        return self.arrivals[leaf.number]
-
-    def born_of_children(self, leaf: Leaf) -> int:
-        """Estimate when the oldest listed point arrived, as if points had arrived evenly."""
-        listed = weight_of(self.lists[leaf.number].estimation)
-        lifetime = self.estimation_points - leaf.born
-        part = int(float(lifetime) * (float(listed) / float(leaf.estimation.total())))
-        return self.estimation_points - min(lifetime, max(listed, part))
-
-    def split(self, leaf: Leaf) -> None:
-        super().split(leaf)
-        for waiting in self.inactive:
-            self.shorten_lists(waiting)
+            memory.add(point.y, point.copies)
 
     def replace(self, leaf: Leaf, split: Split) -> None:
+        """Let a child remember the points of its list that vote, as if they had arrived there."""
         super().replace(leaf, split)
-        del self.memories[leaf.number], self.arrivals[leaf.number]
+        del self.memories[leaf.number]
         for child in split.children:
             assert isinstance(child, Leaf)
-            self.inherit(child)
+            memories = self.empty_memories()
+            for point in self.listed_voters(child):
+                for memory in memories:
+                    memory.add(point.y, point.copies)
+            self.memories[child.number] = memories
 
-    def inherit(self, leaf: Leaf) -> None:
-        """Add the listed points to the memories of a new leaf, as if they had arrived there."""
-        lists, memories = self.lists[leaf.number], self.empty_memories()
-        for point in lists.estimation:
-            for memory in memories:
-                memory.add(point.y, point.copies)
-        self.memories[leaf.number] = memories
-        self.arrivals[leaf.number] = len(lists.structure)
-
-    # -- predicting ---------------------------------------------------------------------------------
-
-    def answer(self, x: Point, classes: Sequence[Label]) -> list[int] | None:
-        leaf = self.leaf_of(x)
-        if leaf.estimation.total() == 0:
-            return None
-        memories = self.memories[leaf.number]
-        q = [self.trust.probability(memories, y, self.arrived) for y in classes]
-        shares = [round(each * WHOLE) for each in q]
-        return vote(shares) if self.parameters.voting == "majority" else shares
+    def heads(self, x: Point) -> Sequence[Head]:
+        """Return the heads by size and the memories; without votes in the leaf, they answer alike."""
+        smallest, *larger = super().heads(x)
+        memories = self.memories[self.leaf_of(x).number]
+        remembered = [smallest] * len(memories) if memories[0].empty() else memories
+        return [smallest, *larger, *remembered]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -260,29 +195,49 @@ class AdaptiveTree(KeepingTree):
 # ---------------------------------------------------------------------------------------------
 
 
-class AdaptiveForest(KeepingForest):
-    parameters: AdaptiveParameters
-    trees: list[AdaptiveTree]  # type: ignore[assignment]
+class ChangeForest(EagerForest):
+    """The forest for streams that change, whatever it predicts."""
 
-    def __init__(
-        self, parameters: AdaptiveParameters, space: FeatureSpace, classes: Iterable[Label] = ()
-    ) -> None:
-        self.arrived: list[Label] = []
+    parameters: ChangeParameters
+    trees: list[AdaptiveTree]  # type: ignore[assignment]
+    heads = HEADS
+
+    def __init__(self, parameters: ChangeParameters, space: FeatureSpace, **others: Any) -> None:
         self.replacements: list[tuple[int, int]] = []  # point and tree
-        super().__init__(parameters, space, classes)
+        super().__init__(parameters, space, **others)
 
     def new_tree(self, number: int) -> AdaptiveTree:
-        return AdaptiveTree(number, self.parameters, self.space, self.kept, self.arrived)
+        return AdaptiveTree(number, self.parameters, self.space, self.kept, self.target)
 
-    def learn_one(self, x: Point, y: Label, weight: float = 1.0) -> None:
-        if y not in self.arrived:
-            self.arrived.append(y)
-        super().learn_one(x, y, weight)
+    def judge(self, x: Point, y: Label) -> tuple[list[int], int]:
+        for tree in self.trees:
+            tree.leaf_error = None
+        return super().judge(x, y)
 
     def receive(self, tree: AdaptiveTree, x: Point, y: Label, weight: float) -> None:  # type: ignore[override]
-        if tree.round_weight(self.points, weight) > 0 and tree.error_has_risen(x, y):
-            place = self.trees.index(tree)
-            tree = self.new_tree(tree.number + self.parameters.n_trees)
-            self.trees[place] = tree
-            self.replacements.append((self.points, place))
+        is_tested = tree.round_weight(self.points, weight) > 0 and not self.again
+        if is_tested and tree.error_has_risen():
+            tree = self.replaced(tree)
         super().receive(tree, x, y, weight)
+
+    def replaced(self, tree: AdaptiveTree) -> AdaptiveTree:
+        """Put an empty tree in the place of this one, which draws as no tree has drawn before."""
+        place = self.trees.index(tree)
+        self.trees[place] = self.new_tree(tree.number + self.parameters.n_trees)
+        self.replacements.append((self.points, place))
+        return self.trees[place]
+
+
+class AdaptiveForest(ChangeForest):
+    """The forest of classes."""
+
+    parameters: AdaptiveParameters
+    target: AdaptiveTarget
+
+    def new_target(self) -> AdaptiveTarget:
+        return AdaptiveTarget()
+
+    def meet(self, y: Label) -> None:
+        if y not in self.target.arrived:
+            self.target.arrived.append(y)
+        super().meet(y)

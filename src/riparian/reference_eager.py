@@ -9,10 +9,10 @@ cell to trust. The native engine must equal this file to the last bit; only exp 
 With `eager=False`, or if no point is kept, this is the forest of `riparian.reference_kept`.
 
 >>> import numpy as np
->>> from riparian.parameters.forests import Parameters
+>>> from riparian.parameters.forests import PaperParameters
 >>> from riparian.parameters.schedules import Geometric
 >>> from riparian.reference import Columns
->>> one_tree = Parameters(
+>>> one_tree = PaperParameters(
 ...     n_trees=1, seed=0, candidate_dims=1.0, split_points=10, min_gain=0.1,
 ...     alpha=Geometric(1, 1.1), beta=Geometric(20, 1.1), structure_fraction=0.5,
 ...     ignore_fraction=0.0, fringe_size=None, voting="average", kept_points=100)
@@ -29,9 +29,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from typing import Any, Protocol
 
 from riparian._core import exp_of_negative
-from riparian.parameters.forests import Parameters
+from riparian.parameters.forests import StreamParameters
 from riparian.reference import (
     CandidateSplit,
     EstimationCounts,
@@ -42,6 +43,7 @@ from riparian.reference import (
     Point,
     Split,
     StructureCounts,
+    Target,
     Tree,
     vote,
 )
@@ -55,7 +57,7 @@ from riparian.reference_kept import (
 )
 
 SIZES = 1, 4, 16, 64, 256  # k_j: the votes that a cell must hold for head j to answer from it
-FADING = 0.999  # γ
+FADING = 0.999  # γ, and that of the scores of a tree
 SHARE = 2**28  # the units of a share
 WEIGHT = 2**12  # the units of a weight; a product of the two has the units of R11
 
@@ -69,17 +71,38 @@ class EagerCounts(StructureCounts, EstimationCounts):
     """The labels of the eager points in a cell."""
 
 
+class EagerTarget(Target):
+    """Classes that eager points count, and the answers of heads (R25)."""
+
+    def eager_sides(self) -> tuple[Any, Any]:
+        return EagerCounts(), EagerCounts()
+
+    def votes(self, counts: Any, points: int = 0, eager: int = 0) -> Votes:
+        return Votes(counts, points, eager)
+
+    def faded_score(self, score: float, share: int, y: Label) -> float:
+        """Return the score of a head of a tree after a point."""
+        return faded(score, share / SHARE)
+
+    def new_trust(self) -> Trust:
+        return Trust()
+
+
 class EagerCandidate(CandidateSplit):
     """A candidate of an eager leaf. It is valid if there are enough points on both sides."""
 
-    def __init__(self, feature: Feature, threshold: float, born: int) -> None:
-        super().__init__(feature, threshold, born)
-        self.eager = EagerCounts(), EagerCounts()
+    target: EagerTarget
+
+    def __init__(
+        self, feature: Feature, threshold: float, born: int, target: EagerTarget | None = None
+    ) -> None:
+        super().__init__(feature, threshold, born, EagerTarget() if target is None else target)
+        self.eager = self.target.eager_sides()
         self.structure = self.estimation = self.eager
         self.points = [0, 0]  # whatever their weights
 
     def count(self, side: int, point: Arrival) -> None:
-        self.eager[side][point.y] += point.copies
+        self.eager[side].add(point.y, point.copies)
         self.points[side] += 1
 
     def is_valid(self, alpha: int) -> bool:
@@ -91,43 +114,52 @@ class EagerCandidate(CandidateSplit):
 # ---------------------------------------------------------------------------------------------
 
 
+class Head(Protocol):
+    """What gives each class a share."""
+
+    def share(self, y: Label) -> int:
+        """Return the share of a class, in units of 2^-28, rounded half to even."""
+
+
 class Votes:
     """The votes in a node, from which it answers. Inner nodes have votes, too."""
 
-    def __init__(self, counts: EstimationCounts, points: int = 0, eager: int = 0) -> None:
+    def __init__(self, counts: Any, points: int = 0, eager: int = 0) -> None:
         self.counts = counts  # by weight; of a leaf, its own histogram
         self.points = points  # by number, whatever their weights
         self.eager = eager  # the weight of eager votes, or an upper bound of it
 
     def add(self, point: Arrival, eager: bool) -> None:
-        self.counts[point.y] += point.copies
+        self.counts.add(point.y, point.copies)
         self.points += 1
         self.eager += point.copies * eager
 
     def share(self, y: Label) -> int:
         """Return the share of a class, in units of 2^-28, rounded half to even."""
-        return round(self.counts[y] / self.counts.total() * SHARE)
+        share: float = self.counts[y] / self.counts.total()
+        return round(share * SHARE)
 
     def eager_share(self) -> Fraction:
         return Fraction(self.eager, max(1, self.counts.total()))
 
 
-def faded(evidence: float, share: float) -> float:
+def faded(evidence: float, share: float, fading: float = FADING) -> float:
     """Return the evidence for a head after a point, given the share that it gave to the true class."""
-    return FADING * evidence - 2.0 * ((1.0 - share) * (1.0 - share))
+    return fading * evidence - 2.0 * ((1.0 - share) * (1.0 - share))
 
 
 class Trust:
     """T_j, and with it w_j, of the forest."""
 
-    def __init__(self) -> None:
-        self.evidence = [0.0] * len(SIZES)
+    def __init__(self, heads: int = len(SIZES), fading: float = FADING) -> None:
+        self.evidence = [0.0] * heads
+        self.fading = fading  # γ
 
-    def judge(self, sums: Sequence[int], voters: int) -> None:
-        """Update T by the sums, for each head, of the shares that the voters give to the true class."""
+    def judge(self, sums: Sequence[int], voters: int, y: Label = None) -> None:
+        """Update T by the sums, for each head, of the shares that the voters give to the class y."""
         if voters > 0:
             self.evidence = [
-                faded(mine, total / (voters * SHARE))
+                faded(mine, total / (voters * SHARE), self.fading)
                 for mine, total in zip(self.evidence, sums, strict=True)
             ]
 
@@ -149,21 +181,35 @@ class Trust:
 
 
 class EagerTree(KeepingTree):
+    target: EagerTarget
+
     def __init__(
-        self, number: int, parameters: Parameters, space: FeatureSpace, kept: KeptPoints
+        self,
+        number: int,
+        parameters: StreamParameters,
+        space: FeatureSpace,
+        kept: KeptPoints,
+        target: EagerTarget | None = None,
     ) -> None:
         self.floor = 1  # points on either side of an eager split
         self.scores = [0.0] * len(SIZES)  # s_j: how well each head has done while eager
         self.structure_votes = 0  # the weight of structure points that have voted, while eager
-        super().__init__(number, parameters, space, kept)
+        self.first_honest = 0  # T: the number of the first point that is learned honestly
+        self.eager_nodes = 0  # nodes that existed at the turn; 0 before it
+        self.seen = max(0, kept.received - 1)  # points of the stream before the next one
+        super().__init__(
+            number, parameters, space, kept, EagerTarget() if target is None else target
+        )
 
     def plant(self, root: Leaf) -> None:
-        self.votes = {root.number: Votes(root.estimation)}  # of every node, by its number
+        self.votes = {
+            root.number: self.target.votes(root.estimation)
+        }  # of every node, by its number
         self.eager_counted: dict[int, int] = {}  # eager weight that a leaf's candidates began with
         super().plant(root)
 
     def is_eager(self) -> bool:
-        return self.kept.holds(0)
+        return self.kept.holds(self.planted)
 
     def voted(self) -> int:
         return self.estimation_points + self.structure_votes
@@ -171,6 +217,7 @@ class EagerTree(KeepingTree):
     # -- receiving a point --------------------------------------------------------------------
 
     def receive(self, t: int, x: Point, y: Label, weight: float) -> None:
+        self.seen = t + 1
         point, stream = Arrival(t, x, y, self.round_weight(t, weight)), self.stream(t)
         if self.is_eager() and point.copies > 0 and stream != "ignored":
             self.receive_eagerly(point, is_structure=stream == "structure")
@@ -231,7 +278,8 @@ class EagerTree(KeepingTree):
         return self.is_eager() or super().look_can_succeed(leaf)
 
     def new_candidate(self, feature: Feature, threshold: float, born: int) -> CandidateSplit:
-        return (EagerCandidate if self.is_eager() else CandidateSplit)(feature, threshold, born)
+        kind = EagerCandidate if self.is_eager() else CandidateSplit
+        return kind(feature, threshold, born, self.target)
 
     def count_listed(self, leaf: Leaf, split: CandidateSplit) -> None:
         if not isinstance(split, EagerCandidate):
@@ -245,7 +293,7 @@ class EagerTree(KeepingTree):
         self.eager_counted[leaf.number] = self.eager_weight(self.lists[leaf.number].estimation)
 
     def eager_weight(self, points: Iterable[Arrival]) -> int:
-        return weight_of(point for point in points if point.t < self.kept.size)
+        return weight_of(p for p in points if self.is_eager() or p.t < self.first_honest)
 
     def alpha(self, leaf: Leaf) -> int:
         return self.floor if self.is_eager() else super().alpha(leaf)
@@ -270,13 +318,14 @@ class EagerTree(KeepingTree):
             else:
                 total = child.estimation.total()  # candidates count weights
                 points, eager = min(above.points, total), min(eager_counted, total)
-                self.votes[child.number] = Votes(child.estimation, points, eager)
+                self.votes[child.number] = self.target.votes(child.estimation, points, eager)
 
     def votes_of_list(self, child: Leaf) -> Votes:
-        voters = self.lists[child.number].estimation
-        if self.is_eager():
-            voters = self.choosing_points(child)
-        return Votes(child.estimation, len(voters), self.eager_weight(voters))
+        voters = self.listed_voters(child)
+        return self.target.votes(child.estimation, len(voters), self.eager_weight(voters))
+
+    def listed_voters(self, leaf: Leaf) -> list[Arrival]:
+        return self.choosing_points(leaf) if self.is_eager() else super().listed_voters(leaf)
 
     # -- regrowth (R21) -------------------------------------------------------------------------
 
@@ -294,21 +343,21 @@ class EagerTree(KeepingTree):
         """Return the size of the cells from which this tree answers best, the smaller among equals."""
         return SIZES[self.scores.index(max(self.scores))]
 
-    def list_all(self, root: Leaf) -> None:
-        super().list_all(root)
-        for point in self.lists[root.number].structure:
-            self.vote(root, point)
+    def has_vote(self, stream: str) -> bool:
+        return True  # all kept points are eager ones
 
     # -- the turn ---------------------------------------------------------------------------------
 
     def lose(self, point: KeptPoint) -> None:
-        if point.t == 0:
+        if point.t == self.planted:
             self.turn()
         super().lose(point)
 
     def turn(self) -> None:
         """Limit depths to ⌈log2 W⌉: eager trees can be so deep that α would never be reached."""
-        deepest = (self.kept.size - 1).bit_length()
+        self.eager_nodes = self.n_nodes
+        self.first_honest = self.seen
+        deepest = (self.first_honest - self.planted - 1).bit_length()
         for node in self.nodes():
             if isinstance(node, Leaf):
                 node.depth = min(node.depth, deepest)
@@ -320,7 +369,7 @@ class EagerTree(KeepingTree):
 
     # -- predicting ---------------------------------------------------------------------------------
 
-    def heads(self, x: Point) -> list[Votes]:
+    def heads(self, x: Point) -> Sequence[Head]:
         """Return, for each size, the deepest node on the path of x with that many votes, or the root."""
         path = [self.votes[node.number] for node in self.path(x)]
         return [
@@ -333,10 +382,11 @@ class EagerTree(KeepingTree):
 
     def judge(self, x: Point, y: Label) -> list[int]:
         """Return the share that each head gives to the class y, before the point is learned."""
-        shares = [votes.share(y) for votes in self.heads(x)]
+        shares = [head.share(y) for head in self.heads(x)]
         if self.is_eager():
             self.scores = [
-                faded(mine, share / SHARE) for mine, share in zip(self.scores, shares, strict=True)
+                self.target.faded_score(mine, share, y)
+                for mine, share in zip(self.scores, shares, strict=False)  # those by size
             ]
         return shares
 
@@ -347,8 +397,8 @@ class EagerTree(KeepingTree):
         if self.abstains():
             return None
         heads = list(zip(weights, self.heads(x), strict=True))
-        shares = [sum(weight * votes.share(y) for weight, votes in heads) for y in classes]
-        return vote(shares) if self.parameters.voting == "majority" else shares
+        shares = [sum(weight * head.share(y) for weight, head in heads) for y in classes]
+        return vote(shares) if self.parameters.majority else shares
 
 
 # ---------------------------------------------------------------------------------------------
@@ -357,29 +407,35 @@ class EagerTree(KeepingTree):
 
 
 class EagerForest(KeepingForest):
+    target: EagerTarget
+    heads: Sequence[float] = SIZES  # their names
+
     def __init__(
         self,
-        parameters: Parameters,
+        parameters: StreamParameters,
         space: FeatureSpace,
         classes: Iterable[Label] = (),
         *,
         eager: bool = True,
     ) -> None:
         self.eager = eager and parameters.kept_points != 0
-        self.evidence = Trust()
         self.again = False  # the points have been learned before
         super().__init__(parameters, space, classes)
+        self.evidence = self.target.new_trust()
+
+    def new_target(self) -> EagerTarget:
+        return EagerTarget()
 
     def new_tree(self, number: int) -> KeepingTree:
         if not self.eager:
             return super().new_tree(number)
-        return EagerTree(number, self.parameters, self.space, self.kept)
+        return EagerTree(number, self.parameters, self.space, self.kept, self.target)
 
     @property
-    def trust(self) -> dict[int, float]:
-        """Return the weight of each size of cell."""
+    def trust(self) -> dict[float, float]:
+        """Return the weight of each head, by its name."""
         weights = self.evidence.weights()
-        return {size: weight / WEIGHT for size, weight in zip(SIZES, weights, strict=True)}
+        return {name: weight / WEIGHT for name, weight in zip(self.heads, weights, strict=True)}
 
     def learn(
         self,
@@ -396,7 +452,7 @@ class EagerForest(KeepingForest):
 
     def learn_one(self, x: Point, y: Label, weight: float = 1.0) -> None:
         if not self.again:
-            self.evidence.judge(*self.judge(x, y))
+            self.evidence.judge(*self.judge(x, y), y)
         super().learn_one(x, y, weight)
 
     def judge(self, x: Point, y: Label) -> tuple[list[int], int]:

@@ -31,12 +31,11 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from riparian.parameters.forests import PaperParameters
+from riparian.parameters.forests import StreamParameters
 from riparian.reference import (
     HALVES_OF_KEY,
     CandidateSplit,
     Draws,
-    EstimationCounts,
     Feature,
     FeatureSpace,
     Forest,
@@ -44,9 +43,8 @@ from riparian.reference import (
     Leaf,
     Point,
     Split,
-    StructureCounts,
+    Target,
     Tree,
-    entropy,
     key,
     uniform,
 )
@@ -78,7 +76,18 @@ class KeptPoints:
         """Keep the arriving point, and return the point that is lost for it, if there is one."""
         self.points.append(KeptPoint(self.received, x, y, weight))
         self.received += 1
-        return [] if self.holds(self.points[0].t) else [self.points.popleft()]
+        return self.lose()
+
+    def shrink(self, size: int) -> list[KeptPoint]:
+        """Reduce W, and return the points that are lost."""
+        self.size = size
+        return self.lose()
+
+    def lose(self) -> list[KeptPoint]:
+        lost = []
+        while self.points and not self.holds(self.points[0].t):
+            lost.append(self.points.popleft())
+        return lost
 
     def holds(self, t: int) -> bool:
         return t >= self.received - self.size
@@ -126,15 +135,20 @@ def weight_of(points: Iterable[Arrival]) -> int:
 
 class KeepingTree(Tree):
     def __init__(
-        self, number: int, parameters: PaperParameters, space: FeatureSpace, kept: KeptPoints
+        self,
+        number: int,
+        parameters: StreamParameters,
+        space: FeatureSpace,
+        kept: KeptPoints,
+        target: Target | None = None,
     ) -> None:
         self.kept = kept  # shared by all trees
-        self.planted = 0  # the first point that the tree has received
+        self.planted = max(0, kept.received - 1)  # the first point that the tree receives
         self.lost_estimation_points = 0  # their weight: received, and no longer kept
         self.structure_arrivals = 0
         self.growth = 0  # g of R21: structure arrivals when the tree was rebuilt, 0 at first
         self.bound = 0  # structure arrivals at which to rebuild it; 0 until the root has split
-        super().__init__(number, parameters, space)
+        super().__init__(number, parameters, space, target)
         self.let_all_look_that_entered()  # the root, at an empty list
 
     def plant(self, root: Leaf) -> None:
@@ -178,11 +192,11 @@ class KeepingTree(Tree):
 
     def vote(self, leaf: Leaf, point: Arrival) -> None:
         """Let a point in the cell of a leaf take part in its predictions."""
-        leaf.estimation[point.y] += point.copies
+        leaf.estimation.add(point.y, point.copies)
 
     def lose(self, point: KeptPoint) -> None:
         """Note that a point is lost. Young leaves still list it, which shows them that they lost one."""
-        if self.stream(point.t) == "estimation":
+        if point.t >= self.planted and self.stream(point.t) == "estimation":
             self.lost_estimation_points += self.round_weight(point.t, point.weight)
 
     # -- a young leaf looks, a settled leaf counts (R20) -----------------------------------------
@@ -225,10 +239,10 @@ class KeepingTree(Tree):
         lists = self.lists[leaf.number]
         if len(lists.structure) < 2 or weight_of(lists.estimation) < 2 * self.alpha(leaf):
             return False
-        labels = StructureCounts()
+        labels = self.target.structure()
         for point in lists.structure:
-            labels[point.y] += point.copies
-        return self.must_split(leaf) or entropy(labels) > self.min_gain(leaf)
+            labels.add(point.y, point.copies)
+        return self.must_split(leaf) or self.target.most_gain(labels) > self.min_gain(leaf)
 
     def let_all_look_that_entered(self) -> None:
         """Let new leaves of the fringe look in order of node number, each as deep as it can.
@@ -269,9 +283,9 @@ class KeepingTree(Tree):
     def count_listed(self, leaf: Leaf, split: CandidateSplit) -> None:
         lists = self.lists[leaf.number]
         for point in lists.structure:
-            split.structure[self.side(split, point.x)][point.y] += point.copies
+            split.structure[self.side(split, point.x)].add(point.y, point.copies)
         for point in lists.estimation:
-            split.estimation[self.side(split, point.x)][point.y] += point.copies
+            split.estimation[self.side(split, point.x)].add(point.y, point.copies)
 
     def add_halves(self, leaf: Leaf) -> None:
         """Add halves of all categories to the candidates of a look, if there are many (R22)."""
@@ -305,7 +319,11 @@ class KeepingTree(Tree):
         return (*place, self.growth) if self.growth else place
 
     def replace(self, leaf: Leaf, split: Split) -> None:
-        """Replace a leaf by a split, and divide its list among the children."""
+        """Replace a leaf by a split, and divide its list among the children.
+
+        The children of a young leaf start with the votes on their lists.
+        """
+        was_young = self.is_young(leaf)
         if leaf is self.root and self.growth == 0:
             self.bound = self.first_bound()
         super().replace(leaf, split)
@@ -319,6 +337,15 @@ class KeepingTree(Tree):
             children[self.side(split, point.x)].estimation.append(point)
         for child, mine in zip(split.children, children, strict=True):
             self.lists[child.number] = mine
+            if was_young:
+                assert isinstance(child, Leaf)
+                child.estimation = self.target.estimation()
+                for point in self.listed_voters(child):
+                    child.estimation.add(point.y, point.copies)
+
+    def listed_voters(self, leaf: Leaf) -> list[Arrival]:
+        """Return the listed points that vote, in order of time."""
+        return self.lists[leaf.number].estimation
 
     # -- regrowth (R21) ------------------------------------------------------------------------
 
@@ -349,7 +376,7 @@ class KeepingTree(Tree):
         """Build the tree again from all kept points, or keep it if the new root does not split."""
         old = vars(self).copy()
         self.growth = self.structure_arrivals
-        root = Leaf(number=0, depth=0, estimation=EstimationCounts(), born=0)
+        root = Leaf(number=0, depth=0, estimation=self.target.estimation(), born=0)
         self.plant(root)
         self.list_all(root)
         self.let_all_look_that_entered()
@@ -365,11 +392,15 @@ class KeepingTree(Tree):
             if t < self.planted:
                 continue
             point, stream = Arrival(t, x, y, self.round_weight(t, weight)), self.stream(t)
-            if point.copies > 0 and stream == "structure":
-                lists.structure.append(point)
-            elif point.copies > 0 and stream == "estimation":
-                lists.estimation.append(point)
+            if point.copies == 0 or stream == "ignored":
+                continue
+            (lists.structure if stream == "structure" else lists.estimation).append(point)
+            if self.has_vote(stream):
                 self.vote(root, point)
+
+    def has_vote(self, stream: str) -> bool:
+        """Return whether points of a stream vote."""
+        return stream == "estimation"
 
 
 # ---------------------------------------------------------------------------------------------
@@ -381,17 +412,24 @@ class KeepingForest(Forest):
     trees: list[KeepingTree]  # type: ignore[assignment]
 
     def __init__(
-        self, parameters: PaperParameters, space: FeatureSpace, classes: Iterable[Label] = ()
+        self, parameters: StreamParameters, space: FeatureSpace, classes: Iterable[Label] = ()
     ) -> None:
         assert parameters.kept_points != "auto"
         self.kept = KeptPoints(parameters.kept_points)
         super().__init__(parameters, space, classes)
 
     def new_tree(self, number: int) -> KeepingTree:
-        return KeepingTree(number, self.parameters, self.space, self.kept)
+        return KeepingTree(number, self.parameters, self.space, self.kept, self.target)
 
-    def learn_one(self, x: Point, y: Label, weight: float = 1.0) -> None:
-        for lost in self.kept.receive(x, y, weight):
+    def keep_last(self, size: int) -> None:
+        """Reduce W (R19)."""
+        self.lose(self.kept.shrink(size))
+
+    def lose(self, points: list[KeptPoint]) -> None:
+        for lost in points:
             for tree in self.trees:
                 tree.lose(lost)
+
+    def learn_one(self, x: Point, y: Label, weight: float = 1.0) -> None:
+        self.lose(self.kept.receive(x, y, weight))
         super().learn_one(x, y, weight)

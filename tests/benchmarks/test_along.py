@@ -39,7 +39,7 @@ def test_both_learn_the_same_stream(monkeypatch, capsys):
     assert "mixture" in capsys.readouterr().out
 
 
-def test_what_the_other_takes_can_come_from_an_earlier_record(tmp_path, monkeypatch):
+def test_the_times_of_the_other_engine_can_come_from_an_earlier_record(tmp_path, monkeypatch):
     monkeypatch.setattr(along, "BATCH", 20)
     path = tmp_path / "along.json"
     rows = [{"stream": "mixture", "ours_us": 2.0, "theirs_us": 600.0, "times": 300.0}]

@@ -81,7 +81,7 @@ def test_ours_in_river_is_the_same_forest_as_ours(names):
 # -- one measurement -------------------------------------------------------------------------------
 
 
-def test_who_takes_batches_is_timed_in_batches_and_alone(stream):
+def test_an_engine_that_takes_batches_is_timed_in_batches_and_alone(stream):
     result = measure(job("riparian", stream, points=1200))
     assert result.finished
     assert result.learn.points == result.learn_one.points == 1200
@@ -95,7 +95,7 @@ def test_who_takes_batches_is_timed_in_batches_and_alone(stream):
     assert result.resident_peak >= result.resident_before > 0
 
 
-def test_who_does_not_take_batches_is_timed_point_by_point(stream):
+def test_an_engine_that_does_not_take_batches_is_timed_point_by_point(stream):
     result = measure(job("riparian-river", stream))
     assert result.learn == result.learn_one
     assert result.learn.points == 300
@@ -110,7 +110,7 @@ def test_an_offline_forest_has_all_points_at_once_and_no_prequential_accuracy(st
     assert result.predict_one.points == 50
 
 
-def test_what_takes_too_long_is_stopped_and_says_how_far_it_came(stream):
+def test_a_run_that_takes_too_long_is_stopped_and_records_how_far_it_came(stream):
     result = measure(job("river-tree", stream, seconds=0.02))
     assert not result.finished
     assert 0 < result.learn.points < 300
@@ -141,7 +141,7 @@ def test_in_full_everybody_has_one_few_and_many_trees_on_all_streams():
     assert planned[-1].trees == MANY  # what takes longest comes last
 
 
-def test_a_run_goes_on_with_what_others_have_and_with_ours_of_this_commit(tmp_path):
+def test_a_run_reuses_rows_of_other_engines_and_of_ours_at_this_commit(tmp_path):
     path = tmp_path / "compare.json"
     assert compare.rows_to_keep(path) == []
     place = {"alone": True}
@@ -170,7 +170,7 @@ def test_every_repeat_measures_ours_with_as_many_trees_and_threads_as_any_peer()
         assert (run.workload, run.repeat, trees, run.threads) in ours
 
 
-def test_processes_of_their_own_measure_and_one_that_fails_is_told(tmp_path, monkeypatch, capsys):
+def test_each_measurement_is_a_process_and_a_failure_is_reported(tmp_path, monkeypatch, capsys):
     plan = replace(QUICK, points={"": 200}, test_points=50, repeats=1, seconds=5.0, deep=())
     streams = Streams(tmp_path, None, plan)
     streams.write("digits", 0)
@@ -196,7 +196,7 @@ def test_processes_of_their_own_measure_and_one_that_fails_is_told(tmp_path, mon
         (["--trees", "1", "3"], "--trees must name 10 or 100"),
     ],
 )
-def test_nothing_is_measured_that_has_no_place_in_the_tables(monkeypatch, capsys, options, error):
+def test_only_measurements_for_the_tables_are_made(monkeypatch, capsys, options, error):
     monkeypatch.setattr(sys, "argv", ["compare", *options])
     with pytest.raises(SystemExit):
         compare.main()
@@ -240,7 +240,7 @@ def test_a_ratio_is_taken_over_as_many_points_as_the_other_has_learned():
     assert standing(ours, half).learn_ratio(("river-arf", FEW, 1)).middle == pytest.approx(100)
 
 
-def test_streams_are_averaged_within_a_repeat_and_repeats_tell_the_spread():
+def test_streams_are_averaged_within_a_repeat_and_repeats_give_the_spread():
     rows = []
     for repeat, times in enumerate([(2.0, 8.0), (3.0, 27.0)]):
         for workload, seconds in zip("ab", times, strict=True):
@@ -258,7 +258,7 @@ def test_a_single_tree_is_compared_with_few_of_ours():
     assert both.learn_ratio(("river-tree", 1, 1)).middle == pytest.approx(5)
 
 
-def test_who_was_stopped_is_marked_in_the_tables():
+def test_an_engine_that_was_stopped_is_marked_in_the_tables():
     both = standing(row("riparian", 1.0), row("river-arf", 5.0, finished=False))
     assert ".500†" in both.accuracy_table()
     ours, theirs = both.table().splitlines()[2:]
@@ -298,7 +298,25 @@ def test_many_trees_of_a_slow_peer_are_shown_where_all_streams_have_them():
     )
 
 
-def test_nothing_is_claimed_of_who_was_not_measured():
+def test_the_summary_compares_as_many_trees_of_every_forest():
+    rows = [
+        row("riparian", 1.0, name, trees=trees, accuracy=accuracy)
+        for name, accuracy in (("a", 0.9), ("b", 0.7))
+        for trees in (FEW, MANY)
+    ]
+    rows += [row("river-amf", 5.0, name, accuracy=0.6) for name in "ab"]
+    rows.append(row("river-amf", 7.0, "a", trees=MANY, accuracy=0.85))
+    head, _, ours, theirs = standing(*rows, workloads="ab").summary_table().splitlines()
+    assert [cell.strip() for cell in head.split("|")[2:4]] == [
+        "learning time, 10 trees",
+        "accuracy, 10 trees",
+    ]
+    assert ours == "| riparian | 1.0 × | .800 | 1.0 × | .800 |"
+    # One of the streams is missing, so our accuracy on the other one stands next to theirs.
+    assert theirs == "| River AMF | 5.0 × | .600 | 7.0 × | .850 on 1 of 2 streams (ours: .900) |"
+
+
+def test_nothing_is_claimed_about_an_engine_that_was_not_measured():
     assert standing(row("riparian", 1.0)).claims() == ""
 
 
@@ -306,15 +324,16 @@ def test_nothing_is_claimed_of_who_was_not_measured():
     ("value", "text"),
     [(1234.0, "1,200"), (87.4, "87"), (9.96, "10.0"), (0.0123, "0.012"), (0, "0")],
 )
-def test_figures_are_told_to_two_digits(value, text):
+def test_numbers_have_two_digits(value, text):
     assert standings.rounded(value) == text
 
 
 def test_the_tables_of_the_site_are_those_of_the_record(tmp_path):
     page = tmp_path / "compare.md"
     page.write_text((ROOT / "docs/compare.md").read_text())
-    figures = record.read(record.path("compare"))["figures"]
-    standings.write_into(page, standings.page_tables(Standings.of(figures)))
+    parts = standings.page_tables(record.read(record.path("compare")))
+    assert all(f"<!-- {name} -->" in page.read_text() for name in parts if name != "threads")
+    standings.write_into(page, parts)
     assert page.read_text() == (ROOT / "docs/compare.md").read_text()
 
 

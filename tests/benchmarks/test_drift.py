@@ -66,7 +66,7 @@ def test_a_cell_says_how_much_was_right_and_where():
     assert cell.seconds >= 0
 
 
-def test_what_the_record_has_is_not_run_again(tmp_path):
+def test_a_measurement_in_the_record_is_not_run_again(tmp_path):
     path = tmp_path / "drift.json"
     asked = (["riparian-river-10"], ["sea-abrupt", "hyperplane"], 60, [1, 2])
     for entrant, stream, points, seed in missing(path, *asked):
@@ -77,7 +77,7 @@ def test_what_the_record_has_is_not_run_again(tmp_path):
     assert left == [(ENTRANTS["riparian-river-10"], "hyperplane", 60, 2)]
 
 
-def test_what_is_measured_again_takes_the_place_of_the_old(tmp_path):
+def test_a_new_measurement_replaces_the_old_one(tmp_path):
     path = tmp_path / "drift.json"
     asked = (["same-as-last-1"], ["sea-abrupt"], 60, [1, 2])
     for again in (False, True):

@@ -34,7 +34,7 @@ def standing(*cells):
     return DriftStandings.of(list(cells))
 
 
-# -- who is better ---------------------------------------------------------------------------------
+# -- comparison -----------------------------------------------------------------------------------
 
 
 def test_an_accuracy_is_the_mean_over_the_seeds_and_unknown_where_nothing_was_measured():
@@ -61,6 +61,14 @@ def test_equals_share_the_mean_of_their_places_and_the_baseline_has_none():
     assert result.told_rank("same-as-last-1") == ""
 
 
+def test_who_was_measured_on_other_seeds_has_no_rank():
+    result = standing(cell(OURS), cell(ARF), cell(SRP, seed=2))
+    assert all(math.isnan(result.mean_rank(name)) for name in (OURS, ARF, SRP))
+    assert "mean rank" not in result.score_table()
+    assert result.meets(OURS, ARF) and not result.meets(OURS, SRP)
+    assert "against CapyMOA ARF, 10 trees: at or above on 1 of 1 streams" in result.claims()
+
+
 def test_we_are_at_or_above_where_no_rival_is_better_and_say_nothing_where_one_is_missing():
     cells = [
         cell(OURS, "sea-abrupt", accuracy=0.8), cell(OURS, "rbf-slow", accuracy=0.8),
@@ -73,7 +81,7 @@ def test_we_are_at_or_above_where_no_rival_is_better_and_say_nothing_where_one_i
     assert result.at_or_above([SRP]) is None
 
 
-def test_nothing_is_claimed_of_who_was_not_measured():
+def test_nothing_is_claimed_about_an_engine_that_was_not_measured():
     assert standing(cell(ARF)).claims() == "- nothing of ours is in the record yet"
 
 
@@ -88,7 +96,7 @@ def test_times_are_those_of_ours_with_as_many_trees_on_the_same_points():
     assert result.time_ratio("capymoa-arf-100") is None
 
 
-def test_the_best_who_learns_is_in_bold():
+def test_the_best_learner_is_in_bold():
     table = standing(
         cell(OURS, accuracy=0.9), cell(ARF, accuracy=0.8), cell("same-as-last-1", accuracy=0.95)
     ).score_table()
@@ -175,7 +183,7 @@ def test_tables_and_figures_are_made_of_a_record(small_record, tmp_path, monkeyp
 def test_a_figure_without_ours_has_the_others():
     drawn = figure([cell("river-arf-10", "led-abrupt", right=FALLING)], LIGHT)
     assert [axes.get_title(loc="left") for axes in drawn.axes] == list(PANELS.values())
-    assert [len(axes.lines) for axes in drawn.axes] == [2, 1, 1, 1]  # the change, and who is there
+    assert [len(axes.lines) for axes in drawn.axes] == [2, 1, 1, 1]  # the change, and the entrants
 
 
 def test_the_tables_of_the_site_are_those_of_the_record(tmp_path):

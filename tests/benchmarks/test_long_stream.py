@@ -1,4 +1,4 @@
-"""A long stream that was stopped goes on as if it had not been."""
+"""A long stream that was stopped continues as if it had not been."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_everyone_learns_a_table(entrant, tmp_path):
     assert cell.accuracy > 0.45 and cell.key == (entrant, "agrawal-4", 1)
 
 
-def test_the_best_is_bold_and_who_was_not_measured_is_a_dash():
+def test_the_best_is_bold_and_an_engine_that_was_not_measured_is_a_dash():
     cells = [Cell("native", "adult", seed, 11, 0.8, 1.0) for seed in (1, 2)]
     cells.append(Cell("one-hot", "adult", 1, 99, 0.75, 1.0))
     row = tables.accuracies(cells).splitlines()[-1]

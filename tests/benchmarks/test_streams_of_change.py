@@ -19,7 +19,7 @@ from benchmarks.streams_of_change import (
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_a_stream_has_as_many_points_as_asked_and_labels_from_0(name):
+def test_a_stream_has_the_requested_number_of_points_and_labels_from_0(name):
     X, y = load(name, 400, seed=3)
     assert X.dtype == np.float32
     assert len(X) == len(y) == 400

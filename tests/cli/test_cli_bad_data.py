@@ -46,7 +46,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_bad_data_is_told_with_its_place_and_no_model_is_written(kind, tmp_path):
+def test_bad_data_is_reported_with_its_place_and_no_model_is_written(kind, tmp_path):
     name, data, reason = BAD[kind]
     (tmp_path / name).write_bytes(data)
     done = call("learn", name, "-t", "label", "-m", "model", *SMALL, cwd=tmp_path)
@@ -86,13 +86,17 @@ MORE = {
         "t.csv", b"all my trees\nx,label\n1,a\n", "are there lines before the header?"
     ),
     "UTF-16": ("t.csv", "x,label\n1,a\n".encode("utf-16"), "convert it first with iconv -f UTF-16"),
-    "fractions as labels": ("t.csv", csv("1,2,1.5\n"), "row 1, column 'label': the target must be"),
+    "an infinite target": ("t.csv", csv("1,2,1.5\n1,2,inf\n"), "the target must be a finite"),
     "a header in latin-1": ("t.csv", "größe,label\n".encode("latin-1"), "the header is not UTF-8"),
     "a name that comes twice": ("t.csv", b"x,x,label\n", "these appear more than once: 'x'"),
-    "nothing to learn from": ("t.csv", b"label\na\n", "no column to learn from besides the target"),
+    "nothing to learn from": ("t.csv", b"label\na\n", "no column to learn from except the target"),
     "a quote left open": ("t.csv", csv(f'1,"2,a\n{GOOD}'), "is a quote left open?"),
     "no JSON": ("t.jsonl", b'{"x":1,"label":"a"}\n{"x":\n', "row 2 (line 2): not JSON"),
     "no object": ("t.jsonl", b'{"x":1,"label":"a"}\n[1]\n', "row 2 (line 2): expected an object"),
+    "a field twice": (
+        "t.jsonl", b'{"x":1,"label":"a"}\n{"x":1,"x":2,"label":"a"}\n',
+        "row 2 (line 2), column 'x': expected each field once per line, got it twice",
+    ),
     "another type": (
         "t.jsonl", b'{"x":1,"label":"a"}\n{"x":"1","label":"a"}\n',
         "row 2 (line 2), column 'x': expected a number, as in earlier rows, got '\"1\"'",
@@ -100,6 +104,15 @@ MORE = {
     "a list": ("t.jsonl", b'{"x":[1],"label":"a"}\n', "column 'x': values of type list"),
     "JSON in latin-1": ("t.jsonl", b'{"x":1,"label":"\xe9"}\n', "row 1 (line 1): not UTF-8"),
     "no index": ("t.libsvm", b"1 1:2\n2 x:4\n", "row 2 (line 2): expected label index:value"),
+    "an index beyond 64 bits": (
+        "t.libsvm", b"1 1:2\n2 9999999999999999999:4\n", "row 2 (line 2): expected label index:value",
+    ),
+    "an index that would claim gigabytes": (
+        "t.libsvm", b"1 1:2\n2 2147483000:4\n",
+        "row 2 (line 2): expected label index:value ..., got '2 2147483000:4' (indices must be at most",
+    ),
+    "a label beyond 53 bits": ("t.libsvm", b"1 1:2\n1e300 1:4\n", "below 2^53, got 1e+300"),
+    "no number as label": ("t.libsvm", b"1 1:2\nnan 1:4\n", "row 2 (line 2): expected label"),
     "a fraction as label": ("t.libsvm", b"1 1:2\n1.5 1:4\n", "row 2 (line 2): the label must be"),
     "no feature": ("t.libsvm", b"1\n2\n", "the file has no features"),
     "a value not declared": (
@@ -163,7 +176,7 @@ def test_files_of_one_stream_must_have_the_same_columns(tmp_path, columns, reaso
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
-def test_a_text_among_numbers_is_told_with_what_to_do(name, tmp_path, monkeypatch):
+def test_a_text_among_numbers_is_reported_with_what_to_do(name, tmp_path, monkeypatch):
     monkeypatch.setattr(raw, "BLOCK_BYTES", 500)
     numbers, words = {"x": 1, "label": "a"}, {"x": "many", "label": "b"}
     rows = [numbers] * 200 + [words]
@@ -180,7 +193,7 @@ def test_a_text_among_numbers_is_told_with_what_to_do(name, tmp_path, monkeypatc
     assert ("give --missing" in done.stderr) == (name == "t.csv")
 
 
-def test_what_was_learned_before_bad_data_is_said(tmp_path):
+def test_the_error_says_how_much_was_learned_before_bad_data(tmp_path):
     (tmp_path / "t.csv").write_bytes(csv(f"{GOOD * 200}abc,1,a\n"))
     args = ("-t", "label", "-m", tmp_path / "m", *SMALL, "--no-eval")
     done = call("learn", tmp_path / "t.csv", *args)
@@ -191,7 +204,7 @@ def test_what_was_learned_before_bad_data_is_said(tmp_path):
     assert riparian.load(tmp_path / "m.checkpoint").stats()["points"] == 106_496
 
 
-def test_with_json_the_place_is_told_to_machines_too(tmp_path):
+def test_with_json_the_place_is_a_field(tmp_path):
     (tmp_path / "t.csv").write_bytes(csv(f"{GOOD}abc,1,a\n"))
     done = call("learn", tmp_path / "t.csv", "-t", "label", "-m", tmp_path / "m", *SMALL, "--json")
     error = json.loads(done.stdout)["error"]

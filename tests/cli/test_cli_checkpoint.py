@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 
+import numpy as np
 import pytest
 
 import riparian
@@ -18,6 +19,7 @@ from riparian.cli.learning.checkpoint import Checkpoint, Every
 from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 from riparian.sources import raw
 from riparian.sources.errors import BadUsage
+from riparian.tools.packed import packed
 
 import learn_crash
 from commands import SMALL, call, learn, output_of, start, table, write
@@ -33,6 +35,7 @@ WAYS = {
     "late": ["--delay", "75", "--block", "20"],
     "late and shuffled": ["--delay", "500", "--shuffle-window", "130", "--passes", "2"],
     "adaptive": ["--adaptive", "--drift-confidence", "0.5"],
+    "by a threshold": ["--threshold", "recall=0.7"],
     "balanced": ["--class-weight", "balanced", "--limit", "333"],
 }
 
@@ -99,7 +102,7 @@ def test_wherever_it_was_stopped_it_ends_with_the_same_model(
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
-def test_a_checkpoint_of_0_2_goes_on_by_the_number_of_its_row(
+def test_a_checkpoint_of_0_2_continues_from_the_number_of_its_row(
     name, tmp_path, cut_after, monkeypatch
 ):
     monkeypatch.setattr(raw, "BLOCK_BYTES", 3000)
@@ -233,7 +236,7 @@ def wait_for(condition, seconds=60):
         time.sleep(0.05)
 
 
-def test_killed_it_goes_on_from_its_checkpoint(piped, tmp_path):
+def test_a_killed_run_continues_from_its_checkpoint(piped, tmp_path):
     begin, end = piped
     process = begin()
     process.send_signal(signal.SIGKILL)
@@ -351,7 +354,46 @@ def test_a_damaged_checkpoint_is_bad_data(stopped, tmp_path):
     assert done.exit_code == 1 and "m.checkpoint: not a snapshot, or a damaged one" in done.stderr
 
 
-def test_a_packed_pipe_goes_on_too(stopped, tmp_path, cut_after):
+FORGED = {
+    "no plan": lambda state: state.pop("plan"),
+    "no scores": lambda state: state["test"].pop("scores"),
+    "labels of two types": lambda state: state["test"]["scores"]["labels"].append(1),
+    "a pair of no label": lambda state: state["test"]["scores"]["pairs"].append([0, 9, 1]),
+    "nine bins": lambda state: state["test"]["scores"]["bins"].pop(),
+    "a point of two numbers": lambda state: state["test"]["curve"].append([1, 2]),
+    "a text as window": lambda state: state["test"].update(window="x"),
+    "a position of one number": lambda state: state.update(position=[0]),
+    "a position in no file": lambda state: state.update(position=[7, 0, 0, None]),
+    "a place of another format": lambda state: state.update(position=[0, 0, 0, 3]),
+    "a position that is a text": lambda state: state.update(position="0000"),
+    "rows that are a list": lambda state: state.update(row=[]),
+    "a mistake without its row": lambda state: state["mistakes"]["mistakes"][0].pop("row"),
+    "a mistake of other width": lambda state: state["mistakes"]["mistakes"][0].update(
+        x=packed(np.zeros(9, np.float32))
+    ),
+    "a bomb": lambda state: state["mistakes"]["mistakes"][0].update(
+        x=packed(np.zeros(2**26, np.float32))
+    ),
+    "a sample without words": lambda state: state["sample"].pop("words"),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_a_forged_checkpoint_is_an_error_and_no_traceback(kind, tmp_path, cut_after):
+    path = write(table(400, text=False), tmp_path / "t.csv")
+    stopped = ["learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--block", "50"]
+    cut_after(1)
+    assert isinstance(call(*stopped, "--checkpoint-every", 200).exception, PowerCut)
+    cut_after(10**9)
+    forest, extra = from_bytes_with_extra((tmp_path / "m.checkpoint").read_bytes())
+    FORGED[kind](extra["learning"])
+    (tmp_path / "m.checkpoint").write_bytes(to_bytes_with_extra(forest, extra))
+    done = call(*stopped, "--resume")
+    assert isinstance(done.exception, SystemExit), done.exception
+    assert done.exit_code in (1, 2) and "checkpoint" in done.stderr
+
+
+def test_a_compressed_pipe_continues_too(stopped, tmp_path, cut_after):
     packed = gzip.compress((tmp_path / "t.csv").read_bytes())
     args = ["learn", "-", "--format", "csv", "-t", "label", "-m", tmp_path / "n", *SMALL]
     cut_after(2)

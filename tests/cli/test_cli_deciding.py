@@ -44,8 +44,8 @@ WORDS = {
     "width": "number",
     "old": "number",
     "city": "category",
-    "when": "date: seconds since 2024-05-01 11:00 UTC, hour, weekday, day",
-    "day": "date: seconds since 2024-05-01 UTC, weekday, day",
+    "when": "date: seconds since 2024-05-01 11:00 UTC, hour, weekday, day, month",
+    "day": "date: seconds since 2024-05-01 UTC, weekday, day, month",
     "clock": "time of day: seconds since midnight",
 }
 
@@ -73,7 +73,7 @@ def test_columns_are_what_they_look_like_in_every_format(name, tmp_path):
     assert words(chosen(write(data, tmp_path / name))) == WORDS
 
 
-def test_texts_with_types_are_as_good_as_texts(tmp_path):
+def test_texts_with_types_are_read_like_texts(tmp_path):
     data = as_text(mixed())
     coded = data.set_column(4, "city", data["city"].dictionary_encode())
     assert words(chosen(write(coded, tmp_path / "t.parquet"))) == WORDS
@@ -89,8 +89,8 @@ def test_arff_says_itself_what_is_nominal_and_what_is_a_date(tmp_path):
     choice = chosen(tmp_path / "t.arff")
     assert words(choice) == {
         "level": "category",
-        "when": "date: seconds since 2024-05-01 10:00 UTC, hour, weekday, day",
-        "plain": "date: seconds since 2024-05-01 10:00 UTC",
+        "when": "date: seconds since 2024-05-01 10:00 UTC, hour, weekday, day, month",
+        "plain": "date: seconds since 2024-05-01 10:00 UTC, hour, weekday, day, month",
     }
 
 
@@ -174,7 +174,7 @@ def column(values, tmp_path):
         (["", "", "", ""], "number"),
     ],
 )
-def test_what_most_rows_are_decides(values, expected, tmp_path):
+def test_most_rows_decide_what_a_column_is(values, expected, tmp_path):
     assert words(chosen(column(values, tmp_path)))["x"].startswith(expected)
 
 
@@ -187,7 +187,9 @@ def test_what_most_rows_are_decides(values, expected, tmp_path):
         (["10:00", "11:00", "99:00"], "row 3", "expected a time of day such as 10:30:00"),
     ],
 )  # fmt: skip
-def test_a_column_of_mostly_one_kind_is_asked_about(values, place, reason, tmp_path):
+def test_a_column_of_mostly_one_kind_is_an_error_that_offers_options(
+    values, place, reason, tmp_path
+):
     with pytest.raises(BadData) as refused:
         chosen(column(values, tmp_path))
     message = str(refused.value)
@@ -214,14 +216,14 @@ def test_a_date_that_cannot_be_read_later_is_named(tmp_path):
 def test_only_the_first_rows_decide_however_they_are_cut(tmp_path, monkeypatch):
     path = write(mixed(), tmp_path / "t.parquet")
     first = words(chosen(path, category_rows=10))["when"]
-    assert first == "date: seconds since 2024-05-01 11:00 UTC, hour"
+    assert first == WORDS["when"]
     assert words(chosen(path, limit=10))["when"] == first
     for rows in (1, 3, 10, 11):
         monkeypatch.setattr("riparian.sources.parquet.MOST_ROWS", rows)
         assert words(chosen(path, category_rows=10))["when"] == first
 
 
-def test_what_was_looked_at_is_read_again_once(tmp_path):
+def test_rows_that_were_inspected_are_read_again_once(tmp_path):
     data = mixed()
     paths = [str(write(data.slice(40 * i, 40), tmp_path / f"{i}.csv")) for i in range(3)]
     with Stream(paths, Reading()) as stream:

@@ -24,7 +24,7 @@ def test_permutation_is_measured_for_the_features_of_largest_gain(files):
     assert output[0]["accuracy"]["mean"] >= output[1]["accuracy"]["mean"]
 
 
-def test_nothing_is_permuted_unless_asked(files):
+def test_nothing_is_permuted_without_the_option(files):
     assert output_of(call("evaluate", *files, "--json"))["permutation"] == []
     assert "accuracy lost" not in call("evaluate", *files).stdout
 

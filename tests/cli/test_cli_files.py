@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from riparian.cli.output.files import check_can_write
 from riparian.sources.errors import BadUsage
 
-from commands import SMALL, call, learn, table, write
+from commands import RIPARIAN, SMALL, call, learn, table, write
 
 
 @pytest.fixture
@@ -64,3 +68,44 @@ def test_a_folder_is_no_source(tmp_path):
     done = call("learn", tmp_path, "-t", "label", "-m", tmp_path / "m")
     assert done.exit_code == 2
     assert f"{tmp_path} is a folder: name its files, for example '{tmp_path}/*.csv'" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--model", "--html"])
+@pytest.mark.parametrize("kind", ["a device", "a pipe"])
+def test_a_pipe_or_a_device_is_refused_before_anything_is_learned(kind, option, tmp_path):
+    place = Path("/dev/null")
+    if kind == "a pipe":
+        place = tmp_path / "pipe"
+        os.mkfifo(place)
+    done = call("learn", tmp_path / "never_opened.csv", "-t", "label", option, place)
+    assert done.exit_code == 2
+    assert done.stderr == (
+        f"error: {option} {place}: expected a regular file, got a pipe or device\n"
+    )
+
+
+def test_standard_input_that_is_closed_is_an_error_and_no_traceback(tmp_path):
+    command = f"{' '.join(RIPARIAN)} learn - --format csv -t label -m {tmp_path / 'm'} <&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: standard input is closed; name a file")
+
+
+ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
+
+
+def test_names_and_labels_cannot_command_the_terminal(tmp_path):
+    labels = [f"{ESCAPES}{kind}" for kind in "ab"]
+    rows = "".join(f"{i % 2},x{i % 5}{ESCAPES},{labels[i % 2]}\n" for i in range(300))
+    (tmp_path / "t.csv").write_text(f"n{ESCAPES},c{ESCAPES},y{ESCAPES}\n{rows}")
+    args = [tmp_path / "t.csv", "-t", f"y{ESCAPES}", "-m", tmp_path / "m", *SMALL]
+    outputs = [call("learn", *args)]
+    outputs += [call("evaluate", tmp_path / "m", tmp_path / "t.csv")]
+    outputs += [call("inspect", tmp_path / "m")]
+    outputs += [call("inspect", tmp_path / "m", "--tree", "0")]
+    outputs += [call("learn", tmp_path / "t.csv", "-t", f"z{ESCAPES}", "-m", tmp_path / "n")]
+    assert [done.exit_code for done in outputs] == [0, 0, 0, 0, 2]
+    for done in outputs:
+        text = done.stdout + done.stderr
+        assert "\\x1b" in text, text
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)

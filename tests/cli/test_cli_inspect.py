@@ -18,7 +18,7 @@ def model(tmp_path_factory):
     return folder / "m"
 
 
-def test_a_person_is_told_what_it_is(model):
+def test_the_terminal_shows_what_the_model_is(model):
     done = call("inspect", model)
     assert done.exit_code == 0, done.output
     for words in (
@@ -29,7 +29,7 @@ def test_a_person_is_told_what_it_is(model):
         assert words in done.stdout
 
 
-def test_a_machine_is_told_the_same(model):
+def test_json_has_the_same(model):
     output = output_of(call("inspect", model, "--json"))
     forest = riparian.load(model)
     assert output["points"] == 300 and output["target"] == "label"
@@ -46,7 +46,7 @@ def test_a_machine_is_told_the_same(model):
     assert output["certificate"]
 
 
-def test_conditions_that_do_not_hold_are_told_one_by_one(tmp_path):
+def test_conditions_that_do_not_hold_are_listed_one_by_one(tmp_path):
     forest = riparian.OnlineForestClassifier(2, alpha=Geometric(3, 1))
     with pytest.warns(ConsistencyWarning):
         forest.partial_fit([[0.0], [1.0]] * 9, [0, 1] * 9)
@@ -72,7 +72,7 @@ def test_a_tree_must_be_there(model, tree):
 
 
 @pytest.mark.parametrize("options", [{}, {"prediction_only": True}])
-def test_models_from_python_without_names_are_told_too(options, tmp_path):
+def test_models_from_python_without_names_are_shown_too(options, tmp_path):
     forest = riparian.OnlineForestClassifier(2, random_state=0)
     forest.partial_fit([[0.0, 1.0], [1.0, 0.0]] * 30, [1, 2] * 30).save(tmp_path / "m", **options)
     output = output_of(call("inspect", tmp_path / "m", "--json"))
@@ -93,10 +93,14 @@ def test_the_report_is_written(model, tmp_path):
     assert "<html" in (tmp_path / "r.html").read_text()
 
 
-def test_an_eager_forest_is_described_without_a_certificate(tmp_path):
-    learn(write(table(), tmp_path / "t.csv"), tmp_path / "m", "--eager")
+def test_an_eager_forest_is_described_with_the_cells_that_it_trusts(tmp_path):
+    learn(write(table(), tmp_path / "t.csv"), tmp_path / "m")
     done = call("inspect", tmp_path / "m")
     assert done.exit_code == 0, done.output
-    assert "The certificate is not yet available for eager=True." in done.stdout
+    assert "largest share in a leaf" in done.stdout
     described = output_of(call("inspect", tmp_path / "m", "--json"))
-    assert described["certificate"] is None and sum(described["totals"]["trust"].values()) == 1
+    trust = described["totals"]["trust"]
+    assert sum(trust.values()) == 1
+    size = max(trust, key=trust.get)
+    assert f"from cells of about {size} points ({trust[size]:.0%})" in done.stdout
+    assert described["certificate"]["eager"]["largest"] == 1.0

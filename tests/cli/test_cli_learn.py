@@ -11,7 +11,13 @@ import pandas as pd
 import pytest
 
 import riparian
-from riparian import AdaptiveForestClassifier, Geometric, OnlineForestClassifier, Polynomial
+from riparian import (
+    AdaptiveForestClassifier,
+    AdaptiveForestRegressor,
+    Geometric,
+    OnlineForestClassifier,
+    Polynomial,
+)
 from riparian.cli.option_groups.forest import ForestOptions
 from riparian.cli.option_groups.learning import StreamOptions
 from riparian.evaluation import Prequential
@@ -56,23 +62,35 @@ def test_the_model_is_what_the_estimator_learns_and_loads_in_python(path, points
     assert model.feature_names_in_.tolist() == COLUMNS
 
 
+def test_a_forest_is_eager_unless_an_option_says_otherwise(path, points, tmp_path):
+    learn(path, tmp_path / "m")
+    learn(path, tmp_path / "n", "--no-eager")
+    assert riparian.load(tmp_path / "m").eager is True
+    honest = riparian.load(tmp_path / "n")
+    assert honest.eager is False
+    assert same(honest, forest(eager=False).partial_fit(*points), points[0])
+
+
 def test_how_it_was_tested_and_how_many_threads_learned_is_not_in_the_model(path, tmp_path):
     model = learn(path, tmp_path / "m")
     for args in (["--no-eval"], ["--block", 7], ["--threads", 2], ["--window", 5], ["--delay", 9]):
         assert learn(path, tmp_path / "m", *args) == model
 
 
-def test_every_row_but_the_first_block_is_predicted_before_it_is_learned(path, points, tmp_path):
-    done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--block", 20, "--json")
+@pytest.mark.parametrize("block", [1, 20, 1000])
+def test_every_row_but_the_first_is_predicted_just_before_it_is_learned(
+    block, path, points, tmp_path
+):
+    args = ("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--json")
+    data = output_of(call(*args, "--block", block))["prequential"]
     X, y = points
     expected, test = forest(), Prequential()
-    for first in range(0, len(y), 20):
-        some = slice(first, first + 20)
-        if first:
-            test.update(y[some], expected.predict_proba(X[some]), expected.classes_)
-        expected.partial_fit(X[some], y[some])
-    data = output_of(done)["prequential"]
-    assert data["rows"] == 280
+    for i in range(len(y)):
+        row = slice(i, i + 1)
+        if i:
+            test.update(y[row], expected.predict_proba(X[row]), expected.classes_)
+        expected.partial_fit(X[row], y[row])
+    assert data["rows"] == 299
     assert data == json.loads(json.dumps(test.to_dict()))
 
 
@@ -87,7 +105,7 @@ def test_labels_may_come_late(delay, path, points, tmp_path):
     assert data["rows"] == 300
     assert data["prequential"] == json.loads(json.dumps(test.to_dict()))
     # A block is not tested before a label is there: rows are learned `delay` rows later.
-    assert data["prequential"]["rows"] == {1: 280, 30: 260, 1000: 0}[delay]
+    assert data["prequential"]["rows"] == {1: 299, 30: 260, 1000: 0}[delay]
 
 
 def test_a_delay_conflicts_with_no_test(path, tmp_path):
@@ -166,7 +184,9 @@ def test_every_parameter_of_the_estimators_is_an_option():
     # Which columns are categories is decided by the table, and by --categorical.
     elsewhere = {"passes", "shuffle", "categorical_features", "max_categories"}
     options = {*vars(ForestOptions())} | elsewhere
-    assert options == {*signature(AdaptiveForestClassifier).parameters, "adaptive"}
+    forests = (AdaptiveForestClassifier, AdaptiveForestRegressor)
+    parameters = {name for forest in forests for name in signature(forest).parameters}
+    assert options == {*parameters, "adaptive"}
 
 
 @pytest.mark.parametrize("adaptive", [False, True])
@@ -230,7 +250,7 @@ def test_an_option_is_what_the_estimator_is_given(args, parameters, path, points
         (["--kept-points", 10**6, "--max-memory", "1MB"], "--kept-points must be at most"),
         (["--class-weight", "oak"], "--class-weight must be balanced, or LABEL=WEIGHT"),
         (["--class-weight", "oak=-1"], "--class-weight must hold numbers from 0"),
-        (["--candidate-dims", "all"], "--candidate-dims must be a number or 'sqrt' or '4sqrt'"),
+        (["--candidate-dims", "all"], "--candidate-dims must be a number or 'sqrt' or '2sqrt'"),
         (["--threads", 0], "--threads"),
         (["--checkpoint-every", "5m"], "--checkpoint-every must be a number of rows"),
         (["--checkpoint-every", "0"], "--checkpoint-every must be a number of rows"),
@@ -247,7 +267,7 @@ def test_an_option_that_cannot_be_meant_is_bad_usage(args, reason, path, tmp_pat
     assert done.stdout == "" and not (tmp_path / "m").exists()
 
 
-def test_a_first_row_that_was_taken_for_a_header_is_found_out(tmp_path):
+def test_a_first_row_that_was_taken_for_a_header_is_detected(tmp_path):
     (tmp_path / "t.csv").write_text("0.5,1,a\n0.7,1,b\n")
     done = call("learn", "t.csv", "-t", "label", "-m", "m", cwd=tmp_path)
     assert done.exit_code == 2
@@ -285,7 +305,7 @@ def test_a_name_with_blanks_around_it_is_guessed_at(tmp_path):
 @pytest.mark.parametrize(
     ("name", "what_to_do"), [("t.csv.zip", "unpack it first"), ("t.xlsx", "export it as CSV")]
 )
-def test_files_that_are_not_read_are_told_what_to_do_with(name, what_to_do, tmp_path):
+def test_an_error_about_an_unreadable_file_says_what_to_do(name, what_to_do, tmp_path):
     (tmp_path / name).write_bytes(b"PK")
     done = call("learn", tmp_path / name, "-t", "label", "-m", tmp_path / "m")
     assert done.exit_code == 2
@@ -303,12 +323,19 @@ def test_a_schedule_without_a_guarantee_is_noted(path, tmp_path):
     assert done.stderr.count("note: Geometric(start=1.0, rate=1.0) as alpha is constant") == 1
 
 
-# -- what is told --------------------------------------------------------------------------------------
+# -- the output -----------------------------------------------------------------------------------------
 
 
-def test_a_person_is_told_what_came_of_it(path, tmp_path):
+def test_the_terminal_shows_the_result(path, tmp_path):
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL)
-    for word in ("300 rows", "test-then-train over 200 rows", "kappa", "log loss", "confusion"):
+    for word in (
+        "300 rows",
+        "test-then-train over 299 rows",
+        "answers come",
+        "kappa",
+        "log loss",
+        "confusion",
+    ):
         assert word in done.stdout
     assert done.stderr.splitlines() == [
         f"columns of {path}:",
@@ -316,6 +343,8 @@ def test_a_person_is_told_what_came_of_it(path, tmp_path):
         "  age    number",
         "  old    number",
         "  label  the target: text",
+        "saving the model ...",
+        "summing up ...",
     ]
     assert call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--quiet").stderr == ""
 
@@ -337,7 +366,7 @@ def test_sparse_points_are_kept_sparse(tmp_path):
     assert output_of(done)["forest"]["memory"]["kept"] == 200 * (4 * 256 + 16)
 
 
-def test_many_classes_are_told_by_what_is_confused_most(tmp_path):
+def test_with_many_classes_the_most_confused_ones_are_shown(tmp_path):
     rng = np.random.default_rng(0)
     rows = "".join(f"{y},{rng.normal()},{y % 20}\n" for y in range(600))
     (tmp_path / "t.csv").write_text(f"x,z,label\n{rows}")
@@ -345,14 +374,14 @@ def test_many_classes_are_told_by_what_is_confused_most(tmp_path):
     assert "most frequent confusions, of 20 classes" in done.stdout
 
 
-def test_a_machine_is_told_the_same_in_one_document(path, tmp_path):
+def test_json_has_the_same_in_one_document(path, tmp_path):
     output = output_of(call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL, "--json"))
     assert output["rows"] == 300 and output["features"] == 3
     assert output["classes"] == ["ash", "elm", "oak"]
     assert output["model_bytes"] == (tmp_path / "m").stat().st_size
     assert output["forest"]["memory"]["total"] > 0
-    assert np.sum(output["prequential"]["confusion"]) == 200
-    assert [point["row"] for point in output["curve"]] == [200, 300]
+    assert np.sum(output["prequential"]["confusion"]) == 299
+    assert [point["row"] for point in output["curve"]] == [100, 200, 300]
     assert output["curve"][-1]["accuracy"] == output["prequential"]["accuracy"]
 
 

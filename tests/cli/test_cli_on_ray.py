@@ -31,6 +31,19 @@ def test_a_run_on_a_cluster_ends_with_the_same_model(address, tmp_path):
     assert not any((tmp_path / "shards").iterdir())
 
 
+def test_numbers_on_a_cluster_end_with_the_same_model(address, tmp_path):
+    source = write(table(2000, text=False), tmp_path / "trees.parquet")
+    models = tmp_path / "alone.riparian", tmp_path / "spread.riparian"
+    for model, options in zip(models, ([], ["--ray", address, "--shards", "2"]), strict=True):
+        done = run(
+            "learn", source, "-t", "width", "-m", model, *SMALL, "--block", "500",
+            "--on-error", "skip", *options,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "numbers" in done.stderr
+    assert models[0].read_bytes() == models[1].read_bytes()
+
+
 def test_a_run_on_a_cluster_is_stopped_and_goes_on_with_other_shards(address, tmp_path):
     source = write(table(10_000, text=False), tmp_path / "trees.csv")
     alone = learn(source, tmp_path / "alone.riparian", "--no-eval")
@@ -74,7 +87,7 @@ def test_without_ray_the_extra_is_named():
     assert 'riparian.ray needs ray: pip install "riparian[ray]"' in done.stderr
 
 
-def test_progress_is_told_by_shard():
+def test_progress_is_shown_by_shard():
     from riparian.cli.learning.on_ray import progress_of_shards
 
     class Forest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 
 import numpy as np
@@ -16,7 +17,7 @@ import pytest
 import riparian
 from riparian.evaluation import Scores
 
-from commands import RIPARIAN, call, learn, output_of, run, table, write
+from commands import RIPARIAN, call, learn, output_of, run, start, table, write
 
 READERS = {
     "p.csv": pyarrow.csv.read_csv,
@@ -68,7 +69,7 @@ def test_a_pipe_gives_what_a_file_would(folder, tmp_path):
     assert piped.stdout == (tmp_path / "p.csv").read_text()
 
 
-def test_who_reads_a_pipe_may_stop(folder):
+def test_the_reader_of_a_pipe_may_stop(folder):
     many = (folder / "new.csv").read_text() * 1
     many += "".join(many.splitlines(keepends=True)[1:]) * 300
     done = subprocess.run(
@@ -125,7 +126,7 @@ def test_the_target_need_not_be_there(folder, expected, tmp_path):
     assert READERS["p.csv"](tmp_path / "p.csv")["prediction"].to_pylist() == expected[0].tolist()
 
 
-def test_what_fails_half_way_leaves_what_was_there(folder, tmp_path):
+def test_a_command_that_fails_halfway_leaves_the_old_file(folder, tmp_path):
     (tmp_path / "p.csv").write_text("old")
     text = (folder / "new.csv").read_text() + "abc,1,true,oak\n"
     (tmp_path / "new.csv").write_text(text)
@@ -214,7 +215,7 @@ def test_scores_are_those_of_the_predictions(folder, expected):
     assert output["unseen_classes"] == []
 
 
-def test_a_person_is_told_all_of_it(folder, tmp_path):
+def test_the_terminal_shows_all_results(folder, tmp_path):
     done = call("evaluate", folder / "m", folder / "new.csv", "--html", tmp_path / "e.html")
     for word in (
         "accuracy",
@@ -235,7 +236,7 @@ def test_the_truth_must_be_there(folder, tmp_path):
     assert done.exit_code == 1 and "these columns are missing: 'label'" in done.stderr
 
 
-def test_labels_of_another_type_are_told(folder, tmp_path):
+def test_labels_of_another_type_are_reported(folder, tmp_path):
     frame = pd.read_csv(folder / "new.csv").assign(label=1)
     frame.to_parquet(tmp_path / "new.parquet")
     done = call("evaluate", folder / "m", tmp_path / "new.parquet")
@@ -247,3 +248,33 @@ def test_nothing_to_evaluate_is_bad_data(folder, tmp_path):
     (tmp_path / "new.csv").write_text("width,age,old,label\n")
     done = call("evaluate", folder / "m", tmp_path / "new.csv")
     assert done.exit_code == 1 and "there are no rows to test on" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def formulas(tmp_path_factory):
+    """A model whose labels are formulas of a spreadsheet, and rows of each class."""
+    folder = tmp_path_factory.mktemp("formulas")
+    labels = ["=1+1", "@SUM(A1)", "oak"]
+    rows = "".join(f"{i % 3},{labels[i % 3]}\n" for i in range(300))
+    (folder / "t.csv").write_text(f"x,label\n{rows}")
+    learn(folder / "t.csv", folder / "m")
+    return folder
+
+
+def test_a_label_that_is_a_formula_can_be_escaped(formulas, tmp_path):
+    args = ["predict", formulas / "m", formulas / "t.csv", "-o", tmp_path / "p.csv"]
+    call(*args)
+    assert set(pd.read_csv(tmp_path / "p.csv")["prediction"]) == {"=1+1", "@SUM(A1)", "oak"}
+    done = call(*args, "--escape-formulas")
+    assert done.exit_code == 0, done.output
+    assert set(pd.read_csv(tmp_path / "p.csv")["prediction"]) == {"'=1+1", "'@SUM(A1)", "oak"}
+    done = call(*args[:-1], tmp_path / "p.parquet", "--escape-formulas")
+    assert (done.exit_code, "expected CSV output, got parquet" in done.stderr) == (2, True)
+
+
+def test_predictions_can_be_written_to_a_pipe_with_a_name(folder, tmp_path):
+    os.mkfifo(tmp_path / "p.csv")
+    process = start("predict", folder / "m", folder / "new.csv", "-o", tmp_path / "p.csv")
+    assert len((tmp_path / "p.csv").read_text().splitlines()) == 201
+    process.communicate(timeout=60)
+    assert process.returncode == 0

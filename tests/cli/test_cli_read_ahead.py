@@ -45,7 +45,7 @@ def test_they_are_made_in_another_thread_and_only_a_few_ahead():
     assert threading.current_thread() not in threads
 
 
-def test_what_is_raised_there_is_raised_here_after_what_came_before():
+def test_an_exception_of_the_thread_is_raised_after_the_items_before_it():
     def items():
         yield 1
         raise OSError("no such disk")
@@ -68,7 +68,7 @@ def test_a_caller_that_stops_leaves_no_thread_and_no_open_generator():
     assert log[-1] == "closed"
 
 
-def test_one_that_waits_for_ever_is_not_waited_for():
+def test_a_reader_that_blocks_for_ever_does_not_block_the_end():
     hold = threading.Event()
 
     def items():

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+import numpy as np
 import pytest
 
 import riparian
+from riparian.cli.commands.serve import _classes as parsed_classes
+from riparian.depth import DepthForestClassifier
 from riparian.serve.options import ServiceOptions
 from riparian.serve.state.folder import StateFolder
 from riparian.serve.state.model import ServedModel
@@ -34,6 +37,13 @@ from commands import call
         (["m.riparian", "--class-weight", "0=2"], "--class-weight requires --new"),
         (["--new", "--state", "s", "--class-weight", "0=2"], "--class-weight must be balanced"),
         (["m.riparian", "--classes", "a"], "--classes requires --new"),
+        (["m.riparian", "--task", "numbers"], "--task requires --new"),
+        (["--new", "--state", "s", "--task", "number"], "'number' is not one of"),
+        (["--new", "--state", "s", "--task", "numbers", "--classes", "1,2"], "--classes conflicts"),
+        (
+            ["--new", "--state", "s", "--task", "numbers", "--class-weight", "balanced"],
+            "--class-weight is for classes, and 'label' holds numbers",
+        ),
         (["nowhere.riparian"], "nowhere.riparian: No such file or directory"),
         (["."], ".: Is a directory"),
     ],
@@ -80,6 +90,36 @@ def test_a_folder_with_another_kind_of_forest_is_another_service(tmp_path):
     assert "holds AdaptiveForestClassifier, not OnlineForestClassifier" in done.output
 
 
+@pytest.mark.parametrize("stored", ["classes", "numbers"])
+def test_a_restart_with_another_task_says_what_to_do(stored, tmp_path):
+    numbers = stored == "numbers"
+    forest = (riparian.OnlineForestRegressor if numbers else riparian.OnlineForestClassifier)(
+        2, random_state=0
+    )
+    StateFolder.open(
+        tmp_path / "s", lambda: ServedModel.new(forest, None), "new", ServiceOptions()
+    ).close()
+    given = [] if numbers else ["--task", "numbers"]
+    done = call("serve", "--new", "--state", "s", "--trees", 2, *given, cwd=tmp_path)
+    assert done.exit_code == 2
+    other = "classes" if numbers else "numbers"
+    assert f"predicts {stored}, not {other}: give --task {stored}, omit --new" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("forest", ["SaffariForestClassifier", "DepthForestClassifier"])
+def test_a_forest_that_a_service_cannot_use_is_named(forest, tmp_path):
+    if forest == "SaffariForestClassifier":
+        model = riparian.SaffariForestClassifier(2, random_state=0).partial_fit([[0.0]], [0])
+    else:
+        model = DepthForestClassifier(2, random_state=0)
+        model.partial_fit(np.ones((1, 4, 4), np.float32), [[0, 1, 1]], [0])
+    model.save(tmp_path / "m.riparian")
+    done = call("serve", "m.riparian", "--port", "0", cwd=tmp_path)
+    assert done.exit_code == 1
+    assert f"got a {forest}; a service cannot use it" in done.stderr
+
+
 @pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
 @pytest.mark.parametrize(("mode", "warned"), [(0o644, True), (0o600, False)])
 def test_a_token_file_that_others_can_read_is_named_in_a_warning(tmp_path, mode, warned):
@@ -97,3 +137,19 @@ def test_a_damaged_log_is_an_error_and_no_traceback(tmp_path):
     assert done.exit_code == 2
     assert "log.sqlite cannot be used" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("0,1", [0, 1]),
+        ("-1, 7", [-1, 7]),
+        ("true,false", [True, False]),
+        ("0,b", ["0", "b"]),
+        ("1.5,2", ["1.5", "2"]),
+        ('["0","1"]', ["0", "1"]),
+    ],
+)
+def test_classes_that_are_numbers_are_numbers(text, labels):
+    given = parsed_classes(text, new=True)
+    assert given == labels and [*map(type, given)] == [*map(type, labels)]

@@ -251,7 +251,7 @@ void test_lists(std::uint64_t seed) {
         for (const std::uint64_t at : plain[other])
             if (!gone(at)) kept.push_back(at);
         ts.clear();
-        lists.read(list[other], received, ts, unbounded);
+        lists.read(list[other], received, ts);
         CHECK(ts == kept);
         const std::size_t second = (other + 1) % leaves;
         std::vector<std::uint64_t> second_kept, of_other, of_second, visited;
@@ -262,12 +262,6 @@ void test_lists(std::uint64_t seed) {
         CHECK(of_other == kept);
         CHECK(of_second == second_kept);
         CHECK(visited.size() == kept.size() + second_kept.size());
-        const std::size_t most = draws.below(kept.size() + 2) + 1;
-        std::vector<std::uint64_t> last;
-        lists.read(list[other], received, last, most);
-        const std::size_t left_out = kept.size() - std::min(most, kept.size());
-        CHECK(std::equal(last.begin(), last.end(),
-                         kept.begin() + static_cast<std::ptrdiff_t>(left_out), kept.end()));
         if (draws.below(3) == 0) {
             lists.drop_lost(list[other], received);
             plain[other].assign(kept.begin(), kept.end());
@@ -309,7 +303,7 @@ void test_lists(std::uint64_t seed) {
     lists.push(new_list, t);
     CHECK(lists.has_lost(new_list, t + 1) == (t + 1 > W));
     ts.clear();
-    lists.read(new_list, t + 1, ts, unbounded);
+    lists.read(new_list, t + 1, ts);
     CHECK(ts == std::vector{t});
     lists.drop_lost(new_list, t + 1);
     CHECK(t + 1 <= W || new_list.count == 1);
@@ -670,6 +664,53 @@ int test_best_split(std::uint64_t seed, CheckScratch& check) {
     return chosen;
 }
 
+// All thresholds of all features in one pass: the last of the candidates with the largest gain
+// among those with enough points on either side (R9, R24).
+bool test_choice_at_once(std::uint64_t seed, ClassTally& tally) {
+    Draws draws(key(seed, 11));
+    const std::size_t n = 2 + draws.below(draws.below(3) ? 14 : 255);
+    const std::size_t dims = 1 + draws.below(6), stride = padded(n), m = 1 + draws.below(20);
+    const std::size_t least = 1 + draws.below(std::min<std::size_t>(n / 2, 4));
+    const std::uint64_t classes = 2 + draws.below(6);
+    std::vector<Class> labels(n);
+    for (Class& y : labels) y = static_cast<Class>(draws.below(classes));
+    labels[0] = 1 - std::min<Class>(labels[1], 1);  // two at least
+    std::vector<float> values(dims * stride, 1);
+    for (std::size_t d = 0; d < dims; ++d)
+        for (std::size_t i = 0; i < n; ++i) values[d * stride + i] = make_value(draws);
+    std::vector<std::uint32_t> split_points;
+    Shuffle().draw(draws, static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(std::min(n, m)),
+                   split_points);
+    std::optional<LookChoice<std::uint64_t>> plain;
+    for (std::size_t j = 0; j < split_points.size(); ++j)
+        for (std::size_t d = 0; d < dims; ++d) {
+            const float threshold = values[d * stride + split_points[j]];
+            std::vector<std::uint64_t> left(classes), right(classes);
+            std::uint64_t n_left = 0;
+            for (std::size_t i = 0; i < n; ++i) {
+                const bool is_left = values[d * stride + i] <= threshold;
+                ++(is_left ? left : right)[labels[i]];
+                n_left += is_left;
+            }
+            if (n_left < least || n - n_left < least) continue;
+            std::int64_t g =
+                entropy_term_exact(n) - entropy_term_exact(n_left) - entropy_term_exact(n - n_left);
+            for (std::size_t k = 0; k < classes; ++k)
+                g += entropy_term_exact(left[k]) + entropy_term_exact(right[k]) -
+                     entropy_term_exact(left[k] + right[k]);
+            if (plain && g < static_cast<std::int64_t>(plain->g)) continue;
+            plain = {static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(j), threshold,
+                     static_cast<std::uint64_t>(g), 0};
+        }
+    tally.set(labels, {});
+    const auto choice = tally.choose_at_once(values.data(), stride, dims, split_points, least);
+    CHECK(choice.has_value() == plain.has_value());
+    if (plain) CHECK(choice->feature == plain->feature && choice->g == plain->g);
+    if (plain) CHECK(choice->split_point == plain->split_point);
+    if (plain) CHECK(same(choice->threshold, plain->threshold));
+    return plain.has_value();
+}
+
 // The bits of a row, of one that becomes a split point, and of one that was projected (R4).
 void test_sides(std::uint64_t seed) {
     Draws draws(key(seed, 9));
@@ -808,6 +849,10 @@ int main() {
         halves_chosen = 0;
         for (std::uint64_t seed = 0; seed < 600; ++seed) test_look(seed, look, tally);
         CHECK(halves_chosen > 30);
+        int chosen_at_once = 0;
+        for (std::uint64_t seed = 0; seed < 2000; ++seed)
+            chosen_at_once += test_choice_at_once(seed, tally);
+        CHECK(chosen_at_once > 1000);
         LongList list;
         int long_lists = 0;
         for (std::uint64_t seed = 0; seed < 300; ++seed) long_lists += test_long_list(seed, list);

@@ -1,54 +1,39 @@
-// A forest under threads, to be run with ThreadSanitizer: one thread learns, with workers of its
-// own, while others predict, look and save. Each reader also checks that it saw all trees after the
-// same point: every tree has received the same number of points.
+// Forests of every rule under threads, to be run with ThreadSanitizer: one thread learns, with
+// workers of its own, while others predict, look and save. Each reader also checks that it saw all
+// trees after the same point: every tree has received the same number of points.
+#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdio>
 #include <thread>
 #include <vector>
 
-#include "forest.hpp"
-#include "space/columns.hpp"
-#include "target/classes.hpp"
+#include "forests.hpp"
 
 using namespace riparian;
+using namespace riparian::testing;
 
 namespace {
 
-constexpr std::size_t trees = 8, dims = 4, classes = 3, blocks = 30, rows = 512;
+constexpr std::size_t trees = 8, rows = 512;
 
-TwoStreams::Settings settings(std::uint64_t budget) {
-    TwoStreams::Settings s;
-    s.seed = 7;
-    s.split_points = 5;
-    s.min_gain = 0.01;
-    s.structure_cut = s.ignore_cut = std::uint64_t{1} << 52;
-    s.fringe_size = 20;
-    s.budget = budget;
-    return s;
-}
-
+// Whether all trees have received the same number of points.
 bool same_point(const std::vector<TreeStats>& stats) {
-    for (const TreeStats& tree : stats)
-        if (tree.totals.structure_points + tree.totals.estimation_points !=
-            stats[0].totals.structure_points + stats[0].totals.estimation_points)
-            return false;
-    return true;
+    const auto received = [](const TreeStats& tree) {
+        return tree.totals.structure_points + tree.totals.estimation_points +
+               tree.totals.ignored_points;
+    };
+    return std::all_of(stats.begin(), stats.end(),
+                       [&](const TreeStats& tree) { return received(tree) == received(stats[0]); });
 }
 
-int run(std::uint64_t budget) {
-    Forest<Columns, TwoStreams, Classes> forest(
-        trees, 0, settings(budget), Columns(dims, HowMany(Rate{2, std::exp(-1.0), 1.0})));
-    forest.set_order({{0, 1, 2}, classes});
-    forest.set_schedules(std::vector<std::uint64_t>(4096, 2), std::vector<std::uint64_t>(4096, 50));
-
-    std::vector<float> points(rows * dims);
-    std::vector<Class> labels(rows);
-    for (std::size_t i = 0; i < points.size(); ++i)
-        points[i] = static_cast<float>(uniform(key(1, i)));
-    for (std::size_t i = 0; i < rows; ++i) labels[i] = points[i * dims] > 0.5f ? key(2, i) % 2 : 2;
-    const Matrix batch(points.data(), rows, dims);
-
+// Some of the points are lost on the way, if the rule keeps points.
+template <class Space, class Rule, class Target = Classes>
+int run(const char* name, std::size_t blocks, std::uint64_t budget, Extras extras = Extras::none) {
+    // Where trees are replaced, or take a point several times, they differ.
+    constexpr bool alike = !std::same_as<Rule, OneStream> && !std::same_as<Rule, Adaptive>;
+    const Stream<Space> first = early<Space>(rows, extras), stream(rows), turned(rows, true);
+    const auto kept = static_cast<std::uint32_t>(blocks * rows / 2);
+    auto tested = forest<Space, Rule, Target>(trees, budget, kept, first.space());
     std::atomic<bool> done{false};
     std::atomic<int> wrong{0}, looks{0};
     const auto reader = [&](int kind) {
@@ -56,27 +41,54 @@ int run(std::uint64_t budget) {
         std::vector<std::int64_t> nodes(rows * trees);
         while (!done) {
             if (kind == 0)
-                forest.predict(batch, Voting::average, 2, [&](std::size_t) { return out.data(); });
+                tested.predict(stream.batch(), average<Target>, 2,
+                               [&](std::size_t) { return out.data(); });
             else if (kind == 1)
-                forest.apply(batch, nodes.data());
+                tested.apply(stream.batch(), nodes.data());
             else
-                forest.visit([&](std::uint64_t, const auto& all, const auto&) {
+                tested.visit([&](std::uint64_t, const auto& all, const auto& shared) {
                     for (const auto& tree : all) tree->save();
+                    shared.save();
                 });
-            wrong += !same_point(forest.stats());
+            wrong += alike && !same_point(tested.stats());
             ++looks;
         }
     };
     std::vector<std::thread> readers;
     for (int kind = 0; kind < 3; ++kind) readers.emplace_back(reader, kind);
-    for (std::size_t i = 0; i < blocks; ++i)
-        forest.learn({batch, labels.data(), nullptr}, 1 + i % 3);
+    for (std::size_t i = 0; i < blocks; ++i) {
+        const Stream<Space>& now = i == 0 ? first : 2 * i < blocks ? stream : turned;
+        if (i == 1) tested.set_space(now.space());
+        const double* weights = extras == Extras::none ? nullptr : now.weights.data();
+        tested.learn({now.batch(), now.template of<Target>(), weights}, 1 + i % 3);
+    }
     done = true;
     for (auto& thread : readers) thread.join();
-    std::printf("%d looks, %d torn\n", looks.load(), wrong.load());
-    return wrong.load() || forest.points() != blocks * rows;
+    const std::uint64_t points = tested.points();
+    std::printf("%s: %d looks, %d torn\n", name, looks.load(), wrong.load());
+    return wrong.load() || points != blocks * rows;
 }
 
 }  // namespace
 
-int main() { return run(unbounded) || run(40000); }
+int main() {
+    const Extras extras = Extras::weights_and_a_late_column;
+    return run<Columns, TwoStreams>("paper", 30, unbounded) ||
+           run<Columns, TwoStreams>("paper, with a budget", 30, 40000) ||
+           run<Columns, Keeping>("kept points", 20, unbounded) ||
+           run<Columns, Eager>("eager", 12, unbounded) ||
+           run<Columns, Adaptive>("adaptive", 12, unbounded) ||
+           run<Columns, OneStream>("Saffari", 20, unbounded) ||
+           run<DepthDifferences, TwoStreams>("depth, paper", 12, unbounded) ||
+           run<DepthDifferences, Keeping>("depth, kept points", 12, unbounded) ||
+           run<DepthDifferences, Eager>("depth, eager", 12, unbounded) ||
+           run<Columns, Keeping, Numbers>("numbers, kept points", 20, unbounded) ||
+           run<Columns, Eager, Numbers>("numbers, eager", 12, unbounded) ||
+           run<Columns, Adaptive, Numbers>("numbers, adaptive", 12, unbounded) ||
+           run<Columns, Keeping, Numbers>("numbers, kept points, weights, a late column", 20,
+                                          unbounded, extras) ||
+           run<Columns, Eager, Numbers>("numbers, eager, weights, a late column", 12, unbounded,
+                                        extras) ||
+           run<Columns, Adaptive, Numbers>("numbers, adaptive, weights, a late column", 12,
+                                           unbounded, extras);
+}

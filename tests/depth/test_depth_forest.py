@@ -17,7 +17,7 @@ from riparian.depth.reference import DepthDifferences, FixedDepthDifferences, Pi
 from riparian.engine import native
 from riparian.engine.native import Pixels
 from riparian.model.classes import Classes
-from riparian.parameters.forests import Parameters, SaffariParameters
+from riparian.parameters.forests import PaperParameters, SaffariParameters
 from riparian.parameters.schedules import Geometric
 from riparian.reference import Draws, key
 from riparian.reference_saffari import SaffariForest
@@ -37,7 +37,7 @@ def two_streams(**changes):
         alpha=Geometric(1, 1.1), beta=Geometric(30, 1.1), structure_fraction=0.5,
         ignore_fraction=0.0, fringe_size=None, voting="average",
     )  # fmt: skip
-    return Parameters(**(standard | changes))
+    return PaperParameters(**(standard | changes))
 
 
 def one_stream(**changes):
@@ -110,7 +110,7 @@ def test_engines_agree_on_depth_images(picture, seed, offset_std, data):
 
 @pytest.fixture(scope="module")
 def noise():
-    """Parameters, images, pixels and labels that keep every candidate of a leaf in play."""
+    """PaperParameters, images, pixels and labels that keep every candidate of a leaf in play."""
     rng = np.random.default_rng(0)
     images = (1 + 3 * rng.random((2, 30, 40))).astype(np.float32)
     pixels = rng.integers([2, 30, 40], size=(400, 3)).astype(np.int32)
@@ -178,7 +178,7 @@ def test_offsets_do_not_depend_on_each_other():
 
 
 def scene(n=6, size=(24, 32), seed=0):
-    """A near square before a far wall: what is to be told apart are its left and right halves."""
+    """A near square before a far wall: the classes are its left and right halves."""
     rng = np.random.default_rng(seed)
     depth = np.full((n, *size), 5.0, dtype=np.float32)
     labels = np.zeros((n, *size), dtype=int)
@@ -207,7 +207,7 @@ def learned(Forest, images=40, **changes):
 
 
 @BOTH
-def test_a_forest_learns_parts_that_only_their_surroundings_tell_apart(Forest):
+def test_a_forest_learns_parts_that_differ_only_in_their_surroundings(Forest):
     depth, labels = scene(5, seed=1)
     predicted = learned(Forest).predict_image(depth)
     assert predicted.shape == labels.shape
@@ -253,7 +253,7 @@ def test_threads_and_batches_change_nothing(Forest):
         (DepthSaffariClassifier, {}),
     ],
 )
-def test_a_copy_goes_on_as_the_original_would(Forest, changes):
+def test_a_copy_continues_as_the_original_would(Forest, changes):
     depth, labels = scene(3, seed=5)
     pixels, known = sample_pixels(labels, random_state=0)
     forest = learned(Forest, images=5, **changes)
@@ -266,7 +266,7 @@ def test_a_copy_goes_on_as_the_original_would(Forest, changes):
         )
 
 
-def test_fit_goes_through_the_pixels_as_often_as_it_is_told():
+def test_fit_makes_as_many_passes_as_requested():
     depth, labels = scene(3)
     pixels, known = sample_pixels(labels, random_state=0)
     forest = small(DepthForestClassifier, passes=3).fit(depth, pixels, known)
@@ -394,7 +394,9 @@ def with_value(value):
     ],
 )  # fmt: skip
 @BOTH
-def test_what_is_wrong_is_named_and_nothing_is_learned(Forest, depth, pixels, labels, message):
+def test_an_error_names_the_wrong_value_and_nothing_is_learned(
+    Forest, depth, pixels, labels, message
+):
     forest = learned(Forest, images=3)
     before = forest.stats()
     with pytest.raises((TypeError, ValueError), match=message):

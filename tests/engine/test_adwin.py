@@ -1,4 +1,4 @@
-"""The parts of streams that change (R23): ADWIN, and a logarithm and exponential of our own."""
+"""The parts of streams that change (R27): ADWIN, and a logarithm and exponential of our own."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riparian import _core
-from riparian.parameters.forests import MOST_MEMORIES
+from riparian.parameters.forests import HEAD_SIZES, MEMORIES
 
 pytestmark = pytest.mark.engine
 
 
-def test_python_knows_how_many_memories_a_leaf_may_have():
-    assert _core.most_memories == MOST_MEMORIES
+def test_python_knows_the_heads_of_a_tree():
+    assert _core.head_sizes == [*HEAD_SIZES]
+    assert _core.memory_factors == [float(np.float32(factor)) for factor in MEMORIES]
 
 
 def test_the_logarithm_is_that_of_numpy_except_for_the_last_bits():
@@ -64,7 +65,7 @@ def test_adwin_cuts_where_rivers_does(x, delta):
     assert ours.variance == river.get_variance()
 
 
-def test_adwin_tells_a_rise_from_a_fall():
+def test_adwin_distinguishes_a_rise_from_a_fall():
     for before, after, sign in ((0.1, 0.9, 1), (0.9, 0.1, -1)):
         detector = _core.Adwin(0.01)
         cuts = [detector.add(x) for x in [before] * 320 + [after] * 320]

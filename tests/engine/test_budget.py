@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riparian import Geometric, OnlineForestClassifier, _core
-from riparian.parameters.forests import Parameters
+from riparian.parameters.forests import PaperParameters
 from riparian.streams import GaussianMixture
 
 from equivalence import Native
@@ -33,7 +33,7 @@ def small_forest(max_memory, kept_points=0, **parameters):
 
 @pytest.mark.parametrize("kept_points", [0, 50, 400])
 @pytest.mark.parametrize("max_memory", [45_000, 200_000, 1_000_000])
-def test_what_the_forest_holds_never_passes_the_budget(max_memory, kept_points):
+def test_the_memory_of_a_forest_never_exceeds_the_budget(max_memory, kept_points):
     forest = small_forest(max_memory, kept_points)
     for batch in range(40):
         forest.partial_fit(*MIXTURE.sample(500, random_state=batch))
@@ -107,7 +107,7 @@ def test_heavy_weights_widen_counters_within_the_budget(kept_points):
 def test_a_forest_with_a_budget_does_not_depend_on_batches_threads_or_reloads(
     budget, kept_points, fringe_size, cuts, data
 ):
-    parameters = Parameters(
+    parameters = PaperParameters(
         n_trees=4, seed=1, candidate_dims=1.0, split_points=10, min_gain=0.001,
         alpha=Geometric(1, 1.05), beta=Geometric(100, 1.05), structure_fraction=0.5,
         ignore_fraction=0.0, fringe_size=fringe_size, voting="average", max_memory=budget,
@@ -191,14 +191,14 @@ def test_a_number_of_kept_points_that_does_not_fit_is_an_error_that_says_what_wo
     small_forest("100kB", kept_points=fits).partial_fit(X, y)
 
 
-def test_where_no_kept_point_fits_the_budget_is_too_small():
+def test_a_budget_without_room_for_a_kept_point_is_refused():
     with pytest.raises(ValueError, match=r"max_memory must be at least \d+ bytes for 5 trees"):
         small_forest(5000, kept_points=10).fit(*MIXTURE.sample(10, random_state=0))
 
 
 def test_columns_that_join_late_lower_what_trees_may_hold_from_their_first_point_on():
     def engine_of(columns):
-        p = Parameters(
+        p = PaperParameters(
             n_trees=4, seed=1, candidate_dims=1.0, split_points=10, min_gain=0.001,
             alpha=Geometric(1, 1.05), beta=Geometric(100, 1.05), structure_fraction=0.5,
             ignore_fraction=0.0, fringe_size=None, voting="average", max_memory=400_000,
@@ -327,7 +327,7 @@ print(json.dumps({"saved": saved, "loaded": loaded, "forest": forest.memory()["t
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.skipif(_core.sanitized, reason="a sanitizer keeps freed memory")
-def test_what_a_snapshot_takes_goes_back_to_the_system():
+def test_the_memory_of_a_snapshot_is_returned_to_the_system():
     run = subprocess.run([sys.executable, "-c", SAVED], capture_output=True, text=True, check=True)
     seen = json.loads(run.stdout)
     assert seen["forest"] > 30_000_000

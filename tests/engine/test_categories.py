@@ -53,7 +53,7 @@ def test_codes_are_given_by_arrival():
 
 
 @pytest.mark.parametrize("missing", [None, NAN, np.float32("nan"), np.datetime64("NaT")])
-def test_what_is_missing_is_nan_and_no_category(missing):
+def test_a_missing_value_is_nan_and_not_a_category(missing):
     known = tables()
     assert same(joined(known, ["a", missing, "a"]), [[0, NAN, 0]])
     assert known.tables[0].values == ["a"]
@@ -69,6 +69,17 @@ def test_a_value_that_was_never_learned_has_no_code():
     known.join(rows(["a"]))
     assert same(known.codes(rows(["z", "a"])).T.tolist(), [[NAN, 0]])
     assert known.tables[0].values == ["a"]
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "d", None]), min_size=1, max_size=12), st.data())
+def test_some_rows_of_a_column_have_their_values_and_no_others(cells, data):
+    column = Coded.of("city", cells)
+    first = data.draw(st.integers(0, len(cells)))
+    some = column[first : data.draw(st.integers(first, len(cells)))]
+    assert [some.values[i] if i >= 0 else None for i in some.which] == cells[first:][: len(some)]
+    assert len(some.values) <= max(
+        len(some), len({*cells} - {None}) * (len(some) >= len(column.values))
+    )
 
 
 def test_only_the_values_of_the_rows_that_are_learned_join():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riparian import _core
-from riparian.parameters.forests import Parameters
+from riparian.parameters.forests import PaperParameters
 from riparian.parameters.schedules import Geometric
 
 from equivalence import (
@@ -41,7 +41,7 @@ def test_engines_agree_on_weights(parameters, stream, data):
     check_weights(parameters, stream, data)
 
 
-LONG = Parameters(
+LONG = PaperParameters(
     n_trees=2, seed=5, candidate_dims="sqrt", split_points=10, min_gain=0.3,
     alpha=Geometric(3, 1.1), beta=Geometric(900, 1.1), structure_fraction=0.5,
     ignore_fraction=0.0, fringe_size=None, voting="average",

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riparian import _core, reference
-from riparian.parameters.forests import AdaptiveParameters, Parameters
+from riparian.parameters.forests import AdaptiveParameters, PaperParameters
 from riparian.parameters.schedules import Geometric
 from riparian.reference_saffari import FixedColumns, SaffariForest
 
@@ -102,7 +102,7 @@ def test_columns_that_join_later_may_be_categorical_or_become_so(p, stream, data
     assert_same(forest, engine, X[:20])
 
 
-PLAIN = Parameters(
+PLAIN = PaperParameters(
     n_trees=2, seed=5, candidate_dims=6.0, split_points=20, min_gain=0.02,
     alpha=Geometric(2, 1.1), beta=Geometric(40, 1.1), structure_fraction=0.5,
     ignore_fraction=0.0, fringe_size=None, voting="average",
@@ -142,7 +142,7 @@ def n_halves(engine):
 
 
 def many(rows=400, seed=1, codes=(200, 40, 3)):
-    """Codes, of which some come late and some are missing, and labels that no order tells apart."""
+    """Codes, of which some come late and some are missing, and labels that no order separates."""
     rng = np.random.default_rng(seed)
     X = np.floor(rng.random((rows, 3)) * codes * np.linspace(0.5, 1, rows)[:, None])
     X = X.astype(np.float32)
@@ -152,8 +152,8 @@ def many(rows=400, seed=1, codes=(200, 40, 3)):
 
 
 ADAPTIVE = AdaptiveParameters(
-    **{field.name: getattr(PLAIN, field.name) for field in fields(PLAIN)} | {"kept_points": 400},
-    drift_confidence=0.3, leaf_points=60, memories=(0.9, 1.0), fading=0.98,
+    **{field.name: getattr(PLAIN, field.name) for field in fields(PLAIN)}
+    | {"kept_points": 400, "eager": True, "drift_confidence": 0.3},
 )  # fmt: skip
 HALVED = {
     "all points kept, trees rebuilt": replace(PLAIN, kept_points=5000),
@@ -203,7 +203,7 @@ def test_there_are_no_halves_without_kept_points_or_with_few_categories(p, codes
 
 
 def test_halves_of_equal_gain_the_last_one_wins():
-    """Two codes, 32 and 33: every half that tells them apart gains as much as their categories do."""
+    """Two codes, 32 and 33: every half that separates them gains as much as their categories do."""
     codes = np.tile(np.float32([32, 33]), 100)[:, None]
     p = replace(PLAIN, n_trees=1, split_points=3, kept_points=1000)
     engine = Native(p, 1, categorical=[0])

@@ -55,14 +55,46 @@ def names_that_come_late():
     return parameters(seed=3, fringe_size=2, alpha=Geometric(4, 1.2), ignore_fraction=0.2), X, y
 
 
+def eager():
+    X, y = mixture(250, seed=4)
+    return parameters(seed=4, n_trees=3, eager=True, kept_points=400), X, y
+
+
+def eager_then_honest():
+    X, y = mixture(500, seed=5)
+    X[::7, 1] = np.nan
+    return parameters(seed=5, n_trees=3, eager=True, kept_points=150, beta=20), X, y
+
+
 CASES = {
     case.__name__: case
-    for case in (mixture_with_a_fringe_of_three, ties_and_missing_values, names_that_come_late)
+    for case in (
+        mixture_with_a_fringe_of_three,
+        ties_and_missing_values,
+        names_that_come_late,
+        eager,
+        eager_then_honest,
+    )
 }
 
 
-def render(tree):
-    """A tree on paper: a line a node, children indented below their parent, left before right."""
+def render(engine):
+    """The first tree on paper, and what heads say (R25) if it has any."""
+    heads = engine.heads()
+    return render_tree(engine.tree()) + (render_heads(heads) if heads else "")
+
+
+def render_heads(heads):
+    trust, tree = heads
+    lines = [f"trust in {size}: {weight!r}" for size, weight in trust.items()]
+    lines += [f"floor {tree['floor']}, scores {tree['scores']}"]
+    lines += [f"{node}: votes {votes}" for node, votes in sorted(tree["votes"].items())]
+    lines += [f"{node}: eager {votes}" for node, votes in sorted((tree["eager"] or {}).items())]
+    return "\n".join(lines) + "\n"
+
+
+def render_tree(tree):
+    """A line a node, children indented below their parent, left before right."""
     lines = []
 
     def visit(number, indent):
@@ -100,7 +132,7 @@ def golden(name):
 @both_engines
 @pytest.mark.parametrize("name", CASES)
 def test_a_seeded_tree_is_as_it_was_written_down(Engine, name):
-    assert render(learned(Engine, *CASES[name]()).tree()) == golden(name).read_text("utf-8")
+    assert render(learned(Engine, *CASES[name]())) == golden(name).read_text("utf-8")
 
 
 def test_every_golden_is_of_a_case():
@@ -108,13 +140,15 @@ def test_every_golden_is_of_a_case():
 
 
 def test_the_goldens_show_what_they_are_for():
-    full, ties, late = (golden(name).read_text("utf-8") for name in CASES)
+    full, ties, late, eager, honest = (golden(name).read_text("utf-8") for name in CASES)
     assert full.count("attempt") == 3
     assert full.count("inactive") > 3
     assert "attempt 1" in ties
     assert "yew" in late
+    assert "floor 1" in eager and "eager" not in eager
+    assert "floor None" in honest and "eager 0" in honest and "eager 1" in honest
 
 
 if __name__ == "__main__":
     for name, case in CASES.items():
-        golden(name).write_text(render(learned(Reference, *case()).tree()), "utf-8")
+        golden(name).write_text(render(learned(Reference, *case())), "utf-8")

@@ -69,8 +69,8 @@ def test_a_stream_at_once_and_point_by_point_gives_the_same_trees_and_counts(cha
         assert_same(learn_reference(p, X, y, weights), at_once, X[:40])
 
 
-def test_where_no_new_root_would_split_the_old_tree_has_learned_every_point():
-    """The first points tell classes apart, all later ones are of one class and hide that."""
+def test_if_no_new_root_would_split_the_old_tree_has_learned_every_point():
+    """The first points separate classes; all later ones are of one class and hide that."""
     X, y = stream()
     y = np.where(np.arange(N) < 40, X[:, 0] > 0, 0).astype(int)
     p = settings(n_trees=5, min_gain=0.25, alpha=Geometric(6, 1.1), beta=100.0)

@@ -26,7 +26,7 @@ def test_a_category_is_the_only_one_that_goes_left(code):
     assert [category_goes_left(c, float(code)) for c in (code, code + 1.0)] == [True, False]
 
 
-def test_what_is_missing_goes_right():
+def test_a_missing_value_goes_right():
     assert not category_goes_left(np.nan, -1.0)
     assert not category_goes_left(np.nan, np.nan)
     assert codes_left(np.nan, 5).tolist() == []

@@ -137,7 +137,7 @@ def test_a_forest_reuses_the_little_memory_that_the_last_one_left():
         [sys.executable, "-c", FORESTS], capture_output=True, text=True, check=True
     )
     first, again, gone, kept = json.loads(run.stdout)
-    assert again[0] < first[0] / 2  # pages handed out by the system, most of them at once
+    assert again[0] < first[0] / 2  # pages that the system provides, most of them at once
     assert again[1] < first[1] / 2  # and how much larger the process has become
     assert 0 < kept <= 2**24 / 4096 * 1.1
     assert gone > kept / 2  # most of a larger forest goes back at once

@@ -286,6 +286,32 @@ def test_many_points_are_answered_like_each_alone(each_kernel, n_classes, voting
         assert together.tolist() == [row.tolist() for row in alone]
 
 
+@pytest.mark.parametrize("n_dims", [11, 200])
+@pytest.mark.parametrize("noise", [0.0, 0.5, 1.0])
+def test_rows_that_stop_above_their_leaf_are_answered_like_each_alone(each_kernel, noise, n_dims):
+    """The noisier the labels, the larger the cells that are trusted, and the higher a row stops.
+
+    Wide rows are not made into keys. Every instruction set learns the same forest.
+    """
+    rng = np.random.default_rng(0)
+    X = odd_values(rng, (1200, n_dims))
+    y = np.where(rng.random(1200) < noise, rng.integers(5, size=1200), X[:, 0] <= 0)
+    p = parameters(n_trees=2, candidate_dims=3.0, kept_points=2000, eager=True)
+    answers, trusts = [], []
+    for name in each_kernel:
+        _core.use_kernels(name)
+        forest = native.ColumnEngine(p, n_dims)
+        forest.set_classes(np.arange(5), 5)
+        forest.learn(X, y.astype(np.uint32), None, workers=1)
+        together = forest.predict_proba(X, workers=1)
+        alone = [forest.predict_proba(X[i : i + 1], workers=1)[0].tolist() for i in range(300)]
+        assert together[:300].tolist() == alone
+        answers.append(together.tolist())
+        trusts.append(forest.trust())
+    assert all(answer == answers[0] for answer in answers)
+    assert noise < 1.0 or trusts[0][1] < 0.5
+
+
 def test_keys_are_not_made_of_rows_too_wide_for_few_trees():
     rng = np.random.default_rng(0)
     X = odd_values(rng, (300, 80))
@@ -342,13 +368,17 @@ def stubbed():
         if name.startswith("_"):  # what several share
             continue
         names.add(name)
-        bases = [classes[base.id] for base in node.bases]
-        for member in [m for c in (node, *bases) for m in c.body if isinstance(m, ast.FunctionDef)]:
+        family = with_bases(node, classes)
+        for member in [m for c in family for m in c.body if isinstance(m, ast.FunctionDef)]:
             is_property = any(
                 isinstance(d, ast.Name) and d.id == "property" for d in member.decorator_list
             )
             members[f"{name}.{member.name}"] = None if is_property else parameter_names(member)
     return names, members
+
+
+def with_bases(node, classes):
+    return [node, *(each for base in node.bases for each in with_bases(classes[base.id], classes))]
 
 
 def parameter_names(function):

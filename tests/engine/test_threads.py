@@ -1,4 +1,4 @@
-"""One thread learns and others ask, all the while: each answer is that of one moment."""
+"""One thread learns while others predict: each answer is that of one moment."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def moments():
         f.partial_fit(X[block], Y[block])
         answers.append(f.predict_proba(X_TEST))
     order = {answer.tobytes(): i for i, answer in enumerate(answers)}
-    assert len(order) == BLOCKS + 1  # so that they can be told apart
+    assert len(order) == BLOCKS + 1  # so that they can be distinguished
     return order
 
 

@@ -45,6 +45,7 @@ def test_totals_and_bag_are_named_in_the_order_of_the_core():
 
 def test_every_array_says_which_forests_have_it_and_since_which_format():
     kinds = {"one stream", "two streams", "kept points", "settling", "change", "eager", "learning"}
+    kinds |= {"classes", "numbers"}
     assert {word for field in FIELDS for word in field.of.split(", ")} == {"", *kinds}
     assert {field.since for field in FIELDS} == {*range(1, FORMAT + 1)}
 
@@ -85,7 +86,8 @@ def test_only_a_tree_of_saffaris_forest_has_a_bag():
 
 
 def test_trees_end_to_end_are_the_trees_one_after_the_other():
-    engine = OnlineForestClassifier(3, random_state=0).partial_fit(X, Y).model_.engine
+    forest = OnlineForestClassifier(3, eager=False, random_state=0)
+    engine = forest.partial_fit(X, Y).model_.engine
     saved = engine.save().trees
     joined = {name: np.concatenate([tree[name] for tree in saved]) for name in saved[0]}
     trees = TreeArrays.end_to_end(joined)

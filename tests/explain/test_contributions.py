@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from scipy.sparse import csr_matrix
 
 import riparian
-from riparian import AdaptiveForestClassifier, OnlineForestClassifier
+from riparian import AdaptiveForestClassifier, OnlineForestClassifier, OnlineForestRegressor
 from riparian.explain import Explainer
 from riparian.explain.contributions import mean_of, plain_trees
 from riparian.model.ensemble import ensemble_of
@@ -19,18 +19,21 @@ from riparian.reference import differs, goes_right
 from riparian.streams import GaussianMixture
 
 from plain_forests import (
-    KINDS,
+    EVERY_KIND,
     WAYS_TO_ASK,
     Categorical,
     grown,
     mixture,
+    numbers,
     of_categories,
+    predictions,
     probabilities,
+    spread_of,
 )
 
 pytestmark = pytest.mark.engine
 
-KINDS_AND_METHODS = [(kind, method) for kind in KINDS for method in ("paths", "background")]
+KINDS_AND_METHODS = [(kind, method) for kind in EVERY_KIND for method in ("paths", "background")]
 
 
 def background_of(X):
@@ -38,7 +41,7 @@ def background_of(X):
 
 
 def explained(kind, method):
-    forest, X = KINDS[kind]()
+    forest, X = EVERY_KIND[kind]()
     return forest, X, explainer(forest, X, method)
 
 
@@ -81,18 +84,22 @@ def expected(ensemble, x, known, node):
 
 
 def by_paths(ensemble, x, known):
-    return sum(expected(ensemble, x, known, root) for root in ensemble.root) / ensemble.n_trees
+    sums = sum(expected(ensemble, x, known, root) for root in ensemble.root)
+    return ensemble.origin + sums / ensemble.n_trees
 
 
 def by_background(forest, background, x, known):
     mixed = background.copy()
     mixed[:, list(known)] = x[list(known)]
-    return probabilities(forest, mixed).mean(axis=0)
+    return predictions(forest, mixed).mean(axis=0)
 
 
-@pytest.fixture(scope="module")
-def four_features():
+@pytest.fixture(scope="module", params=["classes", "numbers"])
+def four_features(request):
     """Deep trees over few columns, so that features come again on a path; some values missing."""
+    if request.param == "numbers":
+        forest, X = numbers(points=600)
+        return forest, X[:12]
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 4)).astype(np.float32)
     y = (X[:, 0] > 0).astype(int) + 2 * (X[:, 1] * X[:, 2] > 0)
@@ -106,7 +113,7 @@ def test_path_dependent_contributions_are_shapley_values(four_features):
     result = Explainer(forest).contributions(X)
     for x, values in zip(X, result.values, strict=True):
         exact = shapley(lambda known, x=x: by_paths(ensemble, x, known), 4)
-        np.testing.assert_allclose(values, exact, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(values.reshape(exact.shape), exact, rtol=0, atol=1e-12)
     np.testing.assert_allclose(result.base, by_paths(ensemble, X[0], ()), rtol=0, atol=1e-12)
 
 
@@ -116,7 +123,7 @@ def test_interventional_contributions_are_shapley_values(four_features):
     result = Explainer(forest, background).contributions(X)
     for x, values in zip(X, result.values, strict=True):
         exact = shapley(lambda known, x=x: by_background(forest, background, x, known), 4)
-        np.testing.assert_allclose(values, exact, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(values.reshape(exact.shape), exact, rtol=0, atol=1e-10)
 
 
 # -- categories (R22) -----------------------------------------------------------------------------
@@ -165,11 +172,17 @@ def test_contributions_of_categories_add_up(halves):
 
 
 @pytest.mark.parametrize(("kind", "method"), KINDS_AND_METHODS)
-def test_contributions_add_up_to_the_probabilities(kind, method):
+def test_contributions_add_up_to_the_prediction(kind, method):
     forest, X, explains = explained(kind, method)
-    result = explains.contributions(X)
-    assert result.values.shape == (len(X), X.shape[1], len(forest.classes_))
-    np.testing.assert_allclose(result.probabilities, probabilities(forest, X), rtol=0, atol=1e-9)
+    result, expected = explains.contributions(X), predictions(forest, X)
+    of_classes = () if result.classes is None else (len(forest.classes_),)
+    assert result.values.shape == (len(X), X.shape[1], *of_classes)
+    np.testing.assert_allclose(
+        result.predictions.reshape(expected.shape),
+        expected,
+        rtol=1e-15,
+        atol=1e-9 * spread_of(forest),
+    )
 
 
 @settings(max_examples=25, deadline=None)
@@ -285,6 +298,18 @@ def test_a_label_that_is_no_class_is_an_error():
     forest, X = mixture()
     with pytest.raises(ValueError, match=r"label must be one of the classes.*got 17"):
         Explainer(forest).contributions(X, label=17)
+
+
+def test_a_forest_of_numbers_has_no_labels():
+    forest, X = numbers(points=50)
+    with pytest.raises(ValueError, match=r"label must be None for a forest of numbers, got 'oak'"):
+        Explainer(forest).contributions(X, label="oak")
+
+
+def test_a_forest_without_a_target_cannot_be_explained():
+    forest = OnlineForestRegressor(2).partial_fit(np.empty((0, 2)), [])
+    with pytest.raises(ValueError, match="an explanation needs a target, but none is known yet"):
+        Explainer(forest)
 
 
 def test_an_empty_background_is_an_error():

@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 from sklearn.inspection import partial_dependence as sklearn_dependence
 
-from riparian import OnlineForestClassifier
+from riparian import OnlineForestClassifier, OnlineForestRegressor
 from riparian.explain import RowSample, partial_dependence, plane
 from riparian.explain.dependence import grid
 from riparian.explain.sample import kept_sample
 
 
-@pytest.fixture(scope="module")
-def asked():
+@pytest.fixture(scope="module", params=["classes", "numbers"])
+def asked(request):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 3)).astype(np.float32)
+    if request.param == "numbers":
+        return OnlineForestRegressor(10, random_state=0).fit(X, X[:, 0] * X[:, 1]), X[:200]
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
     return OnlineForestClassifier(10, random_state=0).fit(X, y), X[:200]
 
@@ -25,11 +27,13 @@ def asked():
 def test_partial_dependence_is_that_of_scikit_learn(asked):
     forest, X = asked
     result = partial_dependence(forest, X, 0, points=12)
+    of_numbers = isinstance(forest, OnlineForestRegressor)
     theirs = sklearn_dependence(
-        forest, X, [0], custom_values={0: result.values}, response_method="predict_proba",
-        method="brute",
+        forest, X, [0], custom_values={0: result.values}, method="brute",
+        response_method="auto" if of_numbers else "predict_proba",
     )  # fmt: skip
-    np.testing.assert_allclose(result.probabilities.T, theirs["average"], rtol=0, atol=1e-12)
+    ours = result.predictions.reshape(len(result.values), -1)
+    np.testing.assert_allclose(ours.T, theirs["average"], rtol=0, atol=1e-12)
 
 
 def test_the_rows_that_are_asked_with_stay_as_they_are(asked):
@@ -46,7 +50,8 @@ def test_a_plane_is_the_forest_at_the_medians(asked):
     for i, up in enumerate(result.values_up):
         for j, across in enumerate(result.values_across):
             row = np.array([[up, np.median(X[:, 1]), across]])
-            assert np.array_equal(result.probabilities[i, j], forest.predict_proba(row)[0])
+            ask = getattr(forest, "predict_proba", forest.predict)
+            assert np.array_equal(result.predictions[i, j], ask(row)[0])
 
 
 def test_a_grid_has_the_values_that_occur_or_evenly_spaced_ones():

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
+from unittest import mock
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_matrix
 
-from riparian.explain import SurestMistakes
+from riparian.explain import RowSample, SurestMistakes
+from riparian.explain import mistakes as mistakes_module
 
 CLASSES = ["ash", "elm", "oak"]
 
@@ -25,7 +30,10 @@ def test_they_are_the_wrong_ones_with_the_largest_probability():
     surest.update(X, y, proba, CLASSES)
     predicted = np.array(CLASSES)[proba.argmax(axis=1)]
     wrong = [i for i in np.argsort(-proba.max(axis=1), kind="stable") if predicted[i] != y[i]]
-    assert [mistake.row - 1 for mistake in surest.mistakes] == wrong[:7]
+    by_rank = sorted(wrong, key=lambda i: sum(y[j] == y[i] for j in wrong[: wrong.index(i)]))
+    assert {mistake.row - 1 for mistake in surest.mistakes} == {*by_rank[:7]}
+    probabilities = [mistake.probability for mistake in surest.mistakes]
+    assert probabilities == sorted(probabilities, reverse=True)
     for mistake in surest.mistakes:
         i = mistake.row - 1
         assert (mistake.truth, mistake.predicted) == (y[i], predicted[i])
@@ -33,6 +41,16 @@ def test_they_are_the_wrong_ones_with_the_largest_probability():
         of_truth = proba[i, CLASSES.index(y[i])] if y[i] in CLASSES else 0.0
         assert mistake.of_truth == of_truth
         assert np.array_equal(mistake.x, X[i])
+
+
+def test_mistakes_of_a_rare_class_are_kept_among_surer_ones_of_a_frequent_class():
+    surest = SurestMistakes(most=4)
+    for i in range(50):
+        rare = i % 10 == 0
+        proba = [[0.6, 0.4]] if rare else [[0.01 * (i % 9), 1 - 0.01 * (i % 9)]]
+        surest.update([[float(i)]], ["oak" if rare else "elm"], proba, ["elm", "oak"])
+    assert sorted(mistake.truth for mistake in surest.mistakes) == ["elm", "elm", "oak", "oak"]
+    assert [mistake.row for mistake in surest.mistakes] == [10, 19, 1, 11]
 
 
 def test_neither_batches_nor_sparse_rows_change_them():
@@ -66,3 +84,22 @@ def test_they_go_on_from_their_state_and_count_rows_that_were_passed_over():
         (12, "oak", "elm", 0.9),
     ]
     np.testing.assert_array_equal(again.mistakes[0].x, np.float32([1, np.nan]))
+
+
+def test_a_state_that_decompresses_to_more_than_rows_can_hold_is_refused():
+    bomb = base64.b64encode(zlib.compress(bytes(2**20), 9)).decode()
+    sample = RowSample(size=10)
+    sample.update(rows(5)[0])
+    for name in ("words", "rows"):
+        with pytest.raises(ValueError, match="of compressed numbers, got more"):
+            RowSample.from_state({**sample.state(), name: bomb})
+    X, y, proba = rows()
+    surest = SurestMistakes()
+    surest.update(X, y, proba, CLASSES)
+    state = surest.state()
+    state["mistakes"] = [{**mistake, "x": bomb} for mistake in state["mistakes"]]
+    with (
+        mock.patch.object(mistakes_module, "MOST_BYTES", 3 * 2**20),
+        pytest.raises(ValueError, match="of compressed numbers, got more"),
+    ):
+        SurestMistakes.from_state(state)

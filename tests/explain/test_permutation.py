@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
 import riparian
-from riparian import OnlineForestClassifier
+from riparian import OnlineForestClassifier, OnlineForestRegressor
 from riparian.engine.draws import words
 from riparian.explain import PermutationImportance
 from riparian.explain.permutation import PERMUTE_DRAW
@@ -23,9 +25,20 @@ def stream(rows, seed):
     return X, np.where(X[:, 0] > 0, "oak", np.where(X[:, 1] > 1, "elm", "ash"))
 
 
+def numbers(rows, seed, factor=1.0):
+    """The same with numbers for the target."""
+    X, _ = stream(rows, seed)
+    return X, factor * (100.0 + 3 * X[:, 0].astype(np.float64) + (X[:, 1] > 1))
+
+
 @pytest.fixture(scope="module")
 def forest():
     return OnlineForestClassifier(15, random_state=0).partial_fit(*stream(3000, 1))
+
+
+@pytest.fixture(scope="module")
+def forest_of_numbers():
+    return OnlineForestRegressor(15, random_state=0).partial_fit(*numbers(3000, 1))
 
 
 @pytest.fixture(scope="module", params=[None, 1000], ids=["kept points", "a window"])
@@ -42,6 +55,44 @@ def test_what_decides_matters_most_and_noise_does_not(tested):
     for feature in NOISE:
         assert lost[feature].accuracy.low < 0.01
         assert abs(lost[feature].accuracy.mean) < 0.02
+
+
+def test_what_decides_a_number_matters_most_and_noise_does_not(forest_of_numbers):
+    importance = PermutationImportance()
+    importance.update(forest_of_numbers, *numbers(2000, 2))
+    lost = importance.results()
+    assert lost[0].absolute_error.low > lost[1].absolute_error.high > 0.05
+    assert lost[0].squared_error.low > lost[1].squared_error.low > 0
+    for feature in NOISE:
+        assert abs(lost[feature].absolute_error.mean) < 0.02
+        assert abs(lost[feature].squared_error.mean) < 0.1
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-200, -1e145])
+def test_the_mean_is_the_difference_of_two_errors_at_any_scale(factor):
+    forest = OnlineForestRegressor(5, random_state=0).partial_fit(*numbers(1000, 1, factor))
+    X, y = numbers(500, 4, factor)
+    importance = PermutationImportance([1], window=1)  # so that the row before is drawn
+    importance.update(forest, X, y)
+    moved = X[1:].copy()
+    moved[:, 1] = X[:-1, 1]
+    risen = np.abs(y[1:] - forest.predict(moved)) - np.abs(y[1:] - forest.predict(X[1:]))
+    [result] = importance.results()
+    assert result.absolute_error.mean == pytest.approx(risen.mean(), rel=1e-9)
+    half = 1.959964 * risen.std() / np.sqrt(len(risen) - 1)
+    assert result.lost.high - result.lost.mean == pytest.approx(half, rel=1e-9)
+    assert np.isfinite([result.squared_error.low, result.squared_error.high]).all()
+
+
+def test_neither_batches_nor_threads_change_a_bit_of_numbers(forest_of_numbers):
+    X, y = numbers(900, 2)
+    results = []
+    for cuts in ((0, 900), (0, 1, 1, 700, 900)):
+        importance = PermutationImportance()
+        for first, last in pairwise(cuts):
+            importance.update(forest_of_numbers, X[first:last], y[first:last])
+        results.append(importance.results())
+    assert results[0] == results[1]
 
 
 def test_gains_give_noise_a_share_that_permutation_does_not(forest, tested):

@@ -14,11 +14,12 @@ from riparian.explain.contributions import plain_trees
 from riparian.explain.shap import described
 from riparian.model.ensemble import ensemble_of
 
-from plain_forests import KINDS, of_categories, probabilities
+from plain_forests import EVERY_KIND, of_categories, predictions
 
 SHAP_KINDS = [
     *("mixture", "mixture by vote", "missing", "late classes", "two classes", "sparse rows"),
     *("only predicts", "adaptive", "adaptive by vote", "Saffari", "categories", "other categories"),
+    *("numbers", "numbers, eager, then honest", "numbers of categories", "numbers, far from 0"),
 ]
 
 
@@ -31,7 +32,7 @@ def shap():
 
 @pytest.mark.parametrize("kind", SHAP_KINDS)
 def test_shap_finds_the_same_path_dependent_contributions(shap, kind):
-    forest, X = KINDS[kind]()
+    forest, X = EVERY_KIND[kind]()
     explains = Explainer(forest)
     theirs = shap.TreeExplainer(forest.to_shap(), feature_perturbation="tree_path_dependent")
     ours = explains.contributions(X)
@@ -41,7 +42,7 @@ def test_shap_finds_the_same_path_dependent_contributions(shap, kind):
 
 @pytest.mark.parametrize("kind", SHAP_KINDS)
 def test_shap_finds_the_same_interventional_contributions(shap, kind):
-    forest, X = KINDS[kind]()
+    forest, X = EVERY_KIND[kind]()
     background = X[3:40:4]
     explains = Explainer(forest, background)
     theirs = shap.TreeExplainer(forest.to_shap(), background, feature_perturbation="interventional")
@@ -51,15 +52,15 @@ def test_shap_finds_the_same_interventional_contributions(shap, kind):
 
 @pytest.mark.parametrize("kind", SHAP_KINDS)
 def test_the_weights_of_parents_are_the_sums_of_their_childrens(kind):
-    forest, X = KINDS[kind]()
+    forest, X = EVERY_KIND[kind]()
     result, weights = answers(forest.to_shap(), X)
-    np.testing.assert_allclose(result, probabilities(forest, X), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(result, predictions(forest, X), rtol=1e-15, atol=1e-9)
     assert not weights.any()
 
 
 def answers(described, X):
     """What the dictionary says of rows; of inner nodes, how far their weight is from the children's."""
-    total, off = 0.0, []
+    total, off = described["base_offset"], []
     for tree in described["trees"]:
         inner = np.flatnonzero(tree["children_left"] >= 0)
         weight, left, right, missing = (

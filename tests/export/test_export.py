@@ -15,13 +15,25 @@ import pytest
 import treelite
 from hypothesis import HealthCheck, given, settings
 
-from riparian import OnlineForestClassifier
+from riparian import OnlineForestClassifier, OnlineForestRegressor
 from riparian.depth import DepthForestClassifier
 from riparian.explain import Explainer, PermutationImportance
 from riparian.export import c_header, onnx, to_c, to_onnx, to_treelite
 from riparian.export import treelite as builder
 
-from plain_forests import KINDS, WAYS_TO_ASK, grown, labels, mixture, of_categories, probabilities
+from plain_forests import (
+    KINDS,
+    NUMBERS,
+    WAYS_TO_ASK,
+    grown,
+    labels,
+    mixture,
+    numbers,
+    of_categories,
+    predictions,
+    probabilities,
+    spread_of,
+)
 
 few = settings(
     max_examples=15,
@@ -33,6 +45,11 @@ few = settings(
 @pytest.fixture(params=KINDS)
 def forest_and_rows(request):
     return KINDS[request.param]()
+
+
+@pytest.fixture(params=NUMBERS)
+def numbers_and_rows(request):
+    return NUMBERS[request.param]()
 
 
 def run_onnx(model: bytes, X):
@@ -47,20 +64,25 @@ def run_treelite(model: bytes, X):
 
 def compiled(header: str, folder, name="forest"):
     """The function of the header, through a compiler that lets nothing pass."""
-    (folder / "forest.h").write_text(header)
-    (folder / "forest.c").write_text(
-        f'#include "forest.h"\n'
+    library = built(
+        header,
+        folder,
         f"int predict(const float *x, double *proba);\n"
         f"int predict(const float *x, double *proba) {{ return {name}_predict(x, proba); }}\n"
         f"const char *label(int k);\n"
-        f"const char *label(int k) {{ return {name}_labels[k]; }}\n"
+        f"const char *label(int k) {{ return {name}_labels[k]; }}\n",
     )
+    library.label.restype = ctypes.c_char_p
+    return library
+
+
+def built(header: str, folder, code: str):
+    (folder / "forest.h").write_text(header)
+    (folder / "forest.c").write_text(f'#include "forest.h"\n{code}')
     library = folder / "forest.so"
     flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC"]
     subprocess.run(["cc", *flags, folder / "forest.c", "-o", library], check=True, timeout=120)
-    loaded = ctypes.CDLL(str(library))
-    loaded.label.restype = ctypes.c_char_p
-    return loaded
+    return ctypes.CDLL(str(library))
 
 
 def run_c(library, X, n_classes):
@@ -159,6 +181,42 @@ def test_c_allocates_nothing_and_needs_nothing_but_integers():
     assert not re.search(r"\b(malloc|calloc|alloca|new)\b", header)
 
 
+# -- numbers (R26) --------------------------------------------------------------------------------
+
+
+def test_onnx_has_our_numbers(numbers_and_rows):
+    forest, X = numbers_and_rows
+    session = onnxruntime.InferenceSession(to_onnx(forest), providers=["CPUExecutionProvider"])
+    [result] = session.run(["variable"], {"X": X})
+    precise = {"rtol": 1e-15, "atol": 2.0**-23 * spread_of(forest)}
+    np.testing.assert_allclose(result, predictions(forest, X), **precise)
+
+
+def test_treelite_has_our_numbers(numbers_and_rows):
+    forest, X = numbers_and_rows
+    loaded = treelite.Model.deserialize_bytes(to_treelite(forest))
+    result = treelite.gtil.predict(loaded, X.astype(np.float64), nthread=1)[:, 0]
+    precise = {"rtol": 1e-15, "atol": 1e-12 * spread_of(forest)}
+    np.testing.assert_allclose(result, predictions(forest, X), **precise)
+
+
+def test_c_has_our_bits_of_numbers(numbers_and_rows, tmp_path):
+    forest, X = numbers_and_rows
+    declared = "double predict(const float *x)"
+    code = f"{declared};\n{declared} {{ return forest_predict(x); }}\n"
+    library = built(to_c(forest), tmp_path, code)
+    library.predict.restype = ctypes.c_double
+    result = [library.predict(row.ctypes.data_as(ctypes.c_void_p)) for row in X]
+    assert result == forest.model_.predict(X, 1).tolist()
+
+
+def test_a_forest_of_numbers_is_exported_as_it_is_at_that_moment():
+    forest, X = numbers(points=300)
+    before = to_c(forest)
+    forest.partial_fit(X[:50], np.full(50, 1e6))
+    assert to_c(forest) != before
+
+
 # -- categories (R22) -----------------------------------------------------------------------------
 
 
@@ -210,7 +268,7 @@ def test_treelite_asks_categories_by_their_codes(categorical):
 
 def test_c_asks_categories_by_their_codes_and_names_them(categorical, tmp_path):
     header = c_header.header(categorical.ensemble, "forest")
-    best, proba = run_c(compiled(header, tmp_path), categorical.X, categorical.ensemble.n_classes)
+    best, proba = run_c(compiled(header, tmp_path), categorical.X, categorical.ensemble.n_outputs)
     assert np.array_equal(proba, categorical.answers)
     assert np.array_equal(best, categorical.answers.argmax(axis=1))
     assert 'forest_categories_0[] = {\n"kind 0","kind 1",' in header
@@ -283,6 +341,9 @@ def test_an_export_waits_until_the_batch_that_is_being_learned_is_whole():
 def test_a_forest_that_knows_no_class_is_refused():
     forest = OnlineForestClassifier(2).partial_fit(np.empty((0, 2)), [])
     with pytest.raises(ValueError, match="needs a class, but none is known yet"):
+        to_onnx(forest)
+    forest = OnlineForestRegressor(2).partial_fit(np.empty((0, 2)), [])
+    with pytest.raises(ValueError, match="needs a target, but none is known yet"):
         to_onnx(forest)
 
 

@@ -45,7 +45,7 @@ def answers(X):
 @pytest.fixture(scope="module")
 def forest():
     X = frame()
-    return OnlineForestClassifier(5, random_state=0).partial_fit(X, answers(X))
+    return OnlineForestClassifier(5, eager=False, random_state=0).partial_fit(X, answers(X))
 
 
 def go_down(view, codes, x):
@@ -163,7 +163,7 @@ def test_a_plane_is_cut_where_a_half_says_so():
             assert go_down(view, None, middle) == leaf
 
 
-def test_what_is_fixed_is_a_category_or_the_usual_one(forest):
+def test_a_fixed_feature_has_a_category_or_the_most_frequent_one(forest):
     plt = pytest.importorskip("matplotlib.pyplot")
     X = frame()
     plot_partition(forest, ("width", "height"), X=X, resolution=3)

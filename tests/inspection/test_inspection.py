@@ -165,7 +165,7 @@ def test_a_view_cannot_be_written_to_and_stays_as_it_was():
     assert tree_view(forest, 0).points[0] > view.points[0]
 
 
-def test_preorder_goes_down_before_it_goes_right_and_no_deeper_than_asked():
+def test_preorder_goes_down_before_it_goes_right_and_no_deeper_than_requested():
     view = tree_view(bounded(), 0)
     nodes = list(view.preorder())
     assert sorted(nodes) == list(range(view.node_count))
@@ -202,7 +202,7 @@ def test_the_text_of_a_tree_answers_as_the_tree_does(make):
     assert [answer_of_text(text, x) for x in X] == expected
 
 
-def test_the_text_tells_active_leaves_from_inactive_ones_and_their_points():
+def test_the_text_distinguishes_active_and_inactive_leaves_and_shows_their_points():
     forest = bounded()
     view = tree_view(forest, 0)
     reported = re.findall(r"(\d+) estimation points?, (active|inactive)", export_text(forest, 0))
@@ -218,7 +218,7 @@ def test_a_young_leaf_is_shown_as_such():
     leaves = [n for n in view.preorder() if view.is_leaf[n]]
     assert not (view.young & ~view.active).any()
     assert view.young.sum() == forest.stats()["trees"][0]["young"]
-    reported = re.findall(r"estimation points?, (\w+)", export_text(forest, 0))
+    reported = re.findall(r"votes?, (\w+)", export_text(forest, 0, max_depth=None))
     assert reported == [
         "young" if view.young[n] else "active" if view.active[n] else "inactive" for n in leaves
     ]
@@ -227,7 +227,7 @@ def test_a_young_leaf_is_shown_as_such():
     assert "young" in export_graphviz(everyone) and "active" not in export_text(everyone)
 
 
-def test_counts_are_shown_when_asked_for():
+def test_counts_are_shown_on_request():
     forest = bounded()
     view = tree_view(forest, 0)
     reported = re.findall(r"counts: (\[.*?\]) class: ", export_text(forest, 0, show_counts=True))
@@ -484,7 +484,7 @@ def test_classes_have_colours_of_their_own(n_classes):
 def test_black_text_is_legible_on_every_shade(n_classes):
     linear = shades(np.eye(n_classes)) ** 2.2
     luminance = linear @ [0.2126, 0.7152, 0.0722]
-    assert ((luminance + 0.05) / 0.05 > 4.5).all()  # the contrast that WCAG asks for
+    assert ((luminance + 0.05) / 0.05 > 4.5).all()  # the contrast that WCAG requires
 
 
 @pytest.mark.parametrize("n_classes", [2, 5, 12])
@@ -626,7 +626,7 @@ MISSING = np.nan
     ],
     ids=str,
 )
-def test_what_is_not_fixed_is_the_median_of_what_is_there(fixed, expected):
+def test_a_feature_that_is_not_fixed_has_the_median_of_its_values(fixed, expected):
     X = np.zeros((4, 5), dtype=np.float32)
     X[:, 2:] = [[1, 9, MISSING], [3, MISSING, MISSING], [3, MISSING, MISSING], [80, 9, MISSING]]
     values = fixed_values(fixed, (0, 1), X, list("abcde"))
@@ -634,7 +634,7 @@ def test_what_is_not_fixed_is_the_median_of_what_is_there(fixed, expected):
     np.testing.assert_array_equal(values[2:], expected)
 
 
-def test_a_figure_is_cut_where_it_was_asked_to_be(pyplot):
+def test_a_figure_is_cut_at_the_requested_depth(pyplot):
     X, _ = stream(80, n_noise=2, seed=6)
     extent = (-3.0, 10.0, -4.0, 7.0)
     drawn = {
@@ -711,7 +711,7 @@ def test_a_partition_is_drawn_into_the_axes_it_is_given(pyplot):
     ],
     ids=str,
 )
-def test_what_cannot_be_drawn_is_refused_before_a_figure_is_made(pyplot, options, message):
+def test_a_tree_that_cannot_be_drawn_is_refused_before_a_figure_is_made(pyplot, options, message):
     with pytest.raises(ValueError, match=message):
         plot_partition(FOREST, **{"fixed": np.zeros(4), **options})
     assert pyplot.get_fignums() == []

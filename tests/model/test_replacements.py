@@ -1,4 +1,4 @@
-"""Replaced trees come in crowds, and are told in a few words."""
+"""Replaced trees come in crowds, which are described in a few words."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def test_a_crowd_ends_where_a_fiftieth_of_the_stream_has_none():
     ("replaced", "words"),
     [
         ([], "no tree was replaced"),
-        ([(7, 0)], "1 tree was replaced: 1 at point 7"),
-        ([(1007, 0), (1009, 3)], "2 trees were replaced: 2 at points 1,007 to 1,009"),
+        ([(7, 0)], "1 tree was replaced, at point 7"),
+        ([(1007, 0), (1009, 3)], "2 trees were replaced, at points 1,007 to 1,009"),
     ],
 )
 def test_words(replaced, words):

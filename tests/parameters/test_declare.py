@@ -65,7 +65,7 @@ def test_a_parameter_without_a_default_must_be_given():
         Text()
 
 
-def test_what_is_declared_again_keeps_the_rest_of_its_description():
+def test_a_parameter_that_is_declared_again_keeps_the_rest_of_its_description():
     @constructed
     class Triangle(Shape):
         sides: int = described(default=3, kw_only=False)
@@ -74,7 +74,7 @@ def test_what_is_declared_again_keeps_the_rest_of_its_description():
     assert after == dataclasses.replace(before, default=3)
 
 
-def test_what_must_follow_the_parameters_is_done_after_they_are_set():
+def test_a_step_that_needs_the_parameters_runs_after_they_are_set():
     @constructed
     class Square(Size):
         def __post_init__(self):

@@ -25,7 +25,7 @@ def test_the_descriptions_replace_the_reference_to_them():
     )
 
 
-def test_what_a_docstring_documents_itself_stays():
+def test_a_parameter_that_a_docstring_documents_itself_stays():
     own = "    split_points : int\n        As many as you like.\n"
     text = filled(f"{own}    {DESCRIBED}\n", TWO)
     assert text == f"{own}    n_estimators : int\n        The number of trees.\n"

@@ -17,8 +17,10 @@ import pytest
 from riparian.parameters.forests import (
     OF_DEPTH,
     OF_ROWS,
+    AdaptiveNumberParameters,
     AdaptiveParameters,
-    Parameters,
+    NumberParameters,
+    PaperParameters,
     SaffariParameters,
     constructor_parameters,
     parameters_of,
@@ -112,14 +114,16 @@ DEPTH_CHOOSES = {
 
 # A constructor, what describes it, which names it changes, and where it has defaults of its own.
 CONSTRUCTORS = [
-    ("riparian.forest.OnlineForestClassifier", Parameters, {}, set()),
+    ("riparian.forest.OnlineForestClassifier", PaperParameters, {}, set()),
     ("riparian.adaptive.AdaptiveForestClassifier", AdaptiveParameters, {}, set()),
+    ("riparian.regressor.OnlineForestRegressor", NumberParameters, {}, set()),
+    ("riparian.adaptive.AdaptiveForestRegressor", AdaptiveNumberParameters, {}, set()),
     ("riparian.saffari.SaffariForestClassifier", SaffariParameters, {}, set()),
-    ("riparian.depth.forest.DepthForestClassifier", Parameters, {}, DEPTH_CHOOSES),
+    ("riparian.depth.forest.DepthForestClassifier", PaperParameters, {}, DEPTH_CHOOSES),
     ("riparian.depth.saffari.DepthSaffariClassifier", SaffariParameters, {}, DEPTH_CHOOSES),
     (
         "riparian.river.OnlineForestClassifier",
-        Parameters,
+        PaperParameters,
         {"random_state": "seed"},
         {"alpha"},
     ),
@@ -130,14 +134,26 @@ CONSTRUCTORS = [
         {"alpha"},
     ),
     (
+        "riparian.river.AdaptiveForestRegressor",
+        AdaptiveNumberParameters,
+        {"random_state": "seed"},
+        {"alpha", "intervals"},
+    ),
+    (
         "riparian.capymoa.OnlineForestClassifier",
-        Parameters,
+        PaperParameters,
         {"random_state": "random_seed"},
         {"random_state"},
     ),
     (
         "riparian.capymoa.AdaptiveForestClassifier",
         AdaptiveParameters,
+        {"random_state": "random_seed"},
+        {"random_state"},
+    ),
+    (
+        "riparian.capymoa.AdaptiveForestRegressor",
+        AdaptiveNumberParameters,
         {"random_state": "random_seed"},
         {"random_state"},
     ),
@@ -199,14 +215,14 @@ def test_an_estimator_keeps_what_it_was_given(path, described, renamed, own_defa
     assert given.items() <= vars(cls()).items()
 
 
-@pytest.mark.parametrize("described", [Parameters, SaffariParameters])
+@pytest.mark.parametrize("described", [PaperParameters, SaffariParameters])
 def test_every_default_is_accepted(described):
     fields = parameters_of(described)
     made = described.checked(**{name: p.default for name, p in fields.items()} | {"seed": 0})
     assert made.n_trees == 100
 
 
-@pytest.mark.parametrize("described", [Parameters, SaffariParameters])
+@pytest.mark.parametrize("described", [PaperParameters, SaffariParameters])
 def test_a_description_is_a_sentence_or_more(described):
     for parameter in descriptions(described).values():
         assert parameter.text().endswith("."), parameter.name

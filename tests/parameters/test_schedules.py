@@ -190,15 +190,17 @@ class Homemade(Schedule):
 
 @pytest.mark.parametrize("value", [None, True, "sqrt", abs, (1, 1.1), Homemade()])
 def test_anything_but_a_schedule_or_a_number_is_a_type_error_that_says_so(value):
-    with pytest.raises(TypeError, match="alpha must be a Geometric or a Polynomial, got"):
+    with pytest.raises(TypeError, match="alpha must be a number, a Geometric or a Polynomial, got"):
         resolve(value, 4)
     with pytest.raises(TypeError, match="beta must be a number, a Geometric or a Polynomial, got"):
         resolve(Geometric(1, 1.1), value)
 
 
-def test_a_number_is_no_alpha():
-    with pytest.raises(TypeError, match="alpha must be a Geometric or a Polynomial, got 10"):
-        resolve(10, 4)
+def test_a_number_is_the_start_of_alpha():
+    assert resolve(10, 4) == (Geometric(10, 1.1), Geometric(40, 1.1))
+    for bad in (0, -1, math.nan, math.inf):
+        with pytest.raises(ValueError, match="must be"):
+            resolve(bad, 4)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +238,7 @@ def test_beta_of_another_form_may_lie_above_alpha(alpha, beta):
 
 
 @given(schedules, schedules)
-def test_what_is_accepted_is_above_alpha_at_every_depth_tried(alpha, beta):
+def test_an_accepted_beta_is_above_alpha_at_every_depth_tried(alpha, beta):
     below = [d for d in range(3000) if beta(d) < alpha(d)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConsistencyWarning)

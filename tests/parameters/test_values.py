@@ -90,7 +90,7 @@ def test_another_value_is_refused_by_the_name_of_the_parameter(kind, given, mess
         (OneOf(("oak", "elm")), '"oak" or "elm"'),
         (ROOT, 'float or "sqrt" or "4sqrt"'),
         (OrNone(Bytes(), "no bound"), "int, str or None"),
-        (OfDepth(), "Geometric or Polynomial"),
+        (OfDepth(), "Geometric, Polynomial or float"),
         (MultipleOrOfDepth(), "float, Geometric or Polynomial"),
         (WeightsByLabel(), 'dict, "balanced" or None'),
     ],

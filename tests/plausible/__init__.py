@@ -8,6 +8,7 @@ changes a check here, and no code that reads snapshots.
     fringe.py       what the candidates of active leaves have counted
     growth.py       what trees have received of the kept points
     eager.py        votes of eager trees
+    sums.py         sums of numbers, in leaves, candidates and heads
     adaptation.py   what trees of a stream that changes remember
 """
 
@@ -20,6 +21,7 @@ from plausible.eager import check_votes
 from plausible.errors import Implausible
 from plausible.fringe import fringe_of
 from plausible.growth import KeptPoints, check_growth
+from plausible.sums import check_following, check_heads, check_sums, check_waiting
 from plausible.trees import (
     Leaves,
     check_activity,
@@ -41,12 +43,18 @@ def check_plausible(data: bytes) -> None:
     depth = arrays["leaf_depth"].astype(np.int64)
     check_totals(trees, lengths, header)
     check_leaves(trees, lengths, depth, header)
+    if header.numbers:
+        check_sums(trees, lengths, header)
     if header.one_stream:
         check_bags(arrays["bag"], trees, header)
     if header.adaptive:
         check_adaptation(trees, lengths, header)
     if header.eager:
-        check_votes(trees, lengths, header)
+        check_votes(trees, lengths, header, planted(trees, lengths))
+    if header.eager and header.numbers:
+        check_heads(trees, points["trust"], header)
+    if header.lag:
+        check_following(points["trust"], header)
     if "kept_label" in points:
         kept = KeptPoints.of(points, header)
         replaced = lengths.arrays["replaced"]
@@ -54,6 +62,8 @@ def check_plausible(data: bytes) -> None:
     if not header.prediction_only:
         leaves = Leaves.of(trees, lengths, header)
         check_activity(trees, lengths, depth, header)
-        if not header.one_stream:
+        if header.numbers:
+            check_waiting(trees, leaves)
+        elif not header.one_stream:
             check_keys(trees, leaves)
         fringe_of(trees, leaves, header).check_plausible()

@@ -1,13 +1,16 @@
-"""Whether learning could have produced the memories and detectors of adaptive trees (R23)."""
+"""Whether learning could have produced the memories and detectors of adaptive trees (R27)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from plausible.errors import check_sum, every
+from plausible.sums import largest_targets
 from riparian.engine.pieces import largest, numbers, sums
+from riparian.parameters.forests import MEMORIES
 
 NOTHING = np.float32(2.0**-60)  # a memory holds 0, or no less
+WIDTH = len(MEMORIES)
 ROUNDING = 1e-3  # of a sum of very many float32, as a part of it
 EXACT = 1e-9  # of float64, for every number that was added
 
@@ -24,7 +27,10 @@ def planted(trees, lengths):
 def check_adaptation(trees, lengths, header):
     check_replacements(trees, lengths, header)
     check_window(trees, lengths, header)
-    check_memories(trees, header.memories)
+    if header.numbers:
+        check_memories_of_numbers(trees, lengths)
+    else:
+        check_memories(trees, lengths)
 
 
 def check_replacements(trees, lengths, header):
@@ -85,32 +91,41 @@ def check_sums(trees, size, buckets):
 # -- what leaves remember ------------------------------------------------------------------------------
 
 
-def check_memories(trees, width):
-    memory = trees.memory.reshape(-1, width)
+def check_memories(trees, lengths):
+    memory = trees.memory.reshape(-1, WIDTH)
     every(
         ((memory >= NOTHING) | (memory == 0)).all(axis=1) & np.isfinite(memory).all(axis=1),
         "memory must be 0, or finite and at least 2^-60",
     )
-    most = trees.histogram.astype(np.float64) * (1 + ROUNDING)
-    every((memory <= most[:, None]).all(axis=1), "memory must not hold more than the histogram")
-    points = trees.leaf_points
-    holds = np.ones(len(points), dtype=bool)
-    for j in range(width):
-        last = largest(np.ascontiguousarray(memory[:, j]), trees.leaf_classes)
-        holds &= (last >= 1) | (points == 0)
-    every(holds, "memory must hold the last point of its leaf")
-    check_sum(trees.structure_arrivals, "structure_arrivals")
+    classes = trees.memory_classes
+    received = trees.totals.structure_points + trees.totals.estimation_points
+    most = np.repeat(np.repeat(received, lengths.leaves), classes).astype(np.float64)
     every(
-        trees.estimation_arrivals <= points,
-        "estimation_arrivals must not be more than the points of the leaf",
+        (memory <= most[:, None] * (1 + ROUNDING)).all(axis=1),
+        "memory must not hold more points than the tree has received",
     )
-    check_looks(trees)
+    for j in range(WIDTH):
+        last = largest(np.ascontiguousarray(memory[:, j]), classes)
+        every((last >= 1) | (classes == 0), "memory must hold the last point of its leaf")
+    every((classes == 0) | (trees.leaf_points > 0), "memory_classes must be 0 without votes")
 
 
-def check_looks(trees):
-    """Check the next look of each leaf against its arrivals (R20)."""
-    n = trees.structure_arrivals[trees.leaf_active > 0]
-    n = np.minimum(n, np.uint64(2**31))
-    most = np.maximum(n + np.uint64(1), (np.uint64(13) * n + np.uint64(9)) // np.uint64(10))
-    look = trees.next_look
-    every((look > n) & (look <= most), "next_look must be the next one after structure_arrivals")
+def check_memories_of_numbers(trees, lengths):
+    """Check weights and means: no target is beyond B (R26)."""
+    weight, total = (a.reshape(-1, WIDTH) for a in (trees.memory_weight, trees.memory_sum))
+    voted = trees.leaf_points > 0
+    every((weight[:, 0] > 0) <= voted, "memory_weight must be 0 without votes")
+    some = weight[:, 0] > 0
+    every((weight[some] >= 1).all(axis=1), "memory_weight must hold the last point of its leaf")
+    received = trees.totals.structure_points + trees.totals.estimation_points
+    most = np.repeat(received, lengths.leaves).astype(np.float64)[:, None] * (1 + ROUNDING)
+    every((weight <= most).all(axis=1), "memory_weight must not hold more points than received")
+    small = (np.abs(total) < 2.0**-1000) & (total != 0)
+    every(~small.any(axis=1), "memory_sum must be 0, or at least 2^-1000")
+    largest_target = largest_targets(trees)
+    bound = np.repeat(largest_target, lengths.leaves)[:, None] * (1 + ROUNDING)
+    every((np.abs(total) <= weight * bound).all(axis=1), "memory_sum must be that of targets")
+    squared, number = trees.errors.reshape(-1, 2).T
+    every(number <= 1000 * (1 + ROUNDING), "errors must fade")
+    close = squared <= number * (2 * largest_target) ** 2 * (1 + ROUNDING)
+    every(close, "errors must be those of targets")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from plausible.errors import check_sum, every
+from plausible.sums import CandidateSums
 from riparian import _core
 from riparian.engine.pieces import begins, numbers
 from riparian.parameters.forests import SaffariParameters
@@ -167,10 +168,9 @@ class KeptFringe(Fringe):
 
     def check_young(self):
         trees, young, header = self.trees, self.young, self.header
-        if not header.adaptive:  # which knows the arrivals of each leaf
-            n = min(header.kept_points, header.points)
-            most = max(n + 1, (13 * n + 9) // 10)
-            every(trees.next_look <= most, f"next_look must be at most {most}")
+        n = min(header.kept_points, header.points)
+        most = max(n + 1, (13 * n + 9) // 10)
+        every(trees.next_look <= most, f"next_look must be at most {most}")
         every(trees.had_lost <= young, "had_lost must be 0 or 1, and 0 in a leaf that has settled")
         if header.points <= header.kept_points:
             every(trees.had_lost == 0, "had_lost must be 0 while all points are kept")
@@ -191,6 +191,14 @@ class KeptFringe(Fringe):
 
     def check_histogram(self, leaves, labels, count):
         """R10 lets a child list more points than its histogram holds."""
+
+
+class NumberFringe(CandidateSums, Fringe):
+    """Of numbers (R26)."""
+
+
+class KeptNumberFringe(CandidateSums, KeptFringe):
+    """Of numbers, with kept points."""
 
 
 class OneStreamFringe(Fringe):
@@ -235,7 +243,8 @@ class OneStreamFringe(Fringe):
 def fringe_of(trees, leaves, header):
     if header.one_stream:
         return OneStreamFringe(trees, leaves, header)
-    return (KeptFringe if header.kept_points else Fringe)(trees, leaves, header)
+    kinds = (NumberFringe, KeptNumberFringe) if header.numbers else (Fringe, KeptFringe)
+    return kinds[header.kept_points > 0](trees, leaves, header)
 
 
 def seen_by(rows):

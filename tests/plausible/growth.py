@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plausible.errors import every
+from riparian import _core
 from riparian.engine.draws import GOLDEN, key, mixed
 from riparian.engine.rules import cut
 from riparian.reference import STREAM_DRAW, WEIGHT_DRAW
@@ -45,7 +46,7 @@ class Received(NamedTuple):
 
 
 def check_growth(trees, nodes, planted, replacements, kept, header):
-    """Check totals. A tree that replaced another (R23) has its own number and only later points."""
+    """Check totals. A tree that replaced another (R27) has its own number and only later points."""
     number = np.array(header.trees) + header.parameters.n_trees * replacements
     received = [
         received_by(int(mine), kept, header.parameters, int(since))
@@ -56,7 +57,7 @@ def check_growth(trees, nodes, planted, replacements, kept, header):
     totals, growth = trees.totals, trees.growth
     arrivals = growth.structure_arrivals
     _check_includes("growth: structure_arrivals", arrivals, of_kept.structure_arrivals, lost)
-    _check_classes(trees, kept)
+    _check_classes(trees, kept, header)
 
     since = np.uint64(header.points) - planted.astype(np.uint64)
     points = totals.structure_points + (totals.estimation_points if header.eager else np.uint64(0))
@@ -87,8 +88,11 @@ def _check_includes(name, total, mine, lost):
     every((total == mine) | lost, f"{name} must be those of the kept points, which are all")
 
 
-def _check_classes(trees, kept):
-    most = int(kept.label.max(initial=0)) + 1 if len(kept) else 0
+def _check_classes(trees, kept, header):
+    if header.numbers:  # they have a scale
+        most = _core.scale_of(float(np.abs(kept.label).max(initial=0)))
+    else:
+        most = int(kept.label.max(initial=0)) + 1 if len(kept) else 0
     every(trees.totals.classes >= most, "totals: classes must include those of the kept points")
 
 
@@ -104,7 +108,9 @@ def received_by(tree, kept, parameters, since=0):
     structure = u < np.uint64(cut(p.structure_fraction))
     ignored = ~structure & (u < np.uint64(cut(p.structure_fraction + p.ignore_fraction)))
     estimation = ~structure & ~ignored
-    arrives = structure | (estimation & p.eager & (number < np.uint64(p.kept_points)))  # R24
+    arrives = structure | (
+        estimation & p.eager & (number < np.uint64(since + p.kept_points))
+    )  # R24
     return Received(
         structure=int(weight[structure].sum()),
         estimation=int(weight[estimation].sum()),

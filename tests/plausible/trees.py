@@ -10,7 +10,7 @@ from plausible.eager import received
 from plausible.errors import check_sum, every
 from riparian.engine.pieces import begins, sums
 from riparian.engine.trees import Bag
-from riparian.parameters.forests import Parameters, SaffariParameters
+from riparian.parameters.forests import PaperParameters, SaffariParameters
 from riparian.parameters.values import MAX_WEIGHT
 from riparian.snapshot.fields import MOST_POINTS
 
@@ -81,7 +81,7 @@ def check_leaves(trees, lengths, depth, header):
     if not header.kept_points:
         of_tree = sums(points, lengths.leaves)
         every(of_tree <= totals.estimation_points, "histogram holds more points than its tree")
-    if isinstance(header.parameters, Parameters) and not header.eager:
+    if isinstance(header.parameters, PaperParameters) and not header.eager:
         alpha = header.parameters.alpha.integers(int(depth.max()))
         below = depth > 0
         every(points[below] >= alpha[depth[below] - 1], "histogram must hold α points (R6)")

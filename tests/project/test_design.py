@@ -1,4 +1,4 @@
-"""DESIGN.md names what is there: a reader who follows it finds every file and misses no room."""
+"""DESIGN.md names every folder and file that exists, and no other."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_layout_is_read_with_its_folders():
 
 
 @pytest.mark.parametrize("path", layout(DESIGN))
-def test_what_the_layout_names_is_there(path):
+def test_every_file_that_the_layout_names_exists(path):
     assert (ROOT / path).is_dir() if path.endswith("/") else (ROOT / path).is_file()
 
 

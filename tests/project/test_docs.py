@@ -1,8 +1,8 @@
 """Every block of code in the pages runs, and prints what the page says it prints.
 
 The Python blocks of a page are one program, run from top to bottom in an empty folder. A block of `text`
-right after one is what it prints; there, `...` stands for anything. Commands (`sh`) are run between
-them, where the page has them; what installs or builds is only looked up.
+right after one, or after a command, is what it prints; there, `...` stands for anything. Commands
+(`sh`) are run between them, where the page has them; what installs or builds is only looked up.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch, request):
         if block.language == "python":
             printed = run_python(block, page, names)
         elif block.language == "sh":
-            run_commands(block)
+            printed = run_commands(block)
         elif block.language == "text":
             assert printed is not None, f"line {block.line}: no block before it prints anything"
             check_printed(block, printed)
@@ -121,7 +121,9 @@ def check_printed(block: Block, printed: str) -> None:
         pytest.fail(f"line {block.line}: {checker.output_difference(example, printed, LIKE)}")
 
 
-def run_commands(block: Block) -> None:
+def run_commands(block: Block) -> str:
+    """Run commands, and return what those print that run in this process."""
+    printed = ""
     for line in block.text.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         match words[:2]:
@@ -136,9 +138,11 @@ def run_commands(block: Block) -> None:
                     cut_the_power([word for word in words[1:] if word != "--resume"])
                 done = CliRunner().invoke(app, words[1:])
                 assert done.exit_code == 0, f"{line}\n{done.output}"
+                printed += done.stdout
             case _:
                 assert "riparian" in words, f"no test can run {line!r}"
                 run_in_a_shell(line)
+    return printed
 
 
 def cut_the_power(arguments: list[str]) -> None:
@@ -197,7 +201,7 @@ def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-def test_a_page_that_says_something_else_is_found_out(tmp_path):
+def test_a_page_with_another_output_fails_its_test(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n")
     code, answered = blocks_of(page)
@@ -208,7 +212,7 @@ def test_a_page_that_says_something_else_is_found_out(tmp_path):
 def test_the_figures_can_be_made_and_are_those_of_the_pages(tmp_path):
     run = subprocess.run(
         [sys.executable, "-W", "error", ROOT / "docs/make_figures.py",
-         "--quick", "--out", tmp_path, "start", "tau", "budget"],
+         "--quick", "--out", tmp_path, "fringe", "tau", "budget"],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -217,9 +221,17 @@ def test_the_figures_can_be_made_and_are_those_of_the_pages(tmp_path):
     assert len(made) == 6
 
 
+def test_the_readme_begins_with_the_program_of_the_start_page():
+    shown, tested = (
+        next(block.text for block in blocks_of(ROOT / page) if block.language == "python")
+        for page in ("README.md", "docs/index.md")
+    )
+    assert shown == tested
+
+
 def test_every_figure_is_shown_on_a_page():
     text = "".join(page.read_text() for page in PAGES)
-    for figure in (ROOT / "docs/figures").glob("*-light.svg"):
+    for figure in (ROOT / "docs/figures").glob("*-light.*"):
         assert figure.name in text
         assert figure.name.replace("-light", "-dark") in text
 
@@ -229,6 +241,59 @@ def test_links_out_of_the_pages_become_text_if_they_lead_anywhere():
     page = SimpleNamespace(file=SimpleNamespace(abs_src_path=str(ROOT / "docs/tutorials/x.md")))
     text = "[a](../../README.md) [b](../index.md) [c](../../nowhere.md) ![d](../../README.md)"
     assert hook(text, page=page) == text.replace("[a](../../README.md)", "a")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
+def test_a_notebook_has_the_code_of_its_page(page):
+    names = runpy.run_path(str(ROOT / "docs/notebooks.py"))
+    notebook = names["notebook_of"](page.read_text())
+    code = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    expected = [block for block in blocks_of(page) if block.language in ("python", "sh")]
+    assert len(code) == len(expected)
+    for cell, block in zip(code, expected, strict=True):
+        if block.language == "python":
+            assert cell == block.text.rstrip("\n")
+        else:
+            assert all(line.startswith(("!", "%pip install ")) for line in cell.splitlines())
+
+
+def test_a_notebook_shows_what_a_page_prints_and_no_links_to_other_pages():
+    names = runpy.run_path(str(ROOT / "docs/notebooks.py"))
+    page = (
+        "# Title\n\nSee [this](x.md).\n\n```python\nprint(1)\n```\n\n```text\n1\n```\n\n"
+        "```sh\npip install a\nriparian learn \\\n    b\n```\nEnd.\n"
+    )
+    cells = names["notebook_of"](page)["cells"]
+    kinds = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+    assert kinds == [
+        ("markdown", "# Title\n\nSee this."), ("code", "print(1)"),
+        ("code", "%pip install a\n!riparian learn b"), ("markdown", "End."),
+    ]  # fmt: skip
+    assert cells[1]["outputs"] == [{"output_type": "stream", "name": "stdout", "text": ["1\n"]}]
+
+
+def test_a_guide_links_to_its_notebook_and_the_build_writes_it(tmp_path):
+    names = runpy.run_path(str(ROOT / "docs/notebooks.py"))
+    page = SimpleNamespace(
+        file=SimpleNamespace(src_path="how-to/x.md", dest_path="how-to/x/index.html")
+    )
+    markdown = "# Title\n\n```python\n1\n```\n"
+    assert '<a href="x.ipynb" download>' in names["on_page_markdown"](markdown, page=page)
+    (tmp_path / "how-to/x").mkdir(parents=True)
+    names["on_post_build"](config=SimpleNamespace(site_dir=tmp_path))
+    assert '"nbformat": 4' in (tmp_path / "how-to/x/x.ipynb").read_text()
+
+
+def test_a_list_of_all_pages_is_written_for_programs_that_read_text(tmp_path):
+    names = runpy.run_path(str(ROOT / "docs/llms.py"))
+    for path in PAGES:
+        page = SimpleNamespace(url=name_of(path), title=path.stem)
+        names["on_page_markdown"](path.read_text(), page=page)
+    site = SimpleNamespace(site_dir=tmp_path, site_name="riparian", site_description="Forests")
+    names["on_post_build"](config=site)
+    text = (tmp_path / "llms.txt").read_text()
+    assert all(f"({name_of(path)})" in text for path in PAGES)
+    assert "- [faq](faq.md): How is this different from scikit-learn's random forest?" in text
 
 
 DOCSTRING = """What it is.

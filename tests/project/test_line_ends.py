@@ -23,5 +23,5 @@ def test_the_hook_changes_a_file_once(tmp_path):
     assert main([path]) == 0
 
 
-def test_all_files_of_the_project_end_so():
+def test_all_lines_of_the_project_end_with_a_line_feed():
     assert [path for path in files() if ended(path.read_bytes()) != path.read_bytes()] == []

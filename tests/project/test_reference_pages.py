@@ -68,7 +68,7 @@ def test_every_public_module_is_in_the_index():
 # What has no entries of its own: commands, and the homes of what `riparian` itself has.
 INSIDE = {
     "cli", "sources", "table", "demo", "serve", "engine", "model", "parameters", "sklearn", "snapshot",
-    "tools", "forest", "adaptive", "saffari", "schedule", "loading",
+    "tools", "forest", "regressor", "adaptive", "saffari", "schedule", "loading",
 }  # fmt: skip
 
 

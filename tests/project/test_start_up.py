@@ -34,7 +34,7 @@ def imported_by(code: str) -> set[str]:
         "import riparian.client",
     ],
 )
-def test_what_needs_no_forest_imports_no_heavy_library(code):
+def test_a_module_that_needs_no_forest_imports_no_heavy_library(code):
     assert imported_by(code) == set()
 
 

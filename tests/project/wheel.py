@@ -33,7 +33,7 @@ def test_there_is_no_compiler():
     assert not any(map(shutil.which, COMPILERS))
 
 
-def test_what_is_tested_is_the_wheel():
+def test_the_tests_use_the_wheel():
     for module in (riparian, _core):
         assert module.__file__ is not None
         place = distribution("riparian").locate_file("riparian")

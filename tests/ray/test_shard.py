@@ -180,12 +180,12 @@ def test_a_shard_that_failed_in_the_middle_of_a_batch_answers_no_more():
     shard = shard_of(header)
     with pytest.raises(TypeError):
         shard.learn(replace(batch, points=batch.points.astype(str)))
-    for ask in (lambda: shard.learn(batch), lambda: shard.ask(0, "engine", "stats")):
+    for ask in (lambda: shard.learn(batch), lambda: shard.ask(0, None, "engine", "stats")):
         with pytest.raises(RuntimeError, match="failed in the middle of a batch"):
             ask()
 
 
 def test_a_question_is_answered_after_the_right_row_only(learned):
-    rows, trees = learned.ask(900, "engine", "stats")
+    rows, trees = learned.ask(900, None, "engine", "stats")
     assert rows == 900 and len(trees) == len(TREES)
-    assert learned.ask(800, "engine", "stats") == (900, None)
+    assert learned.ask(800, None, "engine", "stats") == (900, None)

@@ -23,7 +23,7 @@ from riparian.ray import (
 )
 
 from ray_clusters import FULL, cuts, kill
-from ray_crash import PARAMETERS, X, Y, learn, run, uninterrupted
+from ray_crash import KINDS, PARAMETERS, X, Y, learn, run, uninterrupted
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +31,11 @@ def whole() -> bytes:
     return uninterrupted()
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(5 if FULL else 1))
-def test_shards_that_are_killed_at_random_moments_change_nothing(two_cpus, tmp_path, whole, seed):
-    result, restarts = run(tmp_path, 10 if FULL else 3, seed)
-    assert result == whole
+def test_shards_that_are_killed_at_random_moments_change_nothing(two_cpus, tmp_path, seed, kind):
+    result, restarts = run(tmp_path, 10 if FULL else 3, seed, kind)
+    assert result == uninterrupted(kind)
     assert restarts >= 2
     assert [*tmp_path.iterdir()] == []  # nothing is left of its checkpoints
 
@@ -54,12 +55,12 @@ def test_a_lost_shard_is_an_error_without_checkpoints(two_cpus):
 DRIVER = """
 import sys
 import numpy as np, ray
-from ray_crash import PARAMETERS, learn
-from riparian.ray import RayForestClassifier
+from ray_crash import KINDS, learn
 
 ray.init(address=sys.argv[1], log_to_driver=False, logging_level="error")
-forest = RayForestClassifier(
-    **PARAMETERS, n_shards=2, name="taxis", checkpoint_dir=sys.argv[2], checkpoint_every=900
+_, spread, parameters = KINDS[sys.argv[3]]
+forest = spread(
+    **parameters, n_shards=2, name="taxis", checkpoint_dir=sys.argv[2], checkpoint_every=900
 )
 print("started", flush=True)
 for start in range(0, 4000, 37):
@@ -69,11 +70,13 @@ input()
 """
 
 
-def test_a_driver_that_is_killed_can_be_followed_by_another(two_cpus, tmp_path, whole):
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_driver_that_is_killed_can_be_followed_by_another(two_cpus, tmp_path, kind):
+    whole, (_, spread, parameters) = uninterrupted(kind), KINDS[kind]
     here = Path(__file__).parent
     address = ray.get_runtime_context().gcs_address
     program = subprocess.Popen(
-        [sys.executable, "-c", DRIVER, address, str(tmp_path)],
+        [sys.executable, "-c", DRIVER, address, str(tmp_path), kind],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": f"{here}:{here.parent}"},
     )  # fmt: skip
@@ -87,9 +90,10 @@ def test_a_driver_that_is_killed_can_be_followed_by_another(two_cpus, tmp_path, 
     with pytest.raises(
         ClusterError, match=r"taxis' already runs on this cluster.*attach\('taxis'\)"
     ):
-        learn(RayForestClassifier(**PARAMETERS, name="taxis"), slice(0, 10))
+        learn(spread(**parameters, name="taxis"), slice(0, 10))
 
     forest = RayForestClassifier.attach("taxis")
+    assert type(forest) is spread
     assert 0 < forest.points_ <= 4000
     assert forest.get_params()["checkpoint_every"] == 900
     kill(forest.shards()[0]["pid"])  # a checkpoint was written when it was attached
@@ -102,7 +106,7 @@ def test_a_driver_that_is_killed_can_be_followed_by_another(two_cpus, tmp_path, 
     with pytest.raises(ClusterError, match="no shard 0 of a forest named 'taxis'"):
         RayForestClassifier.attach("taxis")
     with pytest.raises(CheckpointError, match="holds checkpoints of an earlier forest"):
-        fresh = RayForestClassifier(**PARAMETERS, name="taxis", checkpoint_dir=tmp_path)
+        fresh = spread(**parameters, name="taxis", checkpoint_dir=tmp_path)
         learn(fresh, slice(0, 10))
     again = RayForestClassifier.from_checkpoints(tmp_path, "taxis")
     assert again.points_ == len(Y)

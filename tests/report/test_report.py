@@ -16,11 +16,13 @@ import pytest
 from numpy.random import RandomState
 from sklearn.exceptions import NotFittedError
 
-from riparian import Geometric, OnlineForestClassifier, from_bytes
+from riparian import AdaptiveForestClassifier, Geometric, OnlineForestClassifier, from_bytes
 from riparian.evaluation import Prequential, Scores
+from riparian.explain import SurestMistakes
 from riparian.inspection import tree_view
 from riparian.inspection.colours import rgb
-from riparian.report import Report
+from riparian.model.trust import head_in_words, head_name
+from riparian.report import Report, answers
 from riparian.report.trees import count_leaves, size_label
 from riparian.streams import GaussianMixture
 from riparian.tools.text import count, percent, size
@@ -39,7 +41,7 @@ HOSTILE = (
 SECTIONS = ("overview", "stream", "answers", "features", "trees", "theory", "parameters")
 CHARTS = (
     "accuracy", "leaves", "memory", "confusion", "calibration", "shares", "importances", "depths",
-    "sizes",
+    "sizes", "trust",
 )  # fmt: skip
 
 
@@ -98,6 +100,28 @@ def predicting_only():
     return Report("Only for predicting", forest, scores=report.scores)
 
 
+def adaptive():
+    """Classes that change places three times, a rare one among them; mistakes, and a plane."""
+    rng = np.random.default_rng(0)
+    X = rng.random((2400, 3)).astype(np.float32)
+    y = np.where((X[:, 0] > 0.93) ^ (np.arange(2400) // 600 % 2 == 1), "late", "on time")
+    forest, test = AdaptiveForestClassifier(10, random_state=0), Prequential(window=200)
+    mistakes = SurestMistakes()
+    for first in range(0, 2400, 100):
+        some = slice(first, first + 100)
+        test.test_then_train(forest, X[some], y[some], watch=mistakes.update)
+        test.mark_forest(forest, row=first + 100, seconds=1.0)
+    return Report(
+        "Late flights",
+        forest,
+        curve=test.curve,
+        scores=test.scores,
+        mistakes=mistakes.mistakes,
+        sample=X[:200],
+        pair=(0, 1),
+    )
+
+
 REPORTS = {
     "full": lambda: full(fringe_size=20),
     "of two classes": lambda: full(["no", "yes"]),
@@ -109,6 +133,7 @@ REPORTS = {
     "empty": empty,
     "predicting only": predicting_only,
     "hostile": hostile,
+    "adaptive": adaptive,
 }
 
 
@@ -221,7 +246,7 @@ def test_a_report_changes_nothing_in_the_forest():
     assert report.forest.to_bytes() == before
 
 
-def test_what_is_written_is_the_page(whole, tmp_path):
+def test_the_file_has_the_page(whole, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("an older report")
     whole.report.write(path)
@@ -248,8 +273,8 @@ def test_without_plotly_the_error_says_how_to_get_it(monkeypatch):
 
 
 LABELS = (
-    "points learned", "rows scored", "accuracy", "Cohen's kappa", "log loss, in nats", "classes",
-    "trees", "leaves", "memory",
+    "points learned", "rows scored", "accuracy", "balanced accuracy", "kappa", "F1", "log loss",
+    "Brier", "AUC", "average precision", "classes", "trees", "leaves", "memory",
 )  # fmt: skip
 
 
@@ -260,9 +285,7 @@ def test_the_key_figures_are_those_of_the_scores_and_the_forest(whole):
     assert dict(zip(shown[::2], shown[1::2], strict=True)) == {
         "points learned": "1,500",
         "rows scored": "1,450",
-        "accuracy": f"{scores.accuracy:.1%}",
-        "Cohen's kappa": f"{scores.kappa:.3f}",
-        "log loss, in nats": f"{scores.log_loss:.3f}",
+        **{name: f"{value:.3f}" for name, value in scores.headline().items()},
         "classes": "5",
         "trees": "4",
         "leaves": count(forest.stats()["leaves"]),
@@ -279,7 +302,7 @@ def test_a_budget_that_binds_is_said():
     bound = Report(title="a", forest=on_the_mixture(max_memory="100kB", kept_points=100)).html()
     assert re.search(r"max_memory binds: [\d,]+ leaves evicted from the fringe", bound)
     free = Report(title="a", forest=on_the_mixture(max_memory="100MB", kept_points=100)).html()
-    assert "binds:" not in free and "has not bound yet" in free
+    assert "binds:" not in free and "has had no effect yet" in free
 
 
 def test_young_leaves_and_kept_points_are_shown_where_there_are_any():
@@ -377,7 +400,7 @@ def test_a_leaf_is_counted_where_the_label_says(size):
     assert low <= size <= (high[0] if high else low)
 
 
-def test_many_classes_are_told_by_the_pairs_confused_most():
+def test_with_many_classes_the_pairs_confused_most_are_shown():
     report, seen = made("of 300 classes").report, made("of 300 classes").seen
     assert any("A matrix of" in text and "too large to read" in text for text in seen.texts)
     mistakes = report.scores.confusion * ~np.eye(len(report.scores.classes), dtype=bool)
@@ -397,7 +420,7 @@ def test_a_forest_that_only_predicts_says_nothing_of_active_leaves(whole):
 
 
 @pytest.mark.parametrize("name", ["full", "empty", "predicting only"])
-def test_the_certificate_is_told_line_by_line(name):
+def test_the_certificate_is_shown_line_by_line(name):
     result = made(name).report.forest.certificate()
     texts = made(name).seen.texts
     assert result.verdict in texts
@@ -412,7 +435,77 @@ def runs(texts, n):
     return set(zip(*(texts[i:] for i in range(n)), strict=False))
 
 
-def test_a_condition_that_does_not_hold_is_told():
+def test_the_theorem_is_shown_in_words_and_its_symbols_are_folded(whole):
+    html = whole.html
+    section = html[html.index('<section id="theory"') :].split("</section>")[0]
+    words, _, symbols = section.partition("<details>")
+    cells = whole.report.forest.certificate().cells
+    assert f"cells with at most {round(cells.points[3]):,} voting points" in words
+    assert "<table" not in words and "N^e(A(X))" in symbols and "N^e" not in words
+
+
+def test_an_eager_forest_says_which_cells_its_answers_come_from():
+    X, y = GaussianMixture.paper().sample(1500, random_state=0)
+    forest = OnlineForestClassifier(3, random_state=0, eager=True, kept_points=1000)
+    seen = Seen(Report("Eager", forest.partial_fit(X, y)).html())
+    (bars,) = seen.figures["trust"]["data"]
+    assert dict(zip(bars["customdata"], bars["y"], strict=True)) == {
+        head_name(size): weight for size, weight in forest.trust_.items()
+    }
+    size = max(forest.trust_, key=forest.trust_.get)
+    assert any(head_in_words(size) in text for text in seen.texts)
+    assert any("The first 1,000 points both chose splits and voted." in t for t in seen.texts)
+    honest = OnlineForestClassifier(3, random_state=0, eager=False).partial_fit(X, y)
+    assert "trust" not in Seen(Report("Honest", honest).html()).figures
+
+
+@pytest.mark.parametrize(
+    ("confidence", "right", "word"), [(0.6, 0.95, "timid"), (0.95, 0.6, "sure"), (0.8, 0.8, None)]
+)
+def test_probabilities_far_from_the_truth_point_to_the_temperature(confidence, right, word):
+    scores = Scores()
+    n = round(100 * right)
+    scores.update([0] * n + [1] * (100 - n), [[confidence, 1 - confidence]] * 100, [0, 1])
+    text = answers.what_to_do(scores)
+    if word is None:
+        assert text == ""
+    else:
+        assert f"too {word}" in text and "riparian.calibration.OnlineTemperature" in text
+
+
+def test_two_classes_have_the_curves_of_the_rarer_one():
+    seen, scores = made("of two classes").seen, made("of two classes").report.scores
+    curve = scores.curve().thinned(answers.MOST_POINTS)
+    assert scores.positive == "yes" and len(curve.recall) == answers.MOST_POINTS
+    roc, precision, lift = (seen.figures[n]["data"][-1] for n in ("roc", "precision", "lift"))
+    assert roc["x"][1:] == curve.false_positive_rate.tolist()
+    assert roc["y"][1:] == precision["x"][1:] == curve.recall.tolist()
+    assert precision["y"][1:] == curve.precision.tolist() and lift["y"] == curve.lift.tolist()
+    assert any(f"under the curve is {scores.auc:.3f}" in text for text in seen.texts)
+    assert not {"roc", "precision", "lift"} & {*made("full").seen.figures}
+
+
+def test_of_a_class_that_is_rare_the_ranking_comes_first():
+    rng = np.random.default_rng(0)
+    X = rng.random((2000, 2))
+    y = np.where(rng.random(2000) < 0.1 * X[:, 0], "late", "on time")  # at most one in ten
+    forest, test = OnlineForestClassifier(5, random_state=0), Prequential(window=200)
+    for first in range(0, 2000, 100):
+        some = slice(first, first + 100)
+        test.test_then_train(forest, X[some], y[some])
+        test.mark_forest(forest, row=first + 100, seconds=1.0)
+    test.scores.update(["never"] * 20, [[0.5, 0.5]] * 20, ["late", "on time"])
+    seen = Seen(Report("Late", forest, curve=test.curve, scores=test.scores).html())
+    names = [*seen.figures]
+    assert names.index("ranking") < names.index("accuracy")
+    assert names.index("roc") < names.index("confusion")
+    auc, precision = seen.figures["ranking"]["data"]
+    assert auc["y"] == [point.auc for point in test.curve]
+    assert precision["y"] == [point.average_precision for point in test.curve]
+    assert any(text.startswith("Never predicted: ") and "never (" in text for text in seen.texts)
+
+
+def test_a_condition_that_does_not_hold_is_shown():
     with pytest.warns(UserWarning, match="is constant"):
         weak = bare(alpha=Geometric(5, 1))
     texts = Seen(weak.html()).texts
@@ -420,7 +513,7 @@ def test_a_condition_that_does_not_hold_is_told():
     assert texts[at + 1] == "no" and "is constant" in texts[at + 2]
 
 
-def test_the_parameters_tell_the_seed_and_where_they_are_not_the_default():
+def test_the_parameters_show_the_seed_and_what_differs_from_the_default():
     report = bare(random_state=RandomState(3), beta=30)
     texts = Seen(report.html()).texts
     seed = texts.index("random_state")
@@ -507,6 +600,42 @@ def test_a_report_opens_quietly_and_fits_on_any_screen(browser, tmp_path, name):
         assert page.messages == [] and page.requests == []
 
 
+TALL = """() => [...document.querySelectorAll(".table tbody tr")]
+    .map((row) => [row.getBoundingClientRect().height, row.textContent])
+    .filter(([height]) => height > 130)"""
+
+# Numbers that a line break cuts in two.
+BROKEN = """() => [...document.querySelectorAll(".table tbody th, .table tbody td")]
+    .filter((cell) => cell.getClientRects().length && /^[\\d,.%]+$/.test(cell.textContent))
+    .filter((cell) => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getClientRects().length > 1;
+    })
+    .map((cell) => cell.textContent)"""
+
+CUT = """() => [...document.querySelectorAll("caption")]
+    .filter((caption) => caption.getClientRects().length)
+    .filter((caption) => caption.getBoundingClientRect().right >
+        caption.closest(".table").getBoundingClientRect().right)
+    .map((caption) => caption.textContent)"""
+
+
+@pytest.mark.parametrize(("width", "most"), [(1400, 10_000), (400, 15_000)])
+def test_a_report_is_no_longer_than_its_readers_patience(browser, tmp_path, width, most):
+    """With all there is to show: replacements are a chart, and rows stay low on a telephone."""
+    path = tmp_path / "report.html"
+    path.write_bytes(made("adaptive").html.encode())
+    with Page(browser, path, width=width) as page:
+        assert page.ask("document.documentElement.scrollHeight") < most
+        page.ask("for (const each of document.querySelectorAll('details')) each.open = true")
+        assert page.ask(TALL) == []
+        assert page.ask(CUT) == []
+        assert page.ask(BROKEN) == []
+        assert page.ask(OVERFLOWING) == []
+        assert page.messages == [] and page.requests == []
+
+
 def names_are_text_in_charts_too(page, names):
     ticks = page.texts("#chart-confusion .yaxislayer-above text")
     assert ticks == [name if len(name) <= 20 else name[:19] + "…" for name in names]
@@ -575,7 +704,7 @@ def test_the_cells_of_a_small_matrix_say_counts_and_shares(page, whole):
     )
 
 
-def test_pointing_at_the_stream_tells_its_values(page, whole):
+def test_pointing_at_the_stream_shows_its_values(page, whole):
     matrix = whole.report.scores.confusion
     for point in whole.report.curve[5:25:9]:
         assert page.hover("accuracy", point.row, point.accuracy) == [
@@ -595,7 +724,7 @@ def test_pointing_at_the_stream_tells_its_values(page, whole):
         ]
 
 
-def test_pointing_at_the_answers_tells_their_values(page, whole):
+def test_pointing_at_the_answers_shows_their_values(page, whole):
     scores, matrix = whole.report.scores, whole.report.scores.confusion
     n = int(matrix[0, 1])
     assert page.hover("confusion", 1, 0) == [
@@ -619,7 +748,7 @@ def test_pointing_at_the_answers_tells_their_values(page, whole):
     ]
 
 
-def test_pointing_at_features_and_trees_tells_their_values(page, whole):
+def test_pointing_at_features_and_trees_shows_their_values(page, whole):
     importances = whole.report.forest.feature_importances_
     best = int(importances.argmax())
     assert page.hover("importances", importances[best] / 2, 0) == [
@@ -639,7 +768,7 @@ def test_pointing_at_features_and_trees_tells_their_values(page, whole):
 
 
 def eventually(page, holds, seconds=10):
-    """Charts are drawn again some time after the event that asks for it."""
+    """Charts are drawn again some time after the event that causes it."""
     for _ in range(int(seconds / 0.1)):
         if holds():
             return True

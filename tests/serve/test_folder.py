@@ -12,12 +12,14 @@ import stat
 import pytest
 
 from riparian import OnlineForestClassifier
+from riparian.cli.commands.serve import Replay
+from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 from riparian.serve.items import Lesson
 from riparian.serve.options import ServiceOptions
 from riparian.serve.state.folder import BadState, Locked, StateFolder, origin_of
 from riparian.serve.state.log import Log
 from riparian.serve.state.model import ServedModel
-from riparian.serve.state.scores import LogScores
+from riparian.serve.state.scores import ClassScores
 
 from serve_running import running
 
@@ -60,13 +62,13 @@ def test_a_snapshot_taken_anywhere_goes_on_to_the_same_model():
 
 
 def test_scores_go_on_where_they_were():
-    whole, first = LogScores(), LogScores()
+    whole, first = ClassScores(), ClassScores()
     given = lessons(3000)
     for lesson in given:
         whole.add(lesson)
     for lesson in given[:1234]:
         first.add(lesson)
-    back = LogScores.from_state(first.state())
+    back = ClassScores.from_state(first.state())
     for lesson in given[1234:]:
         back.add(lesson)
     assert back.state() == whole.state()
@@ -79,7 +81,7 @@ def test_the_scores_of_a_snapshot_of_0_2_go_on():
         "predicted": {"a": 3, "b": 1}, "labelled": {"a": 3, "b": 2}, "delays": [4, *[0] * 8],
         "bins": [[0, 0, 0.0]] * 5 + [[1, 0, 0.5], [0, 0, 0.0], [0, 0, 0.0], [3, 3, 2.55], [0, 0, 0.0]],
     }  # fmt: skip
-    log = LogScores.from_state(state)
+    log = ClassScores.from_state(state)
     assert (log.scores.rows, log.scores.accuracy, log.recent.accuracy) == (4, 0.75, 0.75)
     assert log.scores.log_loss == pytest.approx(2.5 * math.log(2) / 4, rel=1e-9)
     assert [(b.count, b.accuracy) for b in log.scores.calibration] == [(1, 0.0), (3, 1.0)]
@@ -106,6 +108,34 @@ def test_a_torn_last_record_is_as_if_it_had_not_been_written(tmp_path):
     folder = StateFolder.open(tmp_path / "copy", start, "new", ServiceOptions())
     assert folder.position == 5
     folder.close()
+
+
+def test_a_log_that_is_replayed_says_how_far_it_is(tmp_path, capsys, monkeypatch):
+    with running(tmp_path / "state") as served:
+        served.post("/v1/learn", [{"features": {"a": i}, "label": "x"} for i in range(250)])
+        served.settle()
+        shutil.copytree(tmp_path / "state", tmp_path / "copy")  # before a snapshot
+    monkeypatch.setattr("riparian.serve.state.folder.REPLAYED", 100)
+    monkeypatch.setattr(Replay, "EVERY", 0.0)
+    shown = Replay().show
+    folder = StateFolder.open(tmp_path / "copy", start, "new", ServiceOptions(), shown)
+    assert folder.position == 250
+    folder.close()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:3] == [
+        "learning 250 lessons of the log that the snapshot does not have ...",
+        "  100 of 250 lessons (40%)",
+        "  200 of 250 lessons (80%)",
+    ]
+    assert lines[3].startswith("learned them in ") and len(lines) == 4
+
+
+def test_a_folder_whose_snapshot_is_current_is_opened_in_silence(tmp_path, capsys):
+    with running(tmp_path / "state") as served:
+        served.post("/v1/learn", {"features": {"a": 1}, "label": "x"})
+    capsys.readouterr()
+    StateFolder.open(tmp_path / "state", start, "new", ServiceOptions(), Replay().show).close()
+    assert capsys.readouterr().err == ""
 
 
 def test_what_does_not_belong_together_is_refused(tmp_path):
@@ -194,7 +224,7 @@ def test_when_a_write_fails_nothing_counts_and_nothing_acknowledged_is_lost(tmp_
         served.settle()
         assert 10 < len(acknowledged) < 55
         assert served.service.writer.totals["failures"] == 60 - len(acknowledged)
-        assert list(served.service.writer.catalogue.labels) != []
+        assert list(served.service.writer.catalogue.target.labels) != []
         before = served.service.model.to_bytes({})
         monkeypatch.undo()
         shutil.copytree(tmp_path, tmp_path.with_name("copy"))
@@ -268,3 +298,26 @@ def test_a_folder_whose_lock_file_was_removed_is_still_in_use(tmp_path):
         StateFolder.open(tmp_path, start, "new", ServiceOptions())
     folder.close()
     StateFolder.open(tmp_path, start, "new", ServiceOptions()).close()
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda own: own.pop("position"),
+        lambda own: own.update(position=-1),
+        lambda own: own["scores"].pop("curve"),
+        lambda own: own["scores"].update(delays=[0]),
+        lambda own: own["scores"]["scores"]["pairs"].append([0, 5, 1]),
+        lambda own: own.update(columns=[1]),
+        lambda own: own.update(set_aside="x"),
+    ],
+)
+def test_a_snapshot_that_says_something_else_of_itself_is_named(tmp_path, forge):
+    with running(tmp_path) as served:
+        for i in range(5):
+            served.post("/v1/learn", {"features": {"a": i}, "label": "x"})
+    forest, extra = from_bytes_with_extra((tmp_path / "model.riparian").read_bytes())
+    forge(extra["serve"])
+    (tmp_path / "model.riparian").write_bytes(to_bytes_with_extra(forest, extra))
+    with pytest.raises(BadState, match=r"model.riparian: .*expected"):
+        StateFolder.open(tmp_path, start, "new", ServiceOptions())

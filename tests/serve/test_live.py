@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
-from riparian import AdaptiveForestClassifier
+from riparian import AdaptiveForestClassifier, OnlineForestClassifier
+from riparian.evaluation import Scores
+from riparian.serve.http.classes import ClassView
+from riparian.serve.http.live import bad
+from riparian.serve.http.numbers import NumberView
 from riparian.serve.options import ServiceOptions
 
 from report_browser import FAINT, OVERFLOWING, chromium, running_browser
 from serve_process import Process
 from serve_running import running
 
+FAINT_STATE = FAINT.replace("body *", "#state")  # charts are pale on purpose then
 NOW = "(name) => document.getElementById('now-' + name).textContent"
 
 
@@ -66,6 +72,32 @@ def test_replaced_trees_are_counted_and_drawn_and_survive_a_restart(tmp_path):
         assert again.service.model.forest.replacements_ == replaced
 
 
+def test_scores_of_the_log_are_metrics_and_are_those_of_the_answers(tmp_path):
+    """Three classes: the log keeps the probability of each, and a restart changes nothing."""
+    draw = random.Random(1)
+    rows = [
+        {"features": {"a": (a := draw.random())}, "label": "abc"[int(a * 2.9 + draw.random() / 9)]}
+        for _ in range(300)
+    ]
+    with running(tmp_path) as served:
+        expected = Scores()
+        for i, row in enumerate(rows):
+            answer = served.post("/v1/predict", {"id": str(i), "features": row["features"]}).json()
+            if answer["label"] is not None:
+                shares = answer["probabilities"]
+                expected.update([row["label"]], [list(shares.values())], list(shares))
+            served.post("/v1/label", {"id": str(i), "label": row["label"]})
+            served.settle()
+        numbers = served.web.get("/v1/status").json()["figures"]
+        text = served.web.get("/metrics").text
+        for name in ("auc", "average_precision", "log_loss", "brier", "balanced_accuracy"):
+            assert numbers[name] == getattr(expected, name)
+            assert f"riparian_{name} {getattr(expected, name)}" in text
+    with running(tmp_path) as again:
+        again.settle()
+        assert again.service.scores.scores.state() == expected.state()
+
+
 def test_a_forest_that_replaces_no_trees_has_no_such_chart(tmp_path):
     with running(tmp_path) as served:
         served.post("/v1/learn", list(changing(20)))
@@ -100,10 +132,18 @@ def test_numbers_change_while_a_page_is_open_and_survive_a_crash(tmp_path):
             assert page.evaluate(OVERFLOWING) == []
             assert messages == []
             port = first.address.rpartition(":")[2]
+            assert not page.title().startswith("⚠")
             first.kill()
-            until(page, "document.getElementById('state').textContent !== 'Live.'")
+            # A dead service looks dead: a banner says so, and numbers are struck through.
+            until(page, "document.getElementById('state').dataset.state === 'gone'")
+            assert "Everything below is from " in page.text_content("#state")
+            assert page.title().startswith("⚠")
+            struck = "getComputedStyle(document.getElementById('now-points')).textDecorationLine"
+            assert page.evaluate(struck) == "line-through"
+            assert page.evaluate(FAINT_STATE) == []
         with Process(tmp_path, "--new", "--trees", "3", "--port", port) as second:
             until(page, "document.getElementById('state').textContent === 'Live.'")
+            assert page.evaluate(struck) == "none" and not page.title().startswith("⚠")
             send(second, 100, seed=1)  # the open page goes on by itself
             until(page, "document.getElementById('now-points').textContent === '700'")
             recent = page.evaluate(NOW, "recent")
@@ -116,9 +156,99 @@ def test_numbers_change_while_a_page_is_open_and_survive_a_crash(tmp_path):
             assert second.stop() == 0
 
 
+def test_the_page_of_a_service_for_numbers_draws_errors_and_predictions(tmp_path):
+    chromium()
+    numbers = ("--new", "--task", "numbers", "--trees", "3")
+    with running_browser() as browser, Process(tmp_path, *numbers) as service:
+        page, messages = opened(browser, service.address, "dark")
+        page.set_viewport_size({"width": 400, "height": 900})
+        until(page, "document.getElementById('state').textContent === 'Live.'")
+        assert page.evaluate(NOW, "rmse") == "–"
+        draw = random.Random(0)
+        rows = [({"a": (a := draw.random())}, 1e-4 * a - 1) for _ in range(400)]
+        with service.client() as client:
+            client.learn_many(rows)
+            until(page, "document.getElementById('now-points').textContent === '400'")
+            for a, label in rows[:60]:
+                answer = client.predict(a)
+                assert abs(answer["label"] - label) < 1e-4
+                assert client.label(answer["id"], label)["residual"] == label - answer["label"]
+        until(page, "document.getElementById('now-scored').textContent === '60'")
+        assert "e-" in page.evaluate(NOW, "rmse")  # it is small
+        until(
+            page,
+            "charts.find(c => c.place.id === 'chart-truth').figure.data[1].x.length === 60",
+        )
+        named = (
+            "charts.find(c => c.place.id === 'chart-ranges').figure.layout.xaxis.ticktext.length"
+        )
+        assert page.evaluate(named) > 1
+        assert page.query_selector("#chart-mix") is None
+        assert page.evaluate(FAINT) == []
+        assert page.evaluate(OVERFLOWING) == []
+        assert messages == []
+        assert service.stop() == 0
+
+
+def test_every_route_can_be_tried_out(tmp_path):
+    chromium()
+    with running_browser() as browser, Process(tmp_path, "--new", "--trees", "3") as service:
+        page, messages = opened(browser, service.address + "/docs", "dark")
+        page.set_viewport_size({"width": 400, "height": 900})
+        for path, status in (("/v1/learn", "200"), ("/v1/predict", "200"), ("/v1/label", "422")):
+            place = f".try[data-path='{path}']"
+            if path == "/v1/label":
+                page.fill(f"{place} textarea", '{"id": "first", "label": [1]}')
+            page.click(f"{place} button")
+            shown = f'document.querySelector("{place} pre")?.textContent.slice(0, 3)'
+            until(page, f"/[0-9]{{3}}/.test({shown})")
+            assert page.evaluate(shown) == status
+        page.click(".try[data-path='/v1/status'] button")
+        until(page, "document.body.textContent.includes('predictions_rate')")
+        assert page.evaluate(FAINT) == []
+        assert page.evaluate(OVERFLOWING.replace(".scroll > *", "pre")) == []
+        assert [text for text in messages if "422" not in text] == []
+        assert page.title() == "riparian serve"
+        assert service.stop() == 0
+
+
+def test_an_eager_forest_shows_which_cells_it_trusts(tmp_path):
+    forest = partial(OnlineForestClassifier, eager=True)
+    with running(tmp_path, forest=forest) as served:
+        assert "Where the answers come from" not in served.web.get("/").text  # none is known yet
+        served.post("/v1/learn", list(changing(300)))
+        served.settle()
+        assert "Where the answers come from" in served.web.get("/").text
+        bands = served.web.get("/v1/status").json()["charts"]["trust"]["data"]
+        trust = served.service.model.forest.trust_
+        assert [band["y"][-1] for band in bands] == [*trust.values()]
+        assert bands[0]["x"][-1] == 300
+    honest = partial(OnlineForestClassifier, eager=False)
+    with running(tmp_path / "other", forest=honest) as served:
+        served.post("/v1/learn", list(changing(300)))
+        served.settle()
+        assert "Where the answers come from" not in served.web.get("/").text
+
+
+def test_numbers_that_need_attention_are_named(tmp_path):
+    view = ClassView()
+    calm = {"recent": 0.9, "always": 0.8, "set_aside": 0, "expired": 0}
+    assert bad(view, calm) == []
+    assert bad(view, calm | {"recent": 0.7, "set_aside": 2}) == ["recent", "set_aside"]
+    assert bad(view, calm | {"recent": None, "always": None, "expired": 1}) == ["expired"]
+
+
+def test_numbers_that_are_worse_than_their_mean_need_attention():
+    kept = {"set_aside": 0, "expired": 0}
+    assert bad(NumberView(), kept | {"recent_r2": 0.2}) == []
+    assert bad(NumberView(), kept | {"recent_r2": -0.2}) == ["recent_r2"]
+    assert bad(NumberView(), kept | {"recent_r2": None}) == []
+
+
 def opened(browser, address, scheme):
     page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme=scheme)
     messages = []
+    page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
     page.on("dialog", lambda dialog: (messages.append("dialog"), dialog.dismiss()))
     page.goto(address)

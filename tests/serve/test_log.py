@@ -12,10 +12,11 @@ import pytest
 from riparian import OnlineForestClassifier
 from riparian.serve.items import Lesson
 from riparian.serve.options import ServiceOptions
+from riparian.serve.state import checkpoints
 from riparian.serve.state.folder import BadState, StateFolder
 from riparian.serve.state.log import Log, values
 from riparian.serve.state.model import ServedModel
-from riparian.serve.state.scores import LogScores
+from riparian.serve.state.scores import ClassScores
 
 from serve_running import running
 
@@ -50,8 +51,9 @@ def lesson(i):
 
 
 @pytest.fixture
-def crashed(tmp_path):
-    """A folder as a crash leaves it: 20 lessons in its log, 5 of them in the snapshot."""
+def crashed(tmp_path, monkeypatch):
+    """A folder as a crash leaves it: 20 lessons in its WAL, 5 of them in the snapshot."""
+    monkeypatch.setattr(checkpoints, "EVERY", 3600.0)  # the WAL keeps all of them
     with running(tmp_path / "served", options=ServiceOptions(keep_log=True)) as served:
         for i in range(20):
             served.post("/v1/learn", {"features": {"a": i / 10}, "label": i % 3})
@@ -120,7 +122,7 @@ def test_a_flipped_bit_in_the_wal_loses_no_lesson_in_silence(crashed):
     shutil.copytree(crashed, header)
     wal[10] ^= 1
     (header / "log.sqlite-wal").write_bytes(wal)
-    with pytest.raises(BadState):
+    with pytest.raises(BadState, match="WAL is damaged, and all transactions"):
         opened(header)
 
 
@@ -182,7 +184,7 @@ def old(path, position):
     db.close()
     model = start()
     model.learn([lesson(i) for i in range(position)])
-    extra = {"position": position, "scores": LogScores().state()}
+    extra = {"position": position, "scores": ClassScores().state()}
     (path / "model.riparian").write_bytes(model.to_bytes(extra))
 
 

@@ -38,10 +38,12 @@ def accepted(rows, catalogue):
     lessons = []
     for features, label in rows:
         try:
-            row = validation.teach_row({"features": features, "label": label}, Limits())
-            label = catalogue.canonical(row.label)
+            row = validation.teach_row(
+                {"features": features, "label": label}, Limits(), validation.class_label
+            )
+            label = catalogue.target.canonical(row.label)
             catalogue.check_features(row.features)
-            catalogue.check_label(label)
+            catalogue.target.check(label)
         except Refused:
             continue
         catalogue = catalogue.with_lesson(row.features, label)
@@ -107,7 +109,7 @@ def test_a_log_with_a_lesson_that_cannot_be_learned_starts_and_shows_it(tmp_path
         assert "riparian_set_aside_lessons 1.0" in served.web.get("/metrics").text
         assert served.post("/v1/learn", {**row, "label": 2}).status_code == 200
         served.settle()
-        assert served.service.model.catalogue.labels == {1, 2}
+        assert served.service.model.catalogue.target.labels == {1, 2}
 
 
 @pytest.mark.parametrize("label", [2.0**63, -1e300, 1e19])

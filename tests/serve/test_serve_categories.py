@@ -48,7 +48,7 @@ def test_batches_and_snapshots_change_no_bit(parameters):
     given = lessons(240)
     whole = start(**parameters)
     whole.learn(given)
-    assert whole.catalogue.texts == {"city", "late"}
+    assert whole.catalogue.texts == ["city", "late"]
     assert set(whole.catalogue.columns) == {"city", "size", "late", "number"}
     pieces = start(**parameters)
     for first in range(0, 240, 7):
@@ -108,7 +108,7 @@ def test_a_text_makes_a_feature_categorical_and_every_endpoint_takes_it(tmp_path
     assert offline.to_bytes({}) == before
     folder = StateFolder.open(tmp_path, start, "new", options)
     assert folder.model.to_bytes({}) == before
-    assert folder.model.catalogue.texts == {"city", "late"}
+    assert folder.model.catalogue.texts == ["city", "late"]
     folder.close()
     assert set(loaded.categories_) == {"city", "late"}
 

@@ -10,6 +10,7 @@ import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -60,8 +61,12 @@ BAD_X = [
     ("too many features", np.ones((60, 3)), "X has 3 features, but .* is expecting 2 features"),
     ("too few features", np.ones((60, 1)), "X has 1 features, but .* is expecting 2 features"),
     ("no features", np.ones((60, 0)), r"0 feature\(s\) .* while a minimum of 1 is required"),
-    ("words", np.full((60, 2), "oak"), "not compatible with arrays of bytes/strings"),
-    ("words among objects", np.full((60, 2), "oak", dtype=object), "could not convert string"),
+    ("words", np.full((60, 2), "oak"), "feature 0 must hold numbers, got 'oak' in row 0"),
+    (
+        "words among objects",
+        np.full((60, 2), "oak", dtype=object),
+        "feature 0 must hold numbers, got 'oak' in row 0",
+    ),
     ("dates", np.zeros((60, 2), dtype="M8[D]"), "must hold numbers, got values of type datetime64"),
     (
         "durations",
@@ -98,7 +103,7 @@ def test_points_that_are_none_are_not_predicted(ask, bad, message):
 
 
 @pytest.mark.parametrize("largest", [np.finfo(np.float32).max, -np.finfo(np.float32).max, 1e-300])
-def test_what_fits_float32_is_accepted(largest):
+def test_values_that_fit_float32_are_accepted(largest):
     assert forest().partial_fit(put(float(largest)), Y).stats()["points"] == 60
 
 
@@ -133,7 +138,7 @@ BAD_Y = [
     (
         "words and nothing",
         np.array([None, "oak"] * 30, dtype=object),
-        "one type, got NoneType, str",
+        "y must have a label for every row, got None",
     ),
 ]
 
@@ -228,7 +233,12 @@ BAD_PARAMETERS = [
         for bad in (-0.1, math.nan, math.inf, 1e9)
     ],
     *[
-        ("candidate_dims", bad, ValueError, "a number or 'sqrt' or '4sqrt', got")
+        (
+            "candidate_dims",
+            bad,
+            ValueError,
+            "a number or 'sqrt' or '2sqrt' or '4sqrt' or 'third' or 'two thirds', got",
+        )
         for bad in ("log2", "")
     ],
     *[("candidate_dims", bad, TypeError, NUMBER) for bad in (None, True, [1.0], 1j)],
@@ -237,8 +247,8 @@ BAD_PARAMETERS = [
     *[("min_gain", bad, ValueError, FINITE) for bad in (-1e-9, math.nan, math.inf, -math.inf)],
     *[("min_gain", bad, TypeError, NUMBER) for bad in (None, "0.1", True, [0.1])],
     *[
-        ("alpha", bad, TypeError, "must be a Geometric or a Polynomial, got")
-        for bad in (None, 10, "1.1", (1, 1.1), math.nan)
+        ("alpha", bad, TypeError, "must be a number, a Geometric or a Polynomial, got")
+        for bad in (None, "1.1", (1, 1.1))
     ],
     *[("beta", bad, ValueError, "must be >= 1, got") for bad in (0, 0.5, -4)],
     *[("beta", bad, ValueError, "must be finite, got") for bad in (math.nan, math.inf)],
@@ -303,7 +313,7 @@ def test_a_bad_parameter_leaves_the_last_fit_as_it_was(name, bad, error, message
 
 
 def test_a_constructor_checks_nothing():
-    # As scikit-learn wants it: parameters are only looked at when they are used.
+    # As scikit-learn requires: parameters are only checked when they are used.
     assert forest(min_gain="much").min_gain == "much"
 
 
@@ -450,3 +460,36 @@ def test_a_row_that_comes_alone_is_refused_like_a_batch(row, label, changes, fau
         learned.partial_fit(row, label)
     learned.set_params(n_jobs=None)
     assert state(learned) == before
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_a_missing_label_is_named_with_its_row(missing):
+    y = np.array(["oak", missing, "elm"], dtype=object)
+    with pytest.raises(ValueError, match=r"y must have a label for every row, got .* in row 1"):
+        OnlineForestClassifier(1).partial_fit(np.zeros((3, 1)), y)
+
+
+def test_a_text_among_numbers_is_named_with_its_column():
+    frame = pd.DataFrame({"age": [1.0, 2.0], "size": [1.0, 2.0]})
+    forest = OnlineForestClassifier(1).partial_fit(frame, [0, 1])
+    with pytest.raises(ValueError, match=r"feature 'size' must hold numbers, got 'abc' in row 1"):
+        forest.predict(pd.DataFrame({"age": [1, 2], "size": [3, "abc"]}))
+
+
+@pytest.mark.parametrize("X", [[[1, 2], [3, "abc"]], np.array([["1", "2"], ["3", "abc"]])])
+def test_a_text_in_an_array_is_named_with_its_place(X):
+    with pytest.raises(ValueError, match=r"feature 1 must hold numbers, got 'abc' in row 1"):
+        OnlineForestClassifier(2).fit(X, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", math.nan], r"got nan in row 1"),
+        (["a", None], "got None in row 1"),
+        (["a", 1], "of one type"),
+    ],
+)
+def test_a_list_of_labels_is_not_turned_into_texts(y, message):
+    with pytest.raises(ValueError, match=message):
+        OnlineForestClassifier(2).fit([[1.0], [2.0]], y)

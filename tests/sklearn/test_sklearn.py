@@ -22,8 +22,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from riparian import (
     AdaptiveForestClassifier,
+    AdaptiveForestRegressor,
     Geometric,
     OnlineForestClassifier,
+    OnlineForestRegressor,
     Polynomial,
     SaffariForestClassifier,
     from_bytes,
@@ -44,7 +46,9 @@ EXPECTED_TO_FAIL = {
 @parametrize_with_checks(
     [
         OnlineForestClassifier(n_estimators=10, random_state=0),
+        OnlineForestRegressor(n_estimators=10, random_state=0),
         AdaptiveForestClassifier(n_estimators=10, random_state=0),
+        AdaptiveForestRegressor(n_estimators=10, random_state=0),
         # The checks learn some forty points: with 50 to split, it would know one leaf.
         SaffariForestClassifier(n_estimators=20, min_samples=5, random_state=0),
     ],
@@ -272,7 +276,7 @@ def test_bad_class_weights_are_named(digits, class_weight, message):
 @pytest.mark.parametrize(
     "copier", [lambda f: pickle.loads(pickle.dumps(f)), copy.deepcopy, copy.copy]
 )
-def test_a_copy_goes_on_as_the_original_would_and_leaves_it_alone(digits, copier):
+def test_a_copy_continues_as_the_original_would_and_does_not_change_it(digits, copier):
     X, y = digits
     forest = small(fringe_size=5).partial_fit(X[:300], y[:300])
     twin = copier(forest)

@@ -26,7 +26,18 @@ from riparian.engine.trees import Totals
 from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
 from riparian.snapshot import arrays, categories, container, kept
 
-from snapshots import DEPTH_KINDS, KINDS, images, learned, mixture, opened, same_forest, sealed
+from plain_forests import deep
+from snapshots import (
+    DEPTH_KINDS,
+    KINDS,
+    NUMBER_KINDS,
+    images,
+    learned,
+    mixture,
+    opened,
+    same_forest,
+    sealed,
+)
 
 pytestmark = pytest.mark.engine
 
@@ -47,7 +58,7 @@ def test_a_loaded_forest_is_the_same_to_the_last_bit(kind):
 
 
 @every_kind
-def test_a_loaded_forest_goes_on_as_the_saved_one_would(kind):
+def test_a_loaded_forest_continues_as_the_saved_one_would(kind):
     forest = learned(**KINDS[kind])
     other = back(forest)
     X, y = mixture(500, seed=1)
@@ -188,7 +199,7 @@ def test_without_the_fringe_it_can_start_again():
 
 
 @pytest.mark.parametrize("again", [back, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])
-def test_what_only_predicts_stays_so(again):
+def test_a_forest_that_only_predicts_still_only_predicts_after_loading(again):
     other = again(back(learned(), prediction_only=True))
     with pytest.raises(riparian.SnapshotError, match="prediction_only"):
         other.partial_fit(*mixture(10))
@@ -347,11 +358,14 @@ def test_the_page_about_the_format_describes_every_array_as_the_core_lists_it():
 
 def test_every_array_that_is_described_is_in_some_snapshot_and_no_other():
     stored = [
-        opened(learned(**kind).to_bytes())[1] for kind in (*KINDS.values(), *DEPTH_KINDS.values())
+        opened(learned(**kind).to_bytes())[1]
+        for kind in (*KINDS.values(), *DEPTH_KINDS.values(), *NUMBER_KINDS.values())
     ]
-    assert {name for one in stored for name in one} == {
+    of_parts = {field.name for field in kept.OF_PARTS}  # only a shard writes these: tests/ray
+    assert {name for one in stored for name in one} | of_parts == {
         field.name for field in (*arrays.SAVED.values(), *kept.FIELDS, *categories.FIELDS)
     }
+    assert not any(one.keys() & of_parts for one in stored)
     of_others = {name for name, f in arrays.SAVED.items() if f.since > 1}  # than format 1 has
     assert set(opened(learned().to_bytes())[1]) == arrays.SAVED.keys() - of_others
 
@@ -365,7 +379,7 @@ def test_the_page_about_the_format_lists_the_totals_in_their_order():
 # -- what a program keeps with it --------------------------------------------------------------------
 
 
-def test_what_is_kept_with_a_forest_comes_back_and_changes_nothing_else():
+def test_an_object_stored_with_a_forest_is_restored_and_changes_nothing_else():
     forest, kept = learned(), {"columns": [1, 2.5, "ç", None, {"a": []}]}
     data = to_bytes_with_extra(forest, kept)
     other, extra = from_bytes_with_extra(data)
@@ -376,7 +390,7 @@ def test_what_is_kept_with_a_forest_comes_back_and_changes_nothing_else():
 
 
 @every_kind
-def test_what_is_kept_is_packed_as_everything_is(kind):
+def test_an_object_stored_with_a_forest_is_compressed_too(kind):
     forest, extra = learned(**KINDS[kind]), {"a": '"ç\\\n'}
     header, arrays = opened(forest.to_bytes())
     assert to_bytes_with_extra(forest, extra) == sealed({**header, "extra": extra}, arrays)
@@ -392,7 +406,25 @@ def test_a_value_that_is_not_json_cannot_be_stored(wrong):
         to_bytes_with_extra(learned(), wrong)
 
 
-def test_what_is_kept_may_not_be_too_long(monkeypatch):
+def test_an_object_stored_with_a_forest_has_a_maximal_length(monkeypatch):
     monkeypatch.setattr("riparian.snapshot.header.MOST_CHARACTERS", 5000)
     with pytest.raises(riparian.SnapshotError, match="extra is too long"):
         to_bytes_with_extra(learned(), {"a": "b" * 5000})
+
+
+def test_a_table_that_is_given_for_a_model_is_named_as_text():
+    with pytest.raises(
+        riparian.SnapshotError,
+        match=r"not a snapshot, but text that begins with 'age,label\\n3,oak\\n'",
+    ) as bad:
+        riparian.from_bytes(b"age,label\n3,oak\n")
+    assert bad.value.case == "container"
+    with pytest.raises(riparian.SnapshotError, match="not a snapshot, or a damaged one"):
+        riparian.from_bytes(b"\0\1\2")
+
+
+def test_a_deep_eager_tree_is_saved():
+    forest, X = deep()
+    again = riparian.from_bytes(forest.to_bytes())
+    assert same_forest(again, forest)
+    assert (again.predict_proba(X) == forest.predict_proba(X)).all()

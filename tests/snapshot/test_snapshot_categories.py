@@ -33,7 +33,7 @@ COPIES = {
 
 
 @pytest.mark.parametrize("how", COPIES)
-def test_a_forest_that_comes_back_goes_on_with_its_categories(how):
+def test_a_restored_forest_continues_with_its_categories(how):
     forest = forest_of_texts()
     other = COPIES[how](forest)
     assert other.categories_ == forest.categories_
@@ -54,7 +54,7 @@ def test_a_forest_that_only_predicts_knows_its_categories():
 
 
 @pytest.mark.parametrize("chosen", [[0, 2], [True, False, True, False], np.array([0, 2]), None])
-def test_what_columns_were_chosen_is_kept(chosen):
+def test_the_choice_of_columns_is_kept(chosen):
     rows = np.arange(40.0).reshape(10, 4) % 3
     forest = OnlineForestClassifier(2, categorical_features=chosen, random_state=0)
     forest.partial_fit(rows, [0, 1] * 5)
@@ -93,7 +93,7 @@ HEADER_LIES = [
 
 
 @pytest.mark.parametrize("lie", HEADER_LIES, ids=repr)
-def test_a_lie_about_tables_is_found(lie):
+def test_forged_tables_are_detected(lie):
     header, arrays = opened(snapshot("categories"))
     header["categories"] |= lie
     assert refused(header, arrays)[0] in ("header", "arrays")
@@ -131,7 +131,7 @@ VALUE_LIES = [
 
 
 @pytest.mark.parametrize(("change", "message"), VALUE_LIES)
-def test_a_lie_about_categories_is_found(change, message):
+def test_forged_categories_are_detected(change, message):
     header, arrays = opened(snapshot("categories"))
     values = json.loads(arrays["category_values"].tobytes())
     assert len(values) == 8

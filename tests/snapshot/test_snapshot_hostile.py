@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -156,7 +157,7 @@ HEADER_LIES = [
     (at("engine", "seed"), [MISSING, -1, 2**64, None]),
     (at("engine", "split_points"), [0, 2**17, None]),
     (at("engine", "min_gain"), [-1.0, None, "a", 10**400]),
-    (at("engine", "alpha"), [1.0, None, {"kind": "Geometric", "start": 0, "rate": 1},
+    (at("engine", "alpha"), ["1.0", None, {"kind": "Geometric", "start": 0, "rate": 1},
                              {"kind": "Polynomial", "start": 1, "rate": 1}]),
     (at("engine", "beta"), [{"kind": "Geometric", "start": 1.0, "rate": 1.0}, [], "x"]),
     (at("engine", "structure_fraction"), [0.0, 1.0, None]),
@@ -189,7 +190,7 @@ HEADER_LIES = [
     ("change", "lie"), [(c, lie) for c, lies in HEADER_LIES for lie in lies],
     ids=lambda v: getattr(v, "__name__", "missing" if v is MISSING else repr(v)[:30]),
 )  # fmt: skip
-def test_a_lie_in_the_header_is_found(change, lie):
+def test_a_forged_header_is_detected(change, lie):
     header, arrays = opened(snapshot())
     change(header, lie)
     assert refused(sealed(header, arrays))[0] == "header"
@@ -213,6 +214,17 @@ def test_labels_must_fit_their_type():
     assert refused(sealed(header, arrays))[0] == "header"
 
 
+def test_a_few_labels_cannot_claim_gigabytes():
+    header, arrays = opened(snapshot("names"))
+    header["labels"].update(dtype="<U50000000", classes=["ash", "elm", "oak"])
+    tracemalloc.start()
+    case, text = refused(sealed(header, arrays))
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
+    assert case == "size"
+    assert "3 labels do not need the dtype <U50000000" in text
+
+
 def test_balanced_weights_have_seen_only_what_arrived():
     header, arrays = opened(snapshot("balanced"))
     for seen in ([1, 2, 3, 4], [2**61 - 1, 1]):
@@ -234,15 +246,16 @@ ARRAY_LIES = [
     # streams that change
     (adaptive, {"window": [28, 4, 2]}, "bucket_row must hold 4 numbers, one per tree times buckets"),
     (adaptive, {"window": [28, 3, 2**63]}, "implausibly large"),
-    (adaptive, {"evidence": [-1.0]}, "evidence must hold 2 numbers, one per tree times memories"),
-    (adaptive, {"evidence": [NAN, -1.0]}, "evidence must be finite and at most 0"),
-    (adaptive, {"evidence": [0.5, -1.0]}, "evidence must be finite and at most 0"),
+    (adaptive, {"trust": [-1.0] * 5}, "trust must hold 8 numbers, one per head"),
+    (adaptive, {"trust": [NAN] + [-1.0] * 7}, "trust must be finite"),
     (adaptive, {"bucket_row": [0, 2, 2]}, "bucket_row must not rise"),
     (adaptive, {"bucket_row": [62, 2, 0]}, "bucket_row must be at most 61"),
-    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, NAN, 4]}, "memory must be finite and at least 0"),
-    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, -1.0, 4]}, "memory must be finite and at least 0"),
-    (adaptive, {"memory": [0.5, 3, 1, 1, 0, 0, 0, 4]}, "memory must not be all 0"),
-    (adaptive, {"dims": [1, 0], "candidate_dims": [0]}, "no leaf settles"),
+    (adaptive, {"memory": [0.5, 1, 3, 1, 1, 1, 0, 0, 0, NAN, 4, 8]}, "memory must be finite"),
+    (adaptive, {"memory": [0.5, 1, 3, 1, 1, 1, 0, 0, 0, -1, 4, 8]}, "memory must be finite"),
+    (adaptive, {"memory": [0.5, 1, 3, 1, 1, 1, 0, 0, 0, 0, 4, 8]}, "memory must not be all 0"),
+    (adaptive, {"memory": [1.0] * 6}, "memory must hold 12 numbers, one per leaf times"),
+    (adaptive, {"memory_classes": [2, 3], "memory": [1.0] * 15}, "memory_classes must have arrived"),
+    (adaptive, {"memory_classes": [2**32 - 1, 2**32 - 1]}, "memory must hold"),
     (adaptive, {"kept_label": [0, 1, 0, 2]}, "kept_label must be a class that has arrived"),
     # lengths
     (hand_made, {"nodes": [4]}, "odd number"),
@@ -321,7 +334,7 @@ ARRAY_LIES = [
     ("make", "lie", "reason"), ARRAY_LIES,
     ids=[f"{reason}: {', '.join(lie)}" for _, lie, reason in ARRAY_LIES],
 )  # fmt: skip
-def test_a_lie_in_an_array_is_found(make, lie, reason):
+def test_a_forged_array_is_detected(make, lie, reason):
     header, arrays = make()
     case, message = refused(sealed(header, narrowed({**arrays, **lie})))
     assert (case, reason in message) == ("arrays", True), message
@@ -385,7 +398,7 @@ KEPT_LIES = [
     ("kind", "change", "reason"), KEPT_LIES,
     ids=[f"{kind}: {change.__name__}" for kind, change, _ in KEPT_LIES],
 )  # fmt: skip
-def test_a_lie_about_kept_points_or_another_kind_of_forest_is_found(kind, change, reason):
+def test_forged_kept_points_and_arrays_of_another_kind_of_forest_are_detected(kind, change, reason):
     header, arrays = opened(snapshot(kind))
     change(header, arrays)
     case, message = refused(sealed(header, arrays))
@@ -401,7 +414,7 @@ DEPTH_LIES = [
 
 
 @pytest.mark.parametrize(("change", "lie"), [(c, lie) for c, lies in DEPTH_LIES for lie in lies])
-def test_a_lie_in_the_header_of_a_depth_forest_is_found(change, lie):
+def test_a_forged_header_of_a_depth_forest_is_detected(change, lie):
     header, arrays = opened(snapshot("depth, pixels kept"))
     change(header, lie)
     assert refused(sealed(header, arrays))[0] == "header"
@@ -412,7 +425,7 @@ def test_an_unknown_estimator_class_is_named_with_the_known_ones():
     case, reason = refused(sealed({**header, "class": "subprocess.Popen"}, arrays))
     assert case == "header"
     assert "'subprocess.Popen'" in reason
-    assert "OnlineForestClassifier, AdaptiveForestClassifier, SaffariForestClassifier" in reason
+    assert "OnlineForestClassifier, OnlineForestRegressor, AdaptiveForestClassifier" in reason
 
 
 @pytest.mark.parametrize("kind", ALL_KINDS)
@@ -424,7 +437,7 @@ def test_a_snapshot_of_one_class_is_not_one_of_another(kind):
             assert refused(sealed({**header, "class": name}, arrays))[0] == "header"
 
 
-def test_a_kept_row_that_would_ask_for_a_segment_of_wide_rows_is_counted_in_full():
+def test_a_kept_row_that_would_need_a_segment_of_wide_rows_is_counted_in_full():
     header, arrays = opened(snapshot("one point kept"))
     wide = 20_000
     header["n_features"] = wide
@@ -488,7 +501,7 @@ def test_a_deep_tree_is_checked_in_time():
 # -- memory ------------------------------------------------------------------------------------------
 
 
-def test_a_small_file_that_asks_for_a_lot_is_refused():
+def test_a_small_file_that_needs_much_memory_is_refused():
     header, arrays = opened(snapshot("no points"))
     header["n_features"] = 2**31 - 1
     header["engine"]["split_points"] = 2**16
@@ -500,7 +513,7 @@ def test_a_small_file_that_asks_for_a_lot_is_refused():
     assert "max_bytes=10000000" in reason
 
 
-def test_parameters_that_ask_for_a_lot_cost_nothing_to_load():
+def test_parameters_for_a_large_forest_need_no_memory_to_load():
     # A million draws for every root, and as many columns: none of them is made.
     header, arrays = opened(snapshot("no points"))
     header["n_features"] = 2**31 - 1
@@ -517,7 +530,24 @@ def test_a_budget_that_not_even_a_root_would_fit_in_is_refused():
     assert "max_memory must be at least" in reason
 
 
-def test_labels_that_ask_for_a_lot_are_refused():
+@pytest.mark.parametrize("value", [[], {}, {"a": 1}, "", 1.5, [1]], ids=json.dumps)
+def test_a_header_of_many_small_values_is_refused_before_they_are_made(value):
+    header, arrays = opened(snapshot())
+    header["extra"] = {"many": [value] * 200_000}
+    data = sealed(header, arrays)
+    del header
+    tracemalloc.start()
+    case, reason = refused(data, max_bytes=2**24)
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.reset_peak()
+    assert riparian.from_bytes(data, max_bytes=2**27)
+    assert tracemalloc.get_traced_memory()[1] < 2**27
+    tracemalloc.stop()
+    assert case == "size"
+    assert "max_bytes=16777216" in reason
+
+
+def test_labels_that_need_much_memory_are_refused():
     header, arrays = opened(snapshot("names"))
     header["labels"]["dtype"] = "<U99999999"
     assert refused(sealed(header, arrays), max_bytes=10**8)[0] == "size"

@@ -64,3 +64,14 @@ def test_weights_that_follow_the_stream_go_on_from_where_they_were():
     assert (
         back(forest).model_.class_weights.seen.tolist() == forest.model_.class_weights.seen.tolist()
     )
+
+
+def test_labels_in_an_array_that_is_far_too_wide_are_saved_as_objects():
+    X, y = mixture(60)
+    labels = np.array(["ash", "elm", "oak"], dtype="<U200000")[y]
+    forest = OnlineForestClassifier(n_estimators=2, random_state=0).partial_fit(X, labels)
+    loaded = back(forest)
+    assert loaded.classes_.dtype == object
+    assert loaded.classes_.tolist() == forest.classes_.tolist()
+    np.testing.assert_array_equal(loaded.predict_proba(X), forest.predict_proba(X))
+    loaded.partial_fit(X, labels)

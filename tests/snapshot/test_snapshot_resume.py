@@ -57,7 +57,7 @@ def forests(draw):
 
 @thorough
 @given(forests(), streams(), st.data())
-def test_a_forest_that_was_saved_at_any_point_goes_on_as_if_it_had_not_been(forest, stream, data):
+def test_a_forest_that_was_saved_at_any_point_continues_as_if_it_had_not_been(forest, stream, data):
     X, y = stream
     weights = None
     if data.draw(st.booleans()):
@@ -80,7 +80,7 @@ def test_a_forest_that_was_saved_at_any_point_goes_on_as_if_it_had_not_been(fore
 
 @settings(thorough, max_examples=40)
 @given(streams(), st.sampled_from(["points", "range"]), st.sampled_from([None, 0.01]), st.data())
-def test_a_forest_of_saffari_goes_on_too(stream, thresholds, replacement_rate, data):
+def test_a_forest_of_saffari_continues_too(stream, thresholds, replacement_rate, data):
     X, y = stream
     forest, other = (
         SaffariForestClassifier(
@@ -99,7 +99,7 @@ def test_a_forest_of_saffari_goes_on_too(stream, thresholds, replacement_rate, d
 
 @pytest.mark.parametrize("kept_points", [0, 1, 33, 100, 1000])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_depth_forest_goes_on_after_every_image(kept_points, weighted):
+def test_a_depth_forest_continues_after_every_image(kept_points, weighted):
     forest, other = (
         DepthForestClassifier(**PLAIN_DEPTH, kept_points=kept_points, max_memory=None)
         for _ in range(2)
@@ -113,7 +113,7 @@ def test_a_depth_forest_goes_on_after_every_image(kept_points, weighted):
         assert same_forest(other, forest)
 
 
-def test_a_depth_forest_of_saffari_goes_on_after_every_image():
+def test_a_depth_forest_of_saffari_continues_after_every_image():
     forest, other = (DepthSaffariClassifier(**PLAIN_DEPTH, max_depth=4) for _ in range(2))
     for depth, pixels, labels in images(8):
         forest.partial_fit(depth, pixels, labels)
@@ -204,7 +204,7 @@ def go_on(path, X, y, n_jobs):
         ("Saffari, trees replaced", 1),
     ],
 )
-def test_a_new_process_goes_on_with_the_same_forest(kind, threads, tmp_path, new_process):
+def test_a_new_process_continues_with_the_same_forest(kind, threads, tmp_path, new_process):
     uninterrupted = learned(**KINDS[kind])
     uninterrupted.save(tmp_path / "forest")
     X, y = mixture(900, seed=3, n_classes=4)  # one class more comes late
@@ -224,7 +224,7 @@ def go_on_with_pixels(path):
 
 
 @pytest.mark.parametrize("kind", DEPTH_KINDS)
-def test_a_new_process_goes_on_with_the_same_depth_forest(kind, tmp_path, new_process):
+def test_a_new_process_continues_with_the_same_depth_forest(kind, tmp_path, new_process):
     uninterrupted = learned(**DEPTH_KINDS[kind])
     uninterrupted.save(tmp_path / "forest")
     new_process.submit(go_on_with_pixels, tmp_path / "forest").result()

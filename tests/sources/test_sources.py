@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +17,7 @@ from sklearn.datasets import dump_svmlight_file, load_digits
 
 import riparian
 from riparian.sources import raw
+from riparian.sources.arff import ArffSource
 from riparian.sources.csv import Dialect
 from riparian.sources.formats import Format, Reading
 from riparian.sources.opening import open_source
@@ -183,7 +186,7 @@ def test_windows_has_other_ends_of_lines_and_a_mark_at_the_beginning(tmp_path):
     assert learn(tmp_path / "a.csv", tmp_path / "m") == learn(tmp_path / "b.csv", tmp_path / "m")
 
 
-def test_cells_can_be_told_apart_by_another_character_and_be_missing_in_another_way(tmp_path):
+def test_cells_can_have_another_separator_and_another_mark_for_missing_values(tmp_path):
     data = table(text=False)
     expected = learn(write(data, tmp_path / "a.csv"), tmp_path / "m")
     lines = (tmp_path / "a.csv").read_text().splitlines()
@@ -249,7 +252,7 @@ def test_rows_to_skip_are_not_even_read_from_parquet(tmp_path):
 @settings(
     deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_a_stream_goes_on_from_any_row_in_any_file(tmp_path, skip, limit, data):
+def test_a_stream_continues_from_any_row_in_any_file(tmp_path, skip, limit, data):
     names = data.draw(st.lists(st.sampled_from(NAMES), min_size=3, max_size=3))
     trees = table()
     parts = [
@@ -289,7 +292,7 @@ def test_a_position_leads_to_the_same_rows(tmp_path, monkeypatch, stop, block_by
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.arff"])
-def test_what_comes_before_a_position_is_not_read(tmp_path, monkeypatch, name):
+def test_rows_before_a_position_are_not_read(tmp_path, monkeypatch, name):
     monkeypatch.setattr(raw, "BLOCK_BYTES", 2000)
     path = write(table(), tmp_path / name)
     with Stream([str(path)], Reading()) as stream:
@@ -362,7 +365,7 @@ def test_the_number_of_features_is_optional_except_for_a_pipe(digits, tmp_path):
     )
 
 
-def test_indices_begin_with_one_unless_told(tmp_path):
+def test_indices_begin_with_one_by_default(tmp_path):
     (tmp_path / "t.svm").write_text("1 0:5 3:2 # a comment\n-1 2:1\n" * 20)
     done = call("learn", tmp_path / "t.svm", "-m", tmp_path / "m", *SMALL)
     assert done.exit_code == 1 and "give --zero-based" in done.stderr
@@ -395,3 +398,38 @@ def test_sparse_rows_of_arff_leave_out_zeros_and_first_values(tmp_path):
         models.append((tmp_path / "m").read_bytes())
     assert models[0] == models[1]
     assert riparian.load(tmp_path / "m").classes_.tolist() == ["a", "b c"]
+
+
+class Counting(str):
+    """A name that counts how often names are compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Counting.compared += 1
+        return str.__eq__(self, other)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.arff"])
+def test_a_wide_header_is_checked_without_comparing_every_pair_of_names(
+    name, tmp_path, monkeypatch
+):
+    names = [f"c{i}" for i in range(1500)]
+    cells, attribute = Dialect.cells, ArffSource._attribute
+
+    def counting_attribute(source, *args):
+        read = attribute(source, *args)
+        return replace(read, name=Counting(read.name))
+
+    monkeypatch.setattr(Dialect, "cells", lambda *args: [*map(Counting, cells(*args))])
+    monkeypatch.setattr(ArffSource, "_attribute", counting_attribute)
+    rows = ",".join("1" for _ in names)
+    header = ",".join(names)
+    if name == "t.arff":
+        header = "".join(f"@attribute {name} real\n" for name in names) + "@data"
+    (tmp_path / name).write_text(f"{header}\n{rows}\n")
+    Counting.compared = 0
+    with closing(open_source(str(tmp_path / name), Reading())) as source:
+        assert [*source.fields] == names
+    assert Counting.compared < 10 * len(names)

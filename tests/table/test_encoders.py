@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riparian.table import encoders
-from riparian.table.encoders import Category, Number, Numeral, Unreadable
+from riparian.table.arrow import ArrowCells
+from riparian.table.cells import Unreadable
+from riparian.table.encoders import Category, Number, Numeral
 from riparian.table.saved import columns_from_state
 
 from commands import call, learn, table, write
@@ -23,7 +25,9 @@ def again(encoder):
     return encoders.from_state(encoder.name, json.loads(json.dumps(encoder.state())))
 
 
-@pytest.mark.parametrize("encoder", [Number(), Numeral(), Category(), Category(True)])
+@pytest.mark.parametrize(
+    "encoder", [Number(), Numeral(), Category(), Category(True), Category(as_it_is=True)]
+)
 def test_an_encoder_comes_back_from_json(encoder):
     other = again(encoder)
     assert type(other) is type(encoder) and other.state() == encoder.state()
@@ -31,11 +35,11 @@ def test_an_encoder_comes_back_from_json(encoder):
 
 
 @given(TEXTS)
-def test_a_dictionary_is_as_good_as_texts(texts):
+def test_a_dictionary_is_read_like_texts(texts):
     values = pa.array(texts, pa.string())
     dictionary = pa.array([*texts, "unused", "red"], pa.string()).dictionary_encode()
-    plain = Category().coded("c", values)
-    coded = Category().coded("c", dictionary.slice(0, len(texts)))
+    plain = Category().coded("c", ArrowCells(values))
+    coded = Category().coded("c", ArrowCells(dictionary.slice(0, len(texts))))
     assert coded.values == plain.values and coded.which.tolist() == plain.which.tolist()
 
 
@@ -88,10 +92,10 @@ def test_a_text_never_seen_is_no_error_when_predicting(tmp_path):
 
 def test_numerals_are_read_out_of_texts():
     out = np.empty((4, 1), dtype=np.float32)
-    Numeral().fill(pa.array(["1.5", " -2e3 ", None, "7"]), out)
+    Numeral().fill(ArrowCells(pa.array(["1.5", " -2e3 ", None, "7"])), out)
     assert out[[0, 1, 3], 0].tolist() == [1.5, -2000, 7] and np.isnan(out[2, 0])
     with pytest.raises(Unreadable, match="expected a number, got 'x'") as refused:
-        Numeral().fill(pa.array(["1", None, "x", "y"]), out)
+        Numeral().fill(ArrowCells(pa.array(["1", None, "x", "y"])), out)
     assert refused.value.row == 2
 
 
@@ -106,12 +110,12 @@ def test_numerals_are_read_out_of_texts():
     ids=lambda values: str(values.type),
 )
 def test_categories_are_texts_whatever_the_file_has_for_them(values):
-    coded = Category().coded("c", values)
+    coded = Category().coded("c", ArrowCells(values))
     assert coded.values == ["7", "12"] and coded.which.tolist() == [0, -1, -1, 1]
 
 
 def test_categories_are_numbers_where_the_forest_has_numbers():
-    coded = Category(numbers=True).coded("c", pa.array(["7", "", "NA", "12.0", "7"]))
+    coded = Category(numbers=True).coded("c", ArrowCells(pa.array(["7", "", "NA", "12.0", "7"])))
     assert coded.values == [7, 12] and coded.which.tolist() == [0, -1, -1, 1, 0]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from riparian.sources.arff_dates import python_format, read_date
-from riparian.table.encoders import Unreadable
+from riparian.table.arrow import ArrowCells
+from riparian.table.cells import Listed, Unreadable
 from riparian.table.times import (
     DAY,
     SECOND,
@@ -37,8 +38,12 @@ def micros(when):
 def filled(encoder, values):
     values = values if isinstance(values, pa.Array) else pa.array(values, pa.string())
     out = np.empty((len(values), encoder.width), dtype=np.float32)
-    encoder.fill(values, out)
+    encoder.fill(ArrowCells(values), out)
     return out
+
+
+def read(reader, values):
+    return reader(ArrowCells(values))
 
 
 MAY = micros(datetime(2024, 5, 1, tzinfo=UTC))
@@ -66,7 +71,7 @@ HALF_PAST_TEN = MAY + (10 * 3600 + 30 * 60) * SECOND
     ],
 )
 def test_a_date_is_read_as_iso_8601_has_it(text, expected):
-    times = moments(pa.array([None, text]))
+    times = read(moments, pa.array([None, text]))
     assert times.there.tolist() == [False, True]
     assert times.micros.tolist() == [0, expected]
 
@@ -77,24 +82,24 @@ def test_a_date_is_read_as_iso_8601_has_it(text, expected):
      "01/05/2024", "2024-05-01 24:00", "2024-05-01 10:61", "2024-05-01T", "2024-05-01 10:30 CET",
      "10:30"],
 )  # fmt: skip
-def test_what_is_no_date_is_refused_with_its_row(text):
+def test_a_text_that_is_not_a_date_is_refused_with_its_row(text):
     with pytest.raises(Unreadable, match=r"expected a date such as 2024-05-31") as refused:
-        moments(pa.array(["2024-05-01", None, text]))
+        read(moments, pa.array(["2024-05-01", None, text]))
     assert refused.value.row == 2 and repr(text) in str(refused.value)
 
 
 @given(st.lists(st.tuples(WHEN, ZONES), max_size=5), st.sampled_from("T "))
 def test_texts_are_the_same_moments_as_pythons(whens, joint):
     there = [when.replace(tzinfo=zone) for when, zone in whens]
-    times = moments(pa.array([when.isoformat(joint) for when in there], pa.string()))
+    times = read(moments, pa.array([when.isoformat(joint) for when in there], pa.string()))
     assert times.micros.tolist() == [micros(when) for when in there]
 
 
 @given(st.lists(st.none() | WHEN, max_size=5), st.sampled_from(["s", "ms", "us"]))
 def test_timestamps_are_the_same_moments_as_texts(whens, unit):
     plain = [when and when.replace(microsecond=0) for when in whens]
-    typed = moments(pa.array(plain, pa.timestamp(unit)))
-    texts = moments(pa.array([when and when.isoformat() for when in plain], pa.string()))
+    typed = read(moments, pa.array(plain, pa.timestamp(unit)))
+    texts = read(moments, pa.array([when and when.isoformat() for when in plain], pa.string()))
     assert typed.micros.tolist() == texts.micros.tolist()
     assert typed.there.tolist() == texts.there.tolist()
 
@@ -102,15 +107,15 @@ def test_timestamps_are_the_same_moments_as_texts(whens, unit):
 def test_dates_and_times_of_every_type_are_read():
     may = datetime(2024, 5, 1)
     for kind in (pa.date32(), pa.date64(), pa.timestamp("ns"), pa.timestamp("us", "Europe/Oslo")):
-        assert moments(pa.array([may], kind)).micros.tolist() == [MAY]
+        assert read(moments, pa.array([may], kind)).micros.tolist() == [MAY]
     for kind in (pa.time32("s"), pa.time64("ns")):
-        assert clocks(pa.array([may.time(), None], kind)).there.tolist() == [True, False]
+        assert read(clocks, pa.array([may.time(), None], kind)).there.tolist() == [True, False]
     assert filled(Clock(), ["10:30", "0:00:01.5", None])[:2, 0].tolist() == [37_800, 1.5]
     assert filled(Clock(), pa.array([timedelta(days=2)], pa.duration("s"))).tolist() == [[172_800]]
     with pytest.raises(Unreadable, match="expected a time of day such as 10:30:00"):
-        clocks(pa.array(["25:00"]))
+        read(clocks, pa.array(["25:00"]))
     with pytest.raises(Unreadable, match="expected a date, got values of type double"):
-        moments(pa.array([None, 1.5]))
+        read(moments, pa.array([None, 1.5]))
 
 
 @given(st.lists(WHEN, min_size=1, max_size=5))
@@ -120,23 +125,44 @@ def test_the_parts_are_those_of_the_calendar(whens):
     assert [*zip(*(part.tolist() for part in parts.values()), strict=True)] == expected
 
 
-def test_seconds_are_counted_from_the_first_value_and_only_parts_that_vary_are_features():
-    first = ["", None, "2024-05-01 10:00", "2024-05-01 12:00"]
-    values = pa.array([value or None for value in first])
-    encoder = moment_from([values.drop_null()])
-    assert encoder.features("when") == ["when", "when.hour"]
-    out = filled(encoder, [None, "2024-05-01 10:00", "2024-05-02 11:00:01"])
+def test_seconds_are_counted_from_the_first_value():
+    encoder = moment_from([Listed(["", "2024-05-01 10:00", "2024-05-01 12:00"][1:])])
+    assert encoder.features("when") == [
+        "when", "when.hour", "when.weekday", "when.day", "when.month",
+    ]  # fmt: skip
+    out = filled(encoder, [None, "2024-05-01 10:00", "2024-06-02 11:00:01"])
     assert np.isnan(out[0]).all()
-    assert out[1:].tolist() == [[0, 10], [90_001, 11]]
-    assert encoder.words == "date: seconds since 2024-05-01 10:00 UTC, hour"
+    assert out[1:].tolist() == [[0, 10, 2, 1, 5], [2_768_401, 11, 6, 2, 6]]
+    assert encoder.words == ("date: seconds since 2024-05-01 10:00 UTC, hour, weekday, day, month")
 
 
-def test_where_the_first_rows_have_no_date_the_first_to_come_is_counted_from():
-    encoder = moment_from([pa.array([], pa.string())])
-    assert np.isnan(filled(encoder, ["2024-05-01"])).all()
-    encoder.follow(pa.array([None, "2024-05-01"]))
-    encoder.follow(pa.array(["2020-01-01"]))
-    assert filled(encoder, ["2024-05-02"]).tolist() == [[86_400]]
+@pytest.mark.parametrize(
+    ("values", "hours"),
+    [
+        (["2024-05-01", "2024-05-01"], False),
+        (["2024-05-01", "2024-05-01 00:00"], True),
+        ([date(2024, 5, 1)], False),
+        ([datetime(2024, 5, 1)], True),
+        ([], True),
+    ],
+)
+def test_a_date_has_the_parts_of_its_resolution_whether_they_vary_yet_or_not(values, hours):
+    assert moment_from([Listed(values)]).parts == (*["hour"] * hours, "weekday", "day", "month")
+
+
+def test_if_the_first_rows_have_no_date_the_origin_is_the_first_later_one():
+    encoder = moment_from([Listed([])])
+    assert np.isnan(filled(encoder, ["2024-05-01"])[0, 0])
+    encoder = encoder.followed(Listed([None, "2024-05-01"]))
+    assert encoder.followed(Listed(["2020-01-01"])) is encoder
+    assert filled(encoder, ["2024-05-02"])[0, 0] == 86_400
+
+
+@given(st.lists(st.none() | WHEN, max_size=5))
+def test_values_of_python_are_the_same_moments_as_texts(whens):
+    texts = [when and when.isoformat() for when in whens]
+    for values in (whens, [when and np.datetime64(when) for when in whens]):
+        assert moments(Listed(values)).micros.tolist() == moments(Listed(texts)).micros.tolist()
 
 
 @pytest.mark.parametrize("encoder", [Moment(None, ()), Moment(-5, ("hour", "month")), Clock()])

@@ -98,7 +98,7 @@ def test_estimation_points_may_even_be_of_classes_no_structure_point_has(Engine)
 
 
 class PeekingAtTheGain(reference.Tree):
-    """Broken: whether to split is asked of estimation labels."""
+    """Broken: estimation labels decide whether to split."""
 
     def should_split(self, leaf):
         return any(
@@ -109,7 +109,7 @@ class PeekingAtTheGain(reference.Tree):
 
 
 class PeekingAtTheChoice(reference.Tree):
-    """Broken: which split is best is asked of estimation labels."""
+    """Broken: estimation labels decide which split is best."""
 
     def best_split(self, leaf):
         valid = [split for split in leaf.candidates if split.is_valid(self.alpha(leaf))]
@@ -203,7 +203,7 @@ def test_a_tree_that_peeks_at_the_labels_of_kept_points_would_be_noticed(tree, k
 
 @both_engines
 def test_a_full_fringe_depends_on_estimation_labels_by_design(Engine):
-    # R12: which leaf is worth its place is asked of ŝ, and that of the predictions' errors.
+    # R12: ŝ decides which leaf enters, and ŝ depends on the errors of predictions.
     p = parameters(fringe_size=1, alpha=Geometric(2, 1.1))
     X, y = mixture(POINTS)
     permuted = y.copy()
@@ -255,7 +255,7 @@ def test_nor_does_it_where_points_are_kept(Engine, seed, fringe_size, kept_point
 
 
 class Voting(reference.Tree):
-    """Broken, as the authors' released code is: every point speaks in the predictions."""
+    """Broken, like the authors' released code: every point affects the predictions."""
 
     def receive_structure(self, x, y, copies):
         self.leaf_of(x).estimation[y] += copies
@@ -274,7 +274,7 @@ class CountingBoth(reference.Tree):
 
 
 @pytest.mark.parametrize("tree", [Voting, CountingBoth])
-def test_a_structure_point_that_speaks_in_a_prediction_would_be_noticed(tree):
+def test_a_structure_point_that_affects_a_prediction_would_be_noticed(tree):
     with pytest.raises(AssertionError, match="a leaf tells something else"):
         assert_names_of_structure_labels_never_show(functools.partial(Reference, tree=tree), seed=0)
 
@@ -289,7 +289,7 @@ class VotingWhileYoung(KeepingTree):
 
 
 class VotingOnArrival(KeepingTree):
-    """Broken: every point speaks in the predictions of its leaf."""
+    """Broken: every point affects the predictions of its leaf."""
 
     def receive_structure(self, x, y, copies):
         super().receive_structure(x, y, copies)
@@ -325,7 +325,7 @@ class VotingInRegrowth(KeepingTree):
         (VotingInRegrowth, POINTS),
     ],
 )
-def test_a_kept_structure_point_that_speaks_in_a_prediction_would_be_noticed(tree, kept_points):
+def test_a_kept_structure_point_that_affects_a_prediction_would_be_noticed(tree, kept_points):
     with pytest.raises(AssertionError, match="a leaf tells something else"):
         for seed in range(5):
             assert_names_of_structure_labels_never_show(

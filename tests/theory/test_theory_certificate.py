@@ -3,14 +3,17 @@
 import json
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from riparian import OnlineForestClassifier, from_bytes
+from riparian import OnlineForestClassifier, OnlineForestRegressor, from_bytes
 from riparian.inspection import tree_view
 from riparian.parameters.schedules import Geometric, Polynomial
+from riparian.reference import Columns
+from riparian.reference_eager import EagerForest
 from riparian.snapshot.header import History
 from riparian.streams import GaussianMixture
 from riparian.theory import certificate, max_path, max_splits
@@ -26,7 +29,8 @@ MIXTURE = GaussianMixture.paper()
 
 def grown(points=3000, seed=0, **settings):
     X, y = MIXTURE.sample(points, seed)
-    chosen = {"n_estimators": 4, "random_state": 0, "kept_points": 0, "max_memory": None} | settings
+    defaults = {"kept_points": 0, "max_memory": None, "eager": False}
+    chosen = {"n_estimators": 4, "random_state": 0, **defaults, **settings}
     return OnlineForestClassifier(**chosen).partial_fit(X, y), X
 
 
@@ -164,7 +168,7 @@ def test_weighted_quantiles_are_those_of_values_repeated():
         assert weighted_quantiles(values, weights.astype(float)) == expected
 
 
-def test_cells_shrink_and_fill_as_the_stream_goes_on():
+def test_cells_shrink_and_fill_along_the_stream():
     some = MIXTURE.sample(1000, 9)[0]
     early, late = (certificate(grown(n)[0], some).cells for n in (1000, 50_000))
     median = QUANTILES.index(0.5)
@@ -216,6 +220,24 @@ def test_the_oldest_waiting_leaf_is_that_of_the_reference():
     assert fringe.oldest.s_hat == pytest.approx(float(leaf.s_hat(received)))
 
 
+def test_leaves_wait_for_numbers_of_every_size():
+    X, y = MIXTURE.sample(400, 0)
+
+    def fringe(unit):
+        forest = OnlineForestRegressor(
+            3, random_state=5, kept_points=0, max_memory=None, fringe_size=2, beta=4
+        )
+        return certificate(forest.partial_fit(X, unit * (y + X[:, 0].astype(np.float64)))).fringe
+
+    usual = fringe(1.0)
+    assert usual.waiting > 2
+    assert usual.oldest.s_hat > 0
+    for unit in (2.0**-40, 2.0**300):
+        other = fringe(unit)
+        assert other.waiting == usual.waiting
+        assert other.oldest == replace(usual.oldest, s_hat=usual.oldest.s_hat * unit**2)
+
+
 def test_no_leaf_waits_where_all_leaves_are_active():
     fringe = certificate(grown()[0]).fringe
     assert (fringe.size, fringe.inactive, fringe.waiting, fringe.oldest) == (None, 0, 0, None)
@@ -231,7 +253,7 @@ def test_votes_and_one_unweighted_pass_are_the_theorems():
     assert result.verdict == "Consistent if the assumptions hold."
 
 
-def test_passes_and_weights_are_told():
+def test_passes_and_weights_are_reported():
     X, y = MIXTURE.sample(500, 0)
     twice = OnlineForestClassifier(2, passes=2, random_state=0).fit(X, y)
     assert departure(certificate(twice), "several passes").found
@@ -243,7 +265,7 @@ def test_passes_and_weights_are_told():
         assert certificate(forest).verdict.startswith("The theorem does not cover this forest")
 
 
-def test_what_a_forest_does_not_know_of_itself_is_asked_for():
+def test_a_certificate_names_what_the_forest_has_not_recorded():
     forest, _ = grown()
     forest.model_.history = History()  # as from a snapshot that does not say
     result = certificate(forest)
@@ -267,7 +289,7 @@ def test_what_a_forest_does_not_know_of_itself_is_asked_for():
         ({"ignore_fraction": 0.2}, "an ignored stream", False),
     ],
 )
-def test_what_steps_outside_is_found(settings, name, breaks):
+def test_a_setting_that_departs_from_the_theorem_is_detected(settings, name, breaks):
     forest, _ = grown(**settings)
     result = certificate(forest)
     assert departure(result, name).found
@@ -311,7 +333,7 @@ def test_a_budget_has_not_bound_until_it_evicts_a_leaf_or_stops_a_tree():
     result = certificate(early)
     assert departure(result, "a budget of memory").note.startswith("not bound yet")
     assert result.verdict == (
-        "Consistent if the assumptions hold; a budget of memory has not bound yet."
+        "Consistent if the assumptions hold; a budget of memory has had no effect yet."
     )
     late, _ = grown(points=30_000, max_memory=300_000)
     assert late.stats()["budget_binds"]
@@ -339,7 +361,7 @@ def test_a_forest_with_kept_points_has_a_certificate(kept_points, fringe_size):
     result = certificate(forest, X)
     assert f"W = {kept_points:,}" in departure(result, "kept points").note
     assert result.verdict.startswith("Consistent")
-    assert result.spare_points >= 0  # every leaf holds what n-to-infty asks for
+    assert result.spare_points >= 0  # every leaf holds what n-to-infty requires
     assert result.growth.splits <= result.growth.most_splits
     assert result.growth.depth <= result.growth.most_depth
     assert math.isfinite(certificate(forest).cells.diameters[-1])
@@ -350,7 +372,7 @@ def test_kept_points_may_count_for_more_splits_than_the_paper_allows():
     """Or the bound would be that of the paper: `max_splits` halves what a split takes."""
     X, y = MIXTURE.sample(60, 0)
     trees = OnlineForestClassifier(
-        50, kept_points=100, alpha=Geometric(1, 1.01), beta=1, random_state=0
+        50, eager=False, kept_points=100, alpha=Geometric(1, 1.01), beta=1, random_state=0
     )
     result = certificate(trees.partial_fit(X, y)).growth
     alpha = Geometric(1, 1.01)
@@ -420,7 +442,7 @@ def test_missing_and_huge_values_are_taken():
         assert all(0 <= d <= 1 for d in result.cells.diameters)
 
 
-def test_sparse_points_are_as_good_as_dense_ones():
+def test_sparse_points_give_the_same_certificate_as_dense_ones():
     forest, X = grown()
     sparse = np.where(X > 4, X, 0)
     assert certificate(forest, csr_matrix(sparse)) == certificate(forest, sparse)
@@ -430,3 +452,156 @@ def test_no_points_have_no_cells():
     forest, _ = grown()
     with pytest.raises(ValueError, match="X must hold at least one point, got none"):
         certificate(forest, np.zeros((0, 2)))
+
+
+# -- eager forests --------------------------------------------------------------------------------
+
+
+def eager(points, **settings):
+    return grown(points, **({"eager": True, "kept_points": 300} | settings))
+
+
+@pytest.mark.parametrize("points", [0, 1, 300, 301, 320, 1000, 6000])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"fringe_size": 6},
+        {"alpha": Geometric(3, 1.2), "beta": 10, "min_gain": 0.0},
+        {"kept_points": 1},
+        {"alpha": Geometric(1, 1.01), "beta": 1, "n_estimators": 20},
+    ],
+)
+def test_the_bounds_of_an_eager_forest_count_from_the_turn(points, settings):
+    forest, _ = eager(points, **settings)
+    result = certificate(forest)
+    growth, turn = result.growth, forest.kept_points
+    assert result.eager.turned == (points > turn) and result.eager.turn == turn
+    assert result.verdict.startswith("Consistent")
+    assert result.spare_points >= 0
+    assert 0 <= growth.splits <= growth.most_splits
+    assert 0 <= growth.depth <= growth.most_depth
+    if points <= turn:
+        assert growth.splits == growth.most_splits == growth.depth == growth.most_depth == 0
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_splits_since_the_turn_are_those_that_later_points_made():
+    X, y = MIXTURE.sample(4000, 0)
+    before, forest = (
+        OnlineForestClassifier(1, eager=True, kept_points=300, random_state=0).partial_fit(
+            X[:n], y[:n]
+        )
+        for n in (300, 4000)
+    )
+    nodes = len(before.model_.engine.tree(0).child)
+    view = tree_view(forest, 0)
+    made = int((~view.is_leaf).sum()) - (nodes - 1) // 2
+    growth = certificate(forest).growth
+    assert growth.splits == made > 10
+    for name in ("feature", "threshold"):  # the tree at the turn is the top of the tree now
+        inner = ~tree_view(before, 0).is_leaf
+        then, now = getattr(tree_view(before, 0), name), getattr(view, name)
+        np.testing.assert_array_equal(then[inner], now[:nodes][inner])
+    deepest = 0
+    for leaf in np.flatnonzero(view.is_leaf):
+        path = [*path_to(view, leaf)]
+        deepest = max(deepest, sum(node >= nodes for node in path))
+    assert growth.depth == deepest
+
+
+def path_to(view, node):
+    while node >= 0:
+        yield node
+        node = view.parent[node]
+
+
+def test_the_depths_of_an_eager_tree_are_at_most_those_of_a_balanced_one():
+    """Deep eager leaves start at ⌈log2 W⌉: their next split takes α of that depth, no more."""
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.random(64))[:, np.newaxis] ** 9
+    y = np.arange(64) % 2
+    alpha = Geometric(2, 1.2)
+    forest = OnlineForestClassifier(
+        3, eager=True, kept_points=64, alpha=alpha, beta=10, random_state=0
+    ).partial_fit(X, y)
+    assert forest.stats()["depth"] > 6
+    many = rng.random((3000, 1)) ** 9
+    forest.partial_fit(many, rng.integers(2, size=3000))
+    result = certificate(forest)
+    assert result.growth.splits > 5
+    assert result.spare_points >= 0
+    assert result.growth.splits <= result.growth.most_splits
+    unlimited = replace(forest.model_.engine.tree(0), spared_levels=np.zeros(1, np.uint32))
+    depth, spared = unlimited.leaf_depth, forest.model_.engine.tree(0).spared_levels
+    assert spared.max() > 0 and (depth - spared).max() < depth.max()
+
+
+def test_the_share_of_eager_votes_is_that_of_the_leaves_and_shrinks():
+    rng = np.random.default_rng(0)
+    X = rng.random((20_000, 1))
+    X[:40, 0] = np.linspace(0, 1, 40)  # no cell is so small that no later point falls into it
+    y = (rng.random(20_000) < X[:, 0]).astype(int)
+    forest = OnlineForestClassifier(
+        4, eager=True, kept_points=40, random_state=0, max_memory=None
+    ).partial_fit(X[:40], y[:40])
+    first = certificate(forest).eager
+    assert (first.largest, first.mean, first.turned) == (1.0, 1.0, False)
+    largest, mean = [1.0], [1.0]
+    for start, stop in pairwise([40, 200, 1000, 5000, 20_000]):
+        forest.partial_fit(X[start:stop], y[start:stop])
+        votes = certificate(forest).eager
+        shares = np.concatenate([tree.eager_votes / tree.leaf_points for tree in trees_of(forest)])
+        assert votes.largest == shares.max() and votes.mean == pytest.approx(shares.mean())
+        largest.append(votes.largest)
+        mean.append(votes.mean)
+    assert mean == sorted(mean, reverse=True) and mean[-1] < 0.01
+    assert largest == sorted(largest, reverse=True) and largest[-1] < 0.2
+
+
+def trees_of(forest):
+    return [forest.model_.engine.tree(i) for i in range(forest.n_estimators)]
+
+
+def test_the_largest_share_is_that_of_the_reference():
+    X, y = MIXTURE.sample(500, 0)
+    settings = {"alpha": Geometric(2, 1.1), "beta": 20, "min_gain": 0.1}
+    reference = EagerForest(
+        parameters(n_trees=2, seed=3, candidate_dims=1.0, kept_points=80, **settings),
+        Columns(n_dims=2, rate=1.0),
+    )
+    reference.learn([np.float32(x) for x in X], y.tolist())
+    forest = OnlineForestClassifier(
+        2,
+        random_state=3,
+        candidate_dims=1.0,
+        eager=True,
+        kept_points=80,
+        split_points=3,
+        **settings,
+    ).partial_fit(X, y)
+    votes = certificate(forest).eager
+    assert votes.largest == float(reference.largest_eager_share())
+
+
+def test_an_eager_forest_that_only_predicts_has_the_same_certificate():
+    forest, X = eager(2000)
+    lean = from_bytes(forest.to_bytes(prediction_only=True))
+    assert certificate(lean).growth == certificate(forest).growth
+    assert certificate(lean).eager == certificate(forest).eager
+    assert certificate(lean, X).spare_points == certificate(forest, X).spare_points
+
+
+def test_an_eager_forest_is_told_as_covered_and_has_rows_of_its_own():
+    result = certificate(eager(2000)[0])
+    eager_points = departure(result, "eager points")
+    assert eager_points.found and not eager_points.breaks
+    rows = {row[1]: row for row in result.rows() if row[0] == "eager votes"}
+    assert rows["largest share in a leaf"][2] == f"{result.eager.largest:.1%}"
+    assert any("since the turn" in row[3] for row in result.rows() if row[0] == "growth")
+    assert certificate(grown(kept_points=300)[0]).eager is None
+
+
+def test_eager_without_kept_points_is_the_papers_forest():
+    result = certificate(eager(1000, kept_points=0)[0])
+    assert result.eager is None and not departure(result, "eager points").found

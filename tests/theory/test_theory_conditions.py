@@ -68,9 +68,11 @@ def test_validation_refuses_or_warns_of_what_the_check_finds(alpha, beta):
         assert warned == (not check_schedule(alpha, beta).consistent)
 
 
-def test_what_is_no_schedule_is_refused():
-    with pytest.raises(TypeError, match="alpha must be a Geometric or a Polynomial, got 10"):
-        check_schedule(10, 4)
+def test_a_value_that_is_not_a_schedule_is_refused():
+    with pytest.raises(
+        TypeError, match="alpha must be a number, a Geometric or a Polynomial, got '10'"
+    ):
+        check_schedule("10", 4)
     with pytest.raises(ValueError, match=r"beta must be >= 1, got 0\.5"):
         check_schedule(Geometric(1, 1.1), 0.5)
 

@@ -54,6 +54,7 @@ def sides_of_middle(splits, data_seed, n_dims, rate, m):
         min_gain=100,
         alpha=Geometric(1, 1.2),
         beta=10,
+        eager=False,
         random_state=data_seed,
     )
     rng = np.random.default_rng(data_seed)

@@ -68,6 +68,6 @@ def test_every_stream_of_a_tree_gets_its_share():
         (lambda: points_for(1, 0.5, 0), "delta must be > 0 and <= 1, got 0"),
     ],
 )
-def test_what_is_no_probability_is_refused(call, message):
+def test_a_number_that_is_not_a_probability_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -32,7 +32,7 @@ def test_an_error_on_the_way_leaves_the_old_file_alone(tmp_path, error):
     assert os.listdir(tmp_path) == ["numbers"]
 
 
-def test_what_killed_writers_left_can_be_removed_and_nothing_else(tmp_path):
+def test_only_files_that_killed_writers_left_can_be_removed(tmp_path):
     others = ["a[1].riparian", ".b.0123.tmp", "a[1].riparian.0123.tmp", ".a1.riparian.0123.tmp"]
     for name in [*others, ".a[1].riparian.0123.tmp", ".a[1].riparian.4567.tmp"]:
         (tmp_path / name).touch()

@@ -1,7 +1,7 @@
-// Which split: the valid candidate with the largest information gain (R6, R7, R9). Nothing here can
-// be handed the labels of estimation points: what is valid, EstimationTotals have said, and gains
-// are those of StructureCounts (or, in Saffari's forest, of the counts of its one stream).
-// GainBounds and EntropySums ask for it.
+// Which split: the valid candidate with the largest information gain (R6, R7, R9). No function here
+// can receive the labels of estimation points: EstimationTotals decide what is valid, and gains are
+// those of StructureCounts (or, in Saffari's forest, of the counts of its one stream). GainBounds
+// and EntropySums use it.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,16 @@
 
 namespace riparian {
 
-// BestSplit: of the valid candidates the one with the largest gain; among equals the last created,
-// by split point, then in the order in which the dimensions were drawn (R9). No branch asks which
-// is better: it would be guessed wrong too often.
+// BestSplit: returns the valid candidate with the largest gain; among equals the last created, by
+// split point, then in the order in which the dimensions were drawn (R9). There is no branch on
+// which is better, since it would be mispredicted too often.
 template <class Stream, class Gains>
 std::optional<Choice<std::uint64_t>> best_of_valid(const CandidateShape& shape,
                                                    const ClassCounts<Stream>& counts, Gains& gains,
                                                    CheckScratch& check) {
     if (check.valid.empty()) return std::nullopt;
     gains.work_out(shape, counts, check);
-    // Where no point was counted yet (R18), there are no gains.
+    // If no point was counted yet (R18), there are no gains.
     Choice<std::uint64_t> choice{check.valid[0].number, 0,
                                  -std::numeric_limits<double>::infinity()};
     std::uint32_t split_point = 0;
@@ -44,7 +44,7 @@ std::optional<Choice<std::uint64_t>> best_of_valid(const CandidateShape& shape,
     return choice;
 }
 
-// The same where the leaf has seen few points. `left` are the estimation points left of each
+// The same for a leaf that has seen few points. `left` contains the estimation points left of each
 // candidate.
 template <class Gains>
 std::optional<Choice<std::uint64_t>> best_of_few(const CandidateShape& shape,

@@ -1,15 +1,15 @@
-// What is counted of classes, and who may see it. Three kinds, three types, none of which turns
-// into another:
+// What is counted of classes, and which code may see it. There are three kinds with three types,
+// none of which converts into another:
 //
 //   StructureCounts      labels of structure points per candidate: may choose a split
 //   EstimationTotals     how many estimation points per candidate, no labels: may allow a split
 //   EstimationCounts     labels of estimation points per candidate: become the children's
-//   histograms
+//                        histograms
 //
-// and SharedCounts, the one stream of Saffari's forest (R18), which does all of that and proves
-// nothing; and EstimationHistogram, the labels of the estimation points of a leaf: all that may
-// predict. The independence of partition and prediction that the theorem rests on is these types
-// and their signatures.
+// SharedCounts, for the one stream of Saffari's forest (R18), does all of that and proves nothing.
+// EstimationHistogram has the labels of the estimation points of a leaf, and only it may predict.
+// These types and their signatures ensure the independence of partition and prediction on which the
+// theorem rests.
 #pragma once
 
 #include <algorithm>
@@ -35,14 +35,17 @@
 
 namespace riparian {
 
-inline constexpr std::uint64_t few_points = 16;  // that a leaf may keep in any case
+inline constexpr std::uint64_t few_points =
+    16;  // the number of points that a leaf may keep in any case
 
-// The labels that each candidate's left child has counted in one stream. At first its points
-// are kept, each as a label and one bit per candidate; once that would take more room than
-// counting, they are counted, in one row of counters per class. Both answer alike.
+// The labels that each candidate's left child has counted in one stream. At first the points are
+// kept, each as a label and one bit per candidate. When that would take more memory than counting,
+// they are counted, in one row of counters per class. Both forms give the same answers.
 template <class Stream>
 class ClassCounts {
 public:
+    static constexpr bool keeps_points = true;
+
     void release(Pool& pool, const CandidateShape& shape) {
         release_points(pool, shape);
         rows_.release(pool);
@@ -61,18 +64,17 @@ public:
 
     bool counted() const { return rows_.size() != 0; }
 
-    // Where the next point of label y goes.
+    // Prefetches the place of the next point of label y.
     void prefetch(const CandidateShape& shape, Class y) const {
         const std::size_t stride = shape.counters();
         if (!counted())
             riparian::prefetch(bits_ + kept_ * shape.words());
-        else if ((y + 1) * stride <=
-                 rows_.size())  // the row of a label that was never met is not there
+        else if ((y + 1) * stride <= rows_.size())  // a label that was never met has no row
             rows_.prefetch(y * stride, stride);
     }
 
-    // The bytes of this many kept points, or of counters of one byte for all classes if those are
-    // fewer.
+    // Returns the bytes of this many kept points, or those of one-byte counters for all classes if
+    // these are fewer.
     static std::size_t bytes_for(const CandidateShape& shape, std::uint64_t points,
                                  Class n_classes) {
         const std::size_t kept = std::bit_ceil(std::max<std::uint64_t>(points, 8));
@@ -82,7 +84,8 @@ public:
 
     RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const std::uint64_t* bits,
                           Class y, Weight n, Class n_classes) {
-        // Most points are kept, among a few; those that are counted have no room to be kept.
+        // Most points are kept, as one of a few. Once points are counted, there is no room to keep
+        // more.
         if (kept_ + n <= std::min<std::uint64_t>(room_, few_points)) [[likely]]
             return keep(shape, bits, y, n);
         make_room_or_count(pool, shape, n, n_classes);
@@ -92,8 +95,8 @@ public:
             keep(shape, bits, y, n);
     }
 
-    // The first points, all at once, as many as may be kept: set_bits(bits) writes theirs, which
-    // has room for a multiple of 8 points.
+    // Adds the first points, all at once, as many as may be kept. set_bits(bits) writes their bits
+    // into memory for a multiple of 8 points.
     template <class SetBits>
     void keep_first(Pool& pool, const CandidateShape& shape, std::span<const Class> labels,
                     SetBits&& set_bits) {
@@ -103,7 +106,7 @@ public:
         kept_ = static_cast<std::uint32_t>(labels.size());
     }
 
-    // Points of one label at once: more than may be kept.
+    // Adds points of one label at once: more than may be kept.
     void add_row(Pool& pool, const CandidateShape& shape, const LongList::Row& row,
                  Class n_classes) {
         count(pool, shape, n_classes);
@@ -113,7 +116,7 @@ public:
         rows_.add_all(first, row.left, shape.counters());
     }
 
-    // Turn kept points into counts.
+    // Turns kept points into counts.
     void count(Pool& pool, const CandidateShape& shape, Class n_classes) {
         if (counted()) return;
         const std::size_t rows =
@@ -128,7 +131,7 @@ public:
         release_points(pool, shape);
     }
 
-    // visitor(row) for each label that was met, row[i] being its count left of candidate i. Kept
+    // Calls visitor(row) for each label that was met; row[i] is its count left of candidate i. Kept
     // points are counted into `scratch` first.
     template <class Visitor>
     void for_each_row(const CandidateShape& shape, Pool& scratch, Visitor&& visitor) const {
@@ -145,8 +148,8 @@ public:
         counts.release(scratch);
     }
 
-    // The rows of the labels that were met, if their counters are of one byte; else none. Kept
-    // points, up to 255, are counted into `room` first.
+    // Returns the rows of the labels that were met, if their counters have one byte each, otherwise
+    // none. Up to 255 kept points are counted into `room` first.
     std::span<const std::uint8_t* const> rows_in_bytes(
         const CandidateShape& shape, std::vector<std::uint8_t>& room,
         std::vector<const std::uint8_t*>& rows) const {
@@ -156,13 +159,13 @@ public:
                         shape.everyone(0), rows);
     }
 
-    // Kept points: their labels; and their bits, shape.words() words to each, readable up to a
+    // Kept points: their labels and their bits, shape.words() words per point, readable up to a
     // multiple of 8 points.
     std::span<const Class> kept_labels() const { return {labels_, kept_}; }
     const std::uint64_t* kept_bits() const { return bits_; }
 
-    // visitor(number of a kept point, whether it is left of candidate i, whether it has met it),
-    // the last two as 0 or 1.
+    // Calls visitor(number of a kept point, whether it is left of candidate i, whether candidate i
+    // has seen it), the last two as 0 or 1.
     template <class Visitor>
     void for_each_kept(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
                        Visitor&& visitor) const {
@@ -172,9 +175,8 @@ public:
             visitor(p, bits[i / 64] >> (i % 64) & 1, bits[everyone / 64] >> (everyone % 64) & 1);
     }
 
-    // visitor(label, how many of its points are left of candidate i, how many right of it), labels
-    // in any order, some of them perhaps more than once. No branch asks whether a kept point is on
-    // either side.
+    // Calls visitor(label, points left of candidate i, points right of it). Labels come in any
+    // order, and some perhaps more than once. There is no branch on the side of a kept point.
     template <class Visitor>
     void labels_at(const CandidateShape& shape, std::uint32_t split_point, std::size_t i,
                    Visitor&& visitor) const {
@@ -191,7 +193,7 @@ public:
                           });
         }
     }
-    // No label is as large.
+    // Every label is smaller.
     std::size_t classes(const CandidateShape& shape) const {
         if (counted()) return rows_.size() / shape.counters();
         Class top = 0;
@@ -199,9 +201,9 @@ public:
         return top + std::size_t{1};
     }
 
-    // sums[i] += all labels together left of candidate i.
+    // sums[i] += the count of all labels left of candidate i.
     void add_to(Pool& pool, const CandidateShape& shape, Counters& sums) const {
-        const std::size_t first = shape.everyone(0);  // no other has more
+        const std::size_t first = shape.everyone(0);  // no other count is larger
         if (counted()) {
             visit_rows(rows_, shape, [&](const auto* row) {
                 sums.fit(pool, sums[first] + row[first]);
@@ -230,8 +232,8 @@ public:
         right.set(pool, of_right, without_zeros(of_right, n));
     }
 
-    // -- as arrays: of each leaf whether it has counted, how many points or rows, and these. Of one
-    // stream, the arrays of the first have all.
+    // -- as arrays: for each leaf whether it has counted, the number of points or rows, and these.
+    // With one stream, the arrays of the first stream have all.
 
     template <class State>
     static auto arrays(State& state) {
@@ -291,18 +293,18 @@ public:
                              [&](std::size_t i) { rows_.add(pool, row + i, in.count.one()); });
     }
 
-    // The counters of one label, once points are counted and the label was met.
+    // The counters of one label that was met, after points have been counted.
     template <class Visitor>
     void with_row(const CandidateShape& shape, Class y, Visitor&& visitor) const {
         rows_.visit([&](const auto* counters) { visitor(counters + y * shape.counters()); });
     }
 
-    // The same, if they are of one byte.
+    // The same, if they have one byte each.
     const std::uint8_t* row_in_bytes(const CandidateShape& shape, Class y) const {
         return rows_.in_bytes() ? rows_.in_bytes() + y * shape.counters() : nullptr;
     }
 
-    // As many points as take the room of counters of one byte, and a few where that is not many.
+    // Returns how many points take the memory of one-byte counters, but at least a few.
     static bool may_keep(const CandidateShape& shape, std::uint64_t points, Class n_classes) {
         if (points <= few_points) return true;
         return points <= std::numeric_limits<std::uint32_t>::max() / 2 &&
@@ -310,7 +312,7 @@ public:
     }
 
 private:
-    // The counters of the split points that are there, in a row of all: visitor(place in the row).
+    // Calls visitor(place in the row) for the counters of the split points that exist.
     template <class Visitor>
     static void for_each_counter(const CandidateShape& shape, std::uint32_t split_points,
                                  Visitor&& visitor) {
@@ -318,7 +320,7 @@ private:
             for (std::size_t j = 0; j < split_points; ++j) visitor(d * shape.split_points + j);
     }
 
-    // The number of counts, less zeros at the end.
+    // Returns the number of counts without the zeros at the end.
     static std::size_t without_zeros(const std::uint64_t* counts, std::size_t n) {
         while (n > 0 && counts[n - 1] == 0) --n;
         return n;
@@ -379,7 +381,7 @@ private:
         rows_.add_bits(pool, first, bits, shape.counters(), n, first + shape.everyone(0));
     }
 
-    // A row for this label. The first split point has seen the most.
+    // Adds a row for this label. No split point has seen more than the first one.
     RIPARIAN_HOT void make_row(Pool& pool, const CandidateShape& shape, Class y) {
         const std::size_t stride = shape.counters();
         if ((y + 1) * stride > rows_.size()) [[unlikely]]
@@ -395,7 +397,7 @@ private:
         return rows_met(room.data(), n, stride, shape.everyone(0), rows);
     }
 
-    // Of n rows. Without a branch: it would be guessed wrong too often.
+    // For n rows. There is no branch, since it would be mispredicted too often.
     static std::span<const std::uint8_t* const> rows_met(const std::uint8_t* first, std::size_t n,
                                                          std::size_t stride, std::size_t everyone,
                                                          std::vector<const std::uint8_t*>& rows) {
@@ -419,11 +421,12 @@ private:
         });
     }
 
-    std::uint64_t* bits_ = nullptr;  // kept points: for each, whether it went left of a candidate
-    Class* labels_ = nullptr;        // and its label
+    std::uint64_t* bits_ =
+        nullptr;               // kept points: per point, whether it went left of each candidate
+    Class* labels_ = nullptr;  // the label of each kept point
     std::uint32_t kept_ = 0;
     std::uint32_t room_ = 0;
-    Counters rows_;  // counted points: a row of counters for each class
+    Counters rows_;  // counted points: one row of counters per class
 };
 
 using StructureCounts = ClassCounts<Structure>;

@@ -1,4 +1,4 @@
-// G of every candidate of a leaf, kept up to date: what makes a split check cheap.
+// G of every candidate of a leaf, kept up to date, so that split checks are cheap.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 
 namespace riparian {
 
-// G of every candidate, brought up to date point by point. It is derived from the counts; a
-// leaf keeps it from the first split check that left it whole, so that each later check costs no
-// more than a look at every candidate, however many classes there are.
+// G of every candidate, updated point by point. It is derived from the counts. A leaf keeps it from
+// the first split check that did not split it, so that each later check only compares the
+// candidates, however many classes there are.
 //
-// G has a part that all candidates of a split point share, F(N) - Σ_k F(n_k), and one of its own,
-// Σ_k F(n'_k) + F(n''_k) - F(n') - F(n''); a point changes two terms of each.
+// G has a part that all candidates of a split point share, F(N) - Σ_k F(n_k), and a part of each
+// candidate, Σ_k F(n'_k) + F(n''_k) - F(n') - F(n''). A point changes two terms of each.
 class EntropySums {
 public:
     bool kept() const { return sums_ != nullptr; }
@@ -60,8 +60,8 @@ public:
         sums_ = nullptr;
     }
 
-    // A structure point of label y was added to the counts, n copies of it. The largest G of any
-    // candidate, for each split point, is left in `check`.
+    // Call this after n copies of a structure point of label y were added to the counts. It leaves
+    // the largest G of any candidate, for each split point, in `check`.
     template <class Stream>
     void add(Pool& pool, const CandidateShape& shape, const ClassCounts<Stream>& structure,
              const std::uint64_t* bits, Class y, Weight n, std::uint32_t split_points_so_far,
@@ -77,8 +77,9 @@ public:
         });
     }
 
-    // No candidate, valid or not, has a gain above `min_gain`. It may say no where that is so. To
-    // be asked when a point was added, with the `largest` of it.
+    // Whether it is certain that no candidate, valid or not, has a gain above `min_gain`. It may
+    // return false although that is so. Call it after a point was added, with the `largest` of that
+    // call.
     template <class MayBeValid>
     bool none_above(double min_gain, const CandidateShape& shape, std::uint32_t split_points_so_far,
                     MayBeValid&&, const CheckScratch& check) const {
@@ -92,7 +93,8 @@ public:
         });
     }
 
-    // The best valid candidate: estimation points make one valid, structure points tell its gain.
+    // Returns the best valid candidate: estimation points make a candidate valid, structure points
+    // give its gain.
     std::optional<Choice<std::uint64_t>> best(const CandidateShape& shape,
                                               std::uint32_t split_points,
                                               const EstimationTotals& estimation,
@@ -102,7 +104,7 @@ public:
         return best_of_valid(shape, structure, *this, check);
     }
 
-    // Of all candidates: each is valid (R18).
+    // The same over all candidates: each is valid (R18).
     std::optional<Choice<std::uint64_t>> best_of_all(const CandidateShape& shape,
                                                      std::uint32_t split_points,
                                                      const SharedCounts& counts,
@@ -115,14 +117,14 @@ public:
         return best_of_valid(shape, counts, *this, check);
     }
 
-    // From counts that were saved.
+    // Restores the sums from saved counts.
     template <class Stream>
     void restore(Pool& pool, const CandidateShape& shape, const ClassCounts<Stream>& structure,
                  std::uint32_t split_points, CheckScratch& check) {
         keep(pool, shape, structure, split_points, check);
     }
 
-    // G of the valid candidates and N, as they are now, into `check`.
+    // Writes the present G of the valid candidates, and N, into `check`.
     template <class Stream>
     void work_out(const CandidateShape& shape, const ClassCounts<Stream>& structure,
                   CheckScratch& check) const {
@@ -143,8 +145,8 @@ public:
     }
 
 private:
-    // What the points of a label, or all points, of which left[i] are left of candidate i, add to
-    // G; or, if `less`, take from it.
+    // Adds to G what the points of a label, or all points, contribute if left[i] of them are left
+    // of candidate i. If `less`, it is subtracted.
     template <class Count>
     void add_terms(const CandidateShape& shape, const Count* left, std::size_t split_points,
                    bool less) {
@@ -181,8 +183,8 @@ private:
                    [&](std::uint64_t now) { return F(now) - F(now - n); });
     }
 
-    // `step(n)`: what F(n) has grown by. Everything wraps alike, so the order does not matter. The
-    // side of a point is a coin toss, so no branch asks for it.
+    // `step(n)` is the amount by which F(n) has grown. Everything wraps alike, so the order does
+    // not matter. The side of a point is random, so there is no branch on it.
     template <class Row, class Left, class Step>
     void follow(const CandidateShape& shape, const Row* row, const Left* left,
                 const std::uint64_t* bits, std::size_t split_points, std::int64_t* largest,
@@ -212,8 +214,8 @@ private:
     }
 
     std::uint64_t* sums_ =
-        nullptr;     // a candidate's own part of G; at everyone's places, the shared
-    Counters left_;  // a candidate's n'; everyone's N
+        nullptr;     // a candidate's own part of G; at the places of all points, the shared part
+    Counters left_;  // n' of a candidate; at the places of all points, N
 };
 
 }  // namespace riparian

@@ -1,5 +1,5 @@
-// The labels of a few points, in the order they come, each with its points: sums over labels touch
-// no more than are there.
+// The labels of a few points in order of arrival, each with its points, so that sums over labels
+// read no label that does not occur.
 #pragma once
 
 #include <array>
@@ -18,15 +18,17 @@ public:
     explicit FewLabels(std::span<const Class> labels) {
         for (std::size_t p = 0; p < labels.size(); ++p) {
             std::size_t k = 0;
-            label_[size_] = labels[p];  // so that it is found
+            label_[size_] = labels[p];  // a sentinel: the search ends here at the latest
             while (label_[k] != labels[p]) ++k;
             if (k == size_) points_[size_++] = 0;
             points_[k] |= std::uint64_t{1} << p;
         }
     }
 
-    std::size_t size() const { return size_; }                      // labels that are there
-    const std::uint64_t* points() const { return points_.data(); }  // of each, a bit per point
+    std::size_t size() const { return size_; }  // labels that occur
+    const std::uint64_t* points() const {
+        return points_.data();
+    }  // a bit per point, for each label
 
 private:
     std::size_t size_ = 0;

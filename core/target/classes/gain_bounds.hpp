@@ -1,4 +1,4 @@
-// How much any candidate of a leaf can gain by now: what makes most split checks cheap.
+// An upper bound of the gain of every candidate of a leaf, so that most split checks are cheap.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace riparian {
 
-// For each split point, what G (R14) of any of its candidates is at most. A leaf keeps it from the
-// first split check that left it whole.
+// For each split point, an upper bound of G (R14) of its candidates. A leaf keeps it from the first
+// split check that did not split it.
 //
-// G is F(N) - Σ_k F(n_k), which the candidates of a split point share, less what is left of it once
-// the points are divided. A structure point never lowers what is left, so G grows by no more than
-// the shared part does, and to follow that takes two terms of F per split point instead of four per
-// candidate. Where a bound is not enough to say that no candidate gains enough, G itself is worked
-// out from the counts, and the bound starts from there.
+// G is F(N) - Σ_k F(n_k), which the candidates of a split point share, minus what remains of it
+// after the points are divided. A structure point never lowers what remains, so G grows by no more
+// than the shared part. To follow that part takes two terms of F per split point instead of four
+// per candidate. If a bound does not show that no candidate gains enough, G itself is computed from
+// the counts, and the bound starts again from there.
 class GainBounds {
 public:
     bool kept() const { return bounds_ != nullptr; }
@@ -33,7 +33,7 @@ public:
         points_.prefetch(shape.everyone(0), 1);
     }
 
-    // From what `work_out` has just found.
+    // Starts from the results of `work_out`.
     void keep(Pool& pool, const CandidateShape& shape, const StructureCounts&, std::uint32_t,
               const CheckScratch& check) {
         bounds_ = allocate(pool, shape);
@@ -43,7 +43,8 @@ public:
         tighten(shape, check);
     }
 
-    // The best valid candidate: estimation points make one valid, structure points tell its gain.
+    // Returns the best valid candidate: estimation points make a candidate valid, structure points
+    // give its gain.
     std::optional<Choice<std::uint64_t>> best(const CandidateShape& shape,
                                               std::uint32_t split_points,
                                               const EstimationTotals& estimation,
@@ -58,14 +59,14 @@ public:
         return best_of_valid(shape, structure, *this, check);
     }
 
-    // From counts that were saved.
+    // Restores the bounds from saved counts.
     void restore(Pool& pool, const CandidateShape& shape, const StructureCounts& structure,
                  std::uint32_t split_points, CheckScratch& check) {
         work_out(shape, structure, check);
         keep(pool, shape, structure, split_points, check);
     }
 
-    // G of all candidates and N, as they are now, into `check`: the bounds start from there.
+    // Writes the present G of all candidates, and N, into `check`: the bounds start from there.
     void work_out(const CandidateShape& shape, const StructureCounts& structure,
                   CheckScratch& check) {
         const std::size_t candidates = shape.candidates(), m = shape.split_points;
@@ -81,7 +82,7 @@ public:
     bool has_seen_few(const CandidateShape& shape, const StructureCounts& structure) const {
         return are_few(shape, points_of(shape, structure));
     }
-    // The largest G of each split point, as it is now, is in `check`.
+    // The largest present G of each split point is in `check`.
     void found_largest(const CandidateShape& shape, const CheckScratch& check) {
         if (kept()) tighten(shape, check);
     }
@@ -101,7 +102,7 @@ public:
         bounds_ = nullptr;
     }
 
-    // A structure point of label y was added to the counts, n copies of it.
+    // Call this after n copies of a structure point of label y were added to the counts.
     RIPARIAN_HOT void add(Pool& pool, const CandidateShape& shape, const StructureCounts& structure,
                           const std::uint64_t*, Class y, Weight n,
                           std::uint32_t split_points_so_far, CheckScratch& check) {
@@ -122,8 +123,9 @@ public:
                  [&](std::uint64_t now) { return F(now) - F(now - n); });
     }
 
-    // No candidate has a gain above `min_gain`, of split points that `may_be_valid(j)`. It may say
-    // no where that is so. To be asked when a point was added, with what that left in `check`.
+    // Whether it is certain that no candidate of the split points for which `may_be_valid(j)` holds
+    // has a gain above `min_gain`. It may return false although that is so. Call it after a point
+    // was added, with the result of that in `check`.
     template <class MayBeValid>
     RIPARIAN_HOT bool none_above(double min_gain, const CandidateShape& shape,
                                  std::uint32_t split_points_so_far, MayBeValid&& may_be_valid,
@@ -153,8 +155,8 @@ public:
     }
 
 private:
-    // What a tree is charged must not depend on how its checks are made: a number for each counter,
-    // as sums would take, where there is one per split point.
+    // The charge of a tree must not depend on how its checks are made, so it counts a number per
+    // counter, as sums need, although there is only one per split point.
     static std::size_t bytes(const CandidateShape& shape) {
         return shape.split_points * sizeof(std::uint64_t);
     }
@@ -165,13 +167,13 @@ private:
         return static_cast<std::uint64_t*>(pool.allocate(bytes(shape), charged(shape)));
     }
 
-    // step(now): how much F has grown by the n points.
+    // step(now) is the amount by which F has grown with the n points.
     template <class Step>
     RIPARIAN_HOT void grow(const CandidateShape& shape, const StructureCounts& structure, Class y,
                            Weight n, std::uint32_t split_points_so_far, Step step) {
         structure.with_row(shape, y, [&](const auto* row) {
             const auto* of_label = row + shape.candidates();
-            // By value: a counter of one byte may lie anywhere, for all that the compiler knows.
+            // By value, because the compiler assumes that a one-byte counter may alias anything.
             points_.visit([=, first = shape.everyone(0), bounds = bounds_](auto* points) {
                 using Count = std::remove_reference_t<decltype(points[0])>;
                 Count* of_all = points + first;
@@ -198,22 +200,23 @@ private:
                 largest[j] = std::max(largest[j], static_cast<std::int64_t>(g[first + j]));
     }
 
-    // What the first split point has seen, if it is known.
+    // Returns what the first split point has seen, if it is known.
     std::uint64_t points_of(const CandidateShape& shape, const StructureCounts& structure) const {
         if (kept()) return points_[shape.everyone(0)];
         return structure.counted() ? ~std::uint64_t{0} : structure.kept_labels().size();
     }
 
-    // A candidate's own part changes by two differences of F, four numbers that are each less than
-    // a unit from the truth as long as float64 has bits for them. With more points the bounds,
-    // which may wrap, are not asked.
+    // A candidate's own part changes by two differences of F: four numbers that are each less than
+    // a unit from the exact value as long as float64 has bits for them. With more points the
+    // bounds, which may wrap, are not used.
     static constexpr std::uint32_t rounding = 4;
     static constexpr std::uint64_t most_points = std::uint64_t{1} << 24;
 
-    static constexpr double most_gain = 0x1p20;  // in bits: there is none, and G of it would fit
+    static constexpr double most_gain =
+        0x1p20;  // in bits: no gain is as large, and G of it would fit
 
     std::uint64_t* bounds_ = nullptr;  // one per split point
-    Counters points_;                  // at everyone's places: N of each split point
+    Counters points_;                  // at the places of all points: N of each split point
 };
 
 }  // namespace riparian

@@ -1,6 +1,6 @@
-// A long list of points, counted candidate by candidate: a word of bits is 64 points. Point by
-// point it would take many times as long, and a leaf whose points are all alike draws again, and
-// counts its list, again and again (R8, R20).
+// A long list of points, counted candidate by candidate: a word of bits holds 64 points. Counting
+// point by point would take many times as long, and a leaf whose points are all alike draws again,
+// and counts its list again, many times (R8, R20).
 #pragma once
 
 #include <algorithm>
@@ -18,20 +18,20 @@
 
 namespace riparian {
 
-// Lists of one stream, one after the other. It keeps nothing from one to the next but its memory.
+// Counts lists of one stream, one after the other, and keeps only its memory between them.
 class LongList {
 public:
     // The points of one label.
     struct Row {
         Class label;
-        const std::uint64_t*
-            left;  // their weight left of each candidate; at everyone's places, of all of them
+        const std::uint64_t* left;  // their weight left of each candidate; at the places of all
+                                    // points, the weight of all of them
     };
 
-    // From one dimension to the next: values are asked for in groups of sixteen.
+    // The distance between two dimensions: values are read in groups of sixteen.
     static std::size_t stride(std::size_t points) { return (points + 15) / 16 * 16; }
 
-    // Whether the list is long enough, and of few enough classes. No weights: all 1.
+    // Whether the list is long enough and has few enough classes. Without weights, all are 1.
     bool set(std::span<const Class> labels, std::span<const Weight> weights) {
         if (labels.size() < least_points) return false;
         const Weight heaviest =
@@ -51,9 +51,9 @@ public:
         return sum;
     }
 
-    // visitor(row) for each label, of the first `split_points`. values[d * stride + i] is that of
-    // point i in dimension d, and what is past the last is overwritten; equals(d) says whether it
-    // is categorical (R22).
+    // Calls visitor(row) for each label, for the first `split_points` thresholds. values[d * stride
+    // + i] is the value of point i in dimension d, and places past the last point are overwritten;
+    // equals(d) says whether the dimension is categorical (R22).
     template <class Equals, class Visitor>
     void for_each_row(const CandidateShape& shape, std::size_t split_points,
                       const float* thresholds, std::span<float> values, Equals&& equals,
@@ -75,10 +75,11 @@ public:
     }
 
 private:
-    // Shorter ones are as fast point by point; each mask takes a pass over all words per candidate.
+    // Shorter lists are as fast point by point. Each mask takes a pass over all words per
+    // candidate.
     static constexpr std::size_t least_points = 128, most_masks = 256;
 
-    // For each label, one mask per binary place of the weights: the points that have a one there.
+    // For each label, one mask per binary digit of the weights: the points with a one there.
     void make_masks(std::span<const Class> labels, std::span<const Weight> weights) {
         masks_.assign(n_labels_ * planes_ * words_, 0);
         weights_.assign(n_labels_, 0);
@@ -112,9 +113,9 @@ private:
     std::size_t points_ = 0, words_ = 0, n_labels_ = 0, planes_ = 0;
     std::vector<std::uint64_t> masks_;
     std::vector<std::uint64_t> weights_;  // by label
-    std::vector<std::uint64_t> left_;     // which points are left of a threshold,
-    std::vector<std::uint32_t> totals_;   // how many,
-    std::vector<std::uint32_t> by_mask_;  // and in each mask
+    std::vector<std::uint64_t> left_;     // the points left of a threshold
+    std::vector<std::uint32_t> totals_;   // how many there are
+    std::vector<std::uint32_t> by_mask_;  // and how many in each mask
     std::vector<std::uint64_t> counts_;   // a row of counters for each label
 };
 

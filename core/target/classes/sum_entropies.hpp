@@ -1,4 +1,4 @@
-// G of candidates straight from the counts (R14).
+// G of candidates, computed from the counts (R14).
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace riparian {
 
-// G of some candidates, and N of every split point. for_each(visitor) calls visitor(candidate, its
-// split point) for each that is asked for.
+// Computes G of some candidates, and N of every split point. for_each(visitor) calls
+// visitor(candidate, its split point) for each candidate.
 template <class Stream, class ForEach>
 void sum_entropies(const CandidateShape& shape, const ClassCounts<Stream>& structure,
                    ForEach&& for_each, CheckScratch& check) {
@@ -44,12 +44,12 @@ void sum_entropies(const CandidateShape& shape, const ClassCounts<Stream>& struc
     });
 }
 
-// Whether a leaf that has seen this many points has seen few.
+// Whether a leaf that has seen this many points counts as one with few points.
 inline bool are_few(const CandidateShape& shape, std::uint64_t points) {
     return points < EntropyTable::few && shape.split_points <= 16;
 }
 
-// The same for some candidates from few kept points, with N of the split points of these
+// The same for some candidates of a leaf with few kept points, with N of the split points of these
 // candidates.
 template <class Stream>
 void sum_entropies_of_kept(const CandidateShape& shape, const ClassCounts<Stream>& structure,

@@ -74,6 +74,7 @@ class Settings:
             alpha=Geometric(self.alpha_start, self.alpha_rate),
             beta=self.beta,
             kept_points=0,
+            eager=False,
             max_memory=None,
             voting="majority",
             random_state=random_state,

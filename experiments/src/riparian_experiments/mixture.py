@@ -46,6 +46,7 @@ class Settings:
             alpha=Geometric(self.alpha_start, self.alpha_rate),
             beta=self.beta,
             kept_points=0,
+            eager=False,
             max_memory=None,
             random_state=random_state,
             n_jobs=n_jobs,
@@ -59,7 +60,7 @@ QUICK = replace(Settings(), test_points=5_000)
 FORESTS: Mapping[str, Mapping[str, Any]] = {
     "paper": {},
     "kept": {"kept_points": 20_000},  # no tree is rebuilt: β is above 100 α (R21)
-    "defaults": {  # of the library
+    "defaults": {  # of the library, with `eager=False`
         "candidate_dims": "sqrt",
         "min_gain": 0.3,
         "alpha": Geometric(0.5, 1.1),

@@ -51,6 +51,7 @@ class Online:
             alpha=Geometric(self.alpha_start, self.alpha_rate),
             beta=self.beta,
             kept_points=self.kept_points,
+            eager=False,
             max_memory=None,
             passes=self.passes,
             random_state=random_state,

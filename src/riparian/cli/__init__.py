@@ -1,6 +1,7 @@
 """The command line, `riparian`: see `riparian --help`. It needs `pip install "riparian[cli]"`.
 
     app.py          the program and its commands
+    command.py      what commands with many options have: short help, and options from a file
     commands/       one file per command
     option_groups/  options that several commands share
     sources/        where rows come from: one file per format

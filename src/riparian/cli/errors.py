@@ -12,6 +12,7 @@ from typing import ParamSpec
 import typer
 
 from riparian.sources.errors import BAD_DATA, BadUsage, CommandError
+from riparian.tools import text
 
 __all__ = ["INTERRUPTED", "BadUsage", "CommandError", "Interrupted", "reported", "say"]
 
@@ -28,7 +29,13 @@ class Interrupted(CommandError):
 
 def say(message: str) -> None:
     """Print a message to stderr: stdout is for results."""
-    print(message, file=sys.stderr, flush=True)
+    print(text.printable(message), file=sys.stderr, flush=True)
+
+
+def step(message: str, *, quiet: bool) -> None:
+    """Say what a command does now, so that it is never silent for long."""
+    if not quiet:
+        say(f"{message} ...")
 
 
 def reported(command: Callable[P, None]) -> Callable[P, None]:

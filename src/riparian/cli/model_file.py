@@ -12,10 +12,13 @@ from typing import Any
 
 from riparian.forest import OnlineForestClassifier
 from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
+from riparian.regressor import OnlineForestRegressor
 from riparian.snapshot.errors import SnapshotError
 from riparian.sources.errors import BadData, BadUsage
 from riparian.table.columns import ColumnPlan
-from riparian.table.saved import COLUMNS, columns_of
+from riparian.table.raw import COLUMNS
+from riparian.table.saved import columns_of
+from riparian.table.table import TableColumns
 
 LEARNING = "learning"  # the key, next to COLUMNS, of what only a checkpoint holds
 
@@ -26,13 +29,19 @@ class LoadedModel:
 
     path: str
     size: int  # of the file, in bytes
-    forest: OnlineForestClassifier  # takes plain arrays
+    forest: Any  # takes plain arrays
     columns: ColumnPlan | None  # None if the file was saved from Python
     learning: dict[str, Any] | None  # None unless the file is a checkpoint
 
     @property
+    def numbers(self) -> bool:
+        """Return whether it predicts numbers, not classes."""
+        return isinstance(self.forest, OnlineForestRegressor)
+
+    @property
     def feature_names(self) -> list[str] | None:
-        return self.forest.model_.feature_names
+        names: list[str] | None = self.forest.model_.feature_names
+        return names
 
     @property
     def n_features(self) -> int:
@@ -47,12 +56,12 @@ def load_model(path: Path, threads: int | None = None) -> LoadedModel:
         raise BadUsage(f"{path}: {error.strerror}") from None
     try:
         forest, extra = from_bytes_with_extra(data, named=False)
-        if not isinstance(forest, OnlineForestClassifier):
+        if not isinstance(forest, OnlineForestClassifier | OnlineForestRegressor):
             raise ValueError(
-                f"expected an OnlineForestClassifier or AdaptiveForestClassifier, got a "
-                f"{type(forest).__name__}; use it from Python"
+                "expected an OnlineForestClassifier, OnlineForestRegressor, AdaptiveForestClassifier "
+                f"or AdaptiveForestRegressor, got a {type(forest).__name__}; use it from Python"
             )
-        columns = columns_of(extra, forest)
+        columns = columns_of(extra, forest.model_)
     except (SnapshotError, ValueError) as error:
         raise BadData(str(error), file=str(path)) from None
     if threads is not None:
@@ -71,5 +80,6 @@ def model_bytes(
 ) -> bytes:
     """Return the bytes of a model file."""
     forest.model_.feature_names = columns.feature_names
+    forest.model_.raw_columns = columns.raw if isinstance(columns, TableColumns) else None
     extra = {COLUMNS: columns.state(), **({} if learning is None else {LEARNING: learning})}
     return to_bytes_with_extra(forest, extra)

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from riparian.depth.pixel_forest import PixelForestClassifier
 from riparian.parameters.declare import constructed, described
-from riparian.parameters.forests import PaperParameters, PaperSettings, SaffariParameters
+from riparian.parameters.forests import (
+    PaperParameters,
+    PaperSettings,
+    SaffariParameters,
+    StreamParameters,
+)
 from riparian.parameters.schedules import Geometric, Schedule
 
 
@@ -32,7 +37,7 @@ class DepthForestClassifier(PixelForestClassifier, PaperSettings):
     beta: float | Schedule = described(default=4.0)
     fringe_size: int | None = described(default=40)
 
-    def _checked_parameters(self) -> PaperParameters | SaffariParameters:
+    def _checked_parameters(self) -> StreamParameters | SaffariParameters:
         if isinstance(self.candidate_dims, str):
             raise ValueError(
                 f"candidate_dims must be a number, because there are infinitely many dimensions; "

@@ -19,7 +19,7 @@ from riparian.depth.pixels import (
 from riparian.engine import native
 from riparian.engine.native import Pixels
 from riparian.model.classes import checked_labels
-from riparian.model.weights import checked_weights
+from riparian.model.weights import Weights, checked_weights
 from riparian.parameters.forests import OF_DEPTH, DepthSettings
 from riparian.sklearn.base import ForestClassifier, unchanged_if_refused
 from riparian.sklearn.progress import Callback
@@ -85,6 +85,30 @@ class PixelForestClassifier(DepthSettings, ForestClassifier):
         `classes` lists all labels: any other label is an error from then on. Without it, a new label
         adds a class.
         """
+        self._learn(*self._next_batch(depth, pixels, labels, classes, sample_weight))
+        return self
+
+    def predict_then_learn(
+        self,
+        depth: ArrayLike,
+        pixels: ArrayLike,
+        labels: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
+        """Learn the next pixels, and return what was predicted for each just before.
+
+        See `riparian.OnlineForestClassifier.predict_then_learn`; parameters are those of
+        `partial_fit`.
+        """
+        return self._predict_then_learn(
+            *self._next_batch(depth, pixels, labels, classes, sample_weight)
+        )
+
+    def _next_batch(
+        self, depth: Any, pixels: Any, labels: Any, classes: Any, sample_weight: Any
+    ) -> tuple[Pixels, NDArray[Any], Weights | None]:
+        """Check a batch, and start if it is the first."""
         if self._started():
             self.model_.check_can_learn()
         with unchanged_if_refused(self):
@@ -92,8 +116,7 @@ class PixelForestClassifier(DepthSettings, ForestClassifier):
             points, known = self._checked_batch(depth, pixels, labels, far)
             weights = checked_weights(sample_weight, len(known))
             self._prepare(known, classes)
-        self._learn(points, known, weights)
-        return self
+        return points, known, weights
 
     @property
     def _engine(self) -> native.DepthEngine:

@@ -43,7 +43,13 @@ class Coded:
         return len(self.which)
 
     def __getitem__(self, rows: Any) -> Coded:
-        return Coded(self.name, self.values, self.which[rows])
+        """Return some rows. Few rows of a column with many values carry only those that they have."""
+        which = self.which[rows]
+        if len(which) >= len(self.values):
+            return Coded(self.name, self.values, which)
+        used = np.unique(which[which >= 0])
+        place = np.where(which < 0, -1, np.searchsorted(used, which))
+        return Coded(self.name, [self.values[i] for i in used.tolist()], place)
 
     @classmethod
     def of(cls, name: Any, cells: Iterable[Any]) -> Coded:

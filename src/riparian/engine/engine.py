@@ -24,8 +24,23 @@ class State(NamedTuple):
     kept: Arrays | None  # the kept points (R19)
 
 
+class Correction(NamedTuple):
+    """How answers follow the last learned point (R29)."""
+
+    error_share: float  # φ: how much of its error joins an answer
+    target_share: float  # ψ: how much of an answer is its target
+    target: float  # less the first target of the stream
+    answer: float  # of the trees, before they learned it
+
+    def of(self, plain: Any) -> Any:
+        """Return answers of the forest, given those of the trees."""
+        error = self.error_share * (self.target - self.answer)
+        return plain + error + self.target_share * (self.target - plain)
+
+
 class Engine(Protocol):
-    """The trees of a forest. Labels are numbered in the order of their arrival.
+    """The trees of a forest. Classes are numbered in the order of their arrival; from numbers,
+    the first of the stream is subtracted (R26).
 
     Points are rows of float32 or pixels, which the caller has checked. Learning is not part of the
     protocol: shards need to know the state of the model after each batch (`Model._feed`).
@@ -60,8 +75,11 @@ class Engine(Protocol):
     def predict_proba(self, points: Any, workers: int) -> NDArray[np.float64]:
         """Return the probability of each class, in the public order (R11)."""
 
-    def predict_trees(self, points: Any) -> NDArray[np.int64]:
-        """Return the public index of the class that each tree predicts, -1 where it abstains."""
+    def predict_trees(self, points: Any) -> NDArray[Any]:
+        """Return the public index of the class that each tree predicts, -1 where it abstains.
+
+        Of numbers, return the mean of each tree minus the first target; NaN where it abstains.
+        """
 
     def apply(self, points: Any) -> NDArray[np.int64]:
         """Return the node number of the leaf of each point in each tree."""
@@ -76,10 +94,16 @@ class Engine(Protocol):
         """Return the gain of each column, summed over all splits (R14)."""
 
     def replacements(self) -> list[tuple[int, int]]:
-        """Return the points at which a tree was replaced, each with the place of the tree (R23)."""
+        """Return the points at which a tree was replaced, each with the place of the tree (R27)."""
 
-    def trust(self) -> dict[int, float] | None:
-        """R25: the weight of each size of cell in an answer; None if trees have no heads."""
+    def trust(self) -> dict[float, float] | None:
+        """R25: the weight of each head in an answer; None if trees have no heads.
+
+        A head is named by its size of cell, or by the factor of its memory (R27).
+        """
+
+    def correction(self) -> Correction | None:
+        """R29: how answers follow the last learned point; None if they do not."""
 
     def set_judging(self, judging: bool) -> None:
         """R25: whether points judge the heads before they are learned, as they do at first."""

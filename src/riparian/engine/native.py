@@ -10,8 +10,9 @@ import copy
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,21 +20,21 @@ from numpy.typing import NDArray
 
 from riparian import _core
 from riparian.engine.categories import CategoryTables
-from riparian.engine.engine import State
+from riparian.engine.engine import Correction, State
 from riparian.engine.forks import survive_forks
 from riparian.engine.rules import Eager, Rule, rule_of
 from riparian.engine.trees import Arrays, Tree
 from riparian.parameters.forests import (
     LINK_BYTES,
-    AdaptiveParameters,
-    Parameters,
+    ChangeParameters,
     SaffariParameters,
+    StreamParameters,
 )
 
 LOG = logging.getLogger("riparian")
 
 
-AnyParameters = Parameters | SaffariParameters
+AnyParameters = StreamParameters | SaffariParameters
 
 CACHE_BYTES = 2**18  # rows of a block, read once for every tree, should stay in the second cache
 
@@ -53,6 +54,11 @@ POINTS_PER_LEVEL = 4
 WEIGHT = 2**12  # the units of a head's weight (R25)
 
 
+def trust_of(parameters: StreamParameters, weights: Sequence[int]) -> dict[float, float]:
+    """Return the weight of each head: a size of cell (R25), or the factor of a memory (R27)."""
+    return {head: w / WEIGHT for head, w in zip(parameters.heads, weights, strict=True)}
+
+
 class NativeEngine(ABC):
     """A forest in the core: the `Engine` of a single process.
 
@@ -62,10 +68,10 @@ class NativeEngine(ABC):
 
     def __init__(self, parameters: AnyParameters, state: State | None, trees: range | None) -> None:
         """Start an engine with some trees of a larger forest, by number; None: with all trees."""
-        if isinstance(parameters, Parameters):
+        if isinstance(parameters, StreamParameters):
             parameters = parameters.keeping(self.point_bytes())
         self.parameters = parameters
-        self.majority = parameters.voting == "majority"
+        self.majority = parameters.majority
         self.rule = self._rule()
         self.trees = range(parameters.n_trees) if trees is None else trees
         first, settings, space = self.trees.start, self.rule.settings(), self._space()
@@ -119,27 +125,95 @@ class NativeEngine(ABC):
     def set_classes(self, rank: NDArray[np.intp], n_classes: int) -> None:
         """Set the place of each class that has arrived (`rank`) among the `n_classes` public ones."""
         self.classes = (rank.tolist(), n_classes)
-        self.core.set_classes(*self.classes)
+        self._tell_classes()
+
+    def _tell_classes(self) -> None:
+        core: Any = self.core
+        if not self.rule.numbers:
+            core.set_classes(*self.classes)
 
     def learn(
         self,
         points: Any,
-        y: NDArray[np.uint32],
+        y: NDArray[Any],
         weights: NDArray[np.float64] | None,
         workers: int,
     ) -> None:
+        """Learn a batch. If that fails with a part of it learned, the engine cannot be used any more."""
+        with self._all_or_unusable():
+            for some in self._blocks(points, y, weights):
+                self._learn_some(*some, workers)
+
+    def predict_then_learn(
+        self,
+        points: Any,
+        y: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        workers: int,
+    ) -> NDArray[np.float64]:
+        """Learn a batch, and return the answer to each point just before it was learned.
+
+        The bits are those of `predict_proba` and `learn` for one point after the other, except that a
+        row is zero if all trees abstain: the caller knows how many classes were known then.
+        """
+        answers = [np.empty((0, 1 if self.rule.numbers else self.classes[1]))]
+        with self._all_or_unusable():
+            for some in self._blocks(points, y, weights):
+                answers.append(self._answer_some(*some, workers))
+        return np.concatenate(answers)
+
+    def give_intervals_then_learn(
+        self,
+        points: Any,
+        y: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        workers: int,
+    ) -> NDArray[np.float64]:
+        """The same, with both ends of the interval of each coverage after the answer, in columns (R28).
+
+        They are those by which the point was judged.
+        """
+        core: Any = self.core
+        core.give_intervals()
+        try:
+            answers = self.predict_then_learn(points, y, weights, workers)
+        finally:
+            given = core.take_given()
+        return np.hstack([answers, given])
+
+    @contextmanager
+    def _all_or_unusable(self) -> Iterator[None]:
+        before = self.core.points
+        try:
+            yield
+        except BaseException:
+            if self.whole and self.core.points != before:
+                self.give_up()
+            raise
+
+    @property
+    def whole(self) -> bool:
+        """Return whether the engine holds whole batches; if not, every call raises an error."""
+        return self.core.whole
+
+    def give_up(self) -> None:
+        """Let every later call raise an error, since the engine holds part of a batch."""
+        self.core.give_up()
+
+    def _blocks(
+        self, points: Any, y: NDArray[Any], weights: NDArray[np.float64] | None
+    ) -> Iterator[tuple[Any, NDArray[Any], NDArray[np.float64] | None]]:
         if 0 < len(points) <= _core.block:  # a cut would copy pixels
-            self._learn_some(points, y, weights, workers)
+            yield points, y, weights
             return
         for first in range(0, len(points), _core.block):
             some = slice(first, first + _core.block)
-            weight = None if weights is None else weights[some]
-            self._learn_some(points[some], y[some], weight, workers)
+            yield points[some], y[some], None if weights is None else weights[some]
 
     def _learn_some(
         self,
         points: Any,
-        y: NDArray[np.uint32],
+        y: NDArray[Any],
         weights: NDArray[np.float64] | None,
         workers: int,
     ) -> None:
@@ -148,8 +222,54 @@ class NativeEngine(ABC):
         self.core.learn(self._core_points(points), y, weights, workers, self._block_points())
         self._tell(len(points))
 
+    def _answer_some(
+        self,
+        points: Any,
+        y: NDArray[Any],
+        weights: NDArray[np.float64] | None,
+        workers: int,
+    ) -> NDArray[np.float64]:
+        """Learn a block, and return the answers."""
+        self._reach(len(points))
+        core: Any = self.core
+        answers: NDArray[np.float64] = core.predict_then_learn(
+            self._core_points(points), y, weights, *self._voting(), workers, self._block_points()
+        )
+        self._tell(len(points))
+        return answers
+
+    def _voting(self) -> tuple[bool, ...]:
+        """Return how trees vote, as the core takes it: trees of numbers do not (R26)."""
+        return () if self.rule.numbers else (self.majority,)
+
     def predict_proba(self, points: Any, workers: int) -> NDArray[np.float64]:
-        return self.core.predict_proba(self._core_points(points), self.majority, workers)
+        core: Any = self.core
+        proba: NDArray[np.float64] = core.predict_proba(
+            self._core_points(points), self.majority, workers
+        )
+        return proba
+
+    def predict_means(self, points: Any, workers: int) -> NDArray[np.float64]:
+        """Return a column of means, each minus the first target of the stream (R26)."""
+        core: Any = self.core
+        means: NDArray[np.float64] = core.predict(self._core_points(points), workers)
+        return means
+
+    def predict_quantiles(
+        self, points: Any, quantiles: NDArray[np.float64], workers: int
+    ) -> NDArray[np.float64]:
+        """R28: a row of quantiles, which ascend, per point, each less the first target of the stream."""
+        core: Any = self.core
+        rows: NDArray[np.float64] = core.predict_quantiles(
+            self._core_points(points), quantiles, workers
+        )
+        return rows
+
+    def predict_interval(self, points: Any, level: int, workers: int) -> NDArray[np.float64]:
+        """R28: both ends of the interval of a coverage, which is given by its place."""
+        core: Any = self.core
+        ends: NDArray[np.float64] = core.predict_interval(self._core_points(points), level, workers)
+        return ends
 
     def predict_sums(
         self, points: Any, workers: int
@@ -158,17 +278,21 @@ class NativeEngine(ABC):
 
         The sums of the parts of a forest add up to those of the whole.
         """
-        return self.core.predict_sums(self._core_points(points), self.majority, workers)
+        core: Any = self.core
+        sums: tuple[NDArray[np.int64], NDArray[np.uint32]] = core.predict_sums(
+            self._core_points(points), *self._voting(), workers
+        )
+        return sums
 
-    def predict_trees(self, points: Any) -> NDArray[np.int64]:
+    def predict_trees(self, points: Any) -> NDArray[Any]:
         return self.core.predict_trees(self._core_points(points))
 
     def apply(self, points: Any) -> NDArray[np.int64]:
         return self.core.apply(self._core_points(points))
 
     def replacements(self) -> list[tuple[int, int]]:
-        """Return the points at which a tree was replaced, each with the place of the tree (R23)."""
-        if not isinstance(self.parameters, AdaptiveParameters):
+        """Return the points at which a tree was replaced, each with the place of the tree (R27)."""
+        if not isinstance(self.parameters, ChangeParameters):
             return []
         core: Any = self.core
         of_trees = zip(self.trees, core.replacements(), strict=True)
@@ -176,30 +300,53 @@ class NativeEngine(ABC):
 
     def _tell(self, points: int) -> None:
         """Log the trees that were replaced at the last `points` points."""
-        if not isinstance(self.parameters, AdaptiveParameters) or not LOG.isEnabledFor(
-            logging.INFO
-        ):
+        if not isinstance(self.parameters, ChangeParameters) or not LOG.isEnabledFor(logging.INFO):
             return
         first = self.core.points - points
         for point, tree in self.replacements():
             if point >= first:
                 LOG.info("point %d: tree %d is replaced, since its error has risen", point, tree)
 
-    def trust(self) -> dict[int, float] | None:
-        """R25: the weight of each size of cell in an answer; None if trees have no heads."""
-        if not isinstance(self.rule, Eager):
+    def trust(self) -> dict[float, float] | None:
+        """R25: the weight of each head in an answer; None if trees have no heads."""
+        if not isinstance(self.parameters, StreamParameters) or not self.parameters.heads:
             return None
         core: Any = self.core
-        return {
-            size: weight / WEIGHT
-            for size, weight in zip(_core.head_sizes, core.trust(), strict=True)
-        }
+        return trust_of(self.parameters, core.trust())
+
+    def correction(self) -> Correction | None:
+        """R29: how answers follow the last learned point; None if they do not."""
+        core: Any = self.core
+        follows = getattr(self.parameters, "lag", 0) > 0
+        parts = core.correction() if follows else None
+        return None if parts is None else Correction(*parts)
 
     def set_judging(self, judging: bool) -> None:
         """R25: points that were learned before must not judge the heads."""
         if isinstance(self.rule, Eager):
             core: Any = self.core
             core.set_judging(judging)
+
+    # R25, if the trees are a part of a forest: T is that of the forest, and is set by the caller.
+
+    def report(self) -> None:
+        """Record from now on the answers of the trees to each point before they learn it."""
+        if isinstance(self.rule, Eager):
+            core: Any = self.core
+            core.report()
+
+    def take_reported(self) -> NDArray[np.int64] | None:
+        """Return these answers, per point, since the last call; None if trees have no heads."""
+        if not isinstance(self.rule, Eager):
+            return None
+        core: Any = self.core
+        reported: NDArray[np.int64] = core.take_reported()
+        return reported
+
+    def set_evidence(self, evidence: Sequence[float]) -> None:
+        """Use these T for answers."""
+        core: Any = self.core
+        core.set_evidence([*evidence])
 
     def kept_bytes(self) -> int:
         """Return the size of the kept points, as the budget counts them (R19)."""
@@ -226,7 +373,8 @@ class NativeEngine(ABC):
         return Tree.of(self.core.tree(i))
 
     def leaf_answers(self, i: int, nodes: NDArray[Any], n_classes: int) -> Any:
-        return self.core.leaf_answers(i, nodes, n_classes)
+        core: Any = self.core
+        return core.leaf_answers(i, nodes, n_classes)
 
     def kept(self) -> Arrays | None:
         return self.core.shared()
@@ -251,8 +399,9 @@ class NativeEngine(ABC):
         looking = self.rule.kept(self.core.points + points)
         depths = self.core.depth + points // POINTS_PER_LEVEL + 2 + looking
         if depths > self.depths:
-            self.depths = depths + depths // 2
-            self.rule.tell_schedules(self.core, self.depths)
+            more = depths + depths // 2
+            self.rule.tell_schedules(self.core, more)
+            self.depths = more  # once the core has them
         if not looking:  # in the last block a branch may have gained one level more than its points
             self.room = POINTS_PER_LEVEL * max(0, self.depths - depths - 1)
 
@@ -283,19 +432,29 @@ class ColumnEngine(NativeEngine):
             "categories": copy.copy(self.categories),
         }
 
-    def point_bytes(self) -> int:
-        columns = min(self.n_dims, SPARSE_COLUMNS) if self.sparse else self.n_dims
-        return 4 * columns + 16
+    def point_bytes(self, n_dims: int | None = None) -> int:
+        columns = self.n_dims if n_dims is None else n_dims
+        return 4 * (min(columns, SPARSE_COLUMNS) if self.sparse else columns) + 16
 
     def set_dims(self, n_dims: int) -> None:
         """Add columns: leaves that enter the fringe from now on may draw them (R2).
 
         The caller has added those that are categorical to `categories` (R22).
         """
+        if isinstance(self.parameters, StreamParameters):
+            self.keep_last(self.parameters.still_kept(self.point_bytes(n_dims)))
         self.n_dims = n_dims
         self.core.set_space(self._space())
         self.rule = self._rule()
         self.rule.tell_budget(self.core)
+
+    def keep_last(self, kept_points: int) -> None:
+        """Keep fewer points from now on, at least 1: W falls, and the oldest are lost (R19)."""
+        assert isinstance(self.parameters, StreamParameters)
+        if kept_points == self.parameters.kept_points:
+            return
+        self.parameters = replace(self.parameters, **{"kept_points": kept_points})
+        self._make_again()
 
     def become_categorical(self, columns: Iterable[int]) -> None:
         """Make columns categorical that have had no value yet (R22).
@@ -304,13 +463,17 @@ class ColumnEngine(NativeEngine):
         """
         assert self.categories is not None
         self.categories.add(columns)
+        self._make_again()
+
+    def _make_again(self) -> None:
+        """Make the core from its own arrays, with other settings."""
         self.rule = self._rule()
         settings, space = self.rule.settings(), self._space()
         self.core = self._core_class().from_state(self.trees.start, settings, space, *self.save())
-        self.core.set_classes(*self.classes)
+        self._tell_classes()
         self.depths = self.room = 0
 
-    def learn_one(self, row: NDArray[np.float32], y: int, weight: float = 1.0) -> None:
+    def learn_one(self, row: NDArray[np.float32], y: float, weight: float = 1.0) -> None:
         """Learn a single row, with less overhead than `learn` and the same result to the last bit.
 
         Only one thread may call it at a time.
@@ -319,13 +482,21 @@ class ColumnEngine(NativeEngine):
         self.core.learn_one(row, y, weight)
         self._tell(1)
 
+    def mean_of_one(self, row: NDArray[np.float32]) -> float:
+        """Return `predict_means` for a single row."""
+        core: Any = self.core
+        return float(core.predict_one(row))
+
     def predict_one(self, row: NDArray[np.float32]) -> list[float]:
         """Return `predict_proba` for a single row."""
-        return self.core.predict_one(row, self.majority)
+        core: Any = self.core
+        proba: list[float] = core.predict_one(row, self.majority)
+        return proba
 
     def most_probable(self, row: NDArray[np.float32]) -> int:
         """Return the public index of the most probable class, the first among equals."""
-        return self.core.most_probable(row, self.majority)
+        core: Any = self.core
+        return int(core.most_probable(row, self.majority))
 
     def _core_class(self) -> type[_core._Forest]:
         return self.rule.columns

@@ -1,7 +1,7 @@
 """The rules of splitting, in the form that the core takes.
 
-There are four: the paper's two streams without kept points, with kept points, and for streams that
-change; and Saffari's one stream.
+There are five: the paper's two streams without kept points, with kept points, eager at first, and for
+streams that change; and Saffari's one stream.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import Any
 from riparian import _core
 from riparian.parameters.forests import (
     LINK_BYTES,
-    AdaptiveParameters,
-    PaperParameters,
+    PAIR_BYTES,
+    ChangeParameters,
+    NumberParameters,
     SaffariParameters,
+    StreamParameters,
 )
 
 # The size of an empty tree: the object, and the overhead of its few blocks. Which forest grows within a
@@ -38,6 +40,7 @@ class Rule(ABC):
 
     reserved = 0  # bytes of `max_memory` that are set aside for tables of categories (R22)
 
+    numbers = False  # whether the target is numbers (R26), not classes
     columns: type[_core._Forest]  # a forest over the columns of a matrix
     depth: type[_core._Forest]  # a forest over depth images
 
@@ -81,7 +84,7 @@ class TwoStreams(Rule):
 
     columns, depth = _core.ColumnForest, _core.DepthForest
 
-    def __init__(self, parameters: PaperParameters) -> None:
+    def __init__(self, parameters: StreamParameters) -> None:
         self.parameters = parameters
 
     def settings(self) -> _core.TwoStreamsSettings:
@@ -136,10 +139,13 @@ class Keeping(TwoStreams):
 
     columns, depth = _core.ColumnKeeping, _core.DepthKeeping  # type: ignore[assignment]
 
-    def __init__(self, parameters: PaperParameters, point_bytes: int, sparse: bool) -> None:
+    def __init__(self, parameters: StreamParameters, point_bytes: int, sparse: bool) -> None:
         super().__init__(parameters)
         assert parameters.kept_points != "auto"
         self.kept_points: int = parameters.kept_points
+        self.lag: int = getattr(
+            parameters, "lag", 0
+        )  # of answers that follow the last targets (R29)
         self.point_bytes = point_bytes  # of a kept point, once for all trees
         self.sparse = sparse
 
@@ -161,8 +167,13 @@ class Keeping(TwoStreams):
         p, kept = self.parameters, self.kept_points
         if p.max_memory is None:
             return None
-        left = max(0, p.max_memory - self.reserved - kept * self.point_bytes) // p.n_trees
+        shared = self.reserved + self.following_bytes() + kept * self.point_bytes
+        left = max(0, p.max_memory - shared) // p.n_trees
         return max(0, left - kept * LINK_BYTES - TREE_BYTES)
+
+    def following_bytes(self) -> int:
+        """Return the size of the last targets and their answers (R29)."""
+        return PAIR_BYTES * self.lag
 
     def kept(self, points: int) -> int:
         return min(points, self.kept_points)
@@ -176,7 +187,8 @@ class Keeping(TwoStreams):
             return
         assert p.max_memory is not None
         each = self.point_bytes + LINK_BYTES * p.n_trees
-        fits = (p.max_memory - self.reserved - super()._least(needed)) // each
+        shared = self.reserved + self.following_bytes()
+        fits = (p.max_memory - shared - super()._least(needed)) // each
         if (
             fits <= 0 or self.kept_points * each <= p.max_memory // 8
         ):  # "auto", or no more than that
@@ -188,7 +200,7 @@ class Keeping(TwoStreams):
 
     def _least(self, needed: int) -> int:
         each = self.point_bytes + LINK_BYTES * self.parameters.n_trees
-        return super()._least(needed) + self.kept_points * each
+        return super()._least(needed) + self.following_bytes() + self.kept_points * each
 
 
 class Eager(Keeping):
@@ -201,22 +213,25 @@ class Eager(Keeping):
             two_streams=TwoStreams.settings(self),
             kept_points=self.kept_points,
             sparse=self.sparse,
+            coverages=self.coverages(),
+            lag=self.lag,
         )
+
+    def coverages(self) -> list[float]:
+        """Return the coverages of the intervals that the forest learns (R28)."""
+        p = self.parameters
+        return [*p.intervals] if isinstance(p, NumberParameters) else []
 
     def grows_ahead(self, points: int) -> bool:
         """No point is passed over: each judges the tree as it is when the point arrives."""
         return False
 
 
-class Adaptive(Keeping):
-    """The rule for streams that change (R23), with kept points."""
+class Adaptive(Eager):
+    """The rule for streams that change (R27): eager trees that are replaced."""
 
     columns = _core.ColumnAdaptive  # type: ignore[assignment]
-    parameters: AdaptiveParameters
-
-    def grows_ahead(self, points: int) -> bool:
-        """Return False: every point is tested on the tree as it is when the point arrives."""
-        return False
+    parameters: ChangeParameters
 
     def settings(self) -> _core.AdaptiveSettings:  # type: ignore[override]
         p = self.parameters
@@ -224,11 +239,9 @@ class Adaptive(Keeping):
             two_streams=TwoStreams.settings(self),
             kept_points=self.kept_points,
             sparse=self.sparse,
-            regrows=self.regrows(),
+            coverages=self.coverages(),
+            lag=self.lag,
             n_trees=p.n_trees,
-            leaf_points=p.leaf_points,
-            memories=list(p.memories),
-            fading=p.fading,
             drift_confidence=p.drift_confidence,
         )
 
@@ -265,8 +278,32 @@ class OneStream(Rule):
         """Do nothing: this rule has no schedules."""
 
 
+class TwoStreamsOfNumbers(TwoStreams):
+    """The paper's rule for numbers."""
+
+    numbers, columns = True, _core.ColumnNumbers  # type: ignore[assignment]
+
+
+class KeepingOfNumbers(Keeping):
+    """The rule with kept points for numbers."""
+
+    numbers, columns = True, _core.ColumnKeepingNumbers  # type: ignore[assignment]
+
+
+class EagerOfNumbers(Eager):
+    """The rule that is eager, then honest, for numbers."""
+
+    numbers, columns = True, _core.ColumnEagerNumbers  # type: ignore[assignment]
+
+
+class AdaptiveOfNumbers(Adaptive):
+    """The rule for streams that change, for numbers."""
+
+    numbers, columns = True, _core.ColumnAdaptiveNumbers  # type: ignore[assignment]
+
+
 def rule_of(
-    parameters: PaperParameters | SaffariParameters, point_bytes: int, sparse: bool = False
+    parameters: StreamParameters | SaffariParameters, point_bytes: int, sparse: bool = False
 ) -> Rule:
     """Return the rule for these parameters.
 
@@ -274,10 +311,11 @@ def rule_of(
     """
     if isinstance(parameters, SaffariParameters):
         return OneStream(parameters)
-    if isinstance(parameters, AdaptiveParameters):
-        return Adaptive(parameters, point_bytes, sparse)
+    numbers = isinstance(parameters, NumberParameters)
+    if isinstance(parameters, ChangeParameters):
+        return (AdaptiveOfNumbers if numbers else Adaptive)(parameters, point_bytes, sparse)
     if parameters.kept_points == 0:
-        return TwoStreams(parameters)
+        return (TwoStreamsOfNumbers if numbers else TwoStreams)(parameters)
     if parameters.eager:
-        return Eager(parameters, point_bytes, sparse)
-    return Keeping(parameters, point_bytes, sparse)
+        return (EagerOfNumbers if numbers else Eager)(parameters, point_bytes, sparse)
+    return (KeepingOfNumbers if numbers else Keeping)(parameters, point_bytes, sparse)

@@ -48,7 +48,7 @@ class Totals(NamedTuple, Generic[N]):
     ignored_points: N
     should_splits: N
     must_splits: N
-    classes: N  # that have arrived
+    classes: N  # that have arrived; of numbers, the scale (R26)
     activations: N  # of inactive leaves (R12)
     refreshes: N  # of their keys
     evictions: N  # of active leaves, for lack of memory
@@ -73,11 +73,19 @@ class Growth(NamedTuple, Generic[N]):
 
 
 class Window(NamedTuple, Generic[N]):
-    """Further totals of a tree for streams that change (R23), in the order of `_core.tree_window`."""
+    """Further totals of a tree for streams that change (R27), in the order of `_core.tree_window`."""
 
     received: N  # errors that its detector has received
     buckets: N  # that hold them
     replacements: N  # of trees in its place
+
+
+def squared_errors(weight: Longs, total: Doubles, squares: Doubles, same: Doubles) -> Doubles:
+    """Return n·variance of points with these sums; 0 where all targets are the same (R26)."""
+    n = weight.astype(np.float64)
+    with np.errstate(all="ignore"):  # sums may have overflowed
+        errors = squares - total * (total / n)
+    return np.where((errors > 0) & np.isnan(same), errors, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,19 +107,20 @@ class TreeArrays(Generic[N]):
     growth: Growth[N]
     window: Window[N]
 
-    # Per tree for streams that change (R23); empty in other forests.
+    # Per tree for streams that change (R27); empty in other forests.
     window_sums: Doubles  # total and variance of the errors in the window
-    evidence: Doubles  # per memory: L_j
     bucket_row: Bytes  # per bucket, the oldest first: it holds 2^row errors
     bucket_total: Doubles
     bucket_variance: Doubles
     replaced: Longs  # the points at which trees were replaced
+    errors: Doubles  # of numbers: the discounted sum of squared errors, and of ones
 
     # Of eager trees (R24), per tree; zeros or empty in other forests.
-    eager: Longs  # V, and the floor: see `_core.tree_eager`
+    eager: Longs  # V, the floor, and the turn: see `_core.tree_eager`
     scores: Doubles  # per head: s_j
 
     importance: NDArray[np.int64]  # per column: Σ G over its splits (R14)
+    saved_error: Doubles  # of numbers: the squared error that they have removed (R26)
 
     # Per node, in the order of creation.
     feature: NDArray[Any]
@@ -122,6 +131,8 @@ class TreeArrays(Generic[N]):
     votes: Longs  # per node: the points that have voted there
     inner_classes: Words  # per inner node: the length of its histogram
     inner_histogram: Longs  # per inner node and class
+    inner_weight: Longs  # per inner node of a tree of numbers: the weight of its votes
+    inner_sum: Doubles  # and their sum
 
     # Per leaf, in the order of the nodes.
     leaf_born: Longs  # E0 (R12)
@@ -129,18 +140,26 @@ class TreeArrays(Generic[N]):
     leaf_classes: Words  # the length of its histogram
     histogram: Longs  # per leaf and class: Y^e
 
-    # Per leaf for streams that change (R23); empty in other forests.
+    # Per leaf of a tree of numbers (R26); empty in other forests.
+    leaf_weight: Longs  # of its votes
+    leaf_sum: Doubles
+    leaf_squares: Doubles
+    leaf_same: Doubles  # the target of all of them; NaN if they differ, or if that is not known
+
+    # Per leaf for streams that change (R27); empty in other forests.
+    memory_classes: Words  # the length of its memories
     memory: Floats  # per leaf, class and memory: F_j
-    structure_arrivals: Longs  # points that have arrived or were inherited, by stream
-    estimation_arrivals: Longs
+    memory_weight: Doubles  # of numbers, per leaf and memory
+    memory_sum: Doubles
 
     # Per leaf of eager trees (R24); zeros or empty in other forests.
-    eager_votes: Longs  # the weight of its eager votes, at the most; 0 before the turn
+    eager_votes: Longs  # an upper bound of the weight of its eager votes; 0 before the turn
     spared_levels: Words  # levels above it that do not count for α and β
 
     # Per inactive leaf: its key in the heap, a ratio that is at least ŝ (R12).
     key_over: Longs
     key_under: Longs
+    waiting_error: Doubles  # of numbers
 
     # Per active leaf.
     next_look: Words  # young leaves: listed structure points at the next look (R20); else 0
@@ -157,6 +176,14 @@ class TreeArrays(Generic[N]):
     candidate_dims: NDArray[Any]  # per active leaf and dimension
     split_point_born: Longs  # per active leaf and split point: what E was
     split_threshold: Floats  # per active leaf, dimension and split point
+
+    # Of numbers, per active leaf, dimension (and one more, for all points) and split point.
+    structure_weight: Longs
+    structure_sum: Doubles
+    structure_squares: Doubles  # of all points only
+    estimation_weight: Longs
+    estimation_sum: Doubles
+    estimation_squares: Doubles
 
     structure: StreamCounts  # with one stream (R18), all counts are here
     estimation: StreamCounts
@@ -177,13 +204,25 @@ class TreeArrays(Generic[N]):
         return np.equal(self.child, 0)
 
     @property
-    def leaf_points(self) -> Longs:
-        """Return, per leaf, N^e: the number of its estimation points."""
-        return sums(self.histogram, self.leaf_classes)
+    def of_numbers(self) -> bool:
+        """Return whether the targets are numbers (R26)."""
+        return len(self.leaf_weight) > 0
 
     @property
-    def leaf_errors(self) -> Longs:
-        """Return, per leaf, how many of its estimation points are not of the most frequent class."""
+    def leaf_points(self) -> Longs:
+        """Return, per leaf, N^e: the number of its estimation points."""
+        return self.leaf_weight if self.of_numbers else sums(self.histogram, self.leaf_classes)
+
+    @property
+    def leaf_errors(self) -> NDArray[Any]:
+        """Return, per leaf, how many of its estimation points are not of the most frequent class.
+
+        Of numbers, return the squared error of the mean (R26).
+        """
+        if self.of_numbers:
+            return squared_errors(
+                self.leaf_weight, self.leaf_sum, self.leaf_squares, self.leaf_same
+            )
         return self.leaf_points - largest(self.histogram, self.leaf_classes)
 
 

@@ -13,33 +13,39 @@ from numpy.typing import ArrayLike, NDArray
 
 from riparian import _core
 from riparian.explain.sample import kept_sample
-from riparian.model.ensemble import WHOLE, Ensemble, ensemble_of
+from riparian.model.ensemble import Ensemble, ensemble_of
 from riparian.model.rows import dense
 from riparian.tools.checks import whole
 
 if TYPE_CHECKING:
-    from riparian.sklearn.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForest
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What the features of some rows add to the probabilities.
+    """What the features of some rows add to the probabilities, or to the predicted numbers.
 
-    For every row and class, `base + values.sum(axis=1)` is the probability.
+    For every row and class, `base + values.sum(axis=1)` is the probability; of a forest of numbers, it
+    is the number of every row.
     """
 
-    values: Floats  # (rows, features, classes); of one class: (rows, features)
-    base: Floats | float  # (classes,); of one class: a number
-    classes: NDArray[Any]  # of the last axis; of one class: that one
+    values: Floats  # (rows, features, classes); of one class, and of numbers: (rows, features)
+    base: Floats | float  # (classes,); of one class, and of numbers: a number
+    classes: NDArray[Any] | None  # of the last axis; of one class: that one; of numbers: None
     feature_names: list[str] | None
 
     @property
-    def probabilities(self) -> Floats:
-        """The sum of the contributions: the probabilities."""
+    def predictions(self) -> Floats:
+        """The sum of the contributions: the probabilities, or the predicted numbers."""
         sums: Floats = self.base + self.values.sum(axis=1)
         return sums
+
+    @property
+    def probabilities(self) -> Floats:
+        """The predictions of a forest of classes, under their name in riparian 0.2."""
+        return self.predictions
 
 
 class Explainer:
@@ -47,7 +53,7 @@ class Explainer:
 
     Parameters
     ----------
-    forest : OnlineForestClassifier or SaffariForestClassifier
+    forest : OnlineForestClassifier, OnlineForestRegressor or SaffariForestClassifier
         A forest over rows. What it learns later does not change the explainer.
     background : array-like, "kept" or None
         None: path-dependent contributions. A feature that is not known goes both ways, as often as
@@ -68,13 +74,13 @@ class Explainer:
     >>> found = Explainer(forest).contributions([[2.0, 2.0]], label=0)
     >>> found.values.shape, bool(abs(found.values[0, 0]) > abs(found.values[0, 1]))
     ((1, 2), True)
-    >>> bool(np.isclose(found.base + found.values.sum(), forest.predict_proba([[2.0, 2.0]])[0, 0]))
+    >>> bool(np.isclose(found.predictions[0], forest.predict_proba([[2.0, 2.0]])[0, 0]))
     True
     """
 
     def __init__(
         self,
-        forest: RowForestClassifier,
+        forest: RowForest,
         background: ArrayLike | Literal["kept"] | None = None,
         *,
         background_size: int = 1000,
@@ -93,28 +99,32 @@ class Explainer:
                 raise ValueError("background must hold at least one row, got none")
 
     @property
-    def classes(self) -> NDArray[Any]:
+    def classes(self) -> NDArray[Any] | None:
+        """The classes of the forest; None if it predicts numbers."""
         return self._ensemble.classes
 
     def contributions(self, X: ArrayLike, label: Any = None) -> Contributions:
-        """Return what each feature adds to the probability of each class, or of one.
+        """Return what each feature adds to the probability of each class, or of one; or to the number.
 
         `label` names one of the classes: that takes less time and memory. Rows are shared out among
         the threads of the forest (`n_jobs`).
         """
         rows = self._checked(X)
         ensemble, workers = self._ensemble, self._forest.threads()
+        classes = ensemble.classes
         chosen = None if label is None else self._number_of(label)
+        alone = chosen is not None or classes is None
         trees = self._trees_of(chosen)
         if self._background is None:
             values, base = trees.path_dependent(rows, workers), mean_of(ensemble, chosen)
         else:
             values = trees.interventional(rows, self._background, self._weights, workers)
             base = np.average(trees.answer(self._background), axis=0, weights=self._weights)
+            base = base + ensemble.offset
         return Contributions(
-            values=values if chosen is None else values[:, :, 0],
-            base=base if chosen is None else float(base[0]),
-            classes=ensemble.classes if chosen is None else ensemble.classes[chosen],
+            values=values[:, :, 0] if alone else values,
+            base=float(base[0]) if alone else base,
+            classes=classes if classes is None or chosen is None else classes[chosen],
             feature_names=ensemble.feature_names,
         )
 
@@ -128,15 +138,15 @@ class Explainer:
         return dense(self._forest.checked_points(X))
 
     def _number_of(self, label: Any) -> int:
+        if self._ensemble.classes is None:
+            raise ValueError(f"label must be None for a forest of numbers, got {label!r}")
         labels = self._ensemble.classes.tolist()
         if label not in labels:
             raise ValueError(f"label must be one of the classes, {labels!r}, got {label!r}")
         return int(labels.index(label))
 
 
-def _kept(
-    forest: RowForestClassifier, background: str, size: int
-) -> tuple[NDArray[np.float32], Floats]:
+def _kept(forest: RowForest, background: str, size: int) -> tuple[NDArray[np.float32], Floats]:
     if background != "kept":
         raise ValueError(f'background must be rows, "kept" or None, got {background!r}')
     rows, weights = kept_sample(forest, size)
@@ -149,7 +159,7 @@ def _kept(
 
 
 def plain_trees(ensemble: Ensemble, chosen: int | None) -> _core.PlainTrees:
-    """Return the trees for the core, with the values of all classes or of one."""
+    """Return the trees for the core, with the values of all outputs or of one class."""
     values, classes = _values(ensemble), ensemble.share_class
     leaf = np.repeat(np.arange(len(ensemble.leaf)), ensemble.n_shares)
     if chosen is not None:
@@ -168,24 +178,25 @@ def plain_trees(ensemble: Ensemble, chosen: int | None) -> _core.PlainTrees:
         value_class=np.ascontiguousarray(classes),
         value=np.ascontiguousarray(values),
         n_features=ensemble.n_features,
-        n_classes=ensemble.n_classes if chosen is None else 1,
+        n_classes=ensemble.n_outputs if chosen is None else 1,
     )
 
 
 def _values(ensemble: Ensemble) -> Floats:
-    """Return, for each share, its part of the prediction of the forest."""
-    return ensemble.share / (WHOLE * ensemble.n_trees)
+    """Return, for each share, its part of the prediction of the forest, without the offset."""
+    return ensemble.share / ensemble.n_trees * ensemble.unit
 
 
 def mean_of(ensemble: Ensemble, chosen: int | None) -> Floats:
     """Return the mean prediction over the estimation points of each tree."""
     if ensemble.abstains:
-        mean = np.full(ensemble.n_classes, 1 / ensemble.n_classes)
+        mean: Any = ensemble.leaf_values()[0]
     else:
         sizes = [nodes.stop - nodes.start for nodes in ensemble.nodes]
         in_tree = np.repeat(ensemble.node_weight[ensemble.root], sizes)[ensemble.leaf]
         part = np.repeat(ensemble.weight / in_tree, ensemble.n_shares)
         mean = np.bincount(
-            ensemble.share_class, part * _values(ensemble), minlength=ensemble.n_classes
+            ensemble.share_class, part * _values(ensemble), minlength=ensemble.n_outputs
         )
-    return mean if chosen is None else mean[chosen : chosen + 1]
+    means: Floats = ensemble.offset + (mean if chosen is None else mean[chosen : chosen + 1])
+    return means

@@ -9,21 +9,23 @@ noise.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from riparian.engine.draws import words
-from riparian.evaluation import LEAST_PROBABILITY, UNIT
+from riparian.evaluation.classes import LEAST_PROBABILITY
+from riparian.evaluation.fixed_point import SMALLEST, exact_sum, exact_sum_of_squares, root
+from riparian.model.numbers import Numbers, checked_numbers
 from riparian.model.rows import dense
 from riparian.tools.checks import whole
 
 if TYPE_CHECKING:
-    from riparian.sklearn.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForest
 
 Floats = NDArray[np.float64]
 
@@ -47,11 +49,30 @@ class Loss:
 
 @dataclass(frozen=True)
 class Importance:
-    """What a forest loses without the values of one feature."""
+    """What a forest of classes loses without the values of one feature."""
 
     feature: int
     accuracy: Loss  # how much lower the accuracy is
     log_loss: Loss  # how much higher the log loss is, in nats
+
+    @property
+    def lost(self) -> Loss:
+        """The loss by which features are compared: that of accuracy."""
+        return self.accuracy
+
+
+@dataclass(frozen=True)
+class NumberImportance:
+    """What a forest of numbers loses without the values of one feature (R26)."""
+
+    feature: int
+    squared_error: Loss  # how much higher the mean squared error is
+    absolute_error: Loss  # how much higher the mean absolute error is
+
+    @property
+    def lost(self) -> Loss:
+        """The loss by which features are compared: the absolute error, in the unit of the target."""
+        return self.absolute_error
 
 
 class PermutationImportance:
@@ -94,12 +115,15 @@ class PermutationImportance:
         self.rows = 0  # tested
         self._received = 0
         self._recent: NDArray[np.float32] | None = None  # the last rows, if values come from them
-        self._sums: NDArray[np.object_] | None = None  # per feature, see `_add`: whole numbers
+        self._sums: NDArray[np.object_] | None = None  # per feature, see `_add`: exact
+        self._of: type[Importance | NumberImportance] = Importance
 
-    def update(self, forest: RowForestClassifier, X: ArrayLike, y: ArrayLike) -> None:
+    def update(self, forest: RowForest, X: ArrayLike, y: ArrayLike) -> None:
         """Test rows that the forest has not learned yet."""
         rows = forest.checked_points(X)
-        labels = np.asarray(y).ravel()
+        of_numbers = isinstance(forest.model_.target, Numbers)
+        self._of = NumberImportance if of_numbers else Importance
+        labels = checked_numbers(y) if of_numbers else np.asarray(y).ravel()
         if len(labels) != rows.shape[0]:
             raise ValueError(
                 f"y must hold one label for each of {rows.shape[0]} rows, got {len(labels)}"
@@ -108,12 +132,15 @@ class PermutationImportance:
             chunk = rows[first : first + CHUNK]
             self._test(forest, dense(chunk), labels[first : first + CHUNK])
 
-    def results(self) -> list[Importance]:
-        """One per feature that was tested, in their order; empty before the second row."""
+    def results(self) -> list[Any]:
+        """One per feature that was tested, in their order; empty before the second row.
+
+        They are of type `Importance` for a forest of classes, and `NumberImportance` for numbers.
+        """
         if self._sums is None or self.rows < 2:  # one row has no spread
             return []
         return [
-            Importance(feature, _loss(a, b, self.rows, 1), _loss(c, d, self.rows, UNIT))
+            self._of(feature, _loss(a, b, self.rows), _loss(c, d, self.rows))
             for feature, (a, b, c, d) in zip(self._tested(), self._sums.tolist(), strict=True)
         ]
 
@@ -121,7 +148,7 @@ class PermutationImportance:
         assert self._sums is not None
         return range(len(self._sums)) if self.features is None else self.features
 
-    def _test(self, forest: RowForestClassifier, X: NDArray[np.float32], y: NDArray[Any]) -> None:
+    def _test(self, forest: RowForest, X: NDArray[np.float32], y: NDArray[Any]) -> None:
         if self._sums is None:
             self._start(X.shape[1])
         assert self._sums is not None
@@ -132,14 +159,19 @@ class PermutationImportance:
             )
         pool = self._pool(forest, X)
         row = np.arange(self._received, self._received + len(X))
-        tested, truth = pool.tested, _columns_of(y, forest.classes_)
-        right, loss = _scores(forest, X, truth)
+        tested = pool.tested
+        of_numbers = self._of is NumberImportance
+        truth: NDArray[Any] = y
+        if not of_numbers:
+            truth = _columns_of(y, forest.model_.class_target.classes)
+        losses = _errors if of_numbers else _mistakes
+        before = losses(forest, X, truth)
         for i, feature in enumerate(self._tested()):
             draws = words(self.seed, (PERMUTE_DRAW, feature), row)
             changed = X.copy()
             changed[tested, feature] = pool.values(feature, draws)[tested]
-            right_without, loss_without = _scores(forest, changed, truth)
-            self._add(i, (right - right_without)[tested], (loss_without - loss)[tested])
+            risen = losses(forest, changed, truth) - before
+            self._add(i, risen[:, tested])
         self.rows += int(tested.sum())
         self._received += len(X)
 
@@ -150,7 +182,7 @@ class PermutationImportance:
         tested = range(n_features) if self.features is None else self.features
         self._sums = np.zeros((len(tested), 4), dtype=object)
 
-    def _pool(self, forest: RowForestClassifier, X: NDArray[np.float32]) -> _Kept | _Window:
+    def _pool(self, forest: RowForest, X: NDArray[np.float32]) -> _Kept | _Window:
         """Return the source of values for these rows. This moves a window on."""
         if self.window is None and _keeps(forest):
             return _Kept(forest, len(X))
@@ -164,19 +196,18 @@ class PermutationImportance:
         self._recent = rows[-window:].copy()
         return _Window(rows, np.arange(len(before), len(rows)), window)
 
-    def _add(self, i: int, lost: NDArray[np.int64], risen: Floats) -> None:
-        """Add sums and sums of squares as integers, which do not depend on batches."""
+    def _add(self, i: int, risen: Floats) -> None:
+        """Add exact sums and sums of squares of both losses, which do not depend on batches."""
         assert self._sums is not None
-        units = np.rint(risen * UNIT).astype(np.int64)
-        squares = np.rint((risen * risen) * UNIT).astype(np.int64)
-        for j, values in enumerate((lost, lost * lost, units, squares)):
-            self._sums[i, j] += int(values.sum())
+        for j, values in enumerate(risen):
+            self._sums[i, 2 * j] += exact_sum(values)
+            self._sums[i, 2 * j + 1] += exact_sum_of_squares(values)
 
 
 class _Kept:
     """The points that the forest keeps (R19)."""
 
-    def __init__(self, forest: RowForestClassifier, rows: int) -> None:
+    def __init__(self, forest: RowForest, rows: int) -> None:
         self._forest = forest
         self.tested = np.ones(rows, dtype=bool)
 
@@ -201,19 +232,23 @@ class _Window:
         return values
 
 
-def _keeps(forest: RowForestClassifier) -> bool:
+def _keeps(forest: RowForest) -> bool:
     """Return whether the forest has kept points."""
     return len(forest.model_.engine.kept_values(0, np.zeros(1, dtype=np.uint64))) > 0
 
 
-def _scores(
-    forest: RowForestClassifier, X: NDArray[np.float32], truth: NDArray[np.intp]
-) -> tuple[NDArray[np.int64], Floats]:
-    """Return, for each row, whether the prediction is right, and its log loss."""
+def _mistakes(forest: RowForest, X: NDArray[np.float32], truth: NDArray[np.intp]) -> Floats:
+    """Return, for each row, whether the prediction is wrong, and its log loss."""
     proba = forest.model_.engine.predict_proba(X, forest.threads())
     of_truth = np.where(truth >= 0, proba[np.arange(len(X)), truth], 0.0)
-    right = (proba.argmax(axis=1) == truth).astype(np.int64)
-    return right, -np.log(np.maximum(of_truth, LEAST_PROBABILITY))
+    wrong = proba.argmax(axis=1) != truth
+    return np.stack([wrong, -np.log(np.maximum(of_truth, LEAST_PROBABILITY))])
+
+
+def _errors(forest: RowForest, X: NDArray[np.float32], truth: Floats) -> Floats:
+    """Return the squared and the absolute error of each row."""
+    errors = truth - forest.model_.predict(X, forest.threads())
+    return np.stack([errors * errors, np.abs(errors)])
 
 
 def _columns_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
@@ -222,8 +257,8 @@ def _columns_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     return np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
 
 
-def _loss(sum_: int, squares: int, rows: int, unit: int) -> Loss:
-    mean = sum_ / (rows * unit)
-    spread = max(0.0, squares / (rows * unit) - mean * mean)
-    half = NORMAL_95 * math.sqrt(spread / (rows - 1))
+def _loss(total: int, squares: int, rows: int) -> Loss:
+    exact = Fraction(total, rows << SMALLEST)
+    spread = max(Fraction(0), Fraction(squares, rows << (2 * SMALLEST)) - exact * exact)
+    mean, half = float(exact), NORMAL_95 * root(spread / (rows - 1))
     return Loss(mean, mean - half, mean + half)

@@ -12,17 +12,28 @@ from riparian.engine.draws import words
 from riparian.model.rows import Rows, dense
 from riparian.tools.checks import whole
 from riparian.tools.packed import packed, unpacked
+from riparian.tools.shapes import COUNT, shaped
 
 if TYPE_CHECKING:
-    from riparian.sklearn.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForest
 
 SAMPLE_DRAW = 21  # as in R13
+
+# What the state of a sample must look like.
+STATE = {
+    "size": COUNT,
+    "seed": range(2**64),
+    "received": COUNT,
+    "words": str,
+    "rows": str,
+    "columns": COUNT,
+}
 
 SAMPLE_ROWS = 500  # enough for means that are drawn
 
 
 def kept_sample(
-    forest: RowForestClassifier, size: int = SAMPLE_ROWS
+    forest: RowForest, size: int = SAMPLE_ROWS
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     """Return rows and weights of at most `size` kept points (R19), evenly spaced."""
     kept = forest.kept_points_
@@ -31,7 +42,7 @@ def kept_sample(
     return dense(kept.X[some]), kept.sample_weight[some]
 
 
-def coded_rows(forest: RowForestClassifier, X: Any) -> Rows:
+def coded_rows(forest: RowForest, X: Any) -> Rows:
     """Rows as the forest has them, in float32: categories become codes, their places in `categories_`.
 
     A category that the forest does not know is missing (R22). This is what exported forests take.
@@ -97,12 +108,14 @@ class RowSample:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> RowSample:
+        shaped("sample", state, STATE)
         sample = cls(state["size"], state["seed"])
         sample._received = int(state["received"])
-        sample._words = unpacked(state["words"], np.uint64)
+        most = min(sample.size, sample._received)
+        sample._words = unpacked(state["words"], np.uint64, most)
         if len(sample._words):
-            rows = unpacked(state["rows"], np.float32)
-            sample._rows = rows.reshape(len(sample._words), int(state["columns"]))
+            shape = len(sample._words), int(state["columns"])
+            sample._rows = unpacked(state["rows"], np.float32, shape[0] * shape[1]).reshape(shape)
         return sample
 
 

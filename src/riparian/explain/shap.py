@@ -18,20 +18,20 @@ import numpy as np
 from riparian.model.ensemble import Ensemble, ensemble_of
 
 if TYPE_CHECKING:
-    from riparian.sklearn.row_forest import RowForestClassifier
+    from riparian.sklearn.row_forest import RowForest
 
 MOST_NODES = 2**21  # of all trees, where tests of categories have to be written as several
 
 NEVER = -1.0  # a threshold below every code
 
 
-def to_shap(forest: RowForestClassifier) -> dict[str, Any]:
+def to_shap(forest: RowForest) -> dict[str, Any]:
     """Return the dictionary of trees that `shap.TreeExplainer` takes instead of a model.
 
     Values are the parts of the trees in the probabilities, a column per class in the order of
-    `classes_`; the weight of a node is the sum of its children's, without which contributions would
-    not add up. `shap` itself is not needed for this. It compares float64 with thresholds of
-    float32: give it the rows as float32, and categories as their codes.
+    `classes_`, or in the predicted number; the weight of a node is the sum of its children's,
+    without which contributions would not add up. `shap` itself is not needed for this. It compares
+    float64 with thresholds of float32: give it the rows as float32, and categories as their codes.
     """
     return described(ensemble_of(forest, "an explanation"))
 
@@ -47,8 +47,8 @@ def described(ensemble: Ensemble) -> dict[str, Any]:
         "internal_dtype": np.float64,
         "input_dtype": np.float32,
         "objective": None,
-        "tree_output": "probability",
-        "base_offset": 0.0,
+        "tree_output": "raw_value" if ensemble.classes is None else "probability",
+        "base_offset": ensemble.offset,
     }
 
 
@@ -208,7 +208,7 @@ def _values(ensemble: Ensemble, nodes: _Nodes) -> Any:
     of_leaf = ensemble.leaf_number[nodes.source]
     leaves = np.flatnonzero(of_leaf >= 0)
     first, last = int(of_leaf[leaves].min()), int(of_leaf[leaves].max()) + 1
-    values = np.zeros((len(of_leaf), ensemble.n_classes))
+    values = np.zeros((len(of_leaf), ensemble.n_outputs))
     of_leaves = ensemble.leaf_values(first, last) / ensemble.n_trees
     values[leaves] = of_leaves[of_leaf[leaves] - first]
     for node in reversed(np.flatnonzero(of_leaf < 0).tolist()):  # children come after it

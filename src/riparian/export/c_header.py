@@ -1,7 +1,7 @@
 """A C header: tables and one function, which allocates no memory and needs no library.
 
-It adds shares as whole numbers, as our engine does (R11), so its probabilities are ours to the last bit.
-Leaves with the same answer share one entry.
+It adds shares as whole numbers, as our engine does (R11, R26), so its probabilities, or numbers, are
+ours to the last bit. Leaves with the same answer share one entry.
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ from string import Template
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.engine.engine import Correction
 from riparian.model.ensemble import WHOLE, Ensemble
 
 LINE = 100  # characters of a line of a table
 PLACE = " " * 33  # below the test of a node
 
 HEADER = Template("""\
-/* A random forest of riparian: $trees trees, $leaves leaves, $classes classes. C99 or C++11.
+/* A random forest of riparian: $trees trees, $leaves leaves, $of. C99 or C++11.
 
-   int ${name}_predict(const float *x, double *proba)
+   $signature
 
    x: ${NAME}_FEATURES numbers, NAN where one is missing.$codes
-   proba: room for ${NAME}_CLASSES probabilities, or a null pointer.
-   Returns the number of the most probable class, the first among equals; its label is
-   ${name}_labels[number].
+   $returns
 
-   Made from a forest as it was at one moment. Do not edit. */
+   Made from a forest as it was at one moment. Do not edit.$lag */
 #ifndef ${NAME}_H
 #define ${NAME}_H
 
@@ -39,12 +38,8 @@ HEADER = Template("""\
 #include <stdint.h>
 
 #define ${NAME}_FEATURES $features
-#define ${NAME}_CLASSES $classes
-
-static const char *const ${name}_labels[] = {
-$labels};
-$categories$in_half
-static inline int ${name}_predict(const float *x, double *proba)
+$labels$categories$in_half
+static inline $signature
 {
 $body
 }
@@ -52,17 +47,29 @@ $body
 #endif
 """)
 
-FOREST = Template("""\
-    /* Per node: the feature that it asks for, or -1 for a leaf; $goes goes to the child,
-       all else to the next one after it; of a leaf, the child is the number of its answer. */
-    static const $feature_type feature[] = {
-$feature};
-    static const float threshold[] = {
-$threshold};
-$categorical    static const $child_type child[] = {
-$child};
-    static const $child_type root[] = {
-$root};
+# -- where the two targets differ -----------------------------------------------------------------
+
+TO_CLASS = "int ${name}_predict(const float *x, double *proba)"
+TO_NUMBER = "double ${name}_predict(const float *x)"
+
+RETURNS_CLASS = """proba: room for ${NAME}_CLASSES probabilities, or a null pointer.
+   Returns the number of the most probable class, the first among equals; its label is
+   ${name}_labels[number]."""
+RETURNS_NUMBER = "Returns the predicted number."
+
+LAG = Template("""
+
+   Answers follow the last target that the forest has learned, so they are for the point that
+   comes $lag after it. A forest with lag=0 answers for any point.""")
+
+LABELS = Template("""\
+#define ${NAME}_CLASSES $classes
+
+static const char *const ${name}_labels[] = {
+$labels};
+""")
+
+CLASS_OF_SUMS = Template("""\
     /* Per answer: where its shares begin; per share: its class, and the share in units of 2^-40. */
     static const $begin_type begin[] = {
 $begin};
@@ -74,11 +81,7 @@ $share};
     int64_t sums[${NAME}_CLASSES] = {0};
     double most = -1.0;
     int best = 0;
-    for (uint32_t tree = 0; tree < $trees; ++tree) {
-        uint32_t node = root[tree];
-        while (feature[node] >= 0)
-            node = child[node] + !($test);
-        for (uint32_t i = begin[child[node]]; i < begin[child[node] + 1]; ++i)
+$descent        for (uint32_t i = begin[child[node]]; i < begin[child[node] + 1]; ++i)
             sums[share_class[i]] += share[i];
     }
     for (int k = 0; k < ${NAME}_CLASSES; ++k) {
@@ -90,6 +93,47 @@ $share};
         }
     }
     return best;""")
+
+NUMBER_OF_SUM = Template("""\
+    /* Per answer: the mean of a leaf, less the first target, in units of 2^-40 of the scale. */
+    static const int64_t share[] = {
+$share};
+
+    int64_t sum = 0;
+$descent        sum += share[child[node]];
+    }
+    const double plain = (double)sum / $whole * $scale;
+    return $answer + $origin;""")
+
+NO_CLASS_LEARNED = """\
+    (void)x;
+    for (int k = 0; proba && k < ${NAME}_CLASSES; ++k) proba[k] = 1.0 / ${NAME}_CLASSES;
+    return 0;"""
+NO_NUMBER_LEARNED = """\
+    (void)x;
+    return $origin;"""
+
+# -- trees ----------------------------------------------------------------------------------------
+
+NODES = Template("""\
+    /* Per node: the feature that it asks for, or -1 for a leaf; $goes goes to the child,
+       all else to the next one after it; of a leaf, the child is the number of its answer. */
+    static const $feature_type feature[] = {
+$feature};
+    static const float threshold[] = {
+$threshold};
+$categorical    static const $child_type child[] = {
+$child};
+    static const $child_type root[] = {
+$root};
+""")
+
+DESCENT = Template("""\
+    for (uint32_t tree = 0; tree < $trees; ++tree) {
+        uint32_t node = root[tree];
+        while (feature[node] >= 0)
+            node = child[node] + !($test);
+""")
 
 CODES = Template("""
    A category is its place in ${name}_categories_N, N being the number of the feature; any
@@ -121,22 +165,32 @@ static inline int ${name}_in_half(float x, float threshold, uint32_t codes)
 }
 """)
 
-NOTHING_LEARNED = Template("""\
-    (void)x;
-    for (int k = 0; proba && k < ${NAME}_CLASSES; ++k) proba[k] = 1.0 / ${NAME}_CLASSES;
-    return 0;""")
-
 
 def header(ensemble: Ensemble, name: str) -> str:
     name = identifier(name)
-    names = {"name": name, "NAME": name.upper()}
+    names = {"name": name, "NAME": name.upper(), "origin": repr(ensemble.origin)}
+    classes = ensemble.classes
+    signature, returns, nothing, of, labels = TO_NUMBER, RETURNS_NUMBER, NO_NUMBER_LEARNED, "", ""
+    if classes is None:
+        of = "for numbers"
+    else:
+        signature, returns, nothing = TO_CLASS, RETURNS_CLASS, NO_CLASS_LEARNED
+        of = f"{len(classes)} classes"
+        labels = LABELS.substitute(
+            names,
+            classes=len(classes),
+            labels=table(text(str(label)) for label in classes.tolist()),
+        )
     return HEADER.substitute(
         names,
         trees=ensemble.n_trees,
         leaves=len(ensemble.leaf),
+        of=of,
+        signature=Template(signature).substitute(names),
+        returns=Template(returns).substitute(names),
         features=ensemble.n_features,
-        classes=ensemble.n_classes,
-        labels=table(text(str(label)) for label in ensemble.classes.tolist()),
+        lag=LAG.substitute(lag=ensemble.lag) if ensemble.lag else "",
+        labels=labels,
         codes=CODES.substitute(names) if ensemble.categories else "",
         categories="".join(
             CATEGORIES.substitute(names, feature=number, names=table(text(str(v)) for v in values))
@@ -145,33 +199,59 @@ def header(ensemble: Ensemble, name: str) -> str:
         ),
         in_half=IN_HALF.substitute(names) if ensemble.is_half.any() else "",
         body=(
-            NOTHING_LEARNED.substitute(names)
+            Template(nothing).substitute(names)
             if ensemble.abstains
-            else FOREST.substitute(names, **_tables(ensemble, name))
+            else _forest(ensemble, name, names)
         ),
     )
 
 
-def _tables(ensemble: Ensemble, name: str) -> dict[str, str]:
-    answer, begin, share_class, share = distinct_answers(ensemble)
+def _corrected(correction: Correction | None) -> str:
+    """Return the answer in C, given `plain`, that of the trees (R29)."""
+    if correction is None:
+        return "plain"
+    error = correction.error_share * (correction.target - correction.answer)
+    target = f"{correction.target_share!r} * ({correction.target!r} - plain)"
+    return f"(plain + {error!r} + {target})"
+
+
+def _forest(ensemble: Ensemble, name: str, names: dict[str, str]) -> str:
+    tests, whole = _tests(ensemble, name), f"{ensemble.n_trees * WHOLE}.0"
+    descent = DESCENT.substitute(trees=ensemble.n_trees, test=tests["test"])
+    if ensemble.classes is None:
+        share, answer = np.unique(ensemble.share, return_inverse=True)
+        summed = NUMBER_OF_SUM.substitute(
+            names,
+            descent=descent,
+            whole=whole,
+            share=table(share.tolist()),
+            scale=ensemble.scale,
+            answer=_corrected(ensemble.correction),
+        )
+    else:
+        answer, begin, share_class, shares = distinct_answers(ensemble)
+        summed = CLASS_OF_SUMS.substitute(
+            names,
+            descent=descent,
+            whole=whole,
+            begin_type=unsigned(begin[-1]),
+            begin=table(begin),
+            class_type=unsigned(ensemble.n_outputs),
+            share_class=table(share_class),
+            share=table(shares),
+        )
     child = ensemble.left.astype(np.int64)
     child[ensemble.leaf] = answer
-    return {
-        **_tests(ensemble, name),
-        "trees": str(ensemble.n_trees),
-        "whole": f"{ensemble.n_trees * WHOLE}.0",
-        "feature_type": "int16_t" if ensemble.n_features < 2**15 else "int32_t",
-        "feature": table(ensemble.feature.tolist()),
-        "threshold": table(map(literal, np.where(ensemble.is_leaf, 0, ensemble.threshold))),
-        "child_type": unsigned(len(child)),
-        "child": table(child.tolist()),
-        "root": table(ensemble.root.tolist()),
-        "begin_type": unsigned(begin[-1]),
-        "begin": table(begin),
-        "class_type": unsigned(ensemble.n_classes),
-        "share_class": table(share_class),
-        "share": table(share),
-    }
+    nodes = NODES.substitute(
+        tests,
+        feature_type="int16_t" if ensemble.n_features < 2**15 else "int32_t",
+        feature=table(ensemble.feature.tolist()),
+        threshold=table(map(literal, np.where(ensemble.is_leaf, 0, ensemble.threshold))),
+        child_type=unsigned(len(child)),
+        child=table(child.tolist()),
+        root=table(ensemble.root.tolist()),
+    )
+    return nodes + summed
 
 
 def _tests(ensemble: Ensemble, name: str) -> dict[str, str]:

@@ -1,16 +1,20 @@
-"""ONNX: one `TreeEnsembleClassifier` of the domain ai.onnx.ml.
+"""ONNX: one `TreeEnsembleClassifier` or `TreeEnsembleRegressor` of the domain ai.onnx.ml.
 
 Shares are multiples of 2^-40, and so are exact as float64. The node adds them up as they are, so that
-ties stay ties and the label is ours; the division by the number of trees follows. The input is float32,
-as our features and thresholds are; a categorical feature is its code (R22), and the property
-`categories` of the model says which category is which. A half of the categories is a column more, looked
-up in a table by the code: 0 goes left. The outputs have the names that scikit-learn's converter gives.
+ties stay ties and the label is ours; the division by the number of trees follows. A node for numbers
+answers in float32; their scale and origin follow in float64, so they are precise to 2^-23 of the largest
+difference between a target and the first one (R26).
+
+The input is float32, as our features and thresholds are; a categorical feature is its code (R22), and
+the property `categories` of the model says which category is which. A half of the categories is a column
+more, looked up in a table by the code: 0 goes left. The outputs have the names that scikit-learn's
+converter gives.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,46 +30,30 @@ LEAST_CLASSES = 3  # see `class_labels`
 
 MOST_BYTES = 2**31 - 1  # of a protocol buffer
 
+FOLLOWS = (  # R29
+    "answers follow the last target that the forest has learned, so they are for the point that comes "
+    "{} after it; a forest with lag=0 answers for any point"
+)
+
 
 def model(ensemble: Ensemble) -> bytes:
     onnx = optional_module("onnx", needed_by="an export to ONNX", extra="export")
     helper, numpy_helper, kinds = onnx.helper, onnx.numpy_helper, onnx.TensorProto
-    labels = class_labels(ensemble.classes)
-    label_kind = kinds.INT64 if "classlabels_int64s" in labels else kinds.STRING
     halves = _Halves(ensemble)
-    trees = _Nodes(ensemble, halves)
+    of_target = (_numbers if ensemble.classes is None else _classes)(
+        onnx, ensemble, _Nodes(ensemble, halves)
+    )
     nodes = [
         *halves.nodes(onnx),
         helper.make_node("Cast", [halves.output], ["exact"], to=kinds.DOUBLE),  # as the thresholds
-        helper.make_node(
-            "TreeEnsembleClassifier",
-            ["exact"],
-            ["label", "sums"],
-            domain=ML_DOMAIN,
-            post_transform="NONE",
-            nodes_values_as_tensor=numpy_helper.from_array(trees.thresholds),
-            class_weights_as_tensor=numpy_helper.from_array(trees.weights),
-            **labels,
-            **trees.attributes,
-        ),
-        helper.make_node("Slice", ["sums", "first", "end", "axis"], ["of_classes"]),
-        helper.make_node("Div", ["of_classes", "trees"], ["probabilities"]),
+        *of_target.nodes,
     ]
-    constants = {
-        **halves.constants,
-        "first": np.array([0]),
-        "end": np.array([ensemble.n_classes]),
-        "axis": np.array([1]),
-        "trees": np.array(ensemble.n_trees, dtype=np.float32),
-    }
+    constants = {**halves.constants, **of_target.constants}
     graph = helper.make_graph(
         nodes,
         "riparian",
         [helper.make_tensor_value_info("X", kinds.FLOAT, [None, ensemble.n_features])],
-        [
-            helper.make_tensor_value_info("label", label_kind, [None]),
-            helper.make_tensor_value_info("probabilities", kinds.FLOAT, [None, ensemble.n_classes]),
-        ],
+        [helper.make_tensor_value_info(*output) for output in of_target.outputs],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     whole = helper.make_model(
@@ -87,6 +75,67 @@ def model(ensemble: Ensemble) -> bytes:
     return bytes(whole.SerializeToString())
 
 
+class _OfTarget(NamedTuple):
+    """The part of a graph that depends on the target: what takes `exact`, and gives the outputs."""
+
+    nodes: list[Any]
+    constants: dict[str, NDArray[Any]]
+    outputs: list[tuple[str, int, list[int | None]]]  # names, types and shapes
+
+
+def _classes(onnx: Any, ensemble: Ensemble, trees: _Nodes) -> _OfTarget:
+    assert ensemble.classes is not None
+    helper, kinds = onnx.helper, onnx.TensorProto
+    labels = class_labels(ensemble.classes)
+    label_kind = kinds.INT64 if "classlabels_int64s" in labels else kinds.STRING
+    return _OfTarget(
+        [
+            helper.make_node(
+                "TreeEnsembleClassifier",
+                ["exact"],
+                ["label", "sums"],
+                **labels,
+                **trees.attributes(onnx, "class"),
+            ),
+            helper.make_node("Slice", ["sums", "first", "end", "axis"], ["of_classes"]),
+            helper.make_node("Div", ["of_classes", "trees"], ["probabilities"]),
+        ],
+        {
+            "first": np.array([0]),
+            "end": np.array([ensemble.n_outputs]),
+            "axis": np.array([1]),
+            "trees": np.array(ensemble.n_trees, dtype=np.float32),
+        },
+        [
+            ("label", label_kind, [None]),
+            ("probabilities", kinds.FLOAT, [None, ensemble.n_outputs]),
+        ],
+    )
+
+
+def _numbers(onnx: Any, ensemble: Ensemble, trees: _Nodes) -> _OfTarget:
+    helper, kinds = onnx.helper, onnx.TensorProto
+    return _OfTarget(
+        [
+            helper.make_node(
+                "TreeEnsembleRegressor",
+                ["exact"],
+                ["sum"],
+                n_targets=1,
+                **trees.attributes(onnx, "target"),
+            ),
+            helper.make_node("Cast", ["sum"], ["whole_sum"], to=kinds.DOUBLE),
+            helper.make_node("Mul", ["whole_sum", "scale"], ["from_origin"]),
+            helper.make_node("Add", ["from_origin", "origin"], ["variable"]),
+        ],
+        {
+            "scale": np.array(ensemble.slope / ensemble.n_trees),
+            "origin": np.array(ensemble.offset),
+        },
+        [("variable", kinds.DOUBLE, [None, 1])],
+    )
+
+
 def properties(ensemble: Ensemble) -> dict[str, str]:
     """What the input is: the names of the features, and of categories, whose codes are given."""
     props = {}
@@ -94,6 +143,8 @@ def properties(ensemble: Ensemble) -> dict[str, str]:
         props["feature_names"] = "\n".join(ensemble.feature_names)
     if ensemble.categories:
         props["categories"] = json.dumps({str(k): [*v] for k, v in ensemble.categories.items()})
+    if ensemble.lag:
+        props["lag"] = FOLLOWS.format(ensemble.lag)
     return props
 
 
@@ -190,9 +241,9 @@ class _Nodes:
         feature, threshold = ensemble.feature.astype(np.int64), ensemble.threshold.copy()
         feature[halves.node], threshold[halves.node] = halves.column, 0
         node = np.repeat(ensemble.leaf, ensemble.n_shares)
-        self.weights = ensemble.share.astype(np.float64) / WHOLE
-        self.thresholds = np.where(inner, threshold, 0).astype(np.float64)
-        self.attributes = {
+        self._weights = ensemble.share.astype(np.float64) / WHOLE
+        self._thresholds = np.where(inner, threshold, 0).astype(np.float64)
+        self._nodes = {
             "nodes_treeids": tree.tolist(),
             "nodes_nodeids": (np.arange(len(tree)) - first).tolist(),
             "nodes_featureids": np.where(inner, feature, 0).tolist(),
@@ -200,7 +251,21 @@ class _Nodes:
             "nodes_truenodeids": np.where(equals, right, left).tolist(),
             "nodes_falsenodeids": np.where(equals, left, right).tolist(),
             "nodes_missing_value_tracks_true": [0] * len(tree),  # NaN goes right (R4)
-            "class_treeids": tree[node].tolist(),
-            "class_nodeids": (node - first[node]).tolist(),
-            "class_ids": ensemble.share_class.tolist(),
+        }
+        self._outputs = {
+            "treeids": tree[node].tolist(),
+            "nodeids": (node - first[node]).tolist(),
+            "ids": ensemble.share_class.tolist(),
+        }
+
+    def attributes(self, onnx: Any, output: str) -> dict[str, Any]:
+        """Return the attributes of a node of ONNX, which names what it sums up."""
+        tensor = onnx.numpy_helper.from_array
+        return {
+            "domain": ML_DOMAIN,
+            "post_transform": "NONE",
+            "nodes_values_as_tensor": tensor(self._thresholds),
+            f"{output}_weights_as_tensor": tensor(self._weights),
+            **self._nodes,
+            **{f"{output}_{name}": values for name, values in self._outputs.items()},
         }

@@ -1,4 +1,4 @@
-"""Treelite: trees whose leaves are vectors of probabilities, averaged."""
+"""Treelite: trees whose leaves are vectors of probabilities, or numbers, averaged."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ def model(ensemble: Ensemble) -> bytes:
     builder = optional_module(
         "treelite.model_builder", needed_by="an export to treelite", extra="export"
     )
-    trees, classes = ensemble.n_trees, ensemble.n_classes
+    trees, outputs, of_numbers = ensemble.n_trees, ensemble.n_outputs, ensemble.classes is None
     built = builder.ModelBuilder(
         threshold_type=NUMBERS,
         leaf_output_type=NUMBERS,
         metadata=builder.Metadata(
             num_feature=ensemble.n_features,
-            task_type="kMultiClf",
+            task_type="kRegressor" if of_numbers else "kMultiClf",
             average_tree_output=True,
             num_target=1,
-            num_class=[classes],
-            leaf_vector_shape=(1, classes),
+            num_class=[outputs],
+            leaf_vector_shape=(1, outputs),
         ),
         tree_annotation=builder.TreeAnnotation(
-            num_tree=trees, target_id=[0] * trees, class_id=[-1] * trees
+            num_tree=trees, target_id=[0] * trees, class_id=[0 if of_numbers else -1] * trees
         ),
-        postprocessor=builder.PostProcessorFunc(name="identity_multiclass"),
-        base_scores=[0.0] * classes,
+        postprocessor=builder.PostProcessorFunc(
+            name="identity" if of_numbers else "identity_multiclass"
+        ),
+        base_scores=[ensemble.offset] * outputs,
     )
     for nodes in ensemble.nodes:
         _add_tree(built, ensemble, nodes)
@@ -50,7 +52,8 @@ def _add_tree(built: Any, ensemble: Ensemble, nodes: slice) -> None:
     for node, (feature, threshold) in enumerate(tests):
         built.start_node(node)
         if of_leaf[node] >= 0:
-            built.leaf(values[of_leaf[node] - inside[0]])
+            value = values[of_leaf[node] - inside[0]]
+            built.leaf(value[0] if ensemble.classes is None else value)
         elif equals[node]:
             built.categorical_test(
                 feature_id=feature,

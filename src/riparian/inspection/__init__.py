@@ -1,6 +1,6 @@
 """Look inside a forest: its trees as text and figures, and the paths of points through them.
 
-Everything here takes a fitted `OnlineForestClassifier` and changes nothing in it. The figures need
+Everything here takes a fitted forest over rows and changes nothing in it. The figures need
 matplotlib (`pip install "riparian[plot]"`); the rest does not.
 """
 

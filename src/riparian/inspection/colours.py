@@ -1,4 +1,4 @@
-"""A colour for each class, paler where the class is less sure."""
+"""A colour for each class, paler where the class is less certain; numbers have one, pale where small."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import colorsys
 import numpy as np
 from numpy.typing import NDArray
 
-# Told apart by most colour-blind readers at the beginning of the list.
+from riparian.inspection.view import TreeView
+
+# Most colour-blind readers can distinguish those at the beginning of the list.
 FEW = (
     "#4477aa", "#ee7733", "#228833", "#aa3377", "#ccaa22",
     "#33bbcc", "#cc3344", "#8877cc", "#885533", "#99aa55",
@@ -39,6 +41,25 @@ def shades(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     amount = (PALEST + (FULLEST - PALEST) * strength)[..., None]
     colour = class_colours(n_classes)[shares.argmax(axis=-1)]
     return np.where(largest[..., None] > 0, 1 - amount * (1 - colour), NO_CLASS)
+
+
+def shades_of_numbers(numbers: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """The first colour, pale for the lowest number and full for the highest."""
+    place = np.clip((numbers - low) / ((high - low) or 1.0), 0, 1)
+    amount = (PALEST + (FULLEST - PALEST) * place)[..., None]
+    colours: NDArray[np.float64] = 1 - amount * (1 - class_colours(1)[0])
+    return colours
+
+
+def shades_of_nodes(view: TreeView) -> NDArray[np.float64]:
+    """The colour of each node of a tree: by its classes, or by its mean."""
+    if len(view.means) == 0:
+        return shades(shares_of(view.counts))
+    return shades_of_numbers(view.means, *range_of(view.means))
+
+
+def range_of(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    return float(numbers.min()), float(numbers.max())
 
 
 def shares_of(counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -22,7 +22,7 @@ Tables = Mapping[int, Table]  # of categorical columns
 
 NO_TABLES: Tables = MappingProxyType({})
 
-MARGIN = 0.05  # around what is to be seen, as a share of its range
+MARGIN = 0.05  # around the points, as a share of their range
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +36,14 @@ class Cut:
 
 
 class Cell(NamedTuple):
-    """What a cut shows of one leaf."""
+    """The part of a leaf that lies in a cut."""
 
     leaf: int  # the number of its node
     extent: Extent
 
 
 def cells(view: TreeView, cut: Cut) -> list[Cell]:
-    """The rectangles that the leaves of a tree are in the plane: they fill it and do not overlap."""
+    """Return the rectangles of the leaves of a tree in the plane: they fill it and do not overlap."""
     reached = []
     waiting = [(0, cut.extent)]
     while waiting:
@@ -74,7 +74,7 @@ def _halves(extent: Extent, threshold: float, axis: int) -> tuple[Extent, Extent
     return (below[0], below[1], below[2], below[3]), (above[0], above[1], above[2], above[3])
 
 
-# -- from what the user said ----------------------------------------------------------------------
+# -- from the arguments ---------------------------------------------------------------------------
 
 
 def two_features(
@@ -101,7 +101,7 @@ def fixed_values(
     names: Sequence[str],
     tables: Tables = NO_TABLES,
 ) -> NDArray[np.float32]:
-    """A value for each feature: as given, else the median of the points, or their usual category."""
+    """Return a value for each feature: as given, else the median or usual category of the points."""
     values = np.zeros(len(names))
     open_ = np.ones(len(names), dtype=np.bool_)
     open_[list(plane)] = False
@@ -135,7 +135,7 @@ def _code(value: Any, name: str, table: Table | None) -> float:
 def _middles(
     points: Points | None, wanted: NDArray[np.bool_], names: Sequence[str], tables: Tables
 ) -> NDArray[np.float64]:
-    """Of the values that are there; a column without any stays missing."""
+    """Return the middle of the values of each column; a column without values stays missing."""
     if points is None or len(points) == 0:
         missing = [names[i] for i in np.flatnonzero(wanted)[:5]]
         raise ValueError(
@@ -146,7 +146,7 @@ def _middles(
 
 
 def middle(column: NDArray[np.float32], categorical: bool) -> float:
-    """The median, or the code that is there most often, the first to arrive among equals."""
+    """Return the median or, of codes, the most frequent one, the first to arrive among equals."""
     there = column[~np.isnan(column)]
     if len(there) == 0:
         return float("nan")
@@ -180,7 +180,7 @@ def extent_of_splits(views: Sequence[TreeView], plane: tuple[int, int]) -> Exten
 
 
 def _range(values: NDArray[np.float32]) -> tuple[float, float]:
-    """From the least to the largest, and a margin."""
+    """Return the range from the smallest to the largest value, with a margin."""
     values = values[~np.isnan(values)]
     if len(values) == 0:
         return 0.0, 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riparian.forest import OnlineForestClassifier
-from riparian.inspection.colours import hexadecimal, shades, shares_of
+from riparian.inspection.colours import hexadecimal, shades_of_nodes
 from riparian.inspection.view import TreeView
 from riparian.inspection.words import Names, Words
 
@@ -33,10 +33,10 @@ def export_text(
     tree : int
         Which tree.
     feature_names, class_names : sequence or None
-        What to call the features, and the classes in the order of `classes_`. None: the names that
+        Names for the features, and for the classes in the order of `classes_`. None: the names that
         came with the data, else x[0], x[1], ...; the labels themselves.
     max_depth : int or None
-        The depth of the deepest nodes shown; branches that go on are summed up. None: show all.
+        The depth of the deepest nodes shown; deeper branches are summed up. None: show all.
     decimals : int
         Of the thresholds.
     show_counts : bool
@@ -45,7 +45,7 @@ def export_text(
     Examples
     --------
     >>> from riparian import OnlineForestClassifier
-    >>> forest = OnlineForestClassifier(n_estimators=1, random_state=0)
+    >>> forest = OnlineForestClassifier(n_estimators=1, eager=False, random_state=0)
     >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
     >>> print(export_text(forest, feature_names=["height"]), end="")
     |--- height <= 1.00
@@ -74,7 +74,7 @@ def export_text(
 
 
 def _summary(words: Words, node: int) -> str:
-    return f"{words.best(node, ': ')}, {words.points(node, 'estimation point')}"
+    return f"{words.best(node, ': ')}, {words.points(node, words.voter)}"
 
 
 def export_graphviz(
@@ -89,9 +89,9 @@ def export_graphviz(
 ) -> str:
     r"""Return one tree in the DOT language, for Graphviz.
 
-    A box is coloured by its class, the fuller the purer; that of an inactive leaf is dashed. The
-    points in it are estimation points, of an inner node those of the leaves below it. Graphviz
-    itself is not needed here.
+    A box has the colour of its class, stronger if it is purer; for numbers, stronger if the mean is
+    larger. That of an inactive leaf is dashed. The points in it are estimation points, of an inner
+    node those of the leaves below it. Graphviz itself is not needed here.
 
     Parameters
     ----------
@@ -100,10 +100,10 @@ def export_graphviz(
     tree : int
         Which tree.
     feature_names, class_names : sequence or None
-        What to call the features, and the classes in the order of `classes_`. None: the names that
+        Names for the features, and for the classes in the order of `classes_`. None: the names that
         came with the data, else x[0], x[1], ...; the labels themselves.
     max_depth : int or None
-        The depth of the deepest nodes shown; one that goes on says how many leaves it has below.
+        The depth of the deepest nodes shown; one with branches shows the number of leaves below.
         None: show all.
     decimals : int
         Of the thresholds.
@@ -113,7 +113,7 @@ def export_graphviz(
     Examples
     --------
     >>> from riparian import OnlineForestClassifier
-    >>> forest = OnlineForestClassifier(n_estimators=1, random_state=1)
+    >>> forest = OnlineForestClassifier(n_estimators=1, eager=False, random_state=1)
     >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
     >>> print(export_graphviz(forest, feature_names=["height"]), end="")
     digraph tree {
@@ -132,7 +132,7 @@ def export_graphviz(
     """
     words = Words(forest, tree, feature_names, class_names, max_depth, decimals)
     view = words.view
-    colours = shades(shares_of(view.counts))
+    colours = shades_of_nodes(view)
     lines = [
         "digraph tree {",
         'node [shape=box, style="filled,rounded", fontname="helvetica"];',
@@ -150,7 +150,7 @@ def export_graphviz(
 
 
 def _answer(view: TreeView, parent: int, node: int) -> str:
-    """The edges of the root say which side is which."""
+    """The edges of the root name the sides."""
     if parent != 0:
         return ""
     angle, answer = (45, "True") if node == view.left[parent] else (-45, "False")

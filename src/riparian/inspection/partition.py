@@ -12,7 +12,13 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from riparian.forest import OnlineForestClassifier
-from riparian.inspection.colours import class_colours, shades, shares_of
+from riparian.inspection.colours import (
+    class_colours,
+    range_of,
+    shades,
+    shades_of_nodes,
+    shades_of_numbers,
+)
 from riparian.inspection.cut import (
     Cut,
     Extent,
@@ -26,6 +32,7 @@ from riparian.inspection.cut import (
 )
 from riparian.inspection.view import TreeView, tree_view
 from riparian.inspection.words import Names, names_of_classes, names_of_features
+from riparian.model.numbers import Numbers, checked_numbers
 from riparian.tools.checks import whole
 from riparian.tools.optional import matplotlib
 
@@ -50,23 +57,23 @@ def plot_partition(
     class_names: Names = None,
     legend: bool = True,
 ) -> Axes:
-    """Draw the plane of two features: the cells of one tree, or the classes the forest predicts.
+    """Draw the plane of two features: the cells of one tree, or what the forest predicts.
 
-    A colour is fuller where its class is surer. The plane is a cut: all other features are held at
-    fixed values.
+    A colour is stronger where its class is surer, or where the predicted number is larger. The plane
+    is a cut: all other features have fixed values.
 
     Parameters
     ----------
     forest : OnlineForestClassifier
         A fitted forest.
     features : two of int or str
-        The features across and up, by number or name; categorical ones make no plane.
+        The features across and up, by number or name; they must not be categorical.
     tree : int or None
-        One tree, drawn as the rectangles that its leaves are in this plane; or None, the whole
+        One tree, drawn as the rectangles of its leaves in this plane; or None, the whole
         forest.
     X, y : array-like or None
-        Points to draw on top, and their labels. They are drawn wherever they lie in the other
-        features.
+        Points to draw on top, and their labels or numbers. They are drawn wherever they lie in the
+        other features.
     fixed : mapping or array-like or None
         The values of the other features: a mapping from number or name, or an array of all
         features (the entries of the two are not used), where a mapping has categories as they are
@@ -77,12 +84,12 @@ def plot_partition(
     extent : (left, right, bottom, top) or None
         The part of the plane to draw. None: where the points of X are, else where the splits are.
     resolution : int
-        The forest is asked on a grid of this many points either way.
+        The forest predicts on a grid of this many points in each direction.
     feature_names, class_names : sequence or None
-        What to call the features, and the classes in the order of `classes_`. None: the names that
+        Names for the features, and for the classes in the order of `classes_`. None: the names that
         came with the data, else x[0], x[1], ...; the labels themselves.
     legend : bool
-        Whether to draw the legend, to the right of the axes.
+        Whether to draw the legend, to the right of the axes: the classes, or a scale of numbers.
 
     Returns
     -------
@@ -90,11 +97,12 @@ def plot_partition(
     """
     check_is_fitted(forest)
     names = names_of_features(forest, feature_names)
-    class_names = names_of_classes(forest.classes_, class_names)
+    of_numbers = isinstance(forest.model_.target, Numbers)
+    class_names = [] if of_numbers else names_of_classes(forest.classes_, class_names)
     resolution = whole("resolution", resolution, at_least=1, at_most=2**14)
     view = None if tree is None else tree_view(forest, tree)
     points = None if X is None else _dense(forest, X)
-    labels = None if y is None else _class_numbers(forest, points, y)
+    labels = None if y is None else _checked(forest, points, y)
     tables = forest.model_.categories
     plane = two_features(features, names, tables)
     at = fixed_values(fixed, plane, points, names, tables)
@@ -108,17 +116,25 @@ def plot_partition(
 
     if ax is None:
         ax = matplotlib("pyplot").figure(layout="constrained").add_subplot()
-    if view is None:
-        _draw_regions(ax, forest, cut, resolution)
-    else:
+    scale = None if view is None or not of_numbers else range_of(view.means)
+    if view is not None:
         _draw_cells(ax, view, cut)
+    else:
+        scale = _draw_regions(ax, forest, cut, resolution)
     if points is not None:
-        _draw_points(ax, points[:, plane], labels, len(class_names))
+        colours: Any = "0.25"
+        if labels is not None:
+            colours = (
+                class_colours(len(class_names))[labels]
+                if scale is None
+                else shades_of_numbers(labels, *scale)
+            )
+        _draw_points(ax, points[:, plane], colours)
     ax.set(xlim=extent[:2], ylim=extent[2:])
     ax.set_xlabel(names[cut.across], parse_math=False)
     ax.set_ylabel(names[cut.up], parse_math=False)
     if legend:
-        _draw_legend(ax, class_names)
+        _draw_legend(ax, class_names) if scale is None else _draw_scale(ax, *scale)
     return ax
 
 
@@ -130,10 +146,8 @@ def _dense(forest: OnlineForestClassifier, X: Any) -> Points:
     return np.asarray(forest.checked_points(X.toarray() if issparse(X) else X))
 
 
-def _class_numbers(
-    forest: OnlineForestClassifier, points: Points | None, y: Any
-) -> NDArray[np.int64]:
-    """Return the index of each label among the classes."""
+def _checked(forest: OnlineForestClassifier, points: Points | None, y: Any) -> NDArray[Any]:
+    """Return the index of each label among the classes, or the numbers."""
     if points is None:
         raise ValueError("y must come with X, the points that it labels, got y alone")
     labels = np.asarray(y).ravel().tolist()
@@ -141,6 +155,8 @@ def _class_numbers(
         raise ValueError(
             f"y must hold one label for each of {len(points)} points, got {len(labels)}"
         )
+    if isinstance(forest.model_.target, Numbers):
+        return checked_numbers(labels)
     number = {label: i for i, label in enumerate(forest.classes_.tolist())}
     unknown = sorted({label for label in labels if label not in number})
     if unknown:
@@ -159,32 +175,50 @@ def _draw_cells(ax: Axes, view: TreeView, cut: Cut) -> None:
     ax.add_collection(
         matplotlib("collections").PatchCollection(
             rectangles,
-            facecolors=shades(shares_of(view.counts[leaves])),
+            facecolors=shades_of_nodes(view)[leaves],
             edgecolors="white",
             linewidths=min(0.8, 8 / math.sqrt(len(shown))),  # many cells must not drown in lines
         )
     )
 
 
-def _draw_regions(ax: Axes, forest: OnlineForestClassifier, cut: Cut, resolution: int) -> None:
+def _draw_regions(
+    ax: Axes, forest: OnlineForestClassifier, cut: Cut, resolution: int
+) -> tuple[float, float] | None:
+    """Draw what the forest predicts on a grid; return the range of the numbers, if it predicts these."""
     left, right, bottom, top = cut.extent
     middles = (np.arange(resolution) + 0.5) / resolution
     grid = np.tile(cut.at, (resolution, 1))  # a row of the image: all of it may be too much to hold
     grid[:, cut.across] = left + (right - left) * middles
-    image = np.empty((resolution, resolution, 3))
+    image, scale = np.empty((resolution, resolution, 3)), None
+    of_numbers = isinstance(forest.model_.target, Numbers)
+    numbers = np.empty((resolution, resolution)) if of_numbers else None
     for row, value in enumerate(bottom + (top - bottom) * middles):
         grid[:, cut.up] = value
-        image[row] = shades(forest.model_.engine.predict_proba(grid, forest.threads()))
+        if numbers is None:
+            image[row] = shades(forest.model_.engine.predict_proba(grid, forest.threads()))
+        else:
+            numbers[row] = forest.model_.predict(grid, forest.threads())
+    if numbers is not None:
+        scale = range_of(numbers)
+        image = shades_of_numbers(numbers, *scale)
     ax.imshow(image, extent=cut.extent, origin="lower", aspect="auto", interpolation="nearest")
+    return scale
 
 
-def _draw_points(
-    ax: Axes, points: Points, labels: NDArray[np.int64] | None, n_classes: int
-) -> None:
-    colours: Any = "0.25" if labels is None else class_colours(n_classes)[labels]
+def _draw_points(ax: Axes, points: Points, colours: Any) -> None:
     ax.scatter(
         points[:, 0], points[:, 1], c=colours, s=16, edgecolors="white", linewidths=0.5, zorder=3
     )
+
+
+def _draw_scale(ax: Axes, low: float, high: float) -> None:
+    colours = matplotlib("colors")
+    shown = shades_of_numbers(np.linspace(low, high, 256), low, high)
+    mappable = matplotlib("cm").ScalarMappable(
+        colours.Normalize(low, high), colours.ListedColormap(shown)
+    )
+    ax.figure.colorbar(mappable, ax=ax)
 
 
 def _draw_legend(ax: Axes, class_names: Sequence[str]) -> None:

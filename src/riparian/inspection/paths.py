@@ -42,7 +42,7 @@ def decision_path(forest: OnlineForestClassifier, X: ArrayLike, tree: int | None
     Examples
     --------
     >>> from riparian import OnlineForestClassifier
-    >>> forest = OnlineForestClassifier(n_estimators=2, random_state=1)
+    >>> forest = OnlineForestClassifier(n_estimators=2, eager=False, random_state=1)
     >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
     >>> decision_path(forest, [[1], [4]], tree=0).toarray()
     array([[1, 1, 0, 1, 0],

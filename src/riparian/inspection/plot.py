@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.forest import OnlineForestClassifier
-from riparian.inspection.colours import shades, shares_of
+from riparian.inspection.colours import shades_of_nodes
 from riparian.inspection.view import TreeView
 from riparian.inspection.words import Names, Words
 from riparian.tools.optional import matplotlib
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 0.92, 0.62  # of a box, where two neighbours and two levels are 1 apart
 ROOM = 0.86  # of a box, that its text may fill
 FONT_SIZE = 9.0  # points
-LARGEST = 60.0  # inches that a figure is made wide or high without being asked
+LARGEST = 60.0  # inches: the largest width and height by default
 INK = "0.35"  # of borders and edges: a grey
 
 # Where the levels from a node downwards begin, and where they end, seen from the node.
@@ -41,9 +41,10 @@ def plot_tree(
 ) -> list[Text]:
     """Draw one tree with matplotlib.
 
-    A box is coloured by its class, the fuller the purer; that of an inactive leaf is dashed. The
-    points in it are estimation points, of an inner node those of the leaves below it. A point for
-    which the condition is false, or the value missing, goes right.
+    A box has the colour of its class, stronger if it is purer; for numbers, stronger if the mean is
+    larger. That of an inactive leaf is dashed. The points in it are estimation points, of an inner
+    node those of the leaves below it. A point for which the condition is false, or the
+    value missing, goes right.
 
     Parameters
     ----------
@@ -54,10 +55,10 @@ def plot_tree(
     ax : matplotlib Axes or None
         Where to draw. None: a figure of its own, as large as the tree needs.
     feature_names, class_names : sequence or None
-        What to call the features, and the classes in the order of `classes_`. None: the names that
+        Names for the features, and for the classes in the order of `classes_`. None: the names that
         came with the data, else x[0], x[1], ...; the labels themselves.
     max_depth : int or None
-        The depth of the deepest nodes shown; one that goes on says how many leaves it has below.
+        The depth of the deepest nodes shown; one with branches shows the number of leaves below.
         None: show all; three or four levels are easy to read.
     decimals : int
         Of the thresholds.
@@ -136,7 +137,7 @@ def _largest(texts: list[Text]) -> tuple[float, float]:
 
 
 def _enlarge(figure: Any, ax: Axes, texts: list[Text]) -> None:
-    """Make the figure so large that the texts fit into their boxes."""
+    """Enlarge the figure until the texts fit into their boxes."""
     width, height = _largest(texts)
     across, down = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
     figure.set_size_inches(
@@ -151,7 +152,7 @@ def _pixels_per_unit(ax: Axes) -> tuple[float, float]:
 
 
 def _shrink(ax: Axes, texts: list[Text]) -> None:
-    """Make the font so small that the texts fit into their boxes."""
+    """Reduce the font until the texts fit into their boxes."""
     width, height = _largest(texts)
     across, down = _pixels_per_unit(ax)
     scale = min(1, ROOM * WIDTH * across / width, ROOM * HEIGHT * down / height)
@@ -162,7 +163,7 @@ def _shrink(ax: Axes, texts: list[Text]) -> None:
 def _draw_boxes(ax: Axes, view: TreeView, nodes: list[int], places: NDArray[np.float64]) -> None:
     FancyBboxPatch = matplotlib("patches").FancyBboxPatch
     across, down = _pixels_per_unit(ax)
-    colours = shades(shares_of(view.counts))
+    colours = shades_of_nodes(view)
     for node, (x, y) in zip(nodes, places, strict=True):
         inactive = view.is_leaf[node] and not view.active[node]
         ax.add_patch(
@@ -187,7 +188,7 @@ def _draw_edges(ax: Axes, view: TreeView, nodes: list[int], places: NDArray[np.f
 def _draw_answers(
     ax: Axes, view: TreeView, nodes: list[int], places: NDArray[np.float64], like: Text
 ) -> None:
-    """The edges of the root say which side is which."""
+    """The edges of the root name the sides."""
     for node, place in zip(nodes, places, strict=True):
         if view.parent[node] == 0:
             x, y = (places[0] + place) / 2

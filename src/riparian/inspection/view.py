@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from riparian.engine.pieces import numbers
 from riparian.engine.trees import Tree
 from riparian.forest import OnlineForestClassifier
+from riparian.model.numbers import Numbers
 from riparian.tools.checks import whole
 
 NONE = -1  # where there is no child, no parent, no feature or no class
@@ -36,10 +37,12 @@ class TreeView:
     right: NDArray[np.int64]  # child; -1 at a leaf
     parent: NDArray[np.int64]  # -1 at the root
     depth: NDArray[np.int64]  # 0 at the root
-    counts: NDArray[np.int64]  # (nodes, classes): estimation points of the leaves at or below
+    # (nodes, classes): estimation points of the leaves at or below; of numbers, one column
+    counts: NDArray[np.int64]
     is_leaf: NDArray[np.bool_]
     active: NDArray[np.bool_]  # a leaf that is in the fringe
     young: NDArray[np.bool_]  # an active leaf that looks among kept points for a split (R20)
+    means: NDArray[np.float64]  # of numbers (R26): of the leaves at or below; else empty
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -80,7 +83,7 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
     """Return one tree of a fitted forest as arrays, one entry per node (see `TreeView`).
 
     >>> from riparian import OnlineForestClassifier
-    >>> forest = OnlineForestClassifier(n_estimators=1, random_state=1)
+    >>> forest = OnlineForestClassifier(n_estimators=1, eager=False, random_state=1)
     >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
     >>> tree = tree_view(forest, 0)
     >>> tree.node_count, tree.left.tolist(), tree.right.tolist()
@@ -99,7 +102,15 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
     active[arrays.leaf_node] = arrays.leaf_active > 0
     young = np.zeros(len(left), dtype=np.bool_)
     young[active] = arrays.next_look > 0
-    classes, of_leaves = _leaf_counts(forest, arrays)
+    target, means = forest.model_.target, np.zeros(0)
+    of_numbers = isinstance(target, Numbers)
+    classes, of_leaves = (_leaf_weights if of_numbers else _leaf_counts)(forest, arrays)
+    counts = summed_up(of_leaves, left, right, depth)
+    if isinstance(target, Numbers):
+        sums = np.zeros(len(left))
+        sums[arrays.leaf_node] = arrays.leaf_sum
+        sums = summed_up(sums, left, right, depth)
+        means = target.with_origin(sums / np.maximum(1, counts[:, 0]))
     feature = np.where(is_leaf, NONE, arrays.feature.astype(np.int64))
     return TreeView(
         classes=classes,
@@ -110,10 +121,11 @@ def tree_view(forest: OnlineForestClassifier, tree: int = 0) -> TreeView:
         right=right,
         parent=parent,
         depth=depth,
-        counts=summed_up(of_leaves, left, right, depth),
+        counts=counts,
         is_leaf=is_leaf,
         active=active,
         young=young,
+        means=means,
     )
 
 
@@ -139,11 +151,11 @@ def _leaf_counts(
     """The classes, and one row per node of the estimation points of each: only leaves have any.
 
     A tree numbers classes by arrival (R17). Others may be joining right now, in another thread;
-    those that the tree speaks of have joined.
+    those that occur in the tree have joined.
     """
     lengths = tree.leaf_classes
-    arrived = forest.model_.target.arrived[: int(lengths.max())]
-    classes = forest.model_.target.classes.copy()
+    arrived = forest.model_.class_target.arrived[: int(lengths.max())]
+    classes = forest.model_.class_target.classes.copy()
     public = np.searchsorted(classes, np.array(arrived, dtype=classes.dtype))
     by_arrival = numbers(lengths.astype(np.int64))
     counts = np.zeros((len(tree.child), len(classes)), dtype=np.int64)
@@ -151,12 +163,21 @@ def _leaf_counts(
     return classes, counts
 
 
+def _leaf_weights(
+    forest: OnlineForestClassifier, tree: Tree
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """No classes, and the weight of the votes of each leaf, in one column."""
+    counts = np.zeros((len(tree.child), 1), dtype=np.int64)
+    counts[tree.leaf_node, 0] = tree.leaf_weight
+    return np.empty(0), counts
+
+
 def summed_up(
-    values: NDArray[np.int64],
+    values: NDArray[Any],
     left: NDArray[np.int64],
     right: NDArray[np.int64],
     depth: NDArray[np.int64],
-) -> NDArray[np.int64]:
+) -> NDArray[Any]:
     """The values of the leaves, and at each inner node the sum over the leaves below it."""
     sums = values.copy()
     inner = np.flatnonzero(left != NONE)

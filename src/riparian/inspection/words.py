@@ -34,9 +34,14 @@ class Words:
         self.max_depth = None if max_depth is None else whole("max_depth", max_depth, 0, 2**31)
         self._features = names_of_features(forest, feature_names)
         self._tables = forest.model_.categories
+        self._shown = forest.model_.shown  # dates as dates
         self._classes = names_of_classes(self.view.classes, class_names)
         self._decimals = whole("decimals", decimals, at_least=0, at_most=20)
         self._best, self._points, self._leaves = self.view.best, self.view.points, self.view.leaves
+        eager = forest.model_.engine.trust() is not None
+        self.voter = (
+            "vote" if eager else "estimation point"
+        )  # R24: structure points have voted, too
 
     def shown(self) -> list[int]:
         return list(self.view.preorder(self.max_depth))
@@ -54,7 +59,8 @@ class Words:
             if value < 0:
                 return f"{feature} {'not in' if right else 'in'} {{{self._half(column, value)}}}"
             return f"{feature} {'!=' if right else '='} {self._category(column, value)}"
-        return f"{feature} {sign} {value:.{self._decimals}f}"
+        shown = self._shown(column, float(value))
+        return f"{feature} {sign} {f'{value:.{self._decimals}f}' if shown is None else shown}"
 
     def _category(self, column: int, code: np.float32) -> str:
         """A split point may have come without a value: nothing equals that."""
@@ -69,6 +75,8 @@ class Words:
         return f"{names} and {more} more" if more > 0 else names
 
     def best(self, node: int, joint: str = " ") -> str:
+        if len(self.view.means):
+            return f"mean{joint}{self.view.means[node]:.6g}"
         best = self._best[node]
         return "no class yet" if best == NONE else f"class{joint}{self._classes[best]}"
 

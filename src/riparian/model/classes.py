@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
 from riparian import _core
+from riparian.engine.categories import is_missing
+from riparian.engine.engine import Engine
+from riparian.model import in_turn
 from riparian.snapshot.labels import ClassesState
 from riparian.tools.checks import LABEL_FAMILIES, label_family
 
@@ -91,6 +94,46 @@ class Classes:
         if self._family != "int" or y.dtype.kind not in "iu":
             return None
         return self._number.get(y.item())
+
+    @property
+    def outputs(self) -> int:
+        return len(self.classes)
+
+    def standing(self) -> int:
+        return len(self.arrived)
+
+    def tell(self, engine: Engine) -> None:
+        """Pass the classes to the engine."""
+        engine.set_classes(self.rank(), len(self.classes))
+
+    def answers(self, engine: Engine, points: Any, workers: int) -> NDArray[np.float64]:
+        """Return the probability of each class."""
+        return engine.predict_proba(points, workers)
+
+    def labels_of(self, joined: NDArray[Any]) -> NDArray[Any]:
+        """Return the labels of these numbers."""
+        labels: NDArray[Any] = self.classes[self.rank()[joined]]
+        return labels
+
+    def predicted(self, answers: NDArray[np.float64]) -> NDArray[Any]:
+        """Return the most probable class of each point, the first among equals."""
+        labels: NDArray[Any] = self.classes_when(answers.shape[1])[answers.argmax(axis=1)]
+        return labels
+
+    def answers_in_turn(
+        self,
+        before: Classes,
+        answers: NDArray[np.float64],
+        y: NDArray[Any],
+        joins: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
+        """Return probabilities: 0 for a class that was not known yet."""
+        known = set(before.classes.tolist())
+        joined = [
+            -1 if label in known else int(np.argmax(joins & (y == label)))
+            for label in self.classes.tolist()
+        ]
+        return in_turn.of_known_classes(answers, np.array(joined, dtype=np.intp))
 
     def rank(self) -> NDArray[np.intp]:
         """Return the index in `classes` of each label that has arrived."""
@@ -209,10 +252,19 @@ def checked_labels(y: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} requires y to be passed, but the target y is None")
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iubU":
         return y
+    if isinstance(y, list | tuple) and len({isinstance(label, str) for label in y}) > 1:
+        y = np.array(y, dtype=object)  # otherwise numbers and NaN among texts become texts
     if getattr(getattr(y, "dtype", None), "kind", None) == "O":
-        label_family(np.ravel(y))
+        labels: NDArray[Any] = np.ravel(y)
+        gone = [row for row, label in enumerate(labels.tolist()) if is_missing(label)]
+        if gone:
+            raise ValueError(
+                f"y must have a label for every row, got {labels[gone[0]]!r} in row {gone[0]}; leave "
+                f"out the rows without one, {len(gone)} of {len(labels)}"
+            )
+        label_family(labels)
     y = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    labels = column_or_1d(y, warn=True)
     # scikit-learn's own check of targets warns of many classes in few rows; batches are like that.
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         fraction = labels[labels != np.floor(labels)][0]

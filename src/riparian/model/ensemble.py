@@ -1,10 +1,11 @@
-"""A forest as plain trees, which give the same answers without the engine (R11).
+"""A forest as plain trees, which give the same answers without the engine (R11, R26).
 
 Exports and explanations start from an ensemble. It stays as it is while the forest goes on learning.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,10 +16,14 @@ from numpy.typing import NDArray
 
 from riparian import _core
 from riparian.engine.categories import OTHER, Value
+from riparian.engine.engine import Correction
 from riparian.engine.halves import codes_left, halves_among
 from riparian.engine.pieces import begins
 from riparian.engine.trees import Tree
+from riparian.model.classes import Classes
 from riparian.model.model import HasModel, model_of
+from riparian.model.numbers import Numbers
+from riparian.model.target import Target
 
 Integers = NDArray[np.int64]
 
@@ -33,10 +38,17 @@ class Ensemble:
     feature it is `x[feature] == threshold`, or whether the value is in a half (R22). True goes left.
 
     A missing value (NaN) goes right. A tree without an estimation point abstains and is left out;
-    if all abstain, a single leaf gives every class the same probability.
+    if all abstain, a single leaf gives every class the same probability, or the first target.
+
+    An answer is the sum of the shares of all trees, divided by `n_trees * WHOLE`, times `slope`, plus
+    `offset`. A forest of numbers has shares of a single output, which may be below 0 (R26).
     """
 
-    classes: NDArray[Any]  # in the public order
+    classes: NDArray[Any] | None  # in the public order; None: the forest predicts numbers
+    scale: float  # of numbers B, a power of two; of classes 1
+    origin: float  # of numbers y₀; of classes 0
+    correction: Correction | None  # R29: the last learned point, which the answers follow
+    lag: int  # they are for the point that comes this many points after it; 0: for any
     n_features: int
     feature_names: list[str] | None
     categories: Mapping[int, Sequence[Value]]  # per categorical feature: its categories by code
@@ -53,19 +65,36 @@ class Ensemble:
     # Per leaf, in the order of the nodes.
     leaf: Integers  # its number among all nodes
     weight: Integers  # N^e, its estimation points
-    n_shares: Integers  # classes with a share above 0
+    n_shares: Integers  # classes with a share above 0; of numbers 1
 
     # Per leaf and class with a share above 0.
-    share_class: NDArray[np.int32]  # its index in `classes`
-    share: Integers  # in units of 1 / WHOLE; WHOLE with majority voting
+    share_class: NDArray[np.int32]  # its index in `classes`; of numbers 0
+    share: Integers  # in units of scale / WHOLE; WHOLE with majority voting
 
     @property
     def n_trees(self) -> int:
         return len(self.root)
 
     @property
-    def n_classes(self) -> int:
-        return len(self.classes)
+    def n_outputs(self) -> int:
+        """Return the number of classes, or 1 for numbers."""
+        return 1 if self.classes is None else len(self.classes)
+
+    @property
+    def unit(self) -> float:
+        """Return what a share of 1 stands for."""
+        return self.slope / WHOLE
+
+    @property
+    def slope(self) -> float:
+        """Return what an answer of 1 of all trees adds to that of the forest."""
+        shared = 0.0 if self.correction is None else self.correction.target_share
+        return self.scale * (1.0 - shared)
+
+    @property
+    def offset(self) -> float:
+        """Return the answer of the forest where its trees answer 0."""
+        return self.origin + (0.0 if self.correction is None else self.correction.of(0.0))
 
     @property
     def abstains(self) -> bool:
@@ -115,13 +144,13 @@ class Ensemble:
         return weight
 
     def leaf_values(self, first: int = 0, last: int | None = None) -> NDArray[np.float64]:
-        """Return the answers of some leaves: a row per leaf, a column per class."""
+        """Return the answers of some leaves, without the origin: a row per leaf, a column per class."""
         last = len(self.leaf) if last is None else last
-        values = np.zeros((last - first, self.n_classes))
+        values = np.zeros((last - first, self.n_outputs))
         rows = np.repeat(np.arange(last - first), self.n_shares[first:last])
         begin = int(self.share_begin[first]) if first < len(self.leaf) else 0
         of_these = slice(begin, begin + len(rows))
-        values[rows, self.share_class[of_these]] = self.share[of_these] / WHOLE
+        values[rows, self.share_class[of_these]] = self.share[of_these] * self.unit
         return values
 
 
@@ -131,9 +160,11 @@ def ensemble_of(forest: HasModel, what: str) -> Ensemble:
     if why_not is not None:
         raise TypeError(f"{what} of a {type(forest).__name__} is not possible: {why_not}")
     model = model_of(forest)
-    engine, labels = model.engine, model.target
+    engine = model.engine
     with engine.learning:  # so that no batch is learned between two trees
-        classes, rank = labels.classes, labels.rank()
+        outputs = _outputs_of(model.target, what)
+        correction = engine.correction()
+        rank = outputs.rank
         trees = [engine.tree(i) for i in range(len(engine.trees))]
         answers = [
             Answers(*engine.leaf_answers(i, tree.leaf_node, len(rank)))
@@ -145,16 +176,14 @@ def ensemble_of(forest: HasModel, what: str) -> Ensemble:
             column: [*table.values, *([OTHER] if table.full else [])]
             for column, table in sorted(tables.items())
         }
-    if len(classes) == 0:
-        raise ValueError(f"{what} needs a class, but none is known yet; learn a point first")
     voters = [i for i, mine in enumerate(answers) if mine.points.any()]  # the others abstain
     if any(not answers[i].points.all() for i in voters):
         raise ValueError(
             f"{what} is not possible while a tree abstains for some points only, because one of its "
             "leaves holds no point; learn more points first"
         )
-    majority = engine.parameters.voting == "majority"
-    arrays = _one_leaf(len(classes))
+    majority = engine.parameters.majority
+    arrays = _one_leaf(outputs.classes)
     if voters:
         arrays = {
             **_nodes([trees[i] for i in voters], list(categories)),
@@ -162,12 +191,37 @@ def ensemble_of(forest: HasModel, what: str) -> Ensemble:
         }
     names = model.feature_names
     return Ensemble(
-        classes=classes,
+        classes=outputs.classes,
+        scale=outputs.scale,
+        origin=outputs.origin,
+        correction=correction if voters else None,
+        lag=getattr(engine.parameters, "lag", 0),
         n_features=n_features,
         feature_names=None if names is None else [str(name) for name in names],
         categories=categories,
         **arrays,
     )
+
+
+class Outputs(NamedTuple):
+    """What the answers of a forest stand for."""
+
+    classes: NDArray[Any] | None
+    rank: NDArray[np.intp]  # the index in `classes` of each class that has arrived
+    scale: float = 1.0
+    origin: float = 0.0
+
+
+def _outputs_of(target: Target, what: str) -> Outputs:
+    if isinstance(target, Numbers):
+        if target.origin is None:
+            raise ValueError(f"{what} needs a target, but none is known yet; learn a point first")
+        scale = math.ldexp(1.0, target.scale - _core.scale_of(1.0))
+        return Outputs(None, np.zeros(1, dtype=np.intp), scale, target.origin)
+    assert isinstance(target, Classes)
+    if len(target.classes) == 0:
+        raise ValueError(f"{what} needs a class, but none is known yet; learn a point first")
+    return Outputs(target.classes, target.rank())
 
 
 def _nodes(trees: list[Tree], categorical: list[int]) -> dict[str, Any]:
@@ -189,7 +243,10 @@ def _nodes(trees: list[Tree], categorical: list[int]) -> dict[str, Any]:
 
 
 class Answers(NamedTuple):
-    """The answers of the leaves of a tree, from the core: classes are numbered by arrival (R17)."""
+    """The answers of the leaves of a tree, from the core: classes are numbered by arrival (R17).
+
+    Those of numbers have the form of a single class (R26).
+    """
 
     points: NDArray[np.uint64]  # per leaf: N^e
     n_shares: NDArray[np.uint32]  # per leaf: classes with a share above 0
@@ -217,9 +274,13 @@ def _shares(answers: list[Answers], rank: NDArray[np.intp], majority: bool) -> d
     }
 
 
-def _one_leaf(n_classes: int) -> dict[str, Any]:
-    """Return a tree that gives every class the same probability: all trees abstain (R11)."""
+def _one_leaf(classes: NDArray[Any] | None) -> dict[str, Any]:
+    """Return a tree that gives every class the same probability: all trees abstain (R11).
+
+    Of numbers, it answers with the origin (R26).
+    """
     one = np.array([0], dtype=np.int64)
+    shares = [0] if classes is None else [WHOLE // len(classes)] * len(classes)
     return {
         "root": one,
         "left": np.array([NONE]),
@@ -228,7 +289,7 @@ def _one_leaf(n_classes: int) -> dict[str, Any]:
         "equals": np.zeros(1, dtype=bool),
         "leaf": one,
         "weight": one,
-        "n_shares": one + n_classes,
-        "share_class": np.arange(n_classes, dtype=np.int32),
-        "share": np.full(n_classes, WHOLE // n_classes, dtype=np.int64),
+        "n_shares": one + len(shares),
+        "share_class": np.arange(len(shares), dtype=np.int32),
+        "share": np.array(shares, dtype=np.int64),
     }

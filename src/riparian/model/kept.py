@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,15 +28,15 @@ def kept_points(model: Model) -> KeptPoints:
     """Return the kept points of a model; none if it keeps none or only predicts."""
     with model.engine.learning:  # so that no class joins in between
         arrays, columns = model.engine.kept(), model.engine.n_dims
-        classes, rank = model.target.classes, model.target.rank()
+        target = copy.copy(model.target)
     if arrays is None:
         empty = np.empty((0, columns), dtype=np.float32)
-        return KeptPoints(empty, classes[:0], np.empty(0))
+        return KeptPoints(empty, target.labels_of(np.empty(0, dtype=np.uint32)), np.empty(0))
     weight = arrays["kept_weight"]
     n = len(arrays["kept_label"])
     return KeptPoints(
         _rows(arrays, columns),
-        classes[rank[arrays["kept_label"]]],
+        target.labels_of(arrays["kept_label"]),
         weight if len(weight) else np.ones(n),
     )
 

@@ -6,8 +6,9 @@ it.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Set
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,9 @@ from riparian.model.named_rows import (
     split_frame,
     texts_of,
 )
-from riparian.parameters.forests import PaperParameters
+from riparian.model.numbers import Numbers
+from riparian.model.target import Target
+from riparian.parameters.forests import StreamParameters
 
 Label = Any  # bool, int, float or str
 
@@ -47,43 +50,56 @@ class NamedModel(Model):
     """
 
     engine: native.ColumnEngine
+    label_type: ClassVar[type[np.generic]]  # of what the engine takes
 
-    def __init__(self, parameters: PaperParameters, keys: Iterable[Key], most: int | None) -> None:
+    def __init__(
+        self,
+        parameters: StreamParameters,
+        keys: Iterable[Key],
+        most: int | None,
+        target: Target,
+    ) -> None:
         self.columns: ColumnMap = {key: column for column, key in enumerate(in_order(keys))}
-        super().__init__(native.ColumnEngine(parameters, len(self.columns)), Classes(None))
+        super().__init__(native.ColumnEngine(parameters, len(self.columns)), target)
         self.undecided: set[Key] = {*self.columns}  # features that have had no value yet
         self.categorical: set[Key] = set()  # those that are text
         self.most = most  # categories of each
         self.max_bytes = bytes_of_tables(parameters.max_memory)  # of all categories
         self.row = Row(self.columns)
-        self.classes: list[Label] = []  # the labels in the public order
-        # The number of each label, by arrival. In a dict, True and 1 are one key; with their types
-        # they are two, so that `Classes` can raise an error.
-        self.numbers: dict[tuple[type, Label], int] = {}
+
+    @abstractmethod
+    def known_label(self, y: Label) -> Any:
+        """Return a label as the engine takes it, if nothing changes with it; otherwise None."""
+
+    @abstractmethod
+    def engine_labels(self, labels: list[Label]) -> list[Any]:
+        """Return labels as the engine takes them. All are checked before one joins."""
 
     # Under the lock, rows have the columns that the trees know, and all agree on the classes.
     # When learning, everything that can fail comes before the first change.
 
     def learn_one(self, x: Mapping[Key, Any], y: Label, weight: float) -> None:
         with self.engine.learning:
-            number = self.numbers.get((type(y), y))
-            if number is not None and self.writes_all(x):
-                self.engine.learn_one(self.row.matrix, number, weight)
+            label = self.known_label(y)
+            if label is not None and self.writes_all(x):
+                self.engine.learn_one(self.row.matrix, label, weight)
                 return
+        with self.whole_batch():
+            label = self.known_label(y)
             columns = self.columns_with(x.keys())
             row = self.row if columns is self.columns else Row(columns)
             point, texts = self.read(x, row)
             for key in texts:
                 self.check_may_be_text(key, texts[key])
-            if number is None:
-                number = self.numbers_of([y])[0]
+            if label is None:
+                label = self.engine_labels([y])[0]
             self.add_features(columns, texts)
             if texts:
                 values: dict[int, Value] = {columns[key]: text for key, text in texts.items()}
                 self._tables.join_row(point[0], values)
             if self.undecided:
                 self.undecided -= {key for key, value in x.items() if not is_missing(value)}
-            self.engine.learn_one(point, number, weight)
+            self.engine.learn_one(point, label, weight)
 
     def writes_all(self, x: Mapping[Key, Any]) -> bool:
         """Write a point into the row if it has the known features and no others, all numbers.
@@ -101,31 +117,23 @@ class NamedModel(Model):
         weights: NDArray[np.float64],
         workers: int,
     ) -> None:
-        with self.engine.learning:
+        with self.whole_batch():
             columns = self.columns_with(set(frame.columns))
             rows, texts = split_frame(frame, columns, self.categorical, self.check_may_be_text)
             mixed = MixedRows(rows, {columns[key]: coded for key, coded in texts.items()})
             self.check_room(mixed)
-            numbers = np.array(self.numbers_of(labels), dtype=np.uint32)
+            learned = np.array(self.engine_labels(labels), dtype=self.label_type)
             start = self.first_text(texts.values())
             if start > 0:
                 self.add_features(columns, ())
-                self.engine.learn(rows[:start], numbers[:start], weights[:start], workers)
+                self.engine.learn(rows[:start], learned[:start], weights[:start], workers)
             self.add_features(columns, texts)
             if texts:
                 rows = self._tables.join(mixed)
             if self.undecided:
                 there = np.flatnonzero((~np.isnan(rows)).any(axis=0)).tolist()
                 self.undecided -= {key for key in frame.columns if columns[key] in there}
-            self.engine.learn(rows[start:], numbers[start:], weights[start:], workers)
-
-    def predict_proba_one(self, x: Mapping[Key, Any]) -> tuple[list[float], list[Label]]:
-        with self.engine.learning:
-            return self.engine.predict_one(self.coded(x)), self.classes
-
-    def predict_one(self, x: Mapping[Key, Any]) -> Label:
-        with self.engine.learning:
-            return self.classes[self.engine.most_probable(self.coded(x))]
+            self.engine.learn(rows[start:], learned[start:], weights[start:], workers)
 
     def coded(self, x: Mapping[Key, Any]) -> NDArray[np.float32]:
         """Return a point as a row, with the codes of its texts."""
@@ -139,15 +147,13 @@ class NamedModel(Model):
                 point[0, column] = self._tables.tables[column].code(text)
         return point
 
-    def predict_proba_many(
-        self, frame: Frame, workers: int
-    ) -> tuple[NDArray[np.float64], list[Label]]:
-        with self.engine.learning:
-            known = self.columns
-            rows, texts = split_frame(frame, known, self.categorical, self.check_may_be_text)
-            for key in texts.keys() & self.categorical:
-                rows[:, known[key]] = self._tables.tables[known[key]].codes(texts[key])
-            return self.engine.predict_proba(rows, workers), self.classes
+    def coded_rows(self, frame: Frame) -> NDArray[np.float32]:
+        """Return the rows of a frame, with the codes of its texts."""
+        known = self.columns
+        rows, texts = split_frame(frame, known, self.categorical, self.check_may_be_text)
+        for key in texts.keys() & self.categorical:
+            rows[:, known[key]] = self._tables.tables[known[key]].codes(texts[key])
+        return rows
 
     # -- features that are text (R22) -------------------------------------------------------------
 
@@ -206,8 +212,29 @@ class NamedModel(Model):
         self.categorical |= new_texts
         self.undecided -= new_texts
 
-    def numbers_of(self, labels: list[Label]) -> list[int]:
-        """Return the number of each label. New ones join; if one is bad, none does."""
+    def bytes_held(self) -> int:
+        """Return the bytes of the trees, the kept points and their lists."""
+        sizes = self.engine.sizes()
+        trees: int = sum(sizes[kind] for kind in ("node_bytes", "leaf_bytes", "fringe_bytes"))
+        return trees + int(self.engine.kept_bytes()) + int(self.engine.list_bytes())
+
+
+class NamedClasses(NamedModel):
+    """A model of classes whose columns have names."""
+
+    label_type = np.uint32
+
+    def __init__(self, parameters: StreamParameters, keys: Iterable[Key], most: int | None) -> None:
+        super().__init__(parameters, keys, most, Classes(None))
+        self.classes: list[Label] = []  # the labels in the public order
+        # The number of each label, by arrival. In a dict, True and 1 are one key; with their types
+        # they are two, so that `Classes` can raise an error.
+        self.numbers: dict[tuple[type, Label], int] = {}
+
+    def known_label(self, y: Label) -> int | None:
+        return self.numbers.get((type(y), y))
+
+    def engine_labels(self, labels: list[Label]) -> list[int]:
         pairs = [(type(label), label) for label in labels]
         new = list(dict.fromkeys(pair for pair in pairs if pair not in self.numbers))
         if new:
@@ -215,11 +242,51 @@ class NamedModel(Model):
             self.numbers |= zip(
                 new, self.join(lambda: self.target.join_values(values)), strict=True
             )
-            self.classes = self.target.classes.tolist()
+            self.classes = self.class_target.classes.tolist()
         return [self.numbers[pair] for pair in pairs]
 
-    def bytes_held(self) -> int:
-        """Return the bytes of the trees, the kept points and their lists."""
-        sizes = self.engine.sizes()
-        trees: int = sum(sizes[kind] for kind in ("node_bytes", "leaf_bytes", "fringe_bytes"))
-        return trees + int(self.engine.kept_bytes()) + int(self.engine.list_bytes())
+    def predict_proba_one(self, x: Mapping[Key, Any]) -> tuple[list[float], list[Label]]:
+        with self.engine.learning:
+            return self.engine.predict_one(self.coded(x)), self.classes
+
+    def predict_one(self, x: Mapping[Key, Any]) -> Label:
+        with self.engine.learning:
+            return self.classes[self.engine.most_probable(self.coded(x))]
+
+    def predict_proba_many(
+        self, frame: Frame, workers: int
+    ) -> tuple[NDArray[np.float64], list[Label]]:
+        with self.engine.learning:
+            return self.engine.predict_proba(self.coded_rows(frame), workers), self.classes
+
+
+class NamedNumbers(NamedModel):
+    """A model of numbers whose columns have names."""
+
+    label_type = np.float64
+    target: Numbers
+
+    def __init__(self, parameters: StreamParameters, keys: Iterable[Key], most: int | None) -> None:
+        super().__init__(parameters, keys, most, Numbers())
+
+    def known_label(self, y: Label) -> float | None:
+        return self.target.known(y) if type(y) in (float, int) else None
+
+    def engine_labels(self, labels: list[Label]) -> list[float]:
+        numbers: list[float] = self.join(lambda: self.target.join_values(labels))
+        return numbers
+
+    def predict_one(self, x: Mapping[Key, Any]) -> float:
+        with self.engine.learning:
+            return self.engine.mean_of_one(self.coded(x)) + (self.target.origin or 0.0)
+
+    def predict_interval_one(self, x: Mapping[Key, Any], coverage: float) -> tuple[float, float]:
+        with self.engine.learning:
+            low, high = self.predict_interval(self.coded(x), coverage, 1)[0].tolist()
+        return low, high
+
+    def predict_many(self, frame: Frame, workers: int) -> NDArray[np.float64]:
+        with self.engine.learning:
+            return self.target.predicted(
+                self.target.answers(self.engine, self.coded_rows(frame), workers)
+            )

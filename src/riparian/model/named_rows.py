@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from riparian import _core
 from riparian.engine.categories import Coded, is_missing
-from riparian.model.tables import numbers_of
+from riparian.table.cells import Cells, Listed, Unreadable
+from riparian.table.frames import cells_of
 
 Key = Any  # the name of a feature: anything that can be a key of a dict
 Frame = nw.DataFrame[Any]
@@ -112,7 +113,7 @@ def split_frame(
 ) -> tuple[NDArray[np.float32], dict[Key, Coded]]:
     """Return the rows of a frame, each as `Row` would hold it, and its columns of text.
 
-    ColumnMap that were text before (`categorical`) are among these, even if they have no value here.
+    Columns that were text before (`categorical`) are among these, even if they have no value here.
     """
     rows = np.full((len(frame), width(columns)), np.nan, dtype=np.float32)
     texts: dict[Key, Coded] = {}
@@ -120,45 +121,38 @@ def split_frame(
         key = series.name
         if key not in columns:
             continue
+        cells = cells_of(series)
         is_text = key in categorical
-        cells = series.to_list() if is_text or not _is_numeric(series) else []
-        text = next((cell for cell in cells if isinstance(cell, str)), None)
-        if not is_text and text is not None:
-            check_may_be_text(key, text)
-        if is_text or text is not None:
+        if not is_text and cells.form in ("texts", "mixed"):
+            check_may_be_text(key, cells.stray("numbers")[1])
+            is_text = True
+        if is_text:
             texts[key] = _texts(key, cells)
         else:
-            rows[:, columns[key]] = _column_of(series)
+            rows[:, columns[key]] = _column_of(key, cells)
     return rows, texts
 
 
-def _is_numeric(series: Any) -> bool:
-    return bool(series.dtype == nw.Boolean or series.dtype.is_numeric())
+def _texts(key: Key, cells: Cells) -> Coded:
+    if cells.form not in ("texts", "empty"):
+        check_text(key, cells.stray("texts")[1])
+    return cells.coded(key)
 
 
-def _texts(key: Key, cells: list[Any]) -> Coded:
-    for cell in cells:
-        check_text(key, cell)
-    return Coded.of(key, [None if is_missing(cell) else str(cell) for cell in cells])
-
-
-def _column_of(series: Any) -> NDArray[np.float32]:
-    if not _is_numeric(series):
-        return _cells_of(series)
+def _column_of(key: Key, cells: Cells) -> NDArray[np.float32]:
+    if cells.form not in ("numbers", "empty"):
+        raise not_a_number(key, cells.stray("numbers")[1])
     # Through float64, like every Python number, so that large integers are rounded the same way.
-    numbers = numbers_of(series)
+    try:
+        numbers = cells.numbers()
+    except Unreadable as error:
+        assert isinstance(cells, Listed)  # the others have numbers of a type
+        raise _does_not_fit(key, cells.cells[error.row]) from None
     with np.errstate(over="ignore"):
-        cells: NDArray[np.float32] = numbers.astype(np.float32)
-    if np.isinf(cells).any():
-        raise _does_not_fit(series.name, float(numbers[np.isinf(cells)][0]))
-    return cells
-
-
-def _cells_of(series: Any) -> NDArray[np.float32]:
-    """Return a column that may hold anything but text, converted cell by cell."""
-    cell = Row({series.name: 0})
-    cells = [cell.write({series.name: value})[0, 0] for value in series.to_list()]
-    return np.array(cells, dtype=np.float32)
+        column: NDArray[np.float32] = numbers.astype(np.float32)
+    if np.isinf(column).any():
+        raise _does_not_fit(key, float(numbers[np.isinf(column)][0]))
+    return column
 
 
 def _does_not_fit(key: Key, value: Any) -> ValueError:

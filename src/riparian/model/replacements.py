@@ -1,4 +1,4 @@
-"""When trees were replaced (R23), in a few words. A change shows as a crowd of replacements."""
+"""When trees were replaced (R27), in a few words. A change shows as a crowd of replacements."""
 
 from __future__ import annotations
 
@@ -57,6 +57,8 @@ def replacements_in_words(replacements: Sequence[Replacement], points: int) -> s
     listed = ", ".join(f"{crowd.trees:,} at {_when(crowd)}" for crowd in largest)
     others = sum(crowd.trees for crowd in grouped) - sum(crowd.trees for crowd in largest)
     number = f"{len(replacements):,} trees were" if len(replacements) > 1 else "1 tree was"
+    if len(grouped) == 1:
+        return f"{number} replaced, at {_when(grouped[0])}"
     return f"{number} replaced: {listed}" + (f", {others:,} at other times" if others else "")
 
 

@@ -6,7 +6,7 @@ The columns of a frame have types. In an array, categorical columns are those th
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -15,13 +15,16 @@ from numpy.typing import NDArray
 
 from riparian.engine.categories import Coded, MixedRows, is_missing
 from riparian.model.rows import as_rows
+from riparian.sources.formats import MISSING
+from riparian.table.cells import Cells
+from riparian.table.encoders import Category, Encoder, Number
+from riparian.table.frames import TEXT_TYPES, Numbers, cells_of, type_name_of
+from riparian.table.raw import RawColumns
+from riparian.table.times import time_from
 
 ColumnKind = Literal["number", "bool", "category", "time", "other"]
-Numbers = NDArray[np.float64]
 
 FROM_DTYPE = "from_dtype"
-
-TEXT_TYPES = (nw.String, nw.Categorical, nw.Enum, nw.Object)
 
 
 class Frame:
@@ -38,36 +41,20 @@ class Frame:
             return "number"
         if dtype.is_temporal() or name.startswith(("period", "interval", "month_day_nano")):
             return "time"
-        if dtype in TEXT_TYPES:
+        if dtype in TEXT_TYPES or dtype == nw.Object:
             return "category"
         return "bool" if dtype == nw.Boolean else "other"
 
     def type_name(self, column: int) -> str:
         """Return the type, as the library of the frame calls it."""
-        native = self.columns[column].to_native()
-        return str(native.dtype if hasattr(native, "dtype") else native.type)
+        return type_name_of(self.columns[column])
 
-    def numbers(self, column: int) -> Numbers:
-        """Return a column as float64, with NaN where a value is missing."""
-        return numbers_of(self.columns[column])
+    def cells(self, column: int) -> Cells:
+        return cells_of(self.columns[column])
 
-    def coded(self, column: int) -> Coded:
-        name, cells = self.names[column], self.columns[column]
-        if self.type_name(column) == "category":  # pandas also has categories that no row uses
-            native = cells.to_native()
-            places = native.cat.codes.to_numpy()
-            used = np.unique(places[places >= 0])
-            which = np.where(places >= 0, np.searchsorted(used, places), -1)
-            return Coded.numbered(name, native.cat.categories[used].tolist(), which)
-        return Coded.of(name, cells.to_list())
-
-
-def numbers_of(series: Any) -> Numbers:
-    """Return a numeric or boolean column as float64, with NaN where a value is missing."""
-    if series.dtype == nw.Boolean:  # as numbers: pandas marks missing bools in another way
-        series = series.cast(nw.Int8)
-    values: Numbers = np.asarray(series.to_numpy(), dtype=np.float64)
-    return values
+    def find(self, name: str) -> Cells | None:
+        """Return a column by its name, or None if the frame has none of that name."""
+        return self.cells(self.names.index(name)) if name in self.names else None
 
 
 def frame_of(X: Any) -> Frame | None:
@@ -78,6 +65,11 @@ def frame_of(X: Any) -> Frame | None:
     if len({*names}) < len(names):  # pandas allows it, narwhals does not
         X = X.set_axis(range(len(names)), axis=1)
     return Frame(nw.from_native(X, eager_only=True), names)
+
+
+def is_records(X: Any) -> bool:
+    """Return whether X is a list of dicts."""
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
 # -- which columns are categorical -------------------------------------------------------------------
@@ -133,6 +125,50 @@ def _place(name: str, names: Any) -> int:
     return known.index(name)
 
 
+# -- dates ---------------------------------------------------------------------------------------------
+
+
+def raw_columns_of(frame: Frame, categorical: Sequence[int], given: Any) -> RawColumns | None:
+    """Return the columns of a first batch if one holds dates or times, or None.
+
+    Dates are columns of that type, and texts that are mostly dates, as on the command line; a column
+    that the user names in `categorical_features` (`given`) holds categories, whatever it looks like.
+    """
+    named = {*categorical} if given is not None and not isinstance(given, str) else set()
+    times = {i: time for i in range(frame.shape[1]) if i not in named and (time := _time(frame, i))}
+    if not times:
+        return None
+    encoders: dict[str, Encoder] = {}
+    for i, name in enumerate(frame.names):
+        if not isinstance(name, str) or name in encoders:
+            raise ValueError(
+                f"columns must have names that are texts and differ, if one holds dates, got {name!r}"
+            )
+        plain = Category(as_it_is=True) if i in categorical else Number()
+        encoders[name] = times.get(i, plain)
+    columns = RawColumns(encoders)
+    names = columns.feature_names
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"two columns give a feature {twice[0]!r}; rename or drop one of them")
+    return columns
+
+
+def _time(frame: Frame, column: int) -> Encoder | None:
+    if frame.kind(column) not in ("time", "category"):
+        return None
+    cells = frame.cells(column)
+    if cells.form in ("texts", "mixed"):
+        cells = cells.texts().without(MISSING)
+    time = time_from([cells])
+    if time is None and frame.kind(column) == "time":
+        raise ValueError(
+            f"feature {frame.names[column]!r} must hold numbers, categories, dates or times, got "
+            f"values of type {frame.type_name(column)}"
+        )
+    return time
+
+
 # -- rows ----------------------------------------------------------------------------------------------
 
 
@@ -156,18 +192,17 @@ def mixed_rows(X: Any, categorical: Sequence[int], names: Any) -> MixedRows:
 
 
 def check_no_time(frame: Frame) -> None:
+    """Raise an error if a column holds dates, in a forest that has learned none."""
     for column, name in enumerate(frame.names):
         if frame.kind(column) == "time":
             raise ValueError(
-                f"feature {name!r} must hold numbers or categories, got dates or times "
-                f"({frame.type_name(column)}); convert it to numbers, such as seconds since the first "
-                "one, the hour and the weekday"
+                f"feature {name!r} must hold numbers or categories, as before, got dates or times "
+                f"({frame.type_name(column)})"
             )
 
 
 def check_numbers(frame: Frame, categorical: Sequence[int]) -> None:
     """Raise an error if a column that is not categorical does not hold numbers."""
-    check_no_time(frame)
     for column, name in enumerate(frame.names):
         if column in categorical or frame.kind(column) in ("number", "bool"):
             continue
@@ -186,9 +221,9 @@ def _rows_of_frame(frame: Frame, categorical: Sequence[int]) -> MixedRows:
     coded = {}
     for column in range(frame.shape[1]):
         if column in categorical:
-            coded[column] = frame.coded(column)
+            coded[column] = frame.cells(column).coded(frame.names[column])
         else:
-            numbers[:, column] = frame.numbers(column)
+            numbers[:, column] = frame.cells(column).numbers()
     return MixedRows(_as_rows(numbers, categorical), coded)
 
 
@@ -206,6 +241,25 @@ def _as_rows(numbers: NDArray[Any], categorical: Sequence[int]) -> NDArray[np.fl
     numbers[:, list(categorical)] = np.nan
     rows: NDArray[np.float32] = as_rows(numbers)
     return rows
+
+
+def not_a_number(X: Any, frame: Frame | None) -> str:
+    """Describe the first value of X that is a text and no number."""
+    if frame is not None:
+        columns = zip(frame.names, (column.to_list() for column in frame.columns), strict=True)
+    else:
+        columns = enumerate(np.array(X, dtype=object).T.tolist())  # type: ignore[assignment]
+    for name, cells in columns:
+        for row, cell in enumerate(cells):
+            try:
+                float(cell)
+            except (TypeError, ValueError):
+                if isinstance(cell, str):
+                    return (
+                        f"feature {name!r} must hold numbers, got {reprlib.repr(cell)} in row {row}: "
+                        "name it in categorical_features, or turn it into numbers"
+                    )
+    return "X must hold numbers, got texts"
 
 
 def _numbers(name: Any, cells: list[Any]) -> Numbers:

@@ -18,7 +18,7 @@ from itertools import count
 from typing import Any, TypeVar, dataclass_transform
 
 from riparian.parameters.docstrings import filled
-from riparian.parameters.values import OrNone, Unchecked, ValueType
+from riparian.parameters.values import Deprecated, OrNone, Unchecked, ValueType
 
 Class = TypeVar("Class", bound=type)
 
@@ -51,6 +51,11 @@ class Parameter:
         symbol = f"{self.symbol}: " if self.symbol else ""
         meaning = f" {none}: {self.kind.meaning}." if isinstance(self.kind, OrNone) else ""
         return f"{symbol}{self.help}{meaning}"
+
+    @property
+    def deprecated(self) -> bool:
+        """Return whether it has no effect any more: engines do not know it."""
+        return isinstance(self.kind, Deprecated)
 
     def checked(self, value: Any) -> Any:
         """Return the value in its plain form, or raise an error that names the parameter."""
@@ -133,7 +138,7 @@ def resolved(*, defaults: bool = False) -> Callable[[Class], Class]:
     """
 
     def decorate(cls: Class) -> Class:
-        parameters = declared(cls)
+        parameters = {name: each for name, each in declared(cls).items() if not each.deprecated}
         annotations = {name: each.annotation for name, each in parameters.items()}
         cls.__annotations__ = annotations | inspect.get_annotations(cls)
         for name, each in parameters.items():

@@ -9,20 +9,22 @@ class of settings.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from riparian.parameters.declare import Parameter, constructed, declared, described, resolved
 from riparian.parameters.schedules import Geometric, Schedule, resolve
 from riparian.parameters.values import (
+    DEPRECATED,
     Between,
     Bytes,
     ColumnChoice,
+    Coverages,
+    Deprecated,
     Flag,
     MultipleOrOfDepth,
     Number,
-    Numbers,
     OfDepth,
     OneOf,
     OrNone,
@@ -38,14 +40,18 @@ if TYPE_CHECKING:  # `riparian --help` needs no numpy
 
 SEED = Seed()  # other libraries have their own names for it
 
-ROOTS = {"sqrt": 1, "4sqrt": 4}  # multiples of the square root of the number of features
-DIMS = OrWord(Number(0, 1e6), tuple(ROOTS))  # a leaf makes this many draws
+ROOTS = {"sqrt": 1, "2sqrt": 2, "4sqrt": 4}  # multiples of the root of the number of features
+PARTS = {"third": 1 / 3, "two thirds": 2 / 3}  # parts of the number of features
+DIMS = OrWord(Number(0, 1e6), (*ROOTS, *PARTS))  # a leaf makes this many draws
 
 MOST_CATEGORIES = 2**24 - 1  # float32 can represent these codes and one for all other categories
 MOST_KEPT = 20_000  # the number of kept points for "auto", if memory allows
+MOST_LAG = 100_000
+PAIR_BYTES = 16  # of each of the last `lag` points, for the answers that follow them (R29)
 LINK_BYTES = 4  # of a kept point, in the lists of each tree
 
-MOST_MEMORIES = 8  # of a leaf; see core/drift/memories.hpp
+HEAD_SIZES = 1, 4, 16, 64, 256  # the votes that a cell must hold for a head to answer from it (R25)
+MEMORIES = 1 / 3, 0.8, 0.95  # the factors by which the memories of a leaf fade (R27)
 
 VOTING = OneOf(("average", "majority"))
 HOW_TREES_VOTE = (
@@ -88,15 +94,16 @@ class DepthSettings:
 
 
 @constructed
-class PaperSettings:
-    """The settings of the paper's forest."""
+class StreamSettings:
+    """The settings of a forest of two streams (R1 to R12)."""
 
-    candidate_dims: float | Literal["sqrt", "4sqrt"] = described(
+    candidate_dims: float | str = described(
         symbol="λ",
         kind=DIMS,
         default="sqrt",
         help='a leaf considers `1 + Poisson(λ)` features for its split. "sqrt" is the square root of '
-        'the number of features, "4sqrt" is four times that.',
+        'the number of features, "2sqrt" and "4sqrt" are twice and four times that; "third" and "two '
+        'thirds" are these parts of them.',
     )
     split_points: int = described(
         symbol="m",
@@ -110,11 +117,12 @@ class PaperSettings:
         default=0.3,
         help="a leaf splits when a valid candidate gains more than this, in bits.",
     )
-    alpha: Schedule = described(
+    alpha: float | Schedule = described(
         symbol="α(d)",
         kind=OfDepth(),
         default=Geometric(0.5, 1.1),
-        help="each child of a leaf at depth d must hold this many estimation points.",
+        help="each child of a leaf at depth d must hold this many estimation points. A number is the "
+        "start of a schedule that grows by 1.1 per level.",
     )
     beta: float | Schedule = described(
         symbol="β(d)",
@@ -139,9 +147,21 @@ class PaperSettings:
         help="The number of leaves of a tree that may collect split statistics at the same time. "
         "This bounds the memory.",
     )
+
+
+@constructed
+class VotingSettings:
+    """How the trees of a forest of classes vote (R11)."""
+
     voting: Literal["average", "majority"] = described(
         kind=VOTING, default="average", help=HOW_TREES_VOTE
     )
+
+
+@constructed
+class KeepingSettings:
+    """The memory of a forest of two streams, and the points that it keeps (R19 to R25)."""
+
     max_memory: int | str | None = described(
         kind=OrNone(Bytes(), "no bound"),
         default="512MB",
@@ -161,7 +181,7 @@ class PaperSettings:
     )
     eager: bool = described(  # R24
         kind=Flag(),
-        default=False,
+        default=True,
         before=False,
         help="While every point is kept, each point chooses splits and votes as well, and trees answer "
         "from cells of the sizes that the forest has learned to trust. It has no effect if no point is "
@@ -170,56 +190,97 @@ class PaperSettings:
 
 
 @constructed
-class AdaptiveSettings:
-    """The additional and different settings of the forest for streams that change (R23)."""
+class PaperSettings(StreamSettings, VotingSettings, KeepingSettings):
+    """The settings of the paper's forest."""
 
-    candidate_dims: float | Literal["sqrt", "4sqrt"] = described(
-        default="4sqrt",
-        help='a leaf considers `1 + Poisson(λ)` features for its split. "sqrt" is the square root of '
-        'the number of features, "4sqrt" is four times that: a leaf has few points, and must '
-        "find a split soon.",
-    )
+
+@constructed
+class NumberSettings(StreamSettings, KeepingSettings):
+    """The settings of the forest for numbers (R26)."""
+
+    candidate_dims: float | str = described(default="two thirds")
     min_gain: float = described(
-        default=0.3,
-        help="a leaf splits when a valid candidate gains more than this, in bits, and also more than "
-        "`2 log2(n + 1) / n` among n points, so that chance rarely causes a split.",
+        default=0.05,
+        help="once points are lost, a leaf splits when a valid candidate explains more than this share "
+        "of the variance of its structure points.",
     )
-    alpha: Schedule = described(default=Geometric(1, 1.05))
+    eager: bool = described(default=True)
+    intervals: Sequence[float] = described(  # R28
+        kind=Coverages(),
+        default=(),
+        before=(),
+        help="The coverages of the intervals that the forest learns to give, such as 0.9: the share of "
+        "targets inside, along the whole stream. With one, learning takes up to 1.6 times as long.",
+        option="--interval",
+    )
+    lag: int = described(  # R29
+        kind=Whole(0, MOST_LAG),
+        default=0,
+        before=0,
+        help="An answer is for the point that comes this many points after the last learned one, and "
+        "follows the last targets as far as that has helped. 0: answers are for any point, and do not.",
+    )
+
+
+@constructed
+class ChangeSettings:
+    """The additional and different settings of a forest for streams that change (R27)."""
+
     kept_points: int | Literal["auto"] = described(
         kind=OrWord(Whole(1, 2**31), ("auto",)),
         default="auto",
         before=MISSING,
-        help="the number of recent points that the forest keeps. Leaves choose their splits from "
-        'them. "auto" is 20,000, or fewer if those would take more than an eighth of '
-        "`max_memory`.",
+        help="the number of recent points that the forest keeps. While all points of a tree are kept, "
+        "each of them chooses splits and votes as well; later it has one of these roles. "
+        '"auto" is 20,000, or fewer if those would take more than an eighth of `max_memory`.',
+    )
+    eager: bool = described(
+        default=True,
+        before=True,
+        help="Trees of this forest are always eager at first: the only value is True.",
     )
     drift_confidence: float = described(
         symbol="δ",
         kind=Between(0, 1),
-        default=0.01,
+        default=0.1,
         help="the confidence of the ADWIN that replaces a tree when its error rises. A smaller value "
         "gives fewer false alarms, and detects real changes later.",
     )
-    leaf_points: int = described(
-        kind=Whole(2, 2**20),
-        default=24,
-        help="The number of recent points of each stream that a leaf uses: structure points to "
-        "choose its split, estimation points to start its children.",
+
+
+@constructed
+class AdaptiveSettings(ChangeSettings):
+    """Those of the forest of classes."""
+
+    candidate_dims: float | str = described(
+        default="2sqrt",
+        help='a leaf considers `1 + Poisson(λ)` features for its split. "sqrt" is the square root of '
+        'the number of features, "2sqrt" and "4sqrt" are twice and four times that: after a change a '
+        "leaf has few points, and must find a good split among them.",
     )
-    memories: tuple[float, ...] = described(
-        kind=Numbers(0, 1, MOST_MEMORIES),
-        default=(1 / 3, 0.8, 0.95, 1.0),
-        help="The fading factors of the histograms from which a leaf predicts, one for each. A "
-        "histogram fades by its factor with every point: 1 remembers all points, 0.8 about "
-        "five.",
+    leaf_points: Any = described(
+        kind=Deprecated("0.3", "a leaf uses all its points that are kept, `kept_points` at most"),
+        default=DEPRECATED,
+        help="It has no effect: a leaf uses all its points that are kept.",
     )
-    fading: float = described(
-        kind=Number(0, 1),
-        default=0.98,
-        help="The fading factor of the trust in these histograms. A tree weights them by how well "
-        "each has predicted its structure points, and this record fades by the factor with "
-        "every point.",
+    memories: Any = described(
+        kind=Deprecated("0.3", "memories have the factors 1/3, 0.8 and 0.95"),
+        default=DEPRECATED,
+        help="It has no effect: memories have the factors 1/3, 0.8 and 0.95.",
     )
+    fading: Any = described(
+        kind=Deprecated("0.3", "the forest trusts cells and memories by its last predictions"),
+        default=DEPRECATED,
+        help="It has no effect: the forest trusts cells and memories by its last predictions, with the "
+        "factor 0.995.",
+    )
+
+
+@constructed
+class AdaptiveNumberSettings(ChangeSettings):
+    """Those of the forest of numbers."""
+
+    lag: int = described(default=1)
 
 
 @constructed
@@ -281,8 +342,8 @@ class ColumnSettings:
         default="from_dtype",
         help="Which columns are categorical: their splits test whether a value equals a category. "
         '"from_dtype" uses the columns of text, bools or a categorical type in a frame of '
-        "pandas, polars or pyarrow. Otherwise pass a mask, indices or names. None: no column is "
-        "categorical.",
+        "pandas, polars or pyarrow, except texts that are dates, which become numbers. Otherwise "
+        "pass a mask, indices or names. None: no column is categorical.",
     )
 
 
@@ -299,8 +360,8 @@ class CategorySettings:
 
 
 @constructed
-class FitSettings:
-    """The settings of an estimator in the form of scikit-learn."""
+class PassSettings:
+    """How `fit` goes through a data set."""
 
     passes: int = described(
         kind=Whole(1, 2**31),
@@ -313,12 +374,24 @@ class FitSettings:
         help="Whether `fit` shuffles the points before each pass. Without this, data sorted by class "
         "gives a useless forest. `partial_fit` keeps the order.",
     )
+
+
+@constructed
+class ClassWeightSettings:
+    """The weights of classes."""
+
     class_weight: dict[Any, float] | Literal["balanced"] | None = described(
         kind=WeightsByLabel(),
         default=None,
         help="The weight of each class, by label. A label that is not named has weight 1. "
         '"balanced" gives every class the same total weight, by the frequencies seen so far.',
     )
+
+
+@constructed
+class FitSettings(PassSettings):
+    """The settings of an estimator in the form of scikit-learn."""
+
     random_state: int | np.random.RandomState | None = described(
         kind=SEED,
         default=None,
@@ -334,7 +407,7 @@ class FitSettings:
     )
 
 
-OF_ESTIMATORS = declared(FitSettings)
+OF_ESTIMATORS = declared(FitSettings) | declared(ClassWeightSettings)
 OF_ROWS = declared(ColumnSettings) | declared(CategorySettings)
 OF_DEPTH = declared(DepthSettings)
 
@@ -348,6 +421,11 @@ class ForestParameters:
 
     n_trees: int
     seed: int  # of every draw (R13)
+
+    @property
+    def majority(self) -> bool:
+        """Return whether each tree has one vote (R11)."""
+        return False
 
     @classmethod
     def of(cls, estimator: Any, **others: Any) -> Self:
@@ -366,7 +444,8 @@ class ForestParameters:
         This is the only place where parameters are checked.
         """
         parameters = parameters_of(cls)
-        return cls(**{name: parameters[name].checked(value) for name, value in given.items()})
+        checked = {name: parameters[name].checked(value) for name, value in given.items()}
+        return cls(**{name: checked[name] for name in checked if not parameters[name].deprecated})
 
 
 def parameters_of(cls: type[ForestParameters]) -> Mapping[str, Parameter]:
@@ -384,9 +463,10 @@ _PARAMETERS: dict[type[ForestParameters], Mapping[str, Parameter]] = {}
 
 
 @resolved()
-class PaperParameters(ForestParameters, PaperSettings):
-    """The parameters of the paper's forest."""
+class StreamParameters(ForestParameters, StreamSettings, KeepingSettings):
+    """The parameters of a forest of two streams."""
 
+    alpha: Schedule
     beta: Schedule
     max_memory: int | None
 
@@ -399,9 +479,15 @@ class PaperParameters(ForestParameters, PaperSettings):
 
     def rate(self, n_dims: int) -> float:
         """Return λ, which may depend on the current number of dimensions (R2)."""
-        if isinstance(self.candidate_dims, str):
-            return ROOTS[self.candidate_dims] * math.sqrt(n_dims)
-        return self.candidate_dims
+        dims = self.candidate_dims
+        if not isinstance(dims, str):
+            return dims
+        return ROOTS[dims] * math.sqrt(n_dims) if dims in ROOTS else PARTS[dims] * n_dims
+
+    @property
+    def heads(self) -> tuple[float, ...]:
+        """Return the names of the heads of a tree, the sizes of their cells (R25); () without heads."""
+        return HEAD_SIZES if self.eager and self.kept_points != 0 else ()
 
     def keeping(self, point_bytes: int) -> Self:
         """Return the parameters with a number of kept points in place of "auto" (R19).
@@ -414,6 +500,18 @@ class PaperParameters(ForestParameters, PaperSettings):
         fits = MOST_KEPT if self.max_memory is None else self.max_memory // 8 // each
         return replace(self, **{"kept_points": min(MOST_KEPT, fits)})
 
+    def still_kept(self, point_bytes: int) -> int:
+        """Return W once a kept point takes this many bytes, which grow when columns join (R19).
+
+        Where the points and their lists would take more than half of the memory, W falls to what an
+        eighth of it can hold.
+        """
+        assert self.kept_points != "auto"
+        each = point_bytes + LINK_BYTES * self.n_trees
+        if self.max_memory is None or self.kept_points * each <= self.max_memory // 2:
+            return self.kept_points
+        return max(1, self.max_memory // 8 // each)
+
 
 def _check_streams(structure: float, ignore: float) -> None:
     if structure == 0:
@@ -425,27 +523,74 @@ def _check_streams(structure: float, ignore: float) -> None:
         )
 
 
-Parameters = PaperParameters  # an older name
+@resolved()
+class PaperParameters(StreamParameters, PaperSettings):
+    """The parameters of the paper's forest."""
+
+    @property
+    def majority(self) -> bool:
+        return self.voting == "majority"
 
 
 @resolved()
-class AdaptiveParameters(AdaptiveSettings, PaperParameters):
-    """The parameters of the forest for streams that change (R23)."""
+class NumberParameters(NumberSettings, StreamParameters):
+    """The parameters of the forest for numbers (R26)."""
+
+    intervals: tuple[float, ...]
 
     @classmethod
     def checked(cls, **given: Any) -> Self:
         parameters = super().checked(**given)
-        if parameters.eager:
+        if parameters.intervals and not parameters.heads:
             raise ValueError(
-                "eager must be False in a forest for streams that change, got True; use "
-                "OnlineForestClassifier for eager trees"
+                "intervals must be () if kept_points is 0 or eager is False, since then no targets are "
+                f"kept for them, got {given['intervals']!r}; leave kept_points and eager out"
+            )
+        if parameters.lag and not parameters.heads:
+            raise ValueError(
+                "lag must be 0 if kept_points is 0 or eager is False, since such a forest does not "
+                f"judge its answers, got {given['lag']!r}; leave kept_points and eager out"
             )
         return parameters
 
 
 @resolved()
+class ChangeParameters(ChangeSettings, StreamParameters):
+    """The parameters of a forest for streams that change (R27), whatever it predicts."""
+
+    @property
+    def heads(self) -> tuple[float, ...]:
+        """Return the names of the heads of a tree: sizes of cells, then factors of memories."""
+        return (*HEAD_SIZES, *MEMORIES)
+
+    @classmethod
+    def checked(cls, **given: Any) -> Self:
+        parameters = super().checked(**given)
+        if not parameters.eager:
+            raise ValueError(
+                "eager must be True in a forest for streams that change, got False; leave it out, or "
+                "use an OnlineForest for trees that are honest from the first point on"
+            )
+        return parameters
+
+
+@resolved()
+class AdaptiveParameters(AdaptiveSettings, ChangeParameters, PaperParameters):
+    """The parameters of the forest of classes for streams that change."""
+
+
+@resolved()
+class AdaptiveNumberParameters(AdaptiveNumberSettings, ChangeParameters, NumberParameters):
+    """The parameters of the forest of numbers for streams that change."""
+
+
+@resolved()
 class SaffariParameters(ForestParameters, SaffariSettings):
     """The parameters of Saffari's forest (R18)."""
+
+    @property
+    def majority(self) -> bool:
+        return self.voting == "majority"
 
 
 def constructor_parameters(cls: type[ForestParameters]) -> dict[str, Parameter]:
@@ -461,3 +606,5 @@ def defaults(cls: type[ForestParameters]) -> dict[str, Any]:
 
 DEFAULT = defaults(PaperParameters)
 ADAPTIVE_DEFAULT = defaults(AdaptiveParameters)
+NUMBER_DEFAULT = defaults(NumberParameters)
+ADAPTIVE_NUMBER_DEFAULT = defaults(AdaptiveNumberParameters)

@@ -39,7 +39,7 @@ class Schedule(ABC):
     """A number of points for each depth, which never falls as the depth grows.
 
     There are no other schedules than `Geometric` and `Polynomial`: whether β stays above α at every
-    depth is decided by analysis, which needs to know their form.
+    depth is decided by analysis, which depends on their form.
     """
 
     @abstractmethod
@@ -119,7 +119,7 @@ class Polynomial(Schedule):
     """
 
     start: float  # the value at the root, above 0
-    power: float  # >= 0; the paper's conditions ask for more than 1
+    power: float  # >= 0; the paper's conditions require more than 1
 
     def __post_init__(self) -> None:
         _normalise_start(self)
@@ -154,11 +154,16 @@ def _integers(schedule: Schedule, depths: int) -> NDArray[np.uint64]:
     return values
 
 
-def resolve(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Schedule]:
+RATE = 1.1  # of α, if only its start is given
+
+
+def resolve(alpha: Schedule | float, beta: Schedule | float) -> tuple[Schedule, Schedule]:
     """Return α and β as two checked schedules; β may be given as a multiple of α.
 
     >>> resolve(Geometric(1, 1.1), 1000)
     (Geometric(start=1.0, rate=1.1), Geometric(start=1000.0, rate=1.1))
+    >>> resolve(2, 10)
+    (Geometric(start=2.0, rate=1.1), Geometric(start=20.0, rate=1.1))
     >>> resolve(Geometric(2, 1.1), Geometric(1, 1.1))
     Traceback (most recent call last):
     ...
@@ -172,10 +177,15 @@ def resolve(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Schedule
     return alpha, beta
 
 
-def as_schedules(alpha: Schedule, beta: Schedule | float) -> tuple[Schedule, Schedule]:
-    """Return α and β as two schedules, whether or not the theorem covers them."""
+def as_schedules(alpha: Schedule | float, beta: Schedule | float) -> tuple[Schedule, Schedule]:
+    """Return α and β as two schedules, whether or not the theorem covers them.
+
+    A number for α is the start of a geometric schedule.
+    """
+    if is_number(alpha):
+        alpha = Geometric(_number("alpha", alpha, at_least=0), RATE)
     if not _is_schedule(alpha):
-        raise TypeError(f"alpha must be a Geometric or a Polynomial, got {alpha!r}")
+        raise TypeError(f"alpha must be a number, a Geometric or a Polynomial, got {alpha!r}")
     return alpha, beta if _is_schedule(beta) else _multiple(alpha, beta)
 
 

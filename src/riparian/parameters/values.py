@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from numbers import Real
 from typing import Any
 
 from riparian.tools.checks import number, whole
+from riparian.tools.text import suggestion
 
 MAX_WEIGHT = 2.0**20  # of one point
 
@@ -26,6 +28,15 @@ class ValueType(ABC):
     @abstractmethod
     def checked(self, name: str, value: Any) -> Any:
         """Return the value in its plain form, or raise an error that names the parameter."""
+
+
+class Unchecked(ValueType):
+    """A value that another module or library checks."""
+
+    words = "object"
+
+    def checked(self, name: str, value: Any) -> Any:
+        return value
 
 
 @dataclass(frozen=True)
@@ -96,7 +107,8 @@ class OneOf(ValueType):
     def checked(self, name: str, value: Any) -> str:
         if not isinstance(value, str) or value not in self.choices:
             expected = " or ".join(repr(choice) for choice in self.choices)
-            raise ValueError(f"{name} must be {expected}, got {value!r}")
+            hint = suggestion(value, self.choices) if isinstance(value, str) else ""
+            raise ValueError(f"{name} must be {expected}, got {value!r}{hint}")
         return str(value)
 
 
@@ -164,32 +176,33 @@ class Bytes(ValueType):
         return int(float(parts[1]) * unit)
 
 
+DEPRECATED = "deprecated"  # the default of a parameter that has no effect any more
+
+
 @dataclass(frozen=True)
-class Numbers(ValueType):
-    """A few numbers, in order."""
+class Deprecated(ValueType):
+    """A parameter that has no effect any more; any other value than the default gives a warning."""
 
-    at_least: float
-    at_most: float
-    most: int  # of them
+    since: str  # the version
+    instead: str  # what replaces it, or why nothing does
 
-    words = "tuple of float"
+    words = "deprecated"
 
-    def checked(self, name: str, value: Any) -> tuple[float, ...]:
-        if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-            raise TypeError(f"{name} must be a sequence of numbers, got {value!r}")
-        numbers = tuple(value)
-        if not 1 <= len(numbers) <= self.most:
-            raise ValueError(f"{name} must hold 1 to {self.most} numbers, got {len(numbers)}")
-        return tuple(number(name, each, self.at_least, self.at_most) for each in numbers)
+    def checked(self, name: str, value: Any) -> str:
+        if not (isinstance(value, str) and value == DEPRECATED):
+            warnings.warn(
+                f"{name} has no effect since riparian {self.since} and will be removed: "
+                f"{self.instead}; leave it out",
+                FutureWarning,
+                stacklevel=2,
+            )
+        return DEPRECATED
 
 
-class OfDepth(ValueType):
-    """A schedule. α and β depend on each other, so `schedules.resolve` checks them together."""
+class OfDepth(Unchecked):
+    """A schedule, or a number: its start. `schedules.resolve` checks α and β together."""
 
-    words = "Geometric or Polynomial"
-
-    def checked(self, name: str, value: Any) -> Any:
-        return value
+    words = "Geometric, Polynomial or float"
 
 
 class MultipleOrOfDepth(OfDepth):
@@ -207,13 +220,39 @@ class Seed(ValueType):
         return whole(name, value, at_least=0, at_most=2**64 - 1)
 
 
-class ColumnChoice(ValueType):
+class ColumnChoice(Unchecked):
     """A choice of columns. Columns are not known beforehand; `tables.chosen_columns` checks it."""
 
     words = '"from_dtype", array-like or None'
 
-    def checked(self, name: str, value: Any) -> Any:
-        return value
+
+class Coverages(ValueType):
+    """Shares of targets that intervals shall hold, each above 0 and below 1; None: no share."""
+
+    words = "sequence of float"
+
+    def checked(self, name: str, value: Any) -> tuple[float, ...]:
+        if value is None:
+            return ()
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+            raise TypeError(
+                f"{name} must be a sequence of coverages, such as (0.9,), got {value!r}"
+            )
+        given = tuple(value)
+        for each in given:
+            if not (isinstance(each, Real) and 0 < float(each) < 1):
+                raise ValueError(
+                    f"{name} must hold coverages above 0 and below 1, such as 0.9, got {each!r}"
+                )
+        coverages = tuple(map(float, given))
+        if len({*coverages}) < len(coverages):
+            raise ValueError(f"{name} must name each coverage once, got {value!r}")
+        return coverages
+
+
+def coverage(name: str, value: Any) -> float:
+    """Return the share of targets that an interval shall hold, or raise an error."""
+    return Between(0, 1).checked(name, value)
 
 
 class WeightsByLabel(ValueType):
@@ -232,12 +271,3 @@ class WeightsByLabel(ValueType):
                     f"{name} must hold numbers from 0 to 2^20, got {weight!r} for {label!r}"
                 )
         return {label: float(weight) for label, weight in value.items()}
-
-
-class Unchecked(ValueType):
-    """A value that another module or library checks."""
-
-    words = "object"
-
-    def checked(self, name: str, value: Any) -> Any:
-        return value

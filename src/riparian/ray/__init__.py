@@ -13,7 +13,13 @@ optional_module("ray", needed_by="riparian.ray", extra="ray")
 
 # A shard needs no scikit-learn, and starts in half the time without it.
 _HOMES = dict.fromkeys(
-    ("RayForestClassifier", "RayAdaptiveForestClassifier"), "riparian.ray.classifier"
+    (
+        "RayForestClassifier",
+        "RayAdaptiveForestClassifier",
+        "RayForestRegressor",
+        "RayAdaptiveForestRegressor",
+    ),
+    "riparian.ray.forests",
 ) | dict.fromkeys(
     (
         "RayForestError",
@@ -27,7 +33,6 @@ _HOMES = dict.fromkeys(
 )
 
 if TYPE_CHECKING:
-    from riparian.ray.classifier import RayAdaptiveForestClassifier, RayForestClassifier
     from riparian.ray.errors import (
         CheckpointError,
         ClusterError,
@@ -35,6 +40,12 @@ if TYPE_CHECKING:
         RayForestError,
         ShardLost,
         VersionsDiffer,
+    )
+    from riparian.ray.forests import (
+        RayAdaptiveForestClassifier,
+        RayAdaptiveForestRegressor,
+        RayForestClassifier,
+        RayForestRegressor,
     )
 else:
 
@@ -51,6 +62,8 @@ else:
 __all__ = [
     "RayForestClassifier",
     "RayAdaptiveForestClassifier",
+    "RayForestRegressor",
+    "RayAdaptiveForestRegressor",
     "RayForestError",
     "ClusterError",
     "VersionsDiffer",

@@ -41,7 +41,7 @@ def check_joined() -> None:
     if not ray.is_initialized():
         raise ClusterError(
             "this program has left the Ray cluster of its forest; if the forest has a name and the "
-            "cluster still runs, join it again and use RayForestClassifier.attach"
+            "cluster still runs, join it again and use `attach`"
         )
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from riparian.model.weights import Weights
+from riparian.ray.trust import Mark
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,14 @@ class Batch:
     stop: int  # the number of the first row after it
     first_point: int  # the number of its first point, t in R13
     points: Any  # rows of float32, dense or sparse
-    arrivals: NDArray[np.uint32]  # the labels, numbered in order of arrival
+    arrivals: NDArray[Any]  # the labels, numbered in order of arrival; numbers less the first one
     weights: Weights | None
     classes: tuple[list[int], int]  # what the core is told of them
     header: bytes  # of a snapshot after these rows, pickled
     tables: bytes | None  # of categories (R22) after these rows; None: as after the rows before
     n_jobs: int
+    judging: bool = True  # whether the points judge the heads of the trees (R25)
+    oldest: Mark | None = None  # T at the oldest checkpoint of any shard, if trees have heads
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from ray.exceptions import ActorDiedError, RayActorError, RayTaskError
 from riparian.ray.errors import MemoryShort, RayForestError, ShardLost
 from riparian.ray.journal import Entry, Journal
 from riparian.ray.shard import Ack, Hello
+from riparian.ray.trust import Judged
 
 PATIENCE = 0.05  # seconds between two checks whether a shard is back
 RESTART_SECONDS = 600.0  # for a shard to come back; perhaps a node has to start first
@@ -31,6 +32,8 @@ class Line:
     rows: int = 0  # acknowledged
     points: int = 0
     saved: int = 0  # rows in its last checkpoint
+    saved_points: int = 0
+    judged: list[Judged] = field(default_factory=list)  # reported, and not yet taken by the driver
     trouble: str | None = None  # with its checkpoints
     restarts: int = 0
     _fruitless: int = 0  # restarts since it last learned something
@@ -76,7 +79,10 @@ class Line:
     def heard(self, ack: Ack) -> None:
         if ack.rows > self.rows:
             self._fruitless = 0
-        self.rows, self.points, self.saved = ack.rows, ack.points, ack.saved
+        self.rows, self.points = ack.rows, ack.points
+        self.saved, self.saved_points = ack.saved, ack.saved_points
+        if ack.judged is not None:
+            self.judged.append(ack.judged)
         self.trouble = ack.trouble or self.trouble
 
     def bring_back(self, journal: Journal, error: Exception | None) -> None:

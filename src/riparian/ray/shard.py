@@ -16,13 +16,17 @@ import numpy as np
 
 from riparian.engine.engine import State
 from riparian.engine.native import NativeEngine, blocks
+from riparian.engine.trees import Arrays
 from riparian.ray.folder import Folder, file_name
 from riparian.ray.journal import Batch
 from riparian.ray.plan import Plan
+from riparian.ray.trust import Judged, Log, Mark, truths
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import Header
+from riparian.snapshot.labels import ClassesState, NumbersState
 from riparian.snapshot.memory import gives_memory_back
-from riparian.snapshot.state import decode, encode, engine_of
+from riparian.snapshot.size import default_max_bytes
+from riparian.snapshot.state import encode, engine_of, read, restored
 
 ROWS = "rows"  # in the extra part of a checkpoint
 
@@ -49,7 +53,12 @@ class Ack:
     rows: int  # the number of the next row it needs
     points: int  # received
     saved: int  # rows in its last checkpoint
+    saved_points: int  # points in it
     trouble: str | None = None  # why a checkpoint that was due could not be written
+    # If trees have heads (R25): what they say of points, perhaps of some that were reported before,
+    # and T before the first point that the shard has this of.
+    judged: Judged | None = None
+    oldest: Mark | None = None
 
 
 @dataclass(frozen=True)
@@ -77,15 +86,24 @@ class Shard:
             if self._order.restored:
                 raise FileNotFoundError(f"no complete checkpoint in {self._order.folder}")
             header = replace(self._order.header, part=self._order.trees)
-            self._take(engine_of(header, None), self._order.header, rows=0)
+            first = Mark.first(header.least_trust)
+            self._take(engine_of(header, None), self._order.header, 0, first)
 
-    def _take(self, engine: NativeEngine, header: Header, rows: int) -> None:
+    def _take(self, engine: NativeEngine, header: Header, rows: int, oldest: Mark | None) -> None:
         labels = header.labels
-        engine.set_classes(np.array(labels.arrived, dtype=np.intp), len(labels.classes))
+        if isinstance(labels, ClassesState):
+            engine.set_classes(np.array(labels.arrived, dtype=np.intp), len(labels.classes))
+        self._numbers = isinstance(labels, NumbersState)
+        self._scale = labels.scale if isinstance(labels, NumbersState) else 0  # R26
         self._engine = engine
         self._header = pickle.dumps(replace(header, part=None, extra=None))
         self._tables = pickle.dumps(engine.categories)
         self._rows = self._saved = rows
+        self._saved_points = engine.points
+        self._oldest = oldest if engine.trust() is not None else None
+        start = engine.points if oldest is None else oldest.point
+        self._log = Log(start, header.trust_width + 1)
+        engine.report()
 
     def hello(self, probe: str | None = None) -> Hello:
         """Describe the shard: whether it sees the file `probe`, and can write one next to it."""
@@ -111,7 +129,8 @@ class Shard:
     def learn(self, batch: Batch) -> Ack:
         """Learn the new rows of a batch. If earlier rows are missing, do nothing."""
         self._check()
-        skip = self._engine.points - batch.first_point
+        known = self._engine.points
+        skip = known - batch.first_point
         if batch.start > self._rows or skip < 0:
             return self.position()
         if batch.stop > self._rows:
@@ -122,8 +141,8 @@ class Shard:
             self._order.folder is not None
             and self._rows - self._saved >= self._order.plan.options.checkpoint_every
         ):
-            return self.checkpoint()
-        return self.position()
+            self._write()
+        return self._ack(judged_from=known)
 
     def _learn(self, batch: Batch, skip: int) -> None:
         workers = _threads(batch.n_jobs)
@@ -132,6 +151,9 @@ class Shard:
             self._engine.set_classes(np.array(rank, dtype=np.intp), n_classes)
         points, arrivals = batch.points[skip:], batch.arrivals[skip:]
         weights = None if batch.weights is None else batch.weights[skip:]
+        self._forget(batch.oldest)
+        self._engine.set_judging(batch.judging)
+        known = self._engine.points
         try:
             for some, block in blocks(points):
                 weight = None if weights is None else weights[some]
@@ -139,10 +161,33 @@ class Shard:
         except BaseException as error:  # some trees may have learned the batch, and others not
             self._broken = f"{type(error).__name__}: {error}"
             raise
+        reported, scale = self._engine.take_reported(), self._scale
+        if self._numbers:
+            columns, self._scale = truths(arrivals, scale)
+            reported = None if reported is None else np.hstack([reported, columns])
+        if reported is not None:
+            self._log.add(Judged(known, reported))
+
+    def _forget(self, oldest: Mark | None) -> None:
+        """Forget what no driver can ask for any more (R25)."""
+        if oldest is not None and oldest.point > self._log.start:
+            self._oldest = oldest
+            self._log.forget(oldest.point)
 
     def position(self) -> Ack:
+        return self._ack(judged_from=0)
+
+    def _ack(self, judged_from: int) -> Ack:
         trouble, self._trouble = self._trouble, None
-        return Ack(self._rows, self._engine.points, self._saved, trouble)
+        return Ack(
+            self._rows,
+            self._engine.points,
+            self._saved,
+            self._saved_points,
+            trouble,
+            None if self._oldest is None else self._log.since(judged_from),
+            self._oldest,
+        )
 
     def _check(self) -> None:
         if self._broken is not None:
@@ -153,28 +198,37 @@ class Shard:
     def adopt(self, header: Header, tables: bytes, state: State, rows: int) -> Ack:
         """Continue with trees that were learned elsewhere."""
         about = replace(header, part=self._order.trees)
-        self._take(engine_of(about, state, pickle.loads(tables)), header, rows)
+        engine = engine_of(about, state, pickle.loads(tables))
+        self._take(engine, header, rows, _mark(state.points, state.kept))
         self._saved = -1  # no checkpoint has these trees yet
         return self.checkpoint()
 
     def checkpoint(self) -> Ack:
         """Write a checkpoint now, if there is a folder and anything new."""
+        self._write()
+        return self.position()
+
+    def _write(self) -> None:
         folder, order = self._order.folder, self._order
         if folder is None or self._saved == self._rows > 0:
-            return self.position()
+            return
         self._check()
         mine = file_name(order.number, order.plan.n_shards, self._rows)
         try:
             folder.write(mine, self._snapshot())
-            self._saved = self._rows
+            self._saved, self._saved_points = self._rows, self._engine.points
             folder.remove_older(mine)
         except Exception as error:  # a filesystem may raise anything
             self._trouble = f"{type(error).__name__}: {error}"
-        return self.position()
 
     @gives_memory_back
     def _snapshot(self) -> bytes:
         state = self._engine.save()
+        if self._oldest is not None:
+            assert state.kept is not None
+            judged = self._log.since(self._oldest.point).sums
+            trust = np.array(self._oldest.evidence)
+            state = state._replace(kept={**state.kept, "trust": trust, "judged": judged})
         header: Header = pickle.loads(self._header)
         about = replace(
             header, points=state.points, part=self._order.trees, extra={ROWS: self._rows}
@@ -189,13 +243,19 @@ class Shard:
             return False
         for name in folder.checkpoints().get(self._order.number, []):
             try:
-                header, engine = decode(folder.read(name), None)
+                contents = read(folder.read(name), default_max_bytes())
+                engine = restored(contents)
             except SnapshotError as error:
                 if error.case == "size":
                     raise MemoryError(str(error)) from None
                 continue  # its writer was killed: the previous one still exists
+            header = contents.about
             assert header.extra is not None and header.part == self._order.trees
-            self._take(engine, header, header.extra[ROWS])
+            width = header.trust_width + 1
+            judged = contents.kept.get("judged", np.zeros(0)).astype(np.int64).reshape(-1, width)
+            first = header.points - len(judged)
+            self._take(engine, header, header.extra[ROWS], _mark(first, contents.kept))
+            self._log.add(Judged(first, judged))
             return True
         return False
 
@@ -205,15 +265,26 @@ class Shard:
         """Return the progress, the plan, and the pickled header and categories after that row."""
         return self.position(), self._order.plan, self._header, self._tables
 
-    def ask(self, rows: int, what: str, *args: Any) -> tuple[int, Any]:
-        """Return the number of learned rows, and the answer if that number is `rows`, else None."""
+    def ask(self, rows: int, trust: Mark | None, what: str, *args: Any) -> tuple[int, Any]:
+        """Return the number of learned rows, and the answer if that number is `rows`, else None.
+
+        Trees with heads answer with the T of the question (R25), which no shard has.
+        """
         self._check()
         if self._rows != rows:
             return self._rows, None
+        if trust is not None:
+            self._engine.set_evidence(trust.evidence)
         return rows, getattr(self, f"_answer_{what}")(*args)
 
     def _answer_sums(self, points: Any, n_jobs: int) -> Any:
-        return self._engine.predict_sums(points, _threads(n_jobs))
+        """Return sums and voters (R11), and of numbers the scale (R26) and the correction (R29)."""
+        sums, voters = self._engine.predict_sums(points, _threads(n_jobs))
+        return sums, voters, self._scale, self._engine.correction()
+
+    def _answer_saved_errors(self) -> Any:
+        """Return what each tree of numbers has saved by its splits in each column (R26)."""
+        return [self._engine.tree(i).saved_error for i in range(len(self._order.trees))]
 
     def _answer_engine(self, method: str, *args: Any) -> Any:
         return getattr(self._engine, method)(*args)
@@ -225,6 +296,13 @@ class Shard:
         state = self._engine.save()
         # The kept points are the same in every shard.
         return state if self._order.number == 0 else state._replace(kept=None)
+
+
+def _mark(point: int, kept: Arrays | None) -> Mark | None:
+    """Return T before this point, if the trees have heads."""
+    if kept is None or "trust" not in kept:
+        return None
+    return Mark(point, tuple(kept["trust"].tolist()))
 
 
 # Shards start sooner without scikit-learn, SciPy and joblib, so imports of these are local.

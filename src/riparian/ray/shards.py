@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ray.exceptions import RayActorError, RayTaskError
 
 from riparian import _core
-from riparian.engine.engine import State
-from riparian.engine.native import ColumnEngine
+from riparian.engine.engine import Correction, State
+from riparian.engine.native import ColumnEngine, trust_of
 from riparian.engine.trees import Tree
 from riparian.model.weights import Weights
 from riparian.parameters.forests import LINK_BYTES
@@ -33,6 +33,7 @@ from riparian.ray.line import Line
 from riparian.ray.plan import Plan
 from riparian.ray.shard import Ack, Order
 from riparian.ray.starting import Started, first_answers, patiently, start
+from riparian.ray.trust import Mark, Trust, recovered
 from riparian.snapshot.header import Header
 from riparian.snapshot.state import engine_of
 
@@ -53,11 +54,6 @@ class Shards:
 
     def __init__(self, pattern: ColumnEngine, plan: Plan) -> None:
         """Prepare the engine; `pattern` is an empty engine with the parameters of the shards."""
-        if getattr(pattern.parameters, "eager", False):
-            raise ValueError(
-                "eager=True is not yet available for a forest in shards; use eager=False, or "
-                "OnlineForestClassifier in one process"
-            )
         self.pattern = pattern
         self.plan = plan
         self.folder = plan.folder
@@ -68,6 +64,8 @@ class Shards:
         self._order = threading.RLock()  # gives all shards the same order of calls
         self._lines: list[Line] = []
         self._journal = Journal()
+        self._trust = self._new_trust()
+        self._judging = True
         self._sent: Any = None  # the categories of the last header
         self._over: RayForestError | None = None  # why the shards cannot be used any more
 
@@ -101,7 +99,7 @@ class Shards:
         if self.folder is not None and not restored and self.folder.checkpoints():
             raise CheckpointError(
                 f"{self.folder} holds checkpoints of an earlier forest: continue with it through "
-                "RayForestClassifier.from_checkpoints, remove them, or choose another name"
+                "`from_checkpoints`, remove them, or choose another name"
             )
         trees = trees_of_each(len(self.trees), self.plan.n_shards)
         nodes = node_of_each(self.plan.n_shards, alive())
@@ -126,6 +124,35 @@ class Shards:
         self._go_on(first_answers(calls))
         self.check_checkpoints()
 
+    def _new_trust(self) -> Trust | None:
+        """Return the trust of the forest, if its trees have heads (R25)."""
+        if not self.heads:
+            return None
+        sums = _core.following_sums * (self._lag > 0)
+        first = Mark.first(self._trust_width + sums)
+        return Trust(self.plan.n_shards, first, self.parameters)
+
+    @property
+    def _trust_width(self) -> int:
+        return len(self.heads) + 2 * self.numbers
+
+    @property
+    def _lag(self) -> int:
+        """Return for which point after the last one answers are; 0: for any (R29)."""
+        lag: int = getattr(self.parameters, "lag", 0)
+        return lag
+
+    @property
+    def numbers(self) -> bool:
+        """Return whether the trees predict numbers (R26)."""
+        return bool(self.rule.numbers)
+
+    @property
+    def heads(self) -> tuple[float, ...]:
+        """Return the names of the heads of the trees."""
+        heads: tuple[float, ...] = self.parameters.heads
+        return heads
+
     def go_on(self) -> Header:
         """Continue after the last row that all shards have learned; return the header at that row.
 
@@ -136,6 +163,9 @@ class Shards:
         self._go_on(acks)
         self.check_checkpoints()
         abouts = patiently(lambda: [actor.about.remote() for actor in actors])
+        for line, (ack, *_) in zip(self._lines, abouts, strict=True):
+            line.heard(ack)
+        self._recover([ack for ack, *_ in abouts])
         # Shards with more rows learn nothing until the others have caught up.
         ack, _, pickled, tables = min(abouts, key=lambda about: about[0].rows)
         self._journal, self.points = Journal(stop=ack.rows), ack.points
@@ -147,8 +177,18 @@ class Shards:
     def _go_on(self, acks: list[Ack]) -> None:
         for line, ack in zip(self._lines, acks, strict=True):
             line.heard(ack)
+        self._recover(acks)
         least = min(acks, key=lambda ack: ack.rows)
         self._journal, self.points = Journal(stop=least.rows), least.points
+
+    def _recover(self, acks: list[Ack]) -> None:
+        """Take T from the shards (R25)."""
+        marks = [ack.oldest for ack in acks if ack.oldest is not None]
+        if marks:
+            judged = [ack.judged for ack in acks if ack.judged is not None]
+            self._trust = recovered(marks, judged, self.parameters)
+            for line in self._lines:
+                line.judged.clear()
 
     def shutdown(self, *, keep_checkpoints: bool) -> None:
         """End the shards."""
@@ -187,7 +227,7 @@ class Shards:
     def send(
         self,
         points: Any,
-        arrivals: NDArray[np.uint32],
+        arrivals: NDArray[Any],
         weights: Weights | None,
         rows: int,
         header: Header,
@@ -196,6 +236,7 @@ class Shards:
         """Send the points of the next `rows` rows; wait while too many batches are in flight."""
         tables = None if header.categories == self._sent else pickle.dumps(self.categories)
         with self._alone():
+            self._wait_for_room()
             batch = Batch(
                 start=self.rows,
                 stop=self.rows + rows,
@@ -207,8 +248,9 @@ class Shards:
                 header=pickle.dumps(header),
                 tables=tables,
                 n_jobs=n_jobs,
+                judging=self._judging,
+                oldest=self._oldest(),
             )
-            self._wait_for_room()
             entry = Entry(batch.start, batch.stop, ray.put(batch))
             self._journal.add(entry)
             self.points += len(arrivals)
@@ -233,6 +275,31 @@ class Shards:
         """Drop batches that no shard will need. Without checkpoints, that is all of them."""
         for_good = [line.rows if self.folder is None else line.saved for line in self._lines]
         self._journal.forget(min(for_good))
+
+    def _oldest(self) -> Mark | None:
+        """Return T as of the oldest checkpoint: shards need not remember what they said before (R25)."""
+        if self._trust is None:
+            return None
+        self._judge()
+        saved = [line.points if self.folder is None else line.saved_points for line in self._lines]
+        return self._trust.oldest(min(saved))
+
+    def _judge(self) -> None:
+        """Update T by what the shards have reported (R25)."""
+        if self._trust is not None:
+            for line in self._lines:
+                for judged in line.judged:
+                    self._trust.add(line.number, judged)
+                line.judged.clear()
+
+    def _trust_now(self) -> Mark | None:
+        """Return T after all rows, once every shard has learned them (R25)."""
+        if self._trust is None:
+            return None
+        self._settle(self.rows)
+        self._judge()
+        assert self._trust.now.point == self.points
+        return self._trust.now
 
     def wait(self) -> None:
         """Wait until every shard has learned all batches."""
@@ -264,16 +331,35 @@ class Shards:
     # -- answers ----------------------------------------------------------------------------------
 
     def predict_proba(self, points: Any, n_jobs: int) -> NDArray[np.float64]:
-        """Add the sums of the shards as integers, and divide once (R11)."""
-        answers = self._ask("sums", ray.put(points), n_jobs)
-        sums = sum(sums for sums, _ in answers)
-        voters = sum(voters.astype(np.int64) for _, voters in answers)[:, np.newaxis]
-        with np.errstate(invalid="ignore"):
-            shares = sums.astype(np.float64) / (voters * _core.whole_share).astype(np.float64)
-        proba: NDArray[np.float64] = np.where(voters > 0, shares, 1.0 / max(1, sums.shape[1]))
+        shares, voters, *_ = self._shares(points, n_jobs)
+        proba: NDArray[np.float64] = np.where(voters > 0, shares, 1.0 / max(1, shares.shape[1]))
         return proba
 
-    def predict_trees(self, points: Any) -> NDArray[np.int64]:
+    def predict_means(self, points: Any, n_jobs: int) -> NDArray[np.float64]:
+        """Return a column of means, each less the first target of the stream (R26)."""
+        shares, voters, scale, correction = self._shares(points, n_jobs)
+        means = np.ldexp(shares, scale - _core.scale_of(1.0))  # the exponent of B
+        if correction is not None:
+            means = correction.of(means)
+        answers: NDArray[np.float64] = np.where(voters > 0, means, 0.0)
+        return answers
+
+    def _shares(
+        self, points: Any, n_jobs: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], int, Correction | None]:
+        """Add the sums of the shards as integers, and divide once (R11).
+
+        Return the voters too, and the scale and the correction of numbers.
+        """
+        answers = self._ask("sums", ray.put(points), n_jobs)
+        sums = sum(sums for sums, *_ in answers)
+        voters = sum(voters.astype(np.int64) for _, voters, *_ in answers)[:, np.newaxis]
+        with np.errstate(invalid="ignore"):
+            shares = sums.astype(np.float64) / (voters * _core.whole_share).astype(np.float64)
+        _, _, scale, correction = answers[0]
+        return shares, voters, scale, correction
+
+    def predict_trees(self, points: Any) -> NDArray[Any]:
         return np.concatenate(self._ask("engine", "predict_trees", ray.put(points)), axis=1)
 
     def apply(self, points: Any) -> NDArray[np.int64]:
@@ -286,9 +372,13 @@ class Shards:
         answers = self._ask("engine", "sizes")
         return {name: sum(sizes[name] for sizes in answers) for name in answers[0]}
 
-    def importance(self) -> NDArray[np.int64]:
-        answers = self._ask("engine", "importance")
-        total = np.zeros(max(len(gains) for gains in answers), dtype=np.int64)
+    def importance(self) -> NDArray[Any]:
+        """Return the gain of each column. Of numbers, trees are added in their order (R26)."""
+        if self.numbers:
+            answers = [tree for trees in self._ask("saved_errors") for tree in trees]
+        else:
+            answers = self._ask("engine", "importance")
+        total = np.zeros(max(len(gains) for gains in answers), dtype=answers[0].dtype)
         for gains in answers:
             total[: len(gains)] += gains
         return total
@@ -296,11 +386,29 @@ class Shards:
     def replacements(self) -> list[tuple[int, int]]:
         return sorted(pair for shard in self._ask("engine", "replacements") for pair in shard)
 
-    def trust(self) -> None:
-        """R25: trees in shards have no heads."""
+    def trust(self) -> dict[float, float] | None:
+        mark = self._mark()
+        if mark is None:
+            return None
+        return trust_of(self.parameters, _core.weights_of([*mark.evidence], len(self.heads)))
+
+    def correction(self) -> Correction | None:
+        """R29: how answers follow the last learned point; None if they do not."""
+        mark = self._mark() if self._lag else None
+        if mark is None:
+            return None
+        return Correction(*_core.correction_of([*mark.evidence[self._trust_width :]], self._lag))
+
+    def _mark(self) -> Mark | None:
+        """Return T after all rows, if the trees have heads."""
+        with self._alone():
+            if self._trust is not None:
+                self._check_level()
+            return self._trust_now()
 
     def set_judging(self, judging: bool) -> None:
-        """R25: there are no heads to judge."""
+        """Set it for the batches that follow."""
+        self._judging = judging
 
     def tree(self, i: int) -> Tree:
         tree: Tree = self._of_tree("tree", i)
@@ -356,9 +464,9 @@ class Shards:
         while True:
             with self._alone():
                 self._check_level()
-                rows = self.rows
+                rows, trust = self.rows, self._trust_now()
                 lines = self._lines if only is None else [only]
-                calls = [line.actor.ask.remote(rows, what, *args) for line in lines]
+                calls = [line.actor.ask.remote(rows, trust, what, *args) for line in lines]
             answers: list[Any] = []
             for line, call in zip(lines, calls, strict=True):
                 if not self._heard(line, call, rows, answers):

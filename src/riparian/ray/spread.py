@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -13,17 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 from riparian.loading import forest_of
 from riparian.model.classes import Classes
 from riparian.model.model import Model, Origin
+from riparian.model.target import Target
 from riparian.model.weights import ClassWeights, Weights
+from riparian.parameters.declare import constructed, described
 from riparian.parameters.forests import OF_ESTIMATORS, SaffariParameters
 from riparian.ray import cluster
 from riparian.ray.dataset import tables
 from riparian.ray.errors import CheckpointError
 from riparian.ray.folder import Folder
-from riparian.ray.plan import Options, Plan, ShardSettings, checked_name
+from riparian.ray.plan import OPTIONS, Options, Plan, ShardSettings
 from riparian.ray.shards import Shards, pattern_of
 from riparian.ray.starting import find
 from riparian.sklearn.base import origin_of, saved_class
-from riparian.sklearn.row_forest import RowForestClassifier
+from riparian.sklearn.row_forest import RowForest
 from riparian.snapshot import container
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import CLASSES, Header, read
@@ -31,8 +33,6 @@ from riparian.snapshot.size import default_max_bytes
 from riparian.snapshot.state import engine_of
 
 Class = TypeVar("Class", bound=type)
-
-OPTIONS = tuple(f.name for f in fields(Options))
 
 SPREAD: dict[str, type[Spread]] = {}  # by the name of the class that they spread
 
@@ -46,7 +46,7 @@ class ShardedModel(Model):
     def _feed(
         self,
         points: Any,
-        arrivals: NDArray[np.uint32],
+        arrivals: NDArray[Any],
         weights: Weights | None,
         rows: int,
         workers: int,
@@ -55,11 +55,41 @@ class ShardedModel(Model):
             header = self.header(self.origin, self.engine.points)
             self.engine.send(points, arrivals, weights, rows, header, workers)
 
+    def predict_then_learn(
+        self, points: Any, y: NDArray[Any], weights: Weights | None, workers: int
+    ) -> NDArray[np.float64]:
+        """Ask the shards about each row, then let them learn it: exact, and slow."""
+        ask = self._probabilities if isinstance(self.target, Classes) else self.predict
+        answers: list[Any] = []
+        for i in range(len(y)):
+            row = slice(i, i + 1)
+            answers.append(ask(points[row], workers))
+            self.learn(points[row], y[row], None if weights is None else weights[row], workers)
+        if not isinstance(self.target, Classes):
+            return np.array([number for [number] in answers])
+        classes = self.target.classes
+        out = np.zeros((len(y), len(classes)))
+        for i, (known, proba) in enumerate(answers):
+            out[i, np.searchsorted(classes, known)] = proba
+        return out
 
-class Spread(ShardSettings, RowForestClassifier):
+    def _probabilities(self, point: Any, workers: int) -> tuple[NDArray[Any], Any]:
+        """Return the classes that are known, and the probability of each for a single point."""
+        known = self.class_target.classes
+        return known, self.predict_proba(point, workers)[0][0] if len(known) else []
+
+
+@constructed
+class Spread(ShardSettings, RowForest):
     """The base of forests in shards. They inherit input validation and snapshots from the forest."""
 
+    n_jobs: int | None = described(
+        default=None,
+        help="The number of threads of each shard; -1 means one per processor of its node.",
+    )
+
     model_: ShardedModel
+    answers_in_turn = False  # each row would be a question to all shards
 
     # -- starting and ending ----------------------------------------------------------------------
 
@@ -67,15 +97,22 @@ class Spread(ShardSettings, RowForestClassifier):
         """Check the parameters; `_start` starts the shards."""
         cluster.join()
         empty = super()._empty_engine()
+        coverages = getattr(empty.parameters, "intervals", ())
+        if coverages:
+            raise ValueError(
+                f"intervals must be () for a forest in shards, got {coverages!r}: their levels need all "
+                "trees; leave it out, or learn in a single process"
+            )
         one_tree = type(empty)(**{**empty.arguments(), "trees": range(1)})
         options = Options(**{name: getattr(self, name) for name in OPTIONS})
         return Shards(one_tree, Plan.of(options, empty.parameters.n_trees))
 
-    def _new_model(self, target: Classes, weights: ClassWeights) -> Model:
+    def _new_model(self, target: Target, weights: ClassWeights) -> Model:
         names = getattr(self, "feature_names_in_", None)
-        return ShardedModel(self._empty_engine(), target, weights, feature_names=names)
+        raw, engine = self._raw_columns, self._empty_engine()
+        return ShardedModel(engine, target, weights, feature_names=names, raw_columns=raw)
 
-    def _start(self, target: Classes) -> None:
+    def _start(self, target: Target) -> None:
         before = self.model_.engine if self._started() else None
         super()._start(target)
         if before is not None:
@@ -83,9 +120,7 @@ class Spread(ShardSettings, RowForestClassifier):
         self.model_.engine.start(self.model_.header(origin_of(self), 0))
 
     @classmethod
-    def from_forest(
-        cls, forest: RowForestClassifier, n_shards: int | None = None, **options: Any
-    ) -> Any:
+    def from_forest(cls, forest: RowForest, n_shards: int | None = None, **options: Any) -> Any:
         """Spread a forest over shards; the given one does not change.
 
         `options` are `name`, `checkpoint_dir`, `checkpoint_every` and `in_flight`. The number of the
@@ -93,7 +128,7 @@ class Spread(ShardSettings, RowForestClassifier):
         shards start with the first batch.
         """
         cls = spread_class(saved_class(forest).__name__)
-        if not forest._started():
+        if not forest.__sklearn_is_fitted__():
             chosen = {**forest.get_params(deep=False), "n_shards": n_shards, **options}
             return cls(**chosen)
         header, state, tables = forest.model_.saved(origin_of(forest))
@@ -122,7 +157,7 @@ class Spread(ShardSettings, RowForestClassifier):
         there, in batches of any size. Shards skip the rows that they have learned already.
         """
         cluster.join()
-        started, plan, header = find(checked_name(name))
+        started, plan, header = find(OPTIONS["name"].checked(name))
         shards = Shards(pattern_of(header), plan)
         shards.connect(started)
         return cls._gone_on(shards)
@@ -172,9 +207,18 @@ class Spread(ShardSettings, RowForestClassifier):
         return int(self.model_.engine.rows)
 
     def _learn(self, points: Any, y: NDArray[Any], weights: Weights | None) -> None:
-        self.model_.engine.check_checkpoints()  # before the labels of this batch join
-        self.model_.origin = origin_of(self)
+        self._get_ready()
         super()._learn(points, y, weights)
+
+    def _predict_then_learn(
+        self, points: Any, y: NDArray[Any], weights: Weights | None
+    ) -> NDArray[np.float64]:
+        self._get_ready()
+        return super()._predict_then_learn(points, y, weights)
+
+    def _get_ready(self) -> None:
+        self.model_.engine.check_checkpoints()  # before the labels of a batch join
+        self.model_.origin = origin_of(self)
 
     def _learn_passes(self, *args: Any) -> None:
         super()._learn_passes(*args)
@@ -201,19 +245,20 @@ class Spread(ShardSettings, RowForestClassifier):
         sample_weight : str
             The column of the weights, if there is one.
         classes : array
-            All labels, as in `partial_fit`.
+            All labels, as in `partial_fit` of a classifier.
         batch_rows : int
             The number of rows per batch.
         start : int
             The number in the stream of the first row of the data set; by default, the next number.
             Rows before `points_` are skipped: 0 continues with a data set after `attach`.
         """
+        given = {} if classes is None else {"classes": classes}
         for table in tables(dataset, batch_rows, self._rows_to_skip(start)):
             y = table.column(label).to_numpy()
             weights = None if sample_weight is None else table.column(sample_weight).to_numpy()
             others = [name for name in (label, sample_weight) if name is not None]
             X = table.drop_columns(others)
-            self.partial_fit(X, _plain(y), classes=classes, sample_weight=weights)
+            self.partial_fit(X, _plain(y), sample_weight=weights, **given)
         if self._started():
             self.model_.engine.wait()
         return self
@@ -279,7 +324,7 @@ def spread_class(name: str) -> type[Spread]:
     return SPREAD[name]
 
 
-def spreads(Forest: type[RowForestClassifier]) -> Callable[[Class], Class]:
+def spreads(Forest: type[RowForest]) -> Callable[[Class], Class]:
     """Register the class that spreads forests of another one; a class decorator."""
 
     def decorate(cls: Class) -> Class:

@@ -86,7 +86,7 @@ def _actor(order: Order, node: dict[str, Any]) -> Any:
             raise
         raise ClusterError(
             f"a forest named {name!r} already runs on this cluster: continue with it through "
-            f"RayForestClassifier.attach({name!r}), or choose another name"
+            f"`attach({name!r})`, or choose another name"
         ) from None
 
 
@@ -100,7 +100,7 @@ def _named(forest: str, number: int) -> Any:
     except ValueError:
         raise ClusterError(
             f"there is no shard {number} of a forest named {forest!r} on this cluster; "
-            "RayForestClassifier.from_checkpoints restores a forest from its checkpoints"
+            "`from_checkpoints` restores a forest from its checkpoints"
         ) from None
 
 

@@ -4,6 +4,7 @@ It needs plotly (`pip install "riparian[cli]"`), whose script is in the file: ab
 is ever fetched from a network.
 """
 
+from riparian.report.comparison import Comparison
 from riparian.report.report import Report
 
-__all__ = ["Report"]
+__all__ = ["Comparison", "Report"]

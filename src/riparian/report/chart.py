@@ -1,4 +1,4 @@
-"""A figure in the page: its heading, what it shows in words, and its data for the script."""
+"""A figure in the page: its heading, a description in words, and its data for the script."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def chart(
     key: str = "",
     least_width: int = 0,
 ) -> str:
-    """`summary` is for those who cannot see the figure, `note` stands below it for all.
+    """`summary` is for readers who cannot see the figure, `note` stands below it for all.
 
     A `key` to its colours, in HTML, stands above it. On a screen narrower than the least width (in
     pixels) the figure is scrolled.
@@ -32,13 +32,13 @@ def chart(
 
 
 def script_safe(figure: Any) -> str:
-    """The figure as JSON in which nothing can end the script that it stands in.
+    """Return the figure as JSON that cannot end the script element around it.
 
     >>> from riparian.tools.optional import plotly
     >>> json = script_safe(plotly("graph_objects").Figure(layout={"title": "</script>"}))
     >>> "script" in json, "<" in json
     (True, False)
     """
-    # Plotly writes <, > and / by their numbers. One engine, whatever is installed: the same report
+    # Plotly escapes <, > and /. One engine is used, whatever is installed, so that the same report
     # has the same bytes.
     return str(figure.to_json(engine="json"))

@@ -1,13 +1,17 @@
-"""What all figures of the report have in common.
+"""The common parts of all figures of the report.
 
-Colours are not chosen here. A trace says in its `meta` which of the page's colours goes where, such
+Colours are not chosen here. The `meta` of a trace names the page's colours for its parts, such
 as `{"line.color": "accent"}`; the page puts in those of the light or of the dark scheme.
 """
 
 from __future__ import annotations
 
+import math
 from html import escape
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from riparian.tools.optional import plotly
 from riparian.tools.text import shortened
@@ -41,7 +45,7 @@ def axis(title: str | None = None, **settings: Any) -> dict[str, Any]:
         "automargin": True,
         "fixedrange": True,
         "zeroline": False,
-        "ticks": "outside",  # these are not seen; they keep labels and axis apart
+        "ticks": "outside",  # these are invisible and keep labels and axis apart
         "ticklen": 4,
         "tickcolor": "rgba(0, 0, 0, 0)",
         "autotickangles": [0, -45, -90],
@@ -52,7 +56,7 @@ def axis(title: str | None = None, **settings: Any) -> dict[str, Any]:
 def names_axis(names: list[str], title: str | None = None, **settings: Any) -> dict[str, Any]:
     """An axis on which names stand at 0, 1, 2, ...
 
-    Plotly would take names such as "7" for numbers and "2024-01-01" for dates.
+    Plotly would treat names such as "7" as numbers and "2024-01-01" as dates.
     """
     return axis(
         title,
@@ -60,15 +64,45 @@ def names_axis(names: list[str], title: str | None = None, **settings: Any) -> d
         tickvals=list(range(len(names))),
         ticktext=[text(name, LONGEST_NAME) for name in names],
         tickfont={"size": 12 if len(names) <= 20 else 10},
+        autotickangles=[0, -90],  # many slanted names would overlap
         showgrid=False,
         **settings,
     )
 
 
 def text(name: str, longest: int = 200) -> str:
-    """A name as plotly must be given it: plotly reads HTML and formulas in what it shows.
+    """Return a name in the form that plotly needs: plotly interprets HTML and formulas in texts.
 
     >>> text("<b>oak</b>"), text("$5"), text("a very long name", 10)
     ('&lt;b&gt;oak&lt;/b&gt;', '&#36;5', 'a very lo…')
     """
     return escape(shortened(name, longest), quote=False).replace("$", "&#36;")
+
+
+def fitted(shares: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of a scale on which these shares can be distinguished.
+
+    Between 0 and 1, the shares of a rare class would be a flat line.
+
+    >>> fitted(np.array([0.064, 0.117])), fitted(np.array([0.3, 0.3])), fitted(np.array([0.1, 0.97]))
+    ((0.06, 0.12), (0.298, 0.302), (0.0, 1.0))
+    """
+    low, high = float(np.min(shares)), float(np.max(shares))
+    spread = max(high - low, 0.01)
+    unit = 10.0 ** math.floor(math.log10(spread))
+    step = next(k * unit for k in (0.1, 0.2, 0.5, 1.0, 2.0) if spread / (k * unit) <= 6)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    if first == last:
+        first, last = first - 1, last + 1
+    return max(0.0, round(first * step, 9)), min(1.0, round(last * step, 9))
+
+
+def fitted_numbers(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of a scale for numbers, with a margin.
+
+    >>> fitted_numbers(np.array([10.0, 30.0])), fitted_numbers(np.array([7.0, 7.0]))
+    ((9.0, 31.0), (6.0, 8.0))
+    """
+    low, high = float(np.min(numbers)), float(np.max(numbers))
+    margin = 0.05 * (high - low) or 1.0
+    return low - margin, high + margin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,18 @@ import numpy as np
 from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.model.budget import budget_in_words
-from riparian.model.replacements import replacements_of
+from riparian.model.numbers import Numbers
+from riparian.model.replacements import (
+    Replacement,
+    replacements_in_words,
+    replacements_of,
+)
+from riparian.model.trust import follows_in_words, head_name, trust_in_words
 from riparian.parameters.forests import defaults
 from riparian.report import charts
+from riparian.report.answers import never_predicted
 from riparian.report.chart import chart
-from riparian.report.tables import columns, pairs, paragraph, table
+from riparian.report.tables import columns, pairs, paragraph, side_by_side, table
 from riparian.report.trees import count_leaves, size_label
 from riparian.tools.text import count, decimal, listed, percent, size
 
@@ -31,9 +38,15 @@ def overview(
     budget = budget_in_words(forest.stats())
     return (
         pairs(key_figures(forest, scores), "figures")
+        + (never_predicted(scores) if scores is not None and not numbers_of(forest) else "")
         + (paragraph(f"{budget}. The theorem no longer covers this forest.") if budget else "")
         + (table("What was done", ("fact", "value"), facts.items()) if facts else "")
     )
+
+
+def numbers_of(forest: OnlineForestClassifier) -> bool:
+    """Return whether the forest predicts numbers (R26)."""
+    return isinstance(forest.model_.target, Numbers)
 
 
 def key_figures(forest: OnlineForestClassifier, scores: Scores | None) -> dict[str, str]:
@@ -42,12 +55,10 @@ def key_figures(forest: OnlineForestClassifier, scores: Scores | None) -> dict[s
     if scores is not None:
         figures |= {
             "rows scored": count(scores.rows),
-            "accuracy": percent(scores.accuracy),
-            "Cohen's kappa": decimal(scores.kappa),
-            "log loss, in nats": decimal(scores.log_loss),
+            **{name: decimal(value) for name, value in scores.headline().items()},
         }
     return figures | {
-        "classes": count(len(forest.classes_)),
+        **({} if numbers_of(forest) else {"classes": count(len(forest.classes_))}),
         "trees": count(len(stats["trees"])),
         "leaves": count(stats["leaves"]),
         "memory": size(forest.memory()["total"]),
@@ -56,7 +67,7 @@ def key_figures(forest: OnlineForestClassifier, scores: Scores | None) -> dict[s
 
 
 def features(forest: OnlineForestClassifier) -> str:
-    """The most important ones; nothing before the first split."""
+    """Show the most important features, or nothing before the first split."""
     importances = forest.feature_importances_
     order = np.argsort(-importances, kind="stable")[:MOST_FEATURES]
     order = order[importances[order] > 0]
@@ -70,14 +81,14 @@ def features(forest: OnlineForestClassifier) -> str:
         "Importances",
         f"Bar chart of the importances of {which}: most important is {names[best]} "
         f"with {percent(importances[best])}.",
-        f"Gain times structure points of all splits in a feature, as a share of all: {which}. "
-        "Features of pure noise get a share too.",
+        f"The share of each feature in the gain of all splits, weighted by structure points: {which}. "
+        "Features of pure noise get a share, too.",
         charts.importances([names[i] for i in order], importances[order].tolist()),
     )
 
 
 def columns_in_words(kinds: Mapping[str, str]) -> str:
-    """What each column of the table is to the forest."""
+    """Show what each column of the table is for the forest."""
     if not kinds:
         return ""
     return table("What each column is", ("column", "learned as"), kinds.items())
@@ -88,8 +99,28 @@ def columns_in_words(kinds: Mapping[str, str]) -> str:
 
 def trees(forest: OnlineForestClassifier) -> str:
     stats = forest.stats()
-    return (histograms(forest) if stats["splits"] > 0 else "") + columns(
-        shape(stats["trees"], _unknown(forest)), memory_by_kind(forest)
+    return (
+        (histograms(forest) if stats["splits"] > 0 else "")
+        + side_by_side(
+            trust(forest) if stats["splits"] else "",
+            replaced(replacements_of(forest), stats["points"]),
+        )
+        + columns(shape(stats["trees"], _unknown(forest)), memory_by_kind(forest))
+    )
+
+
+def replaced(replacements: Sequence[Replacement] | None, points: int) -> str:
+    """R27: show which tree was replaced when, or nothing if none was."""
+    if not replacements:
+        return ""
+    words = replacements_in_words(replacements, points)
+    return chart(
+        "replacements",
+        "Trees replaced",
+        f"Scatter chart of trees over the points at which they were replaced: {words}.",
+        "Each mark is a tree that was replaced because its error rose. A column of marks means that "
+        "the stream changed there.",
+        charts.replacements(replacements, points),
     )
 
 
@@ -111,8 +142,8 @@ def histograms(forest: OnlineForestClassifier) -> str:
             "sizes",
             "Size of the leaves",
             f"Histogram of the numbers of estimation points in {total} leaves.",
-            "Leaves of all trees by their estimation points, which predictions are made from; "
-            "from one bar to the next they double.",
+            "Leaves of all trees by the number of their estimation points, which make the "
+            "predictions. The number doubles from bar to bar.",
             charts.histogram(
                 [size_label(i) for i in range(len(leaves.by_size))],
                 leaves.by_size.tolist(),
@@ -122,7 +153,7 @@ def histograms(forest: OnlineForestClassifier) -> str:
     )
 
 
-# What `stats` has of each tree, and whether a forest that can only predict still knows it.
+# The entries of `stats` per tree, and whether a forest that only predicts still has them.
 SHAPE = {
     "leaves": ("leaves", True),
     "active": ("active leaves", False),
@@ -136,7 +167,7 @@ SHAPE = {
 
 
 def _unknown(forest: OnlineForestClassifier) -> set[str]:
-    """What of `SHAPE` this forest does not know, or does not have."""
+    """Return the entries of `SHAPE` that this forest does not have."""
     if forest.model_.prediction_only:
         return {key for key, (_, always) in SHAPE.items() if not always}
     return set() if forest.model_.engine.parameters.kept_points else {"young"}
@@ -176,11 +207,41 @@ def memory_by_kind(forest: OnlineForestClassifier) -> str:
 
 
 def parameters(forest: OnlineForestClassifier) -> str:
-    own = defaults(forest._parameters_class)
+    checked = forest.model_.engine.parameters
+    own = defaults(type(checked))
     rows = []
     for name, value in forest.get_params(deep=False).items():
-        shown = str(forest.model_.engine.parameters.seed) if name == "random_state" else repr(value)
+        if value == "deprecated":
+            continue
+        shown = str(checked.seed) if name == "random_state" else repr(value)
         default = repr(own[name])
         rows.append((name, shown, "" if shown == default else default))
-    caption = "Parameters, and the default where another value was chosen"
+    caption = "Parameters, with the default where it was changed"
     return table(caption, ("parameter", "value", "default"), rows)
+
+
+# -- trust ----------------------------------------------------------------------------------------
+
+
+def trust(forest: OnlineForestClassifier) -> str:
+    """R25: show where answers come from, or nothing for a forest without heads."""
+    stats = forest.stats()
+    weights, follows = stats.get("trust"), stats.get("follows")
+    if weights is None:
+        return ""
+    names = [head_name(head) for head in weights]
+    memories = (
+        " “Last 5” is a memory of about the last 5 points of a leaf." if min(weights) < 1 else ""
+    )
+    words = trust_in_words(weights)
+    last = "" if follows is None else f" Then {follows_in_words(follows)}."
+    return chart(
+        "trust",
+        "Where the answers come from",
+        f"Bar chart of the trust in {', '.join(names)}: {words}.",
+        f"{words[0].upper()}{words[1:]}. The forest learns from its own predictions which cells to "
+        "trust: small ones where labels are clean, large ones where they are noisy."
+        + memories
+        + last,
+        charts.trust(names, list(weights.values())),
+    )

@@ -14,7 +14,7 @@ from riparian.tools.optional import plotly
 
 @dataclass(frozen=True)
 class Section:
-    name: str  # what a link to it says behind the #
+    name: str  # the fragment of a link to it
     title: str
     html: str
 
@@ -26,15 +26,22 @@ class Section:
 
 
 def page(
-    title: str, sections: Sequence[Section], *, more_script: str = "", connect: str = "'none'"
+    title: str,
+    sections: Sequence[Section],
+    *,
+    above: str = "",
+    more_style: str = "",
+    more_script: str = "",
+    connect: str = "'none'",
 ) -> str:
-    """A page on its own. One that a service sends may add a script, and connect back to it."""
+    """Return a page without other files. A service may add parts, and let the page connect to it."""
     links = (f'<li><a href="#{s.name}">{escape(s.title)}</a></li>' for s in sections)
     return Template(_file("page.html")).substitute(
         title=escape(title),
         version=escape(version("riparian")),
-        style=_file("style.css"),
+        style=_file("style.css") + more_style,
         contents="".join(links),
+        above=above,
         sections="\n".join(map(str, sections)),
         plotly=plotly("offline").get_plotlyjs(),
         script=_file("script.js") + more_script,

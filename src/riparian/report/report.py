@@ -16,18 +16,20 @@ from riparian.forest import OnlineForestClassifier
 from riparian.report.page import page
 from riparian.report.sections import Seen, all_sections
 from riparian.tools.files import write_whole
+from riparian.tools.notebook import framed
 
 if TYPE_CHECKING:
-    from riparian.evaluation import CurvePoint, Scores
+    from riparian.evaluation import CurvePoint, NumberCurvePoint, NumberScores, Scores
+    from riparian.explain.history import FeatureHistory
     from riparian.explain.mistakes import Mistake
-    from riparian.explain.permutation import Importance
+    from riparian.explain.permutation import Importance, NumberImportance
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
-    """A forest to look at, and where there are any, its scores and how they came about.
+    """A forest and, if there are any, its scores and their curves.
 
-    A section is there only when there is something to show in it. The same report gives the same
+    A section without content is left out. The same report gives the same
     bytes.
 
     >>> from riparian import OnlineForestClassifier
@@ -41,13 +43,25 @@ class Report:
     title: str
     forest: OnlineForestClassifier
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # what was done
-    curve: Sequence[CurvePoint] | None = None  # how the stream went, test-then-train
-    scores: Scores | None = None  # of that stream, or of held-out rows
-    importance: Sequence[Importance] = ()  # by permutation, on those rows
+    # The test-then-train curve of the stream.
+    curve: Sequence[CurvePoint] | Sequence[NumberCurvePoint] | None = None
+    scores: Scores | NumberScores | None = None  # of that stream, or of held-out rows
+    importance: Sequence[Importance | NumberImportance] = ()  # by permutation, on those rows
     mistakes: Sequence[Mistake] = ()  # the surest
-    sample: NDArray[np.float32] | None = None  # some rows, to ask what if
+    sample: NDArray[np.float32] | None = None  # some rows, for the what-if charts
     pair: tuple[int, int] | None = None  # features whose plane is shown, for the sample
+    history: FeatureHistory | None = None  # of the values of its features
+    answered: NDArray[np.float64] | None = None  # of numbers: row, target, prediction of some rows
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # what each is
+
+    def __repr__(self) -> str:
+        scores = "" if self.scores is None else f", {self.scores!r}"
+        points = f", {len(self.curve):,} points of its stream" if self.curve else ""
+        return f"Report({self.title!r}: {self.forest!r}{scores}{points})"
+
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook, in a frame of its own."""
+        return framed(self.html())
 
     def html(self) -> str:
         """Return the page, which needs no other file and no network."""
@@ -61,6 +75,8 @@ class Report:
             self.mistakes,
             self.sample,
             self.pair,
+            self.history,
+            self.answered,
         )
         return page(self.title, all_sections(self.forest, seen))
 

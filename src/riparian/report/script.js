@@ -41,6 +41,10 @@ function colourTrace(trace) {
     }
     const [name, steps] = wanted;
     const [low, high] = [colour(name + "-low"), colour(name + "-high")];
+    if (typeof steps === "number") {
+      set(trace, path, mixed(low, high, steps)); // one colour of the scale
+      continue;
+    }
     const scale = steps.map((step, i) => [step, mixed(low, high, i / (steps.length - 1))]);
     set(trace, path, scale);
   }

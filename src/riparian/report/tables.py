@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 
 LONGEST_WORD = 20
 
 
 def table(
-    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()
+    caption: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Sequence[int] = (),
+    *,
+    below: bool = False,
 ) -> str:
-    """A table whose first column names the rows; the columns in `numbers` stand to the right."""
+    """A table whose first column names the rows; the columns in `numbers` stand to the right.
+
+    `below`: on a narrow screen, the last column stands below the others.
+    """
     kinds = [' class="number"' if i in numbers else "" for i in range(len(head))]
     headings = "".join(
         f'<th scope="col"{kind}>{escape(text)}</th>' for text, kind in zip(head, kinds, strict=True)
     )
     body = "".join(_row(cells, kinds) for cells in rows)
+    kind = f"table below of-{len(head)}" if below else "table"
     return (
-        f'<div class="table"><table><caption>{escape(caption)}</caption>'
+        f'<div class="{kind}"><table><caption>{escape(caption)}</caption>'
         f"<thead><tr>{headings}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -33,7 +42,7 @@ def _row(cells: Sequence[str], kinds: Sequence[str]) -> str:
 
 
 def _long(text: str) -> str:
-    """Words that no column has room for may be broken anywhere, others may not."""
+    """Return the class of a cell with words that do not fit: these may be broken anywhere."""
     return ' class="long"' if any(len(word) > LONGEST_WORD for word in text.split()) else ""
 
 
@@ -46,13 +55,19 @@ def pairs(entries: Mapping[str, str], kind: str) -> str:
     return f'<dl class="{kind}">{items}</dl>'
 
 
-def heat_key(title: str, steps: Sequence[float], colours: str) -> str:
-    """What the colours of a heat map mean: shares that stand evenly along the scale."""
-    shares = "".join(f"<span>{step:.0%}</span>" for step in steps)
+def share(value: float) -> str:
+    return f"{100 * value:.3g}%"
+
+
+def heat_key(
+    title: str, steps: Sequence[float], colours: str, written: Callable[[float], str] = share
+) -> str:
+    """Return a key to the colours of a heat map: values at equal distances on the scale."""
+    values = "".join(f"<span>{escape(written(step))}</span>" for step in steps)
     scale = f"linear-gradient(to right, var(--{colours}-low), var(--{colours}-high))"
     return (
         f'<div class="key"><p>{escape(title)}</p><div style="background: {scale}"></div>'
-        f"<p>{shares}</p></div>"
+        f"<p>{values}</p></div>"
     )
 
 
@@ -66,10 +81,16 @@ def folded(summary: str, html: str) -> str:
 
 
 def packed(*parts: str) -> str:
-    """One below the other, in two columns where there is room."""
+    """Put parts one below the other, in two columns if the page is wide enough."""
     return f'<div class="packed">{"".join(parts)}</div>'
 
 
 def columns(*parts: str) -> str:
-    """Side by side where there is room."""
+    """Put parts side by side if the page is wide enough."""
     return f'<div class="columns">{"".join(parts)}</div>'
+
+
+def side_by_side(*parts: str) -> str:
+    """Put the parts that are not empty side by side if the page is wide enough."""
+    there = [part for part in parts if part]
+    return columns(*there) if len(there) > 1 else "".join(there)

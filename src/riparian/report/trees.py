@@ -23,9 +23,9 @@ def count_leaves(forest: OnlineForestClassifier) -> Leaves:
     """
     >>> forest = OnlineForestClassifier(n_estimators=1, random_state=1)
     >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
-    >>> leaves = count_leaves(forest)  # of 9 points below the root, of 8 and 6 below that
+    >>> leaves = count_leaves(forest)  # two, below the root, with 20 points each
     >>> leaves.by_depth.tolist(), leaves.by_size.tolist()
-    ([0, 1, 2], [0, 0, 0, 1, 2])
+    ([0, 2], [0, 0, 0, 0, 0, 2])
     """
     by_depth = by_size = np.zeros(0, dtype=np.int64)
     engine = forest.model_.engine

@@ -1,8 +1,9 @@
-"""The figures of what matters to predictions, made from numbers and names only."""
+"""The figures of what affects predictions, made from numbers and names only."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,137 +12,161 @@ from numpy.typing import NDArray
 from riparian.report.charts import ROW, named_bars
 from riparian.report.figure import axis, figure, names_axis, text
 from riparian.tools.optional import plotly
+from riparian.tools.text import percent
 
 if TYPE_CHECKING:
-    from riparian.explain.dependence import Plane
-    from riparian.explain.permutation import Importance
+    from riparian.explain.permutation import Importance, NumberImportance
 
-EVEN_STEPS = [i / 4 for i in range(5)]
+MOST_DATES = 4  # on an axis
+MOST_NAMES = 20  # of categories on an axis; a narrow one has no room for more
+DAY = len("2024-05-31")
+EVEN_STEPS = [i / 4 for i in range(5)]  # of a scale whose colours follow the probability
 
 
-def permuted(names: list[str], importance: Sequence[Importance]) -> Any:
-    means = [each.accuracy.mean for each in importance]
+@dataclass(frozen=True)
+class Unit:
+    """How predictions and losses are written: shares as percentages, numbers as they are."""
+
+    hover: str  # the format of a value under the pointer
+    ticks: str  # of those along an axis
+    written: Callable[[float], str]
+
+
+SHARES = Unit(".2%", "~%", percent)
+NUMBERS = Unit(".5g", "", "{:.4g}".format)
+
+
+def permuted(
+    names: list[str],
+    importance: Sequence[Importance | NumberImportance] | Sequence[NumberImportance],
+    title: str,
+    unit: Unit,
+) -> Any:
+    losses = [each.lost for each in importance]
     trace = plotly("graph_objects").Bar(
-        x=means,
+        x=[loss.mean for loss in losses],
         y=list(range(len(names))),
         orientation="h",
         error_x={
             "type": "data",
             "symmetric": False,
-            "array": [each.accuracy.high - each.accuracy.mean for each in importance],
-            "arrayminus": [each.accuracy.mean - each.accuracy.low for each in importance],
+            "array": [loss.high - loss.mean for loss in losses],
+            "arrayminus": [loss.mean - loss.low for loss in losses],
             "thickness": 1.5,
             "width": 4,
         },
         customdata=[
-            [text(name), f"{each.accuracy.low:.2%} to {each.accuracy.high:.2%}"]
-            for name, each in zip(names, importance, strict=True)
+            [text(name), f"{loss.low:{unit.hover}} to {loss.high:{unit.hover}}"]
+            for name, loss in zip(names, losses, strict=True)
         ],
-        hovertemplate="%{customdata[0]}<br>%{x:.2%}<br>%{customdata[1]}<extra></extra>",
+        hovertemplate=(
+            f"%{{customdata[0]}}<br>%{{x:{unit.hover}}}<br>%{{customdata[1]}}<extra></extra>"
+        ),
         meta={"marker.color": "accent", "error_x.color": "muted"},
     )
-    return named_bars([trace], names, "accuracy lost", row=ROW)
+    return named_bars([trace], names, title, row=ROW, ticks=unit.ticks)
+
+
+@dataclass(frozen=True)
+class Along:
+    """The values of a feature along an axis: numbers, categories side by side, or dates."""
+
+    name: str
+    values: NDArray[np.float32]
+    categories: list[str] | None = None
+    dates: list[str] | None = None  # the values as dates or times of day, if they are
+
+    @property
+    def axis(self) -> Any:
+        if self.categories is not None:
+            named = names_axis(self.categories, text(self.name, 60))
+            step = -(-len(self.categories) // MOST_NAMES)
+            return {**named, **{key: named[key][::step] for key in ("tickvals", "ticktext")}}
+        if self.dates is None:
+            return axis(text(self.name, 60))
+        few = range(0, len(self.dates), max(1, len(self.dates) // MOST_DATES))
+        days = [self.dates[i][:DAY] for i in few]
+        shown = days if len(set(days)) == len(days) else [self.dates[i] for i in few]
+        ticks = {"tickvals": [float(self.values[i]) for i in few]}
+        return axis(text(self.name, 60), ticktext=shown, **ticks)
+
+    @property
+    def places(self) -> list[Any]:
+        return self.values.tolist() if self.categories is None else [*range(len(self.categories))]
+
+    @property
+    def shown(self) -> list[str]:
+        """Return the values as they are shown at the pointer."""
+        if self.categories is not None:
+            return [text(category) for category in self.categories]
+        return self.dates or [f"{value:.4g}" for value in self.values.tolist()]
 
 
 def dependence_line(
-    name: str,
-    label: str,
-    values: NDArray[np.float32],
-    probabilities: NDArray[np.float64],
-    categories: list[str] | None,
+    along: Along, title: str, values: NDArray[np.float64], scale: tuple[float, float], unit: Unit
 ) -> Any:
     """A line over numbers; over categories, a point for each."""
-    along, shown = _values_axis(name, values, categories)
+    numbers = along.categories is None
     trace = plotly("graph_objects").Scatter(
-        x=shown,
-        y=probabilities.tolist(),
-        mode="lines+markers" if categories is None else "markers",
+        x=along.places,
+        y=values.tolist(),
+        mode="lines+markers" if numbers else "markers",
         line={"width": 2.5, "shape": "linear"},
-        marker={"size": 5 if categories is None else 9},
-        customdata=_shown_values(values, categories),
-        hovertemplate="%{customdata}<br>%{y:.1%}<extra></extra>",
+        marker={"size": 5 if numbers else 9},
+        customdata=along.shown,
+        hovertemplate=f"%{{customdata}}<br>%{{y:{unit.hover}}}<extra></extra>",
         meta={"line.color": "accent", "marker.color": "accent"},
     )
     return figure(
         [trace],
-        xaxis=along,
-        yaxis=axis(f"probability of {text(label, 30)}", tickformat=".0%", range=[0, 1.02]),
+        xaxis=along.axis,
+        yaxis=axis(title, tickformat=unit.ticks, range=list(scale)),
     )
 
 
 def dependence_heat(
-    name: str,
+    along: Along,
     classes: list[str],
-    values: NDArray[np.float32],
     probabilities: NDArray[np.float64],
-    categories: list[str] | None,
+    scale: tuple[float, float],
 ) -> Any:
     """Classes down, values across."""
-    along, shown = _values_axis(name, values, categories)
-    shown_values = _shown_values(values, categories)
     heat = _heat(
-        probabilities,
-        x=shown,
+        np.round(probabilities, 6),
+        scale,
+        x=along.places,
         y=list(range(len(classes))),
-        customdata=[
-            [f"{text(label)}<br>at {value}" for value in shown_values] for label in classes
-        ],
-        hovertemplate="%{customdata}: %{z:.1%}<extra></extra>",
+        customdata=[[f"{text(label)}<br>at {value}" for value in along.shown] for label in classes],
+        hovertemplate="%{customdata}: %{z:.2%}<extra></extra>",
     )
     return figure(
         [heat],
         height=110 + ROW * max(4, len(classes)),
-        xaxis=along,
+        xaxis=along.axis,
         yaxis=names_axis(classes, autorange="reversed"),
     )
 
 
 def plane(
-    across: str,
-    up: str,
-    grid: Plane,
-    k: int,
-    names_across: list[str] | None,
-    names_up: list[str] | None,
+    across: Along, up: Along, values: NDArray[np.float64], scale: tuple[float, float], unit: Unit
 ) -> Any:
-    along, shown_across = _values_axis(across, grid.values_across, names_across)
-    upward, shown_up = _values_axis(up, grid.values_up, names_up)
-    shown_values_up = _shown_values(grid.values_up, names_up)
     heat = _heat(
-        grid.probabilities[:, :, k],
-        x=shown_across,
-        y=shown_up,
-        customdata=[
-            [f"{each}, {other}" for each in _shown_values(grid.values_across, names_across)]
-            for other in shown_values_up
-        ],
-        hovertemplate="%{z:.1%}<br>at %{customdata}<extra></extra>",
+        values,
+        scale,
+        x=across.places,
+        y=up.places,
+        customdata=[[f"{each}, {other}" for each in across.shown] for other in up.shown],
+        hovertemplate=f"%{{z:{unit.hover}}}<br>at %{{customdata}}<extra></extra>",
     )
-    return figure([heat], height=380, xaxis=along, yaxis={**upward, "showgrid": False})
+    return figure([heat], height=380, xaxis=across.axis, yaxis={**up.axis, "showgrid": False})
 
 
-def _values_axis(
-    name: str, values: NDArray[np.float32], categories: list[str] | None
-) -> tuple[Any, list[Any]]:
-    """The axis of a feature, and where on it the values are: categories stand side by side."""
-    if categories is None:
-        return axis(text(name, 60)), values.tolist()
-    return names_axis(categories, text(name, 60)), list(range(len(categories)))
-
-
-def _shown_values(values: NDArray[np.float32], categories: list[str] | None) -> list[str]:
-    """Return the values as the pointer shows them."""
-    if categories is None:
-        return [f"{value:.4g}" for value in values.tolist()]
-    return [text(category) for category in categories]
-
-
-def _heat(z: NDArray[np.float64], **more: Any) -> Any:
+def _heat(z: NDArray[np.float64], scale: tuple[float, float], **more: Any) -> Any:
     return plotly("graph_objects").Heatmap(
-        z=np.round(z, 6).tolist(),
-        zmin=0,
-        zmax=1,
-        showscale=False,  # the page has a key that takes less room
+        z=z.tolist(),
+        zmin=scale[0],
+        zmax=scale[1],
+        showscale=False,  # the page has a smaller key
         meta={"colorscale": ["strong-heat", EVEN_STEPS]},
         **more,
     )

@@ -1,10 +1,11 @@
-"""`riparian serve`: predict now, learn when the label comes, lose nothing.
+"""`riparian serve`: predict now, learn when the label arrives, lose nothing.
 
-state/      what is kept: the log, the snapshot, and the two threads that write and learn
-http/       what is said: requests and answers, metrics, the live page
-options.py  what a service is started with
+state/      the log, the model, and the threads that write and learn
+http/       requests and answers, metrics, the live page
+options.py  the options of a service
+validation.py  the input validation of requests
 service.py  a service: its state, and what it does with a request
-together.py predictions that come at the same time, made in one call
+together.py one call for predictions that arrive at the same time
 
-Nothing here is imported with `riparian`.
+`import riparian` imports nothing of this package.
 """

@@ -10,7 +10,7 @@ Features = dict[str, float | str | None]  # None is a missing value
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What the model said about a point, and how many points it had learned at least."""
+    """What the model predicted for a point, and how many points it had learned, at least."""
 
     label: Label | None  # None before anything is learned
     classes: tuple[Label, ...]
@@ -18,20 +18,25 @@ class Forecast:
     points: int
 
     def of(self, label: Label) -> float:
-        """The probability that it gave to a label."""
+        """Return the probability of a label."""
         shares = dict(zip(self.classes, self.probabilities, strict=True))
         return shares.get(label, 0.0)
+
+    def shares(self) -> tuple[tuple[Label, float], ...]:
+        """Return each class whose probability is above 0, with it."""
+        pairs = zip(self.classes, self.probabilities, strict=True)
+        return tuple(pair for pair in pairs if pair[1] > 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Predict, and wait for the label."""
+    """A point to predict; its label may arrive later."""
 
     id: str
-    given: bool  # by the client: others may have used it before
+    given: bool  # by the client, so it may be in use
     features: Features
     forecast: Forecast
-    reader: bool = False  # whether a client asks that may only read
+    reader: bool = False  # whether the client may only read
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ Item = Ask | Tell | Teach | Bad
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A point as the log has it: what is to be learned, and what had been predicted."""
+    """A point in the log: what to learn, and what had been predicted."""
 
     features: Features
     label: Label
@@ -75,3 +80,9 @@ class Lesson:
     confidence: float  # its probability
     share: float  # the probability that the stored prediction gave to the label
     delay: float  # seconds from the prediction to the label
+    shares: tuple[tuple[Label, float], ...] = ()  # all probabilities above 0; none in a log of 0.2
+
+    def answer(self) -> dict[Label, float]:
+        """Return the probabilities that were answered, as far as they are known."""
+        assert self.guess is not None
+        return {self.guess: self.confidence, self.label: self.share, **dict(self.shares)}

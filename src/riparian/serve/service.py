@@ -23,7 +23,7 @@ from riparian.serve.state.writer import Job, Key, Writer
 from riparian.serve.together import Together
 from riparian.serve.validation import AskRow, TeachRow, TellRow
 
-INLINE = 32  # rows of one request that are predicted before others get their turn
+INLINE = 32  # rows of one request that are predicted before other requests get their turn
 
 # A thread that holds the interpreter gives it up after this long (Python's default is 5 ms): a
 # prediction should not wait for rows being prepared for learning.
@@ -60,9 +60,9 @@ class Service:
         return self.folder.scores
 
     def start(self) -> None:
-        """Begin to write and learn. To be called where the requests come in."""
+        """Begin to write and learn. Call it in the event loop that takes the requests."""
         sys.setswitchinterval(SWITCH)
-        gc.freeze()  # what is there now stays: looking through it again would stop everybody
+        gc.freeze()  # these objects stay: to look through them again would stop all requests
         self._loop = asyncio.get_running_loop()
         self.learner.start()
         self.writer.start()
@@ -89,12 +89,12 @@ class Service:
         self.folder.save(model, scores, position)
         self.writer.trim(position)
 
-    # -- what is asked ----------------------------------------------------------------------------
+    # -- requests -------------------------------------------------------------------------------
 
     async def predict(
         self, rows: Sequence[AskRow | Bad], key: Key | None = None, reader: bool = False
     ) -> list[Answer]:
-        """`reader`: the client may only read, and its ids are counted apart."""
+        """Predict rows. The ids of a `reader`, a client that may only read, are counted separately."""
         self.backlog.take(len(rows))
         try:
             forecasts = await self._forecasts([r.features for r in rows if isinstance(r, AskRow)])
@@ -132,7 +132,7 @@ class Service:
         return await self._stored(items, key)
 
     async def snapshot(self) -> int:
-        """Take one now; the number of the last lesson in it."""
+        """Take a snapshot now, and return the number of the last lesson in it."""
         if self.backlog.closed is not None:
             raise Refused(503, self.backlog.closed)
         try:
@@ -141,7 +141,7 @@ class Service:
             raise Refused(503, f"the snapshot could not be written: {error}") from None
 
     async def look(self, look: Callable[[], Result]) -> Result:
-        """Whatever takes long to learn about the forest."""
+        """Return what `look` returns; a long look at the forest is made between two micro-batches."""
         if self.backlog.closed is not None:  # the learner has ended
             return look()
         return await asyncio.wrap_future(self.learner.between(look))
@@ -154,7 +154,7 @@ class Service:
     # -- how --------------------------------------------------------------------------------------
 
     def _id(self, given: str | None) -> tuple[str, bool]:
-        """The id, and whether the client gave it. Made ids grow with time: the log likes that."""
+        """Return the id, and whether it was given. Generated ids follow time, so inserts append."""
         if given is not None:
             return given, True
         return f"{int(self.clock() * 1000):012x}{secrets.token_hex(10)}", False
@@ -169,14 +169,15 @@ class Service:
         """Answer before it is on disk: a crash may forget these predictions."""
         checked = [self._checked(item) for item in items]
         self.writer.put(Job(checked, None, lambda answer: None))
+        target = self.writer.catalogue.target
         return [
-            ask_answer(item.id, item.forecast) if isinstance(item, Ask) else item.answer
+            ask_answer(target, item.id, item.forecast) if isinstance(item, Ask) else item.answer
             for item in checked
             if isinstance(item, Ask | Bad)
         ]
 
     def _checked(self, item: Item) -> Item:
-        """As the writer would: it cannot object any more once the answer is gone."""
+        """Check an item as the writer would, which cannot refuse it once the answer is sent."""
         if isinstance(item, Ask):
             try:
                 self.writer.catalogue.check_features(item.features)
@@ -189,7 +190,7 @@ class Service:
         waiting: asyncio.Future[list[Answer] | Refused] = self._loop.create_future()
 
         def done(answer: list[Answer] | Refused) -> None:
-            if not waiting.done():  # the client may have gone
+            if not waiting.done():  # the client may have disconnected
                 waiting.set_result(answer)
 
         self.writer.put(Job(items, key, done))
@@ -199,7 +200,7 @@ class Service:
         return answer
 
     def _tell_all(self, calls: list[Callable[[], None]]) -> None:
-        """From the writer to where the requests are: once for a whole transaction."""
+        """Pass answers from the writer to the event loop, once for a whole transaction."""
         assert self._loop is not None
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(lambda: [call() for call in calls])

@@ -1,4 +1,4 @@
-"""Predictions that are asked for in the same turn of the loop are made in one call.
+"""One call for all predictions that are requested in the same turn of the event loop.
 
 A call costs more than a point in it, and each may have to wait for a micro-batch to be learned.
 """
@@ -35,5 +35,5 @@ class Together:
             return
         for points, waiting in asked:
             own = [next(made) for _ in points]
-            if not waiting.done():  # the client may have gone
+            if not waiting.done():  # the client may have disconnected
                 waiting.set_result(own)

@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 import orjson
 
+from riparian.model.numbers import LARGEST as LARGEST_TARGET
 from riparian.serve.items import Bad, Features, Label
 from riparian.serve.options import Limits
-from riparian.serve.refused import Refused
-from riparian.serve.state.catalogue import WHOLE, shown, some
+from riparian.serve.refused import Refused, shown, some
+from riparian.serve.state.classes import WHOLE
 
 LARGEST = 3.4028235677973366e38  # numbers from here on round to an infinity of float32
 MAX_WEIGHT = 2.0**20
@@ -20,6 +21,7 @@ NESTED = {dict, list}
 TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)  # of valid JSON
 
 Row = TypeVar("Row")
+ReadLabel = Callable[[Any, Limits], Label]  # `class_label` or `number_label`
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class TeachRow:
 
 
 def parsed(data: bytes, limits: Limits) -> Any:
-    """The value of a JSON text that has not too many values, and no key of an object twice."""
+    """Return the value of a JSON text. Too many values, or a key twice in one object, are refused."""
     # An upper bound: signs within texts are counted, too.
     most = 1 + sum(data.count(sign) for sign in (b",", b"[", b"{"))
     if most > limits.values:
@@ -69,7 +71,7 @@ def check_keys(data: bytes, value: Any) -> None:
 
 
 def keys(value: Any) -> int:
-    """How many keys the objects of a JSON value have."""
+    """Return how many keys the objects of a JSON value have."""
     if type(value) is dict:
         return len(value) + sum([keys(v) for v in value.values() if v and type(v) in NESTED])
     return sum([keys(v) for v in value if v and type(v) in NESTED]) if type(value) is list else 0
@@ -78,7 +80,7 @@ def keys(value: Any) -> int:
 def rows_of(
     value: Any, read: Callable[[Any, Limits], Row], limits: Limits
 ) -> tuple[list[Row | Bad], bool]:
-    """The rows of a request, and whether it was a list."""
+    """Return the rows of a request, and whether it was a list."""
     if not isinstance(value, list):
         return [read(value, limits)], False
     if len(value) > limits.rows:
@@ -102,18 +104,21 @@ def ask_row(row: Any, limits: Limits) -> AskRow:
     return AskRow(optional_id(row, limits), features(row, limits))
 
 
-def tell_row(row: Any, limits: Limits) -> TellRow:
+def tell_row(row: Any, limits: Limits, read_label: ReadLabel) -> TellRow:
     fields(row, {"id", "label"})
     id = optional_id(row, limits)
     if id is None:
         raise Refused(422, "must be the id of a prediction, and is missing", "id")
-    return TellRow(id, label(row, limits))
+    return TellRow(id, label(row, limits, read_label))
 
 
-def teach_row(row: Any, limits: Limits) -> TeachRow:
+def teach_row(row: Any, limits: Limits, read_label: ReadLabel) -> TeachRow:
     fields(row, {"id", "features", "label", "weight"})
     return TeachRow(
-        optional_id(row, limits), features(row, limits), label(row, limits), weight(row)
+        optional_id(row, limits),
+        features(row, limits),
+        label(row, limits, read_label),
+        weight(row),
     )
 
 
@@ -125,7 +130,7 @@ def fields(row: Any, known: set[str]) -> None:
         raise Refused(422, f"a row must be an object with {some(sorted(known))}, got {kind(row)}")
     for name in row:
         if name not in known:
-            raise Refused(422, f"there is no such field; there are {some(sorted(known))}", name)
+            raise Refused(422, f"unknown field; expected one of {some(sorted(known))}", name)
 
 
 def optional_id(row: dict[str, Any], limits: Limits) -> str | None:
@@ -152,7 +157,7 @@ def features(row: dict[str, Any], limits: Limits) -> Features:
             422, f"must have 1 to {limits.features} features, got {len(given)}", "features"
         )
     for name, value in given.items():
-        # Most are known to be fine at a glance.
+        # Most values pass the cheapest check.
         if type(value) is not float or not -LARGEST < value < LARGEST:
             check_value(name, value, limits)
         if not 0 < len(name) <= limits.text or "\0" in name:
@@ -161,7 +166,7 @@ def features(row: dict[str, Any], limits: Limits) -> Features:
 
 
 def check_value(name: str, value: Any, limits: Limits) -> None:
-    """Whether the model wants a number or a text there, its catalogue says."""
+    """Check a value by itself; the catalogue knows whether its feature takes numbers or texts."""
     field = f"features.{name}"
     if value is None or isinstance(value, bool):
         return
@@ -177,13 +182,14 @@ def check_value(name: str, value: Any, limits: Limits) -> None:
         raise Refused(422, f"must be finite and fit float32, got {shown(value)}", field)
 
 
-def label(row: dict[str, Any], limits: Limits) -> Label:
+def label(row: dict[str, Any], limits: Limits, read_label: ReadLabel) -> Label:
     if "label" not in row:
         raise Refused(422, "is missing", "label")
-    return checked_label(row["label"], limits)
+    return read_label(row["label"], limits)
 
 
-def checked_label(value: Any, limits: Limits) -> Label:
+def class_label(value: Any, limits: Limits) -> Label:
+    """Return the label of a service for classes."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -192,11 +198,30 @@ def checked_label(value: Any, limits: Limits) -> Label:
         return value
     if isinstance(value, float):
         if not value.is_integer():
-            raise Refused(422, f"must be a class, so no fraction, got {value}", "label")
+            raise Refused(
+                422,
+                f"must be an integral class label, got {value}; a service that is started with "
+                "--task numbers predicts numbers",
+                "label",
+            )
         return value + 0.0  # -0.0 is 0.0
     if isinstance(value, str):
         return text(value, "label", limits)
     raise Refused(422, f"must be a string, a number or a boolean, got {kind(value)}", "label")
+
+
+def number_label(value: Any, limits: Limits) -> Label:
+    """Return the label of a service for numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Refused(
+            422,
+            f"must be a number, got {kind(value)}; a service that is started with --task classes "
+            "predicts classes",
+            "label",
+        )
+    if not abs(value) <= LARGEST_TARGET:
+        raise Refused(422, f"must be a finite number of at most 2^500, got {shown(value)}", "label")
+    return value + 0.0  # -0.0 is 0.0
 
 
 def weight(row: dict[str, Any]) -> float:
@@ -209,7 +234,8 @@ def weight(row: dict[str, Any]) -> float:
 
 
 def kind(value: Any) -> str:
-    """
+    """Return a value of JSON for a message.
+
     >>> kind({}), kind(None), kind("a"), kind(1)
     ('an object', 'null', "'a'", '1')
     """

@@ -38,7 +38,7 @@ class Progress:
             self.context.call_on_fit_task_begin(estimator=estimator, **data)
 
     def step(self, rows: int) -> bool:
-        """Report that `rows` more rows were learned; return whether a listener asks to stop."""
+        """Report that `rows` more rows were learned; return whether a listener requests a stop."""
         self.learned += rows
         stop = bool(self.callback and self.callback(self.learned, self.rows))
         if self.context is not None:

@@ -52,6 +52,7 @@ SEVERAL = {
     "growth": len(Growth._fields),
     "window": len(Window._fields),
     "window_sums": 2,
+    "errors": 2,
     "bag": len(Bag._fields),
     "eager": len(_core.tree_eager),
     "scores": len(_core.head_sizes),
@@ -77,8 +78,9 @@ def _is_in(field: Field, header: Header, kinds: set[str]) -> bool:
 def _kinds(header: Header) -> set[str]:
     """Return the words by which the list of the core describes a forest."""
     kinds = {"one stream" if header.one_stream else "two streams"}
+    kinds.add("numbers" if header.numbers else "classes")
     if header.kept_points:
-        kinds |= {"kept points"} if header.adaptive else {"kept points", "settling"}
+        kinds |= {"kept points", "settling"}
     if header.eager:
         kinds.add("eager")
     return kinds | {"change"} if header.adaptive else kinds
@@ -216,6 +218,11 @@ class _Measuring:
         )
         return array
 
+    def _is_of_others(self, name: str) -> bool:
+        """Return whether only other forests have the array, which is empty then."""
+        of, header = SAVED[name].of, self.header
+        return "numbers" in of and not (header.numbers and (header.adaptive or "change" not in of))
+
     def _zeros(self, name: str, length: int) -> NDArray[Any]:
         if name in FEATURES and self.header.depth:
             return np.zeros((length, OFFSETS), dtype=np.float32)
@@ -237,6 +244,8 @@ class _Measuring:
     def _length(self, name: str) -> Integers:
         """Return the length of an array in each tree; its pieces may vary in length."""
         owner, *factors = PER[name]
+        if self._is_of_others(name):
+            return np.zeros_like(self.owners[owner], shape=len(self.owners["tree"]))
         if not factors:
             return self.owners[owner] * SEVERAL.get(name, 1)
         # As floats: the products of unchecked numbers may be anything.
@@ -256,7 +265,7 @@ class _Measuring:
             case "(dims + 1)":
                 return self.arrays["dims"] + 1.0
             case "memories":
-                return np.asarray(float(self.header.memories))
+                return np.asarray(float(len(_core.memory_factors)))
             case "buckets" | "replacements":
                 window = Window(*self.arrays["window"].reshape(-1, len(Window._fields)).T)
                 return np.asarray(getattr(window, factor), dtype=np.float64)

@@ -45,11 +45,11 @@ class Kept:
     inside: Integers  # the indices of these leaves in the shape
     length: Integers  # how many points each keeps
     labels: Integers
-    met: Integers  # how many split points each point has met
+    met: Integers  # how many split points existed when each point arrived
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowCounts:
     """The counts of some leaves of a shape."""
 
     inside: Integers  # the indices of these leaves in the shape
@@ -77,6 +77,11 @@ class Candidates:
 
     def check(self) -> None:
         self.check_leaves()
+        if self.header.numbers:
+            for shape in self.shapes():
+                for stream in self.streams:
+                    self.check_sums(stream, shape)
+            return
         for stream in self.streams:
             self.check_lengths(stream)
         for shape in self.shapes():
@@ -86,8 +91,6 @@ class Candidates:
 
     def check_leaves(self) -> None:
         trees, dims, most, young = self.trees, self.dims, self.header.n_dims, self.young
-        if self.header.adaptive:  # a leaf of its trees is young, or waits in the heap
-            every(young & (dims == 0), "dims must be 0: no leaf settles in a forest that forgets")
         if self.header.kept_points:
             every(young == (dims == 0), "next_look must be set exactly where dims is 0")
         every(young | (dims >= 1) & (dims <= most), f"dims must be from 1 to {most}")
@@ -174,7 +177,7 @@ class Candidates:
             every(~left.any(axis=1), f"{stream}_bits: no point may go left of NaN (R4)")
         return Kept(inside, n, labels.astype(np.int64), met)
 
-    def check_rows(self, stream: str, shape: Shape) -> Rows:
+    def check_rows(self, stream: str, shape: Shape) -> RowCounts:
         """Check the counts of these leaves, and return them. No point is left of a threshold NaN."""
         mine, counted = self.streams[stream], self.counted[stream]
         inside = np.flatnonzero(counted[shape.leaves])
@@ -192,7 +195,33 @@ class Candidates:
         unused = np.repeat(shape.unused[inside], rows, axis=0)
         every(~left[unused].astype(bool), f"{stream}_count: no point may go left of NaN (R4)")
         check_sum(everyone[:, 0], f"{stream}_count")
-        return Rows(inside, rows, everyone)
+        return RowCounts(inside, rows, everyone)
+
+    def check_sums(self, stream: str, shape: Shape) -> Words:
+        """Check the weights and sums of numbers left of each candidate of these leaves (R26).
+
+        Return the weights: leaves x dims x split points, and after the last dimension those of all
+        points that the split point has seen.
+        """
+        weight, sums, squares = (
+            getattr(self.trees, f"{stream}_{name}") for name in ("weight", "sum", "squares")
+        )
+        size = (shape.dims + 1) * shape.split_points
+        starts = begins((self.dims + 1) * self.split_points)
+        at = starts[shape.leaves, None] + np.arange(size)
+        table: Words = weight[at].reshape(-1, shape.dims + 1, shape.split_points)
+        left, everyone = table[:, :-1], table[:, -1]
+        less = (left <= everyone[:, None]).all(axis=(1, 2))
+        every(less, f"{stream}_weight: more points go left than arrive")
+        falls = (everyone[:, 1:] <= everyone[:, :-1]).all(axis=1)
+        every(falls, f"{stream}_weight: a later split point has seen more")
+        every(
+            ~left[shape.unused].astype(bool), f"{stream}_weight: no point may go left of NaN (R4)"
+        )
+        check_sum(everyone[:, 0], f"{stream}_weight")
+        every(np.isfinite(sums), f"{stream}_sum must be finite")
+        every(squares >= 0, f"{stream}_squares must be at least 0")
+        return table
 
 
 def check_features(features: NDArray[Any], header: Header, name: str) -> None:

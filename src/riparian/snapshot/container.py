@@ -18,6 +18,7 @@ from riparian.snapshot.errors import SnapshotError, require
 
 Arrays = dict[str, NDArray[Any]]
 
+SHOWN = 40  # bytes of a file that is no snapshot, in a message
 KEY = "riparian"  # of the text, in the metadata of the container
 CHECKSUM = "sha256"  # the array that holds it
 
@@ -46,6 +47,14 @@ def unpack(data: bytes) -> tuple[str, Arrays]:
     try:
         tensors = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
     except safetensors.SafetensorError as error:
+        start = data[:SHOWN].decode("ascii", "replace")
+        if (
+            start
+            and start.isascii()
+            and all(char.isprintable() or char.isspace() for char in start)
+        ):
+            fault = f"not a snapshot, but text that begins with {start!r}; expected a model file"
+            raise SnapshotError("container", fault) from None
         raise SnapshotError("container", f"not a snapshot, or a damaged one: {error}") from None
     length = int.from_bytes(data[:8], "little")
     metadata = (

@@ -12,7 +12,7 @@ Case = Literal[
 
 
 class SnapshotError(ValueError):
-    """A snapshot cannot be written, read, or used as asked. `case` is one of these:
+    """A snapshot cannot be written, read, or used as requested. `case` is one of these:
 
     ==================  ============================================================================
     "container"         It is not a safetensors file, or one that is truncated or damaged.

@@ -17,13 +17,18 @@ from typing import Any
 
 import numpy as np
 
+from riparian import _core
 from riparian.engine.native import DEPTH_DIMS
 from riparian.parameters.forests import (
     MOST_CATEGORIES,
     OF_DEPTH,
+    AdaptiveNumberParameters,
     AdaptiveParameters,
-    Parameters,
+    ChangeParameters,
+    NumberParameters,
+    PaperParameters,
     SaffariParameters,
+    StreamParameters,
     parameters_of,
 )
 from riparian.parameters.schedules import ConsistencyWarning
@@ -31,9 +36,11 @@ from riparian.snapshot.errors import SnapshotError, require
 from riparian.snapshot.fields import MOST_POINTS, at, bad, typed, whole, whole_list
 from riparian.snapshot.labels import (
     ClassesState,
+    NumbersState,
     WeightsState,
     read_class_weights,
     read_labels,
+    read_numbers,
     write_class_weights,
     write_labels,
 )
@@ -41,7 +48,8 @@ from riparian.snapshot.values import read_value, value_of
 
 FORMAT = 3  # the latest that can be read
 FORMAT_BEFORE_EAGER = 2  # what forests without eager trees are written as
-LATER = {"eager": False}  # parameters that format 2 has not, and what they were then
+# Parameters that format 2 does not have, and their values then.
+LATER: dict[str, Any] = {"eager": False, "intervals": (), "lag": 0}
 OLDEST_CLASS = "OnlineForestClassifier"  # the only one that format 1 has
 
 
@@ -49,16 +57,18 @@ OLDEST_CLASS = "OnlineForestClassifier"  # the only one that format 1 has
 class ForestKind:
     """The parameters and the points of an estimator's class, which decide what its arrays are."""
 
-    parameters: type[Parameters] | type[SaffariParameters]
+    parameters: type[StreamParameters] | type[SaffariParameters]
     depth: bool = False  # pixels of depth images, not rows of a matrix
 
 
 # Every class that can be saved, by the name that a snapshot has for it.
 CLASSES = {
-    "OnlineForestClassifier": ForestKind(Parameters),
+    "OnlineForestClassifier": ForestKind(PaperParameters),
+    "OnlineForestRegressor": ForestKind(NumberParameters),
     "AdaptiveForestClassifier": ForestKind(AdaptiveParameters),
+    "AdaptiveForestRegressor": ForestKind(AdaptiveNumberParameters),
     "SaffariForestClassifier": ForestKind(SaffariParameters),
-    "DepthForestClassifier": ForestKind(Parameters, depth=True),
+    "DepthForestClassifier": ForestKind(PaperParameters, depth=True),
     "DepthSaffariClassifier": ForestKind(SaffariParameters, depth=True),
 }
 
@@ -112,20 +122,49 @@ class Header:
     estimator_class: str  # one of CLASSES
     prediction_only: bool
     estimator: dict[str, Any]  # the parameters that the estimator was made with, by name
-    parameters: Parameters | SaffariParameters  # those that the engine was started with
+    parameters: StreamParameters | SaffariParameters  # those that the engine was started with
     space: Rows | DepthImages
     points: int  # received by the forest: the next one is number `points` (R13)
-    labels: ClassesState
+    labels: ClassesState | NumbersState
     class_weights: WeightsState
     history: History = field(default_factory=History)
     extra: dict[str, Any] | None = None  # what a program stores with it
     part: range | None = None  # its trees, if they are only a part of the forest
     format: int = FORMAT  # of the file that it comes from
+    frozen: bool = False  # converted from a forest whose rules are gone (R23): it cannot learn
 
     @property
     def eager(self) -> bool:
         """Eager, then honest (R24), with heads (R25)."""
-        return bool(self.kept_points) and getattr(self.parameters, "eager", False)
+        return len(self.heads) > 0
+
+    @property
+    def heads(self) -> tuple[float, ...]:
+        """Return the names of the heads of each tree (R25, R27); () without heads."""
+        heads: tuple[float, ...] = getattr(self.parameters, "heads", ())
+        return heads
+
+    @property
+    def intervals(self) -> tuple[float, ...]:
+        """Return the coverages of the intervals that it learns (R28)."""
+        coverages: tuple[float, ...] = getattr(self.parameters, "intervals", ())
+        return coverages
+
+    @property
+    def lag(self) -> int:
+        """Return for which point after the last one its answers are; 0: for any (R29)."""
+        lag: int = getattr(self.parameters, "lag", 0)
+        return lag
+
+    @property
+    def trust_width(self) -> int:
+        """Return how many numbers T is: one per head, and of numbers two more for σ² (R26)."""
+        return len(self.heads) + 2 * self.numbers
+
+    @property
+    def least_trust(self) -> int:
+        """Return how many numbers T is with the sums of R29, before the first point."""
+        return self.trust_width + _core.following_sums * (self.lag > 0)
 
     @property
     def trees(self) -> range:
@@ -134,8 +173,13 @@ class Header:
 
     @property
     def arrived(self) -> int:
-        """Return the number of classes that have arrived."""
-        return len(self.labels.arrived)
+        """Return the number of classes that have arrived; 0 of numbers."""
+        return len(self.labels.arrived) if isinstance(self.labels, ClassesState) else 0
+
+    @property
+    def numbers(self) -> bool:
+        """Return whether the target is numbers (R26)."""
+        return isinstance(self.labels, NumbersState)
 
     @property
     def one_stream(self) -> bool:
@@ -144,13 +188,8 @@ class Header:
 
     @property
     def adaptive(self) -> bool:
-        """Return whether it is a forest for streams that change (R23)."""
-        return isinstance(self.parameters, AdaptiveParameters)
-
-    @property
-    def memories(self) -> int:
-        """Return the number of memories of a leaf (R23)."""
-        return len(getattr(self.parameters, "memories", ()))
+        """Return whether it is a forest for streams that change (R27)."""
+        return isinstance(self.parameters, ChangeParameters)
 
     @property
     def depth(self) -> bool:
@@ -193,8 +232,9 @@ def write(header: Header) -> str:
     columns = space if isinstance(space, Rows) else None
     estimator = _write_values(header.estimator)
     parameters = _write_values({f.name: getattr(engine, f.name) for f in fields(engine)})
+    later = (estimator | parameters).keys() & LATER.keys()
     fields_ = {
-        "format": FORMAT if (estimator | parameters).keys() & LATER.keys() else FORMAT_BEFORE_EAGER,
+        "format": FORMAT if header.numbers or later else FORMAT_BEFORE_EAGER,
         "library": library(),
         "class": header.estimator_class,
         "prediction_only": header.prediction_only,
@@ -211,6 +251,8 @@ def write(header: Header) -> str:
     }
     if header.categories is not None:
         fields_["categories"] = asdict(header.categories)
+    if header.frozen:
+        fields_["frozen"] = True
     if header.part is not None:
         fields_["part"] = [header.part.start, header.part.stop]
     try:
@@ -221,11 +263,11 @@ def write(header: Header) -> str:
 
 
 def _write_values(parameters: dict[str, Any]) -> dict[str, Any]:
-    """What joined after format 2 is written only where it is not what it was before."""
+    """Write what was added after format 2 only where it differs from the earlier behaviour."""
     return {
         name: value_of(name, value)
         for name, value in parameters.items()
-        if name not in LATER or value != LATER[name]
+        if name not in LATER or not np.array_equal(value, LATER[name])
     }
 
 
@@ -248,7 +290,9 @@ def read(stored: dict[str, Any], max_bytes: int) -> Header:
     if stored["format"] == 1:
         stored = {**stored, "class": OLDEST_CLASS, "sparse": False, "depth": None}
     name = _read_class(stored)
-    labels = read_labels(typed(stored, "labels", dict), max_bytes)
+    stored_labels = typed(stored, "labels", dict)
+    numbers = issubclass(CLASSES[name].parameters, NumberParameters)
+    labels = read_numbers(stored_labels) if numbers else read_labels(stored_labels, max_bytes)
     parameters = _read_engine(CLASSES[name].parameters, typed(stored, "engine", dict))
     return Header(
         estimator_class=name,
@@ -263,6 +307,7 @@ def read(stored: dict[str, Any], max_bytes: int) -> Header:
         extra=typed(stored, "extra", dict) if "extra" in stored else None,
         part=_read_part(stored, parameters.n_trees) if "part" in stored else None,
         format=stored["format"],
+        frozen="frozen" in stored and typed(stored, "frozen", bool),
     )
 
 
@@ -293,7 +338,7 @@ def _read_class(stored: dict[str, Any]) -> str:
 
 
 def _read_estimator(
-    cls: type[Parameters] | type[SaffariParameters], stored: dict[str, Any]
+    cls: type[StreamParameters] | type[SaffariParameters], stored: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the parameters. One that did not exist yet has its old behaviour, not today's default."""
     described = parameters_of(cls)
@@ -302,8 +347,8 @@ def _read_estimator(
 
 
 def _read_engine(
-    cls: type[Parameters] | type[SaffariParameters], stored: dict[str, Any]
-) -> Parameters | SaffariParameters:
+    cls: type[StreamParameters] | type[SaffariParameters], stored: dict[str, Any]
+) -> StreamParameters | SaffariParameters:
     known = {f.name for f in fields(cls)}
     needed = {f.name for f in fields(cls) if f.default is MISSING}
     require(

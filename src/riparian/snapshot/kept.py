@@ -18,10 +18,9 @@ from riparian.snapshot.header import DepthImages, Header
 
 PREFIX = "kept_"
 
-OF_ALL = (
-    Field("kept_label", "uint32", "kept point"),
-    Field("kept_weight", "float64", "kept point, or none"),
-)
+WEIGHT = Field("kept_weight", "float64", "kept point, or none")
+OF_CLASSES = (Field("kept_label", "uint32", "kept point"), WEIGHT)
+OF_NUMBERS = (Field("kept_label", "float64", "kept point"), WEIGHT)  # minus the first target (R26)
 OF_ROWS = (Field("kept_rows", "float32", "kept point times columns"),)
 OF_SPARSE_ROWS = (
     Field("kept_starts", "uint64", "kept point, and one more"),
@@ -34,20 +33,36 @@ OF_PIXELS = (
     Field("kept_depths", "float32", "kept image times height times width"),
     Field("kept_pixels", "uint32", "kept point times 3"),
 )
-OF_HEADS = (Field("trust", "float64", "head"),)  # T (R25), which predicting needs as well
-FIELDS = (*OF_ALL, *OF_ROWS, *OF_SPARSE_ROWS, *OF_PIXELS, *OF_HEADS)
+# T (R25), which predicting needs as well; of numbers, two more for σ² (R26); where answers follow the
+# last target, the sums of R29, then the target and the answer of each of the last `lag` points.
+OF_HEADS = (Field("trust", "float64", "head"),)
+# The levels of the intervals that a forest for numbers learns (R28).
+OF_INTERVALS = (Field("levels", "float64", "coverage"),)
+# Of a part of a forest, whose T is older than its trees: the answers of the trees since then. Of
+# numbers, a point has two more: its target, as bits, and the scale before it (R26).
+OF_PARTS = (Field("judged", "uint64", "judged point times heads and one"),)
+FIELDS = (*OF_CLASSES, *OF_ROWS, *OF_SPARSE_ROWS, *OF_PIXELS, *OF_HEADS, *OF_INTERVALS, *OF_PARTS)
 
+LEAST_LEVEL = -(2.0**40)  # a level falls by less than .01 per point
 MOST_PIXELS = 2**20  # rows or columns of an image, as in riparian.depth.pixels
 
 
 def fields(header: Header) -> tuple[Field, ...]:
-    """The arrays of its kept points: none, if none are kept or it only predicts; and T (R25)."""
-    heads = OF_HEADS if header.eager else ()
+    """Return the arrays of its kept points, none if it keeps none or only predicts, and T (R25)."""
+    heads = _of_trust(header)
+    if header.eager and header.part is not None:
+        heads += OF_PARTS
     if header.prediction_only or not header.kept_points:
         return heads
+    of_all = OF_NUMBERS if header.numbers else OF_CLASSES
     if header.depth:
-        return (*OF_ALL, *OF_PIXELS, *heads)
-    return (*OF_ALL, *(OF_SPARSE_ROWS if header.sparse else OF_ROWS), *heads)
+        return (*of_all, *OF_PIXELS, *heads)
+    return (*of_all, *(OF_SPARSE_ROWS if header.sparse else OF_ROWS), *heads)
+
+
+def _of_trust(header: Header) -> tuple[Field, ...]:
+    """Return what the forest has learned of its answers."""
+    return (*(OF_HEADS if header.eager else ()), *(OF_INTERVALS if header.intervals else ()))
 
 
 def join(kept: Arrays | None, header: Header) -> Arrays:
@@ -65,17 +80,33 @@ def widen(stored: Arrays, header: Header) -> Arrays:
 
 
 def check(kept: Arrays, header: Header) -> None:
-    """They are as many as there must be; every label, weight, column and pixel is within bounds."""
+    """Check their number, and that every label, weight, column and pixel is within bounds."""
     if header.eager:
         trust = kept["trust"]
-        _check_length("trust", trust, len(_core.head_sizes), "one per head")
-        every(np.isfinite(trust) & (trust <= 0), "trust must be finite, 0 at most")
+        n_heads = len(header.heads)
+        following = trust[header.trust_width :] if header.lag else trust[:0]
+        trust = trust[: len(trust) - len(following)]
+        _check_length("trust", trust, header.trust_width, "one per head")
+        every(np.isfinite(trust), "trust must be finite")
+        every(trust[:n_heads] <= 0, "trust must be at most 0")
+        every(trust[n_heads:] >= 0, "trust: the errors and their number must be at least 0")
+        if header.lag:
+            _check_following(following, header)
+        if header.part is not None:
+            _check_judged(kept["judged"], header)
+    if header.intervals:
+        _check_length("levels", kept["levels"], len(header.intervals), "one per coverage")
+        every(kept["levels"] <= 1, "levels must be 1 at most")
+        every(kept["levels"] >= LEAST_LEVEL, "levels must be at least -2^40")
     if "kept_label" not in kept:  # it only predicts, or keeps none
         return
     n = min(header.kept_points, header.points)
     label, weight = kept["kept_label"], kept["kept_weight"]
     _check_length("kept_label", label, n, "one per kept point")
-    every(label < header.arrived, "kept_label must be a class that has arrived")
+    if header.numbers:
+        every(np.abs(label) <= 2.0**501, "kept_label must be a number of at most 2^501")
+    else:
+        every(label < header.arrived, "kept_label must be a class that has arrived")
     if len(weight):
         _check_length("kept_weight", weight, n, "none, or one per kept point")
         good = (weight > 0) & (weight <= MAX_WEIGHT)
@@ -93,9 +124,10 @@ def for_core(kept: Arrays, header: Header) -> Arrays | None:
     """Return checked arrays in the form that the core takes."""
     if not header.kept_points:
         return None
-    nothing = {f.name: np.zeros(int(f.name == "kept_starts"), f.dtype) for f in FIELDS}
+    every_field = (*FIELDS, *(OF_NUMBERS if header.numbers else ()))
+    nothing = {f.name: np.zeros(int(f.name == "kept_starts"), f.dtype) for f in every_field}
     arrays = {name: np.ascontiguousarray(array) for name, array in (nothing | kept).items()}
-    heads = {f.name: arrays[f.name] for f in OF_HEADS if header.eager}
+    heads = {f.name: arrays[f.name] for f in _of_trust(header)}
     if isinstance(header.space, DepthImages):
         shapes, pixels = arrays["kept_shapes"], arrays["kept_pixels"]
         return {
@@ -106,10 +138,39 @@ def for_core(kept: Arrays, header: Header) -> Arrays | None:
             "kept_far": np.array([header.space.far], dtype=np.float32),
         }
     of_points = OF_SPARSE_ROWS if header.sparse else OF_ROWS
-    mine = {f.name: arrays[f.name] for f in (*OF_ALL, *of_points)}
+    mine = {f.name: arrays[f.name] for f in (*OF_NUMBERS, *of_points)}
     if not header.sparse:
         mine["kept_rows"] = mine["kept_rows"].reshape(len(arrays["kept_label"]), header.n_dims)
     return mine | heads
+
+
+def _check_following(following: NDArray[np.float64], header: Header) -> None:
+    """Check that answers are numbers: the sums are finite, and so are products of them (R29)."""
+    n_sums = _core.following_sums
+    sums, pairs = following[:n_sums], following[n_sums:]
+    _check_length("trust: the sums of R29", sums, n_sums, "one per product")
+    every(np.abs(sums) <= 2.0**1016, "trust: a sum of R29 must be at most 2^1016")
+    even, few = len(pairs) % 2 == 0, len(pairs) <= 2 * min(header.lag, header.points)
+    require(even and few, "arrays", "trust must hold a pair for each of the last `lag` points")
+    every(np.abs(pairs) <= 2.0**502, "trust: a target or an answer must be at most 2^502")
+
+
+def _check_judged(judged: NDArray[np.uint64], header: Header) -> None:
+    heads, width = len(header.heads), header.trust_width + 1
+    require(len(judged) % width == 0, "arrays", f"judged must hold {width} numbers per point")
+    rows = judged.reshape(-1, width)
+    require(len(rows) <= header.points, "arrays", "judged: more points than were received")
+    shares, voters = rows[:, :heads], rows[:, heads : heads + 1]
+    every(voters <= len(header.trees), "judged: more voters than trees")
+    most = voters << np.uint64(28)
+    if header.numbers:  # shares may be below zero
+        good = np.abs(shares.astype(np.int64)) <= most.astype(np.int64)
+        targets, scales = np.ascontiguousarray(rows[:, -2]).view(np.float64), rows[:, -1]
+        every(np.abs(targets) <= 2.0**501, "judged: a target must be a number of at most 2^501")
+        every(scales <= _core.scale_of(2.0**501), "judged: a scale must be at most that of 2^501")
+    else:
+        good = shares <= most
+    every(good, "judged: a share must be at most 2^28")
 
 
 def _check_length(name: str, array: NDArray[np.generic], expected: int, per: str) -> None:

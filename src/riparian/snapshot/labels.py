@@ -1,4 +1,4 @@
-"""The classes of a forest and their weights, as plain state and as fields of a header."""
+"""The target of a forest and the weights of its classes, as plain state and as fields of a header."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian import _core
 from riparian.parameters.forests import OF_ESTIMATORS
 from riparian.snapshot.errors import require
-from riparian.snapshot.fields import MOST_POINTS, bad, typed, whole_list
+from riparian.snapshot.fields import MOST_POINTS, bad, typed, whole, whole_list
 from riparian.snapshot.values import LABELS, label_of, read_labels_of, read_value, value_of
 from riparian.tools.checks import LABEL_FAMILIES, label_family
 
@@ -29,6 +30,17 @@ class ClassesState:
 
 
 @dataclass(frozen=True)
+class NumbersState:
+    """The target of a forest of numbers (R26)."""
+
+    origin: float | None  # the first target; None before it
+    scale: int  # of the largest difference from it, as `_core.scale_of` gives it
+
+
+NUMBERS = "number"  # what a header has in place of the type of labels
+
+
+@dataclass(frozen=True)
 class WeightsState:
     """The weights of the classes."""
 
@@ -36,7 +48,21 @@ class WeightsState:
     seen: list[int]  # if balanced: points by class, in order of arrival
 
 
-def write_labels(state: ClassesState) -> dict[str, Any]:
+# An array of texts has the width of the longest it might hold. If that is a lot more than its labels
+# need, they are stored as objects: a few labels in a file must not claim gigabytes.
+SPARE_BYTES, SPARE_FACTOR = 2**20, 16
+
+
+def _may_claim(dtype: np.dtype[Any], labels: list[Any]) -> bool:
+    if dtype.kind not in "US":
+        return True
+    needed = sum(4 * len(label) for label in labels)
+    return len(labels) * dtype.itemsize <= max(SPARE_BYTES, SPARE_FACTOR * needed)
+
+
+def write_labels(state: ClassesState | NumbersState) -> dict[str, Any]:
+    if isinstance(state, NumbersState):
+        return {"kind": NUMBERS, "origin": state.origin, "scale": state.scale}
     classes, dtype = state.classes, state.classes.dtype
     kind = label_family(classes) if len(classes) else "float"
     require(
@@ -46,12 +72,24 @@ def write_labels(state: ClassesState) -> dict[str, Any]:
     )
     return {
         "kind": kind,
-        "dtype": dtype.str,
+        "dtype": dtype.str if _may_claim(dtype, classes.tolist()) else "|O",
         "closed": state.closed,
         "classes": [label_of("labels", label)[1] for label in classes.tolist()],
         "known": state.known,
         "arrived": state.arrived,
     }
+
+
+def read_numbers(stored: dict[str, Any]) -> NumbersState:
+    """Return the target of a forest of numbers."""
+    known = {"kind", "origin", "scale"}
+    require(stored.keys() == known, "header", f"labels must have exactly {sorted(known)}")
+    require(stored["kind"] == NUMBERS, "header", "labels must be numbers in a forest of numbers")
+    scale, origin = whole(stored, "scale", at_least=0, at_most=_core.most_scale), stored["origin"]
+    good = origin is None or (type(origin) is float and abs(origin) <= 2.0**500)
+    require(good, "header", "labels: origin must be null or a number of at most 2^500")
+    require(origin is not None or scale == 0, "header", "labels: a scale needs an origin")
+    return NumbersState(origin, scale)
 
 
 def read_labels(stored: dict[str, Any], max_bytes: int) -> ClassesState:
@@ -81,6 +119,11 @@ def _read_classes(stored: dict[str, Any], max_bytes: int) -> NDArray[Any]:
         "header",
         f"{kind} labels cannot have the dtype {dtype.str}",
     )
+    require(
+        dtype.kind == "O" or _may_claim(dtype, values),
+        "size",
+        f"{len(values)} labels do not need the dtype {dtype.str}; expected a narrower one",
+    )
     try:
         classes = np.array(values, dtype=dtype)
     except (ValueError, OverflowError):
@@ -105,7 +148,9 @@ def write_class_weights(state: WeightsState) -> dict[str, Any]:
     return {"given": value_of("class_weight", state.given), "seen": state.seen}
 
 
-def read_class_weights(stored: dict[str, Any], classes: ClassesState) -> WeightsState:
+def read_class_weights(
+    stored: dict[str, Any], classes: ClassesState | NumbersState
+) -> WeightsState:
     require("given" in stored, "header", "class_weights must have the field given")
     try:
         given = OF_ESTIMATORS["class_weight"].checked(read_value("class_weights", stored["given"]))
@@ -113,7 +158,10 @@ def read_class_weights(stored: dict[str, Any], classes: ClassesState) -> Weights
         raise bad(str(error)) from None
     seen = whole_list(stored, "seen", at_most=MOST_POINTS)
     # A batch without rows adds an entry for one class.
-    most = max(1, len(classes.arrived)) if isinstance(given, str) else 0
+    arrived = len(classes.arrived) if isinstance(classes, ClassesState) else 0
+    most = max(1, arrived) if isinstance(given, str) else 0
+    of_classes = given is None or isinstance(classes, ClassesState)
+    require(of_classes, "header", "class_weights must be null in a forest of numbers")
     require(
         len(seen) <= most and sum(seen) <= MOST_POINTS,
         "header",

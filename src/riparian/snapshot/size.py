@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from riparian import _core
 from riparian.engine.rules import TREE_BYTES
 from riparian.engine.trees import Arrays, StreamCounts, TreeArrays
-from riparian.parameters.forests import LINK_BYTES
+from riparian.parameters.forests import LINK_BYTES, PAIR_BYTES
 from riparian.snapshot.arrays import DTYPES, OFFSETS, Trees, shapes
 from riparian.snapshot.errors import require
 from riparian.snapshot.header import Header
-from riparian.snapshot.kept import FIELDS
+from riparian.snapshot.kept import FIELDS, OF_NUMBERS
 
 SIZES = _core.sizes
 TREE = SIZES["tree"] + 2 * 4096  # with the first page of each of its pools
@@ -27,9 +27,14 @@ LEAF = SIZES["leaf"] + 2 * SIZES["node"] + SIZES["waiting_leaf"]
 ROW_OF_POINT = 40  # at most this many bytes of a kept point: weight, end and width of a sparse row
 
 WIDTHS = {name: dtype.itemsize for name, dtype in DTYPES.items()}
-WIDTHS |= {field.name: np.dtype(field.dtype).itemsize for field in FIELDS}
+WIDTHS |= {field.name: np.dtype(field.dtype).itemsize for field in (*FIELDS, *OF_NUMBERS)}
+
+NUMBERS = 24  # bytes of a counter of numbers: weight, sum and sum of squares (R26)
 
 POOL = 1.25  # a factor for unused space in the blocks of a pool and at the ends of arrays
+
+# Of the header: its text is held several times, in up to four bytes per character.
+TEXT_FACTOR, VALUE_BYTES = 12, 128
 
 UNKNOWN_MEMORY = 2**33  # assumed if the machine does not report its memory
 
@@ -41,6 +46,14 @@ def default_max_bytes() -> int:
     except (AttributeError, ValueError, OSError):
         memory = UNKNOWN_MEMORY
     return memory // 2
+
+
+def check_header_size(data: bytes, max_bytes: int) -> None:
+    """Check the size of the header once it is read: an empty list takes 80 bytes for its three."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    values = sum(data.count(mark, 8, end) for mark in (b",", b"[", b"{"))
+    text = min(len(data), end)
+    _check(float(TEXT_FACTOR * text + VALUE_BYTES * values), max_bytes)
 
 
 def check_arrays_size(stored: Arrays, max_bytes: int) -> None:
@@ -81,6 +94,8 @@ def core_bytes(trees: Trees, header: Header) -> float:
         room = np.exp2(np.ceil(np.log2(np.maximum(length, 8))))  # points, doubled when full
         rows = length * each * _width(counts.count)
         held += np.where(counts.counted, rows, room * (8 * words + 4))
+    if header.numbers:
+        held += 2 * NUMBERS * each
     # While a leaf is loaded, its kept points are counted temporarily, in a row for every class.
     moment = each.max(initial=0.0) * max(1, header.arrived)
     small = len(trees.histogram) * _width(trees.histogram) + float(len(trees.leaf_born) * LEAF)
@@ -105,7 +120,7 @@ def kept_bytes(kept: Arrays, arrays: Arrays, header: Header) -> float:
     n, per_segment = len(kept.get("kept_label", ())), _core.segment_points
     segments = n / per_segment + 2.0  # a segment of points is made at once
     points = segments * (SIZES["segment"] + per_segment * ROW_OF_POINT)
-    points += 2.0 * sum(array.nbytes for array in kept.values())
+    points += 2.0 * sum(array.nbytes for array in kept.values()) + PAIR_BYTES * header.lag
     points += len(kept.get("kept_shapes", ())) * SIZES["kept_image"]
     dense = not (header.depth or header.sparse or n == 0)
     rows = segments * per_segment * 4.0 * header.n_dims if dense else 0.0

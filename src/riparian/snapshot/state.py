@@ -8,7 +8,7 @@ from riparian.engine import native
 from riparian.engine.categories import CategoryTables
 from riparian.engine.engine import State
 from riparian.engine.trees import Arrays
-from riparian.snapshot import arrays, categories, container, header, kept, size
+from riparian.snapshot import arrays, categories, container, forgetting, header, kept, size
 from riparian.snapshot.check import check
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import DepthImages, Header
@@ -34,19 +34,28 @@ class Contents(NamedTuple):
 def decode(data: bytes, max_bytes: int | None) -> tuple[Header, native.NativeEngine]:
     """Return the header and the engine; everything is checked before the engine is made."""
     limit = size.default_max_bytes() if max_bytes is None else max_bytes
-    about, tables, trees, lengths, points = read(data, limit)
+    contents = read(data, limit)
+    return contents.about, restored(contents)
+
+
+def restored(contents: Contents) -> native.NativeEngine:
+    """Return the engine of checked contents."""
+    about, tables, trees, lengths, points = contents
     state = State(about.points, arrays.split(trees, lengths), kept.for_core(points, about))
     try:
-        return about, engine_of(about, state, tables)
+        return engine_of(about, state, tables)
     except MemoryError as error:
         raise SnapshotError("size", f"the forest does not fit in memory: {error}") from None
 
 
 def read(data: bytes, limit: int) -> Contents:
+    size.check_header_size(data, limit)
     text, stored = container.unpack(data)
     header_fields = container.read_json(text, "header")
     header.check_format(header_fields)
     stored = container.check_digest(text, stored)
+    if forgetting.is_forgetting(header_fields):
+        header_fields, stored = forgetting.frozen(header_fields, stored)
     about = header.read(header_fields, limit)
     size.check_arrays_size(stored, limit)
     tables, stored = categories.read(stored, about, limit)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from riparian.sources.arff_dates import ISO, python_format, read_date
@@ -43,15 +45,24 @@ class Attribute:
         return self.values[0] if self.values else "0"
 
 
+@dataclass(frozen=True)
+class Row:
+    number: int  # in the file, from 0
+    line: int
+    cells: list[str]
+    fault: BadData | None = None  # then there are no cells
+
+
 class ArffSource(TextSource):
-    def __init__(self, raw: Raw) -> None:
-        super().__init__(raw)
+    def __init__(self, raw: Raw, *, skip: bool = False) -> None:
+        super().__init__(raw, skip=skip)
         self.blocks = nothing_but_lines(raw)
         self._blocks = iter(self.blocks)
         self.attributes: list[Attribute] = []
         self._first = self._header()
         self.fields = {attribute.name: attribute.type for attribute in self.attributes}
-        twice = sorted({a.name for a in self.attributes if self._named(a.name) > 1})
+        named = Counter(attribute.name for attribute in self.attributes)
+        twice = sorted(name for name, count in named.items() if count > 1)
         if twice:
             raise BadData(
                 f"attribute names must be unique, but these appear more than once: {names(twice)}",
@@ -61,16 +72,16 @@ class ArffSource(TextSource):
     def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
         first = start.row
         for block in self._blocks_from(start):
-            rows = list(self._rows(block, first))
-            if rows:
-                table = self._columns(rows, kinds, first)
-                yield Batch(self.file, first, table, self._place(block, first))
-                first += len(rows)
+            rows, place = list(self._rows(block, first)), self._place(block, first)
+            table, good, faults = self._read(rows, kinds)
+            if faults:
+                numbers = np.array([row.number for row in good], dtype=np.int64)
+                yield Batch(self.file, first, table, place, (), numbers, faults)
+            elif rows:
+                yield Batch(self.file, first, table, place)
+            first += len(rows)
 
     # -- the header -------------------------------------------------------------------------------
-
-    def _named(self, name: str) -> int:
-        return sum(attribute.name == name for attribute in self.attributes)
 
     def _header(self) -> Block:
         """Read up to @data; return the rest of that block."""
@@ -128,27 +139,30 @@ class ArffSource(TextSource):
     def _last(self) -> Block:
         return self._first
 
-    def _rows(self, block: Block, first: int) -> Iterator[tuple[int, list[str]]]:
-        """Yield the cells of each row, after the number of its line."""
-        row = first
-        for number, line in block.lines():
-            text = self._text(line, number).strip()
-            if not text or text.startswith("%"):
+    def _rows(self, block: Block, first: int) -> Iterator[Row]:
+        """Yield each row. One that cannot be read is an error, or has one if such rows are skipped."""
+        number = first
+        for line, data in block.lines():
+            if not data.strip() or data.lstrip().startswith(b"%"):
                 continue
-            row += 1
             try:
-                cells = self._sparse(text) if text.startswith("{") else _cells(text)
-            except (ValueError, csv.Error) as error:
-                raise BadData(str(error), file=self.file, row=row, line=number) from None
-            if len(cells) != len(self.attributes):
-                raise BadData(
-                    f"expected {len(self.attributes)} values, one per attribute, "
-                    f"got {len(cells)}: {shown(text)}",
-                    file=self.file,
-                    row=row,
-                    line=number,
-                )
-            yield number, cells
+                yield Row(number, line, self._checked_cells(self._text(data, line).strip()))
+            except (ValueError, csv.Error, BadData) as error:
+                fault = error.fault if isinstance(error, BadData) else str(error)
+                bad = BadData(fault, file=self.file, row=number + 1, line=line)
+                if not self.skip:
+                    raise bad from None
+                yield Row(number, line, [], bad)
+            number += 1
+
+    def _checked_cells(self, text: str) -> list[str]:
+        cells = self._sparse(text) if text.startswith("{") else _cells(text)
+        if len(cells) != len(self.attributes):
+            raise ValueError(
+                f"expected {len(self.attributes)} values, one per attribute, "
+                f"got {len(cells)}: {shown(text)}"
+            )
+        return cells
 
     def _sparse(self, text: str) -> list[str]:
         """Return the cells of `{index value, ...}`; indices start at 0."""
@@ -164,14 +178,12 @@ class ArffSource(TextSource):
             cells[int(index)] = _unquoted(value.strip())
         return cells
 
-    def _columns(
-        self, rows: list[tuple[int, list[str]]], kinds: Mapping[str, Kind], first: int
-    ) -> pa.RecordBatch:
+    def _columns(self, rows: list[Row], kinds: Mapping[str, Kind]) -> pa.RecordBatch:
         place = {attribute.name: i for i, attribute in enumerate(self.attributes)}
         arrays = []
         for name, kind in kinds.items():
             attribute = self.attributes[place[name]]
-            cells = [row[place[name]] for _, row in rows]
+            cells = [row.cells[place[name]] for row in rows]
             values = [None if cell == "?" else cell for cell in cells]
             try:
                 if attribute.date is not None and kind is Kind.RAW:
@@ -186,22 +198,40 @@ class ArffSource(TextSource):
                     raise pa.ArrowInvalid
                 arrays.append(pa.array(values, pa.string()))
             except ValueError:  # errors of pyarrow are ValueErrors, too
-                raise self._bad_cell(attribute, rows, place[name], first) from None
+                faults = (self._cell_fault(row, attribute, place[name]) for row in rows)
+                raise next(filter(None, faults), None) or BadData(
+                    "a value does not have the declared type", file=self.file, column=name
+                ) from None
         return pa.RecordBatch.from_arrays(arrays, names=list(kinds))
 
-    def _bad_cell(
-        self, attribute: Attribute, rows: list[tuple[int, list[str]]], place: int, first: int
-    ) -> BadData:
-        for row, (number, cells) in enumerate(rows):
-            cell = cells[place]
-            fault = None if cell == "?" else _fault(attribute, cell)
+    def _cell_fault(self, row: Row, attribute: Attribute, place: int) -> BadData | None:
+        cell = row.cells[place]
+        fault = None if cell == "?" else _fault(attribute, cell)
+        if fault is None:
+            return None
+        name, number = attribute.name, row.number + 1
+        return BadData(fault, file=self.file, row=number, line=row.line, column=name)
+
+    def _read(
+        self, rows: list[Row], kinds: Mapping[str, Kind]
+    ) -> tuple[pa.RecordBatch, list[Row], list[BadData]]:
+        """Return the columns, and the rows that they have; the others have the faults."""
+        good = [row for row in rows if row.fault is None]
+        faults = [row.fault for row in rows if row.fault is not None]
+        try:
+            return self._columns(good, kinds), good, faults
+        except BadData:
+            if not self.skip:
+                raise
+        wanted = [(i, each) for i, each in enumerate(self.attributes) if each.name in kinds]
+        bad: dict[int, BadData] = {}
+        for row in good:
+            cells = (self._cell_fault(row, attribute, i) for i, attribute in wanted)
+            fault = next(filter(None, cells), None)
             if fault is not None:
-                return BadData(
-                    fault, file=self.file, row=first + row + 1, line=number, column=attribute.name
-                )
-        return BadData(
-            "a value does not have the declared type", file=self.file, column=attribute.name
-        )
+                bad[row.number] = fault
+        good = [row for row in good if row.number not in bad]
+        return self._columns(good, kinds), good, [*faults, *bad.values()]
 
 
 def _fault(attribute: Attribute, cell: str) -> str | None:

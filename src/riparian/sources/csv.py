@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -14,13 +15,11 @@ import pyarrow.csv
 import pyarrow.types as types
 
 from riparian.sources.errors import BadData, names, shown
+from riparian.sources.formats import MISSING
 from riparian.sources.raw import LONGEST_RECORD, Block, Blocks, Raw, last_newline, reader
-from riparian.sources.source import Batch, Kind, Place, TextSource
+from riparian.sources.source import Batch, Checked, Kind, Place, Sifted, TextSource
 
 PLAIN_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
-
-# pyarrow's defaults; `--missing` adds to them. In a text column, only the empty text is missing.
-MISSING = pyarrow.csv.ConvertOptions().null_values
 
 CONVERT = "convert the file first, for example with iconv -f LATIN1 -t UTF-8"
 CONVERT_16 = "it looks like UTF-16: convert it first with iconv -f UTF-16 -t UTF-8"
@@ -70,8 +69,8 @@ class Dialect:
 
 
 class CsvSource(TextSource):
-    def __init__(self, raw: Raw, dialect: Dialect) -> None:
-        super().__init__(raw)
+    def __init__(self, raw: Raw, dialect: Dialect, *, skip: bool = False) -> None:
+        super().__init__(raw, skip=skip)
         self.dialect = dialect
         self.blocks = Blocks(raw, dialect.whole)
         if not self.blocks.head.data.strip():
@@ -82,13 +81,16 @@ class CsvSource(TextSource):
     def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
         wanted, first = self.types(kinds), start.row
         for block in self._blocks_from(start):
-            if not block.data.strip():
-                continue
-            table = self._read(block, wanted, first)
-            if table.num_rows:
-                place = self._place(block, first)
+            table, rows = self._read(block, wanted, first)
+            place = self._place(block, first)
+            if rows is not None:
+                yield Batch(
+                    self.file, first, table, place, self.dialect.missing, rows.numbers, rows.faults
+                )
+                first += len(rows.faults)
+            elif table.num_rows:
                 yield Batch(self.file, first, table, place, self.dialect.missing)
-                first += table.num_rows
+            first += table.num_rows
 
     def types(self, kinds: Mapping[str, Kind]) -> dict[str, pa.DataType]:
         raw = {name: pa.string() for name, kind in kinds.items() if kind is Kind.RAW}
@@ -118,7 +120,7 @@ class CsvSource(TextSource):
             ) from None
         if not self.dialect.header:
             return [f"c{i + 1}" for i in range(len(cells))], 0
-        twice = sorted({name for name in cells if cells.count(name) > 1})
+        twice = sorted(name for name, count in Counter(cells).items() if count > 1)
         if twice:
             raise BadData(
                 f"column names must be unique, but these appear more than once: {names(twice)}"
@@ -131,7 +133,7 @@ class CsvSource(TextSource):
     def _infer(self) -> dict[str, pa.DataType]:
         if not self._below_header().data.strip():
             return dict.fromkeys(self.names, pa.null())
-        schema = self._read(self._below_header(), None, 0).schema
+        schema = self._read(self._below_header(), None, 0)[0].schema
         # If a cell is not UTF-8, the error that names it comes when the cell is read as text.
         return {
             field.name: pa.string() if types.is_binary(field.type) else field.type
@@ -142,15 +144,20 @@ class CsvSource(TextSource):
 
     def _read(
         self, block: Block, wanted: dict[str, pa.DataType] | None, first: int
-    ) -> pa.RecordBatch:
+    ) -> tuple[pa.RecordBatch, Sifted | None]:
         """Return the rows of a block: the wanted columns, or all with inferred types."""
         try:
-            return self._parse(block.data, wanted)
+            return self._parse(block.data, wanted), None
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-            self._find(block, wanted or {}, first)
-            raise BadData(str(error), file=self.file, row=first + 1) from None
+            rows = self._sifted(self._checked(block, wanted or {}, first), first)
+            if not rows.faults:
+                raise BadData(str(error), file=self.file, row=first + 1) from None
+            return self._parse(rows.data, wanted), rows
 
     def _parse(self, data: bytes, wanted: dict[str, pa.DataType] | None) -> pa.RecordBatch:
+        if not data:
+            types_ = wanted or dict.fromkeys(self.names, pa.null())
+            return pa.RecordBatch.from_pylist([], schema=pa.schema(types_))
         table = pyarrow.csv.read_csv(
             reader(data),
             read_options=pyarrow.csv.ReadOptions(
@@ -187,10 +194,16 @@ class CsvSource(TextSource):
             line += record.count(b"\n")
             start = end
 
-    def _find(self, block: Block, wanted: dict[str, pa.DataType], first: int) -> None:
-        """Read a block again in plain Python, and raise an error about its first bad row."""
+    def _checked(
+        self, block: Block, wanted: dict[str, pa.DataType], first: int
+    ) -> Iterator[Checked]:
+        """Read a block again in plain Python, and yield each row with its fault."""
         for row, (line, record) in enumerate(self._records(block), start=first + 1):
-            self._check(record, wanted, row, line)
+            try:
+                self._check(record, wanted, row, line)
+                yield record, None
+            except BadData as fault:
+                yield record, fault
 
     def _check(self, record: bytes, wanted: dict[str, pa.DataType], row: int, line: int) -> None:
         # Latin-1 gives every byte a character, so the record can be split into cells first.

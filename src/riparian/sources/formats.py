@@ -10,6 +10,13 @@ from riparian.sources.errors import BadUsage
 
 STDIN = "-"
 
+# Texts that mean a missing number or date; `--missing` adds to them. In a column of categories, only the
+# empty text is missing.
+MISSING = (
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null",
+)  # fmt: skip
+
 
 class Format(StrEnum):
     CSV = "csv"
@@ -48,6 +55,7 @@ class Reading:
     strict: bool = field(
         default=True, compare=False
     )  # whether a new field in later rows is an error
+    skip: bool = False  # whether rows that cannot be read are left out
 
 
 def format_of(path: str) -> Format:

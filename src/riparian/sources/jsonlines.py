@@ -12,7 +12,7 @@ import pyarrow.json
 from riparian.sources.csv import one_batch
 from riparian.sources.errors import BadData, shown
 from riparian.sources.raw import Block, Raw, nothing_but_lines, reader
-from riparian.sources.source import Batch, Kind, Place, TextSource, kind_of
+from riparian.sources.source import Batch, Checked, Kind, Place, Sifted, TextSource, kind_of
 
 # The JSON types that each column type accepts, and their name in messages.
 EXPECTED: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
@@ -26,20 +26,23 @@ EXPECTED: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
 class JsonLinesSource(TextSource):
     """Rows from JSON lines. A field that a line omits is a missing value."""
 
-    def __init__(self, raw: Raw, *, strict: bool) -> None:
-        super().__init__(raw)
+    def __init__(self, raw: Raw, *, strict: bool, skip: bool = False) -> None:
+        super().__init__(raw, skip=skip)
         self.strict = strict  # whether a field that the first block lacks is an error
         self.blocks = nothing_but_lines(raw)
-        schema = self._read(self.blocks.head, None, 0).schema
+        schema = self._read(self.blocks.head, None, 0)[0].schema
         self.fields = {field.name: field.type for field in schema}
 
     def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
         wanted, first = self.types(kinds), start.row
         for block in self._blocks_from(start):
-            if not block.data.strip():
-                continue
-            table = self._read(block, wanted, first).select(list(wanted))
-            yield Batch(self.file, first, table, self._place(block, first))
+            table, rows = self._read(block, wanted, first)
+            table, place = table.select(list(wanted)), self._place(block, first)
+            if rows is None:
+                yield Batch(self.file, first, table, place)
+            else:
+                yield Batch(self.file, first, table, place, (), rows.numbers, rows.faults)
+                first += len(rows.faults)
             first += table.num_rows
 
     def types(self, kinds: Mapping[str, Kind]) -> dict[str, pa.DataType]:
@@ -52,13 +55,15 @@ class JsonLinesSource(TextSource):
 
     def _read(
         self, block: Block, wanted: dict[str, pa.DataType] | None, first: int
-    ) -> pa.RecordBatch:
+    ) -> tuple[pa.RecordBatch, Sifted | None]:
         try:
             block.data.decode("utf-8")  # pyarrow does not check this
-            return self._parse(block.data, wanted)
+            return self._parse(block.data, wanted), None
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-            self._find(block, wanted, first)
-            raise BadData(str(error), file=self.file, row=first + 1) from None
+            rows = self._sifted(self._checked(block, wanted, first), first)
+            if not rows.faults:
+                raise BadData(str(error), file=self.file, row=first + 1) from None
+            return self._parse(rows.data, wanted), rows
 
     def _parse(self, data: bytes, wanted: dict[str, pa.DataType] | None) -> pa.RecordBatch:
         schema = unknown = None
@@ -66,6 +71,8 @@ class JsonLinesSource(TextSource):
             # Fields that are not wanted stay in the schema, so that unknown fields can be recognised.
             schema = pa.schema({**self.fields, **wanted} if self.strict else wanted)
             unknown = "error" if self.strict else "ignore"
+        if not data:
+            return pa.RecordBatch.from_pylist([], schema=schema or pa.schema([]))
         table = pyarrow.json.read_json(
             reader(data),
             read_options=pyarrow.json.ReadOptions(block_size=len(data) + 1, use_threads=False),
@@ -75,25 +82,31 @@ class JsonLinesSource(TextSource):
         )
         return one_batch(table)
 
-    def _find(self, block: Block, wanted: dict[str, pa.DataType] | None, first: int) -> None:
-        """Read a block again in plain Python, and raise an error about its first bad line."""
+    def _checked(
+        self, block: Block, wanted: dict[str, pa.DataType] | None, first: int
+    ) -> Iterator[Checked]:
+        """Read a block again in plain Python, and yield each row with its fault."""
         row = first
         seen: dict[str, type] = {}
         for number, line in block.lines():
             if line.strip():
                 row += 1
                 fault = self._fault(line, wanted, seen)
+                bad = None
                 if fault is not None:
                     column, message = fault
-                    raise BadData(message, file=self.file, row=row, line=number, column=column)
+                    bad = BadData(message, file=self.file, row=row, line=number, column=column)
+                yield line + b"\n", bad
 
     def _fault(
         self, line: bytes, wanted: dict[str, pa.DataType] | None, seen: dict[str, type]
     ) -> tuple[str | None, str] | None:
         try:
-            row = json.loads(line.decode("utf-8"))
+            row = json.loads(line.decode("utf-8"), object_pairs_hook=_unique)
         except UnicodeDecodeError as error:
             return None, f"not UTF-8: {error}"
+        except _Twice as error:
+            return error.name, "expected each field once per line, got it twice"
         except ValueError as error:
             return None, f"not JSON: {error}"
         if not isinstance(row, dict):
@@ -119,6 +132,21 @@ class JsonLinesSource(TextSource):
             if good
             else f"expected {words}, as in earlier rows, got {shown(json.dumps(value))}"
         )
+
+
+class _Twice(Exception):
+    """A field appears twice in an object."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _Twice(next(name for i, name in enumerate(names) if name in names[:i]))
+    return unique
 
 
 def _sort(value: Any) -> type:

@@ -33,15 +33,15 @@ def open_source(path: str, reading: Reading) -> Source:
 def _source(raw: Raw, format_: Format, reading: Reading) -> Source:
     match format_:
         case Format.JSONL:
-            return JsonLinesSource(raw, strict=reading.strict)
+            return JsonLinesSource(raw, strict=reading.strict, skip=reading.skip)
         case Format.LIBSVM:
-            return LibsvmSource(raw)
+            return LibsvmSource(raw, skip=reading.skip)
         case Format.ARFF:
-            return ArffSource(raw)
+            return ArffSource(raw, skip=reading.skip)
         case Format.ARROW:
             return ArrowSource(raw)
     delimiter = reading.delimiter or ("\t" if format_ is Format.TSV else ",")
-    return CsvSource(raw, Dialect(delimiter, reading.header, reading.missing))
+    return CsvSource(raw, Dialect(delimiter, reading.header, reading.missing), skip=reading.skip)
 
 
 def expanded(paths: Iterable[str]) -> list[str]:

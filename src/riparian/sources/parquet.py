@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 import pyarrow as pa
@@ -43,8 +43,12 @@ class ParquetSource(Source):
     def batches(self, kinds: Mapping[str, Kind], start: Place) -> Iterator[Batch]:
         first = start.row
         groups = range(start.at or 0, self.parquet.metadata.num_row_groups)
-        rows = self.parquet.iter_batches(
-            MOST_ROWS, row_groups=[*groups], columns=list(kinds), use_threads=False
+        # Group by group, so that each group begins with a batch: reading can start there again.
+        rows = chain.from_iterable(
+            self.parquet.iter_batches(
+                MOST_ROWS, row_groups=[group], columns=list(kinds), use_threads=False
+            )
+            for group in groups
         )
         try:
             for batch in rows:

@@ -78,6 +78,8 @@ def _read_away(file: Counted | Raw, n: int) -> None:
 
 def _stdin() -> Any:
     """Return standard input without Python's buffer, which must not be in use when Python ends."""
+    if sys.stdin is None:
+        raise BadUsage("standard input is closed; name a file, or pipe the data into the command")
     try:
         return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
     except OSError:  # a program that runs the command may have replaced sys.stdin

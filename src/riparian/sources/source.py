@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.types as types
+from numpy.typing import NDArray
 
 from riparian.sources.errors import BadData
 from riparian.sources.raw import Block, Blocks, Raw
+from riparian.tools.shapes import COUNT, Shape
 
 MOST_ROWS = 2**15  # per batch
 
@@ -81,6 +84,8 @@ class Batch:
     table: pa.RecordBatch
     place: Place  # where to start in order to read these rows again
     missing: tuple[str, ...] = ()  # texts that mean a missing value
+    numbers: NDArray[np.int64] | None = None  # of the rows in the file, if some were left out
+    faults: Sequence[BadData] = ()  # of the rows that were left out
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -88,17 +93,34 @@ class Batch:
     def __getitem__(self, rows: slice) -> Batch:
         start, stop, _ = rows.indices(len(self))
         some = self.table.slice(start, max(0, stop - start))
-        return Batch(self.file, self.first + start, some, self.place, self.missing)
+        if self.numbers is not None:
+            return replace(self, table=some, numbers=self.numbers[start:stop])
+        return replace(self, first=self.first + start, table=some)
+
+    def number(self, row: int) -> int:
+        """Return the number in the file, from 0, of a row of the batch."""
+        return self.first + row if self.numbers is None else int(self.numbers[row])
 
     def bad(self, row: int, fault: str, column: str | None = None) -> BadData:
         """Return an error about a row, given its number within the batch."""
-        return BadData(fault, file=self.file, row=self.first + row + 1, column=column)
+        return BadData(fault, file=self.file, row=self.number(row) + 1, column=column)
+
+    def without(self, faults: Mapping[int, BadData]) -> Batch:
+        """Return the batch without some of its rows, given by their number within it."""
+        good = np.delete(np.arange(len(self)), [*faults])
+        return replace(
+            self,
+            table=self.table.take(pa.array(good)),
+            numbers=np.array([self.number(row) for row in good.tolist()], dtype=np.int64),
+            faults=[*self.faults, *faults.values()],
+        )
 
 
 class Source(ABC):
     """One file, or standard input. A source is read once; open another to read the file again."""
 
     file: str  # the name in messages
+    place: Shape = COUNT  # of `Place.at`
     fields: dict[str, pa.DataType]  # the columns, with declared or inferred types
 
     @abstractmethod
@@ -151,24 +173,55 @@ class Source(ABC):
             ) from None
 
 
+Checked = tuple[bytes, BadData | None]  # a row, and why it cannot be read
+
+
+@dataclass(frozen=True)
+class Sifted:
+    """The rows of a block that can be read, and the errors of those that cannot."""
+
+    data: bytes
+    numbers: NDArray[np.int64]  # in the file
+    faults: Sequence[BadData]
+
+
 class TextSource(Source):
     """A source in a text format."""
 
     blocks: Blocks
+    place = (COUNT, COUNT)  # an offset in bytes and a number of a line
 
-    def __init__(self, raw: Raw) -> None:
+    def __init__(self, raw: Raw, *, skip: bool = False) -> None:
         self.file = raw.name
         self.raw = raw
+        self.skip = skip  # whether rows that cannot be read are left out
+
+    def _sifted(self, rows: Iterable[Checked], first: int) -> Sifted:
+        """Return the rows that can be read, or raise the error of the first that cannot.
+
+        `rows` are those of a block, from number `first` of the file on.
+        """
+        good: list[bytes] = []
+        numbers: list[int] = []
+        faults: list[BadData] = []
+        for number, (record, fault) in enumerate(rows, start=first):
+            if fault is None:
+                good.append(record)
+                numbers.append(number)
+            elif self.skip:
+                faults.append(fault)
+            else:
+                raise fault
+        return Sifted(b"".join(good), np.array(numbers, dtype=np.int64), faults)
 
     def _data(self) -> Iterator[Block]:
         """Yield the blocks that contain the rows."""
         return iter(self.blocks)
 
     def _blocks_from(self, start: Place) -> Iterator[Block]:
-        if start.at is None:
-            return self._data()
-        offset, line = start.at
-        return self.blocks.after(self._last(), offset, line)
+        """Yield the blocks from a place on, except those that are only white space."""
+        blocks = self._data() if start.at is None else self.blocks.after(self._last(), *start.at)
+        return (block for block in blocks if block.data and not block.data.isspace())
 
     def _last(self) -> Block:
         """Return the last block that was read before the rows."""

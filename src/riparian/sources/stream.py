@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from itertools import chain
+from dataclasses import replace
+from itertools import accumulate, chain
 from typing import Any
 
+from riparian.sources.errors import BadData, BadUsage
 from riparian.sources.formats import STDIN, Reading
 from riparian.sources.opening import expanded, open_source
 from riparian.sources.source import Batch, Kind, Place, Source
+from riparian.tools.shapes import Either, shaped
 
-Position = list[Any]  # number of the file, rows before it, and a place in it: a JSON value
-Read = tuple[
-    int, Batch, Position
-]  # the number of the first row, the rows, and where to read them again
+# The number of a file, and a place in it, with the rows of the stream before the place; less its row.
+Position = list[Any]  # a JSON value
+Read = tuple[int, int, Batch]  # the number of the file, the rows before it, and some of its rows
+Sieve = Callable[[Batch], Mapping[int, BadData]]  # rows that cannot be used, by number in the batch
 
 Choice = Callable[[Source], Mapping[str, Kind]]  # the wanted columns of a source, or an error
 
@@ -31,6 +34,7 @@ class Stream:
         self._current: Source | None = None
         self._done = 0  # bytes of the files that have been read
         self.row = 0  # rows that have been read or skipped
+        self.number = 0  # of the file of the last batch
         self.sizes = [_size(path) for path in self.paths]
         self._choose: Choice | None = None  # the wanted columns of the next file
         self._begun: Iterator[Read] | None = None  # the rest, after a peek
@@ -69,10 +73,11 @@ class Stream:
         held: list[Read] = []
         for read in ahead:
             held.append(read)
-            if read[0] + len(read[1]) >= rows:
+            if sum(len(batch) for *_, batch in held) >= rows:
                 break
         self._begun = chain(held, ahead)
-        return [batch[: max(0, rows - first)] for first, batch, _ in held]
+        starts = accumulate((len(batch) for *_, batch in held), initial=0)
+        return [batch[: max(0, rows - n)] for n, (*_, batch) in zip(starts, held, strict=False)]
 
     def batches(
         self,
@@ -80,26 +85,42 @@ class Stream:
         skip: int = 0,
         limit: int | None = None,
         position: Position | None = None,
+        sieve: Sieve | None = None,
     ) -> Generator[Batch, None, None]:
         """Yield the rows from number `skip` on, up to number `limit`.
 
         `position` is what `position(skip)` returned in an earlier run: reading then starts there.
+        `sieve` finds rows to leave out, besides those that cannot be read; rows left out have no number
+        in the stream, but a `Batch` knows the numbers of its rows in the file, and what was left out.
         """
         self._choose = choose
         self._positions.clear()
         begun, self._begun = self._begun, None
-        for first, batch, place in begun if begun is not None else self._all(skip, position):
-            self._positions.append((place[1] + place[2], place))
-            stop = len(batch) if limit is None else max(0, limit - first)
-            wanted = batch[max(0, skip - first) : stop]
-            self.row = first + len(batch)
-            if len(wanted):
+        row, file = 0, -1
+        again: Position = []
+        for number, before, batch in begun if begun is not None else self._all(skip, position):
+            at = batch.place
+            if file == -1 or (number != file and not self.reading.skip):
+                row = before + batch.first  # where rows are left out, they can only be counted
+            if number != file or ([at.row, at.at] != again[2:] and batch.first == at.row):
+                again = [number, row - at.row, at.row, at.at]
+            file = self.number = number
+            self._positions.append((again[1] + again[2], again))
+            kept = batch if sieve is None else batch.without(sieve(batch))
+            stop = len(kept) if limit is None else max(0, limit - row)
+            wanted = kept[max(0, skip - row) : stop]
+            if stop < len(kept) and kept.faults:
+                last = kept.number(stop - 1) + 1
+                wanted = replace(wanted, faults=[f for f in kept.faults if (f.row or 0) <= last])
+            row += len(kept)
+            self.row = row
+            if len(wanted) or wanted.faults:
                 yield wanted
             if limit is not None and self.row >= limit:
                 return
 
     def position(self, row: int) -> Position | None:
-        """Return where to read a row again, or None for the start. Calls must ask in order of rows."""
+        """Return where to read a row again, or None for the start. Calls must come in order of rows."""
         positions = self._positions  # another thread may append
         while len(positions) > 1 and positions[1][0] <= row:
             positions.popleft()
@@ -109,6 +130,8 @@ class Stream:
         """Yield rows from a position on or, without one, from a place at or before row `skip`."""
         assert self._choose is not None
         begin, before, *place = position or (0, 0)
+        if begin >= len(self.paths):
+            raise BadUsage(f"--resume: the checkpoint is in file {begin + 1} of {len(self.paths)}")
         self._done = sum(size or 0 for size in self.sizes[:begin])
         if begin > 0 and self._opened is not None:
             self._opened.close()
@@ -117,16 +140,28 @@ class Stream:
             source = self._open(path)
             try:
                 wanted = self._choose(source)
-                start = Place(*place) if place else source.place_of(max(0, skip - before))
+                # Where rows are left out, a row can only be counted to.
+                start = Place() if self.reading.skip else source.place_of(max(0, skip - before))
+                if place:
+                    self._check_place(source, place[1])
+                    start = Place(*place)
                 row, place = start.row, []
                 for batch in source.batches(wanted, start):
                     row = batch.first + len(batch)
-                    again = [number, before, batch.place.row, batch.place.at]
-                    yield before + batch.first, batch, again
+                    yield number, before, batch
                 before += row
             finally:
                 self._close(source)
                 self._done += self.sizes[number] or 0
+
+    @staticmethod
+    def _check_place(source: Source, at: Any) -> None:
+        try:
+            shaped("place", at, Either(None, source.place))
+        except ValueError as error:
+            raise BadData(
+                f"the checkpoint is not of this file: {error}", file=source.file
+            ) from None
 
     def __enter__(self) -> Stream:
         return self

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from riparian.sources.errors import BadData
 from riparian.sources.source import Batch, Kind, Source
 from riparian.table.target import Target
 
@@ -36,6 +37,20 @@ class ColumnPlan(ABC):
     @abstractmethod
     def points(self, batch: Batch, *, follow: bool = False) -> Points:
         """Return the features of some rows; with `follow`, the first date of a column is its origin."""
+
+    @abstractmethod
+    def feature_faults(self, batch: Batch) -> dict[int, BadData]:
+        """Return the rows whose features cannot be used, by their number in the batch."""
+
+    def faults(self, batch: Batch, *, target: bool) -> dict[int, BadData]:
+        """Return the rows that cannot be used, by their number in the batch, with or without labels."""
+        faults = self.feature_faults(batch)
+        if target:
+            assert self.target is not None
+            column = self.target.column
+            for row, fault in self.target.faults(batch).items():
+                faults.setdefault(row, batch.bad(row, fault, column))
+        return faults
 
     def labels(self, batch: Batch) -> NDArray[Any]:
         """Return the labels of some rows."""

@@ -6,33 +6,29 @@ that holds mostly numbers or dates, and some other texts, is an error: only the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as compute
 import pyarrow.types as types
 
-from riparian.sources.csv import MISSING
 from riparian.sources.errors import BadData, shown
+from riparian.sources.formats import MISSING
 from riparian.sources.source import Batch, Kind, Source, kind_of
-from riparian.table.encoders import (
-    Category,
-    Encoder,
-    Number,
-    Numeral,
-    Unreadable,
-    without,
-)
-from riparian.table.times import CLOCK, MOMENT, TWO_WAYS, Clock, moment_from
+from riparian.table.arrow import ArrowCells
+from riparian.table.cells import Cells, Texts, Unreadable
+from riparian.table.encoders import Category, Encoder, Number, Numeral
+from riparian.table.times import MOMENT, TWO_WAYS, matching, time_from
 
 LEAST_ID_ROWS = 100  # fewer can be all different by chance
 MOST_NAMED = 3  # categories shown as examples
 # Thousands separators, or a decimal comma: 1,234 or 1.234.567,5 or 0,25.
-GROUPED = r"^\s*[+-]?(\d{1,3}([,. '\x{a0}\x{202f}]\d{3})+([.,]\d+)?|\d+,\d+)\s*$"
+GROUPED = r"^\s*[+-]?(\d{1,3}([,. '\xa0\u202f]\d{3})+([.,]\d+)?|\d+,\d+)\s*$"
+NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,7 @@ class Wishes:
 
 
 @dataclass(frozen=True)
-class Decision:
+class ColumnDecision:
     """The decision on a column."""
 
     encoder: Encoder
@@ -59,74 +55,54 @@ def first_kind(name: str, natural: pa.DataType, wishes: Wishes) -> Kind | None:
     return Kind.RAW if wished or types.is_temporal(natural) or kind is Kind.TEXT else kind
 
 
-def decide(name: str, source: Source, first: Sequence[Batch], wishes: Wishes) -> Decision:
-    """Decide what a column is, by the first rows of the stream."""
+def decide(
+    name: str, source: Source, first: Sequence[Batch], wishes: Wishes, *, skip: bool = False
+) -> ColumnDecision:
+    """Decide what a column is, by the first rows of the stream.
+
+    With `skip`, rows that cannot be used are left out later, so a few of them are no error here.
+    """
     natural = source.fields[name]
     if name in wishes.numeric:
         known = kind_of(natural) is Kind.NUMBER
-        return Decision(Number() if known else Numeral())
+        return ColumnDecision(Number() if known else Numeral())
     if name in wishes.categorical:
         return _category(name, first, wished=True)
     if kind_of(natural) is Kind.NUMBER:
-        return Decision(Number(), warning=_id_like(name, _numbers(name, first)))
-    values = _there(name, first, MISSING)
-    return _time(name, natural, first, values) or _text(name, source, first, values)
+        return ColumnDecision(Number(), warning=_id_like(name, _whole_numbers(name, first)))
+    columns = _columns(name, first, MISSING)
+    encoder = time_from(columns)
+    if encoder is None:
+        return _text(name, source, first, [cells.texts() for cells in columns], skip=skip)
+    if not skip:
+        _check_all(name, first, columns, encoder)
+    return ColumnDecision(encoder)
 
 
-def _there(name: str, first: Sequence[Batch], nothing: Sequence[str]) -> list[pa.Array]:
-    """Return the values that are not missing."""
+def _columns(name: str, first: Sequence[Batch], nothing: Sequence[str]) -> list[Cells]:
+    """Return the values of a column, as missing where a text means that."""
+    columns: list[Cells] = [ArrowCells(batch.table.column(name)) for batch in first]
     return [
-        without(batch.table.column(name), [*nothing, *batch.missing]).drop_null() for batch in first
+        cells.texts().without([*nothing, *batch.missing]) if cells.form == "texts" else cells
+        for cells, batch in zip(columns, first, strict=True)
     ]
 
 
-def _numbers(name: str, first: Sequence[Batch]) -> pa.Array:
-    """Return the numbers that are not missing if all are whole, otherwise an empty array."""
-    out = np.concatenate([_filled(batch.table.column(name)) for batch in first] or [np.empty(0)])
+def _whole_numbers(name: str, first: Sequence[Batch]) -> list[Any]:
+    """Return the numbers that are not missing if all are whole, otherwise an empty list."""
+    columns = [ArrowCells(batch.table.column(name)).numbers() for batch in first]
+    out = np.concatenate(columns or [np.empty(0)])
     out = out[~np.isnan(out)]
-    return pa.array(out if (out == np.floor(out)).all() else out[:0])
+    return out.tolist() if (out == np.floor(out)).all() else []
 
 
-def _filled(values: pa.Array) -> Any:
-    out = np.empty((len(values), 1))
-    Number().fill(values, out)  # type: ignore[arg-type]
-    return out[:, 0]
-
-
-# -- dates and times ---------------------------------------------------------------------------------
-
-
-def _time(
-    name: str, natural: pa.DataType, first: Sequence[Batch], values: list[pa.Array]
-) -> Decision | None:
-    texts = [array for array in values if types.is_string(array.type)]
-    rows = sum(len(array) for array in texts)
-    clock = types.is_time(natural) or types.is_duration(natural)
-    if rows:
-        moments, clocks = _matching(texts, MOMENT), _matching(texts, CLOCK)
-        if 2 * max(moments, clocks) <= rows:
-            return None
-        clock = clocks > moments
-    elif not types.is_temporal(natural):
-        return None
-    if clock:
-        _check_all(name, first, lambda array: Clock().fill(array, np.empty((len(array), 1))))  # type: ignore[arg-type]
-        return Decision(Clock())
-    _check_all(name, first, lambda array: moment_from([array]))
-    return Decision(moment_from(values))
-
-
-def _matching(texts: Sequence[pa.Array], pattern: str) -> int:
-    return sum(
-        compute.sum(compute.match_substring_regex(array, pattern)).as_py() or 0 for array in texts
-    )
-
-
-def _check_all(name: str, first: Sequence[Batch], read: Callable[[pa.Array], object]) -> None:
+def _check_all(
+    name: str, first: Sequence[Batch], columns: Sequence[Cells], encoder: Encoder
+) -> None:
     """Raise an error if a value is no date or time although most are."""
-    for batch in first:
+    for batch, cells in zip(first, columns, strict=True):
         try:
-            read(without(batch.table.column(name), [*MISSING, *batch.missing]))
+            encoder.fill(cells, np.empty((len(cells), encoder.width), dtype=np.float32))
         except Unreadable as error:
             raise batch.bad(error.row, f"{error}; {what_to_do(name)}", name) from None
 
@@ -143,9 +119,13 @@ def otherwise(name: str) -> str:
 # -- texts -------------------------------------------------------------------------------------------
 
 
-def _text(name: str, source: Source, first: Sequence[Batch], values: list[pa.Array]) -> Decision:
+def _text(
+    name: str, source: Source, first: Sequence[Batch], values: Sequence[Texts], *, skip: bool
+) -> ColumnDecision:
     stray = source.stray_text(name)
-    if stray is not None and _mostly_numbers(values):
+    if stray is not None and _mostly(NUMBER, values):
+        if skip:
+            return ColumnDecision(Numeral())
         raise BadData(
             f"{stray.fault}; {what_to_do(name)}",
             file=stray.file, row=stray.row, line=stray.line, column=name,
@@ -153,27 +133,38 @@ def _text(name: str, source: Source, first: Sequence[Batch], values: list[pa.Arr
     return _category(name, first, wished=False)
 
 
-def _mostly_numbers(values: Sequence[pa.Array]) -> bool:
-    number = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
-    return 2 * _matching(values, number) > sum(len(array) for array in values)
+def _rows(values: Sequence[Texts]) -> int:
+    return sum(int((texts.which >= 0).sum()) for texts in values)
 
 
-def _category(name: str, first: Sequence[Batch], *, wished: bool) -> Decision:
-    texts = [array.cast(pa.string()) for array in _there(name, first, [""])]
-    together = pa.chunked_array(texts, pa.string())
-    distinct = compute.unique(together).to_pylist()
+def _mostly(pattern: str, values: Sequence[Texts]) -> bool:
+    return 2 * sum(matching(pattern, texts) for texts in values) > _rows(values)
+
+
+def _category(name: str, first: Sequence[Batch], *, wished: bool) -> ColumnDecision:
+    texts = [cells.texts() for cells in _columns(name, first, [""])]
+    distinct = list(dict.fromkeys(value for each in texts for value in _used(each)))
+    rows = _rows(texts)
     named = ", ".join(shown(value) for value in distinct[:MOST_NAMED])
     more = ", ..." if len(distinct) > MOST_NAMED else ""
     count = f"{len(distinct):,} {'value' if len(distinct) == 1 else 'values'}"
-    about = f"{count} in {len(together):,} rows: {named}{more}" if distinct else ""
-    warning = None if wished else _two_ways(texts) or _grouped(texts) or _id_like(name, together)
-    return Decision(Category(), about, warning)
+    about = f"{count} in {rows:,} rows: {named}{more}" if distinct else ""
+    warning = (
+        None if wished else _two_ways(texts) or _grouped(texts) or _all_differ(name, distinct, rows)
+    )
+    return ColumnDecision(Category(), about, warning)
 
 
-def _two_ways(texts: Sequence[pa.Array]) -> str | None:
-    rows = sum(len(array) for array in texts)
-    doubtful = _matching(texts, TWO_WAYS)
-    if not doubtful or 2 * (doubtful + _matching(texts, MOMENT)) <= rows:
+def _used(texts: Texts) -> list[str]:
+    """Return the distinct values in the order of their rows; the first batches may be cut short."""
+    used, first = np.unique(texts.which[texts.which >= 0], return_index=True)
+    return [texts.values[i] for i in used[np.argsort(first)].tolist()]
+
+
+def _two_ways(texts: Sequence[Texts]) -> str | None:
+    doubtful = sum(matching(TWO_WAYS, each) for each in texts)
+    dates = sum(matching(MOMENT, each) for each in texts)
+    if not doubtful or 2 * (doubtful + dates) <= _rows(texts):
         return None
     example = _example(texts, TWO_WAYS)
     return (
@@ -182,8 +173,8 @@ def _two_ways(texts: Sequence[pa.Array]) -> str | None:
     )
 
 
-def _grouped(texts: Sequence[pa.Array]) -> str | None:
-    if 2 * _matching(texts, GROUPED) <= sum(len(array) for array in texts):
+def _grouped(texts: Sequence[Texts]) -> str | None:
+    if not _mostly(GROUPED, texts):
         return None
     return (
         f"has numbers with separators such as {shown(_example(texts, GROUPED))}, which are learned as "
@@ -191,16 +182,20 @@ def _grouped(texts: Sequence[pa.Array]) -> str | None:
     )
 
 
-def _example(texts: Sequence[pa.Array], pattern: str) -> str:
-    matching = (array.filter(compute.match_substring_regex(array, pattern)) for array in texts)
-    return str(next(array[0].as_py() for array in matching if len(array)))
+def _example(texts: Sequence[Texts], pattern: str) -> str:
+    every = (value for each in texts for value in _used(each))
+    return next(value for value in every if re.match(pattern, value, re.ASCII))
 
 
-def _id_like(name: str, values: pa.Array | pa.ChunkedArray) -> str | None:
+def _id_like(name: str, values: Sequence[Any]) -> str | None:
+    return _all_differ(name, [*dict.fromkeys(values)], len(values))
+
+
+def _all_differ(name: str, distinct: Sequence[Any], rows: int) -> str | None:
     """Return a warning if all values differ: such a column does not help to predict other rows."""
-    if len(values) < LEAST_ID_ROWS or len(compute.unique(values)) < len(values):
+    if rows < LEAST_ID_ROWS or len(distinct) < rows:
         return None
     return (
-        f"has a different value in each of the first {len(values):,} rows; if it is an id, leave it "
+        f"has a different value in each of the first {rows:,} rows; if it is an id, leave it "
         f"out with --ignore {quote(name)}"
     )

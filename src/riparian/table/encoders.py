@@ -7,29 +7,25 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as compute
 from numpy.typing import NDArray
 
 from riparian.engine.categories import Coded
-from riparian.sources.csv import MISSING
 from riparian.sources.errors import shown
-from riparian.sources.source import Kind
+from riparian.sources.formats import MISSING
+from riparian.table.cells import Cells, Unreadable
+
+BOOLS = {"true": "1", "false": "0"}  # as a file has them
 
 
-class Unreadable(Exception):
-    """A value that its column cannot have."""
-
-    def __init__(self, row: int, fault: str) -> None:
-        super().__init__(fault)
-        self.row = row  # of the batch
+class EncodedBefore(ValueError):
+    """A column was learned in a way that only riparian 0.2 had."""
 
 
 class Encoder(ABC):
     """Turns one column of a table into one or more features."""
 
     name: ClassVar[str]  # in a model file
-    kind: ClassVar[Kind]  # how to read the column
+    of_numbers: ClassVar[bool] = False  # whether a file of text is read as numbers for it
     nothing: ClassVar[Sequence[str]] = ()  # texts that mean a missing value
 
     @property
@@ -38,114 +34,122 @@ class Encoder(ABC):
         """Describe the column in words."""
 
     @property
-    @abstractmethod
+    def takes(self) -> str:
+        """Return what its values must be, for errors of the service."""
+        return "a text"
+
+    @property
     def width(self) -> int:
         """Return the number of features."""
+        return 1
 
-    @abstractmethod
     def features(self, column: str) -> list[str]:
         """Return the names of the features."""
+        return [column]
 
     @abstractmethod
-    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
+    def fill(self, cells: Cells, out: NDArray[np.float32]) -> None:
         """Write the features of a column to `out`, of shape (rows, width)."""
 
-    @abstractmethod
+    def followed(self, cells: Cells) -> Encoder:
+        """Return the encoder after it has seen values to be learned: a date has an origin."""
+        return self
+
     def state(self) -> dict[str, Any]:
         """Return everything but the name, for JSON."""
+        return {}
 
 
 class Number(Encoder):
     """A number is one feature; a missing value is NaN."""
 
     name = "number"
-    kind = Kind.NUMBER
-    width = 1
+    of_numbers = True
     words = "number"
+    takes = "a number"
 
-    def features(self, column: str) -> list[str]:
-        return [column]
-
-    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
-        if pa.types.is_boolean(values.type):
-            values = values.cast(pa.uint8())
+    def fill(self, cells: Cells, out: NDArray[np.float32]) -> None:
+        if cells.form not in ("numbers", "empty"):
+            row, value = cells.stray("numbers")
+            raise Unreadable(row, f"expected a number, got {_seen(cells, value)}")
         with np.errstate(over="ignore"):  # infinities are reported after all columns are filled
-            out[:, 0] = values.to_numpy(zero_copy_only=False)
-
-    def state(self) -> dict[str, Any]:
-        return {}
+            out[:, 0] = cells.numbers()
 
 
 class Numeral(Number):
     """A number by the user's choice: texts are read as numbers."""
 
     name = "numeral"
-    kind = Kind.RAW
+    of_numbers = False
     nothing = MISSING
-    words = "number (--numeric)"
+    words = "number, also from texts"
 
-    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
-        if pa.types.is_temporal(values.type):
-            raise Unreadable(0, f"expected numbers, got dates or times ({values.type})")
-        if pa.types.is_string(values.type):
-            values = _numbers(values)
-        super().fill(values, out)
+    def fill(self, cells: Cells, out: NDArray[np.float32]) -> None:
+        with np.errstate(over="ignore"):
+            out[:, 0] = self.read(cells)
+
+    def read(self, cells: Cells) -> NDArray[np.float64]:
+        """Return the numbers that texts are."""
+        if cells.form in ("moments", "clocks"):
+            raise Unreadable(0, f"expected numbers, got dates or times ({cells.type_name})")
+        if cells.form not in ("texts", "mixed"):
+            return cells.numbers()
+        texts = cells.texts()
+        values = [_number(text) for text in texts.values]
+        bad = [i for i, value in enumerate(values) if value is None]
+        if bad:
+            raise Unreadable.of(texts, bad, lambda text: f"expected a number, got {shown(text)}")
+        return np.array([*values, np.nan], dtype=np.float64)[texts.which]
 
 
-def _numbers(texts: pa.Array) -> pa.Array:
-    trimmed = compute.utf8_trim_whitespace(texts)
+def _number(text: str) -> float | None:
+    text = BOOLS.get(text.lower(), text)
     try:
-        return trimmed.cast(pa.float64())
-    except pa.ArrowInvalid:
-        row = next(i for i, text in enumerate(trimmed.to_pylist()) if not _is_number(text))
-        raise Unreadable(row, f"expected a number, got {shown(texts[row].as_py())}") from None
-
-
-def _is_number(text: str | None) -> bool:
-    try:
-        pa.array([text], pa.string()).cast(pa.float64())
-    except pa.ArrowInvalid:
-        return False
-    return True
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
 
 
 class Category(Encoder):
     """A category is one feature, for which the forest keeps a table (R22). Empty text is missing."""
 
     name = "category"
-    kind = Kind.RAW
-    width = 1
     words = "category"
 
-    def __init__(self, numbers: bool = False) -> None:
+    def __init__(self, numbers: bool = False, as_it_is: bool = False) -> None:
         self.numbers = numbers  # whether the categories of the forest are numbers, not texts
+        # Learned from a frame of Python: numbers stay numbers, and an empty text is a category.
+        self.as_it_is = as_it_is
 
-    def features(self, column: str) -> list[str]:
-        return [column]
+    @property
+    def takes(self) -> str:
+        return "a number" if self.numbers else "a text"
 
-    def coded(self, column: str, values: pa.Array) -> Coded:
+    def coded(self, column: str, cells: Cells) -> Coded:
         """Return the categories of the rows."""
-        if not self.numbers:
-            if pa.types.is_floating(values.type):
-                values = compute.if_else(compute.is_nan(values), None, values)
-            return Coded.numbered(column, *_distinct(values))
-        out = np.empty((len(values), 1), dtype=np.float64)
-        Numeral.fill(Numeral(), without(values, MISSING), out)  # type: ignore[arg-type]
-        return Coded.of(column, out[:, 0].tolist())
+        if cells.form == "other":
+            row, value = cells.stray("texts")
+            raise Unreadable(row, f"expected a category, got {_seen(cells, value)}")
+        if self.as_it_is:
+            return cells.coded(column)
+        if self.numbers:
+            if cells.form in ("texts", "mixed"):
+                cells = cells.texts().without(MISSING)
+            return Coded.of(column, Numeral().read(cells).tolist())
+        return cells.texts().without([""]).coded(column)
 
-    def fill(self, values: pa.Array, out: NDArray[np.float32]) -> None:
+    def fill(self, cells: Cells, out: NDArray[np.float32]) -> None:
         out[:] = np.nan  # the forest has the codes
 
     def state(self) -> dict[str, Any]:
-        return {"numbers": self.numbers}
+        return {"numbers": self.numbers, **({"as_it_is": True} if self.as_it_is else {})}
 
 
-def without(values: pa.Array, nothing: Sequence[str]) -> pa.Array:
-    """Return the values, with null for each text that means a missing value."""
-    if not pa.types.is_string(values.type) or not nothing:
-        return values
-    missing = compute.is_in(values, value_set=pa.array(nothing, pa.string()))
-    return compute.if_else(missing, pa.scalar(None, pa.string()), values)
+def _seen(cells: Cells, value: Any) -> str:
+    """Return a value for an error; dates in a column of dates are described by their type."""
+    if isinstance(value, str | int | float) or cells.form == "mixed":
+        return shown(value)
+    return f"values of type {cells.type_name}"
 
 
 def from_state(name: str, state: dict[str, Any]) -> Encoder:
@@ -153,26 +157,11 @@ def from_state(name: str, state: dict[str, Any]) -> Encoder:
     match name, state:
         case "number" | "numeral", {**rest} if not rest:
             return Number() if name == "number" else Numeral()
-        case "category", {"numbers": bool(numbers)}:
-            return Category(numbers)
+        case "category", {"numbers": bool(numbers), **rest} if rest in ({}, {"as_it_is": True}):
+            return Category(numbers, bool(rest))
         case "ordinal" | "onehot" | "hash", _:
-            raise ValueError(
+            raise EncodedBefore(
                 f"a column was learned with --encode {name}, which riparian supports only up to 0.2: "
                 "use the file with riparian 0.2, or learn the model again without --encode"
             )
     raise ValueError(f"unknown encoding {name!r} with {str(state)[:100]}")
-
-
-def _distinct(values: pa.Array) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct values in order of appearance, and the number of each row's value or -1.
-
-    An empty text is a missing value, because CSV has no other way to write one.
-    """
-    coded = values.cast(pa.string()).dictionary_encode()
-    texts = coded.dictionary.to_pylist()
-    which = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    if "" in texts:
-        empty = texts.index("")
-        which = np.where(which == empty, -1, which - (which > empty))
-        texts.pop(empty)
-    return texts, which

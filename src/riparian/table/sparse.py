@@ -46,7 +46,9 @@ class SparseColumns(ColumnPlan):
         places = index.flatten().to_numpy().astype(np.int64) - (not self.zero_based)
         values = value.flatten().to_numpy()
         starts = starts - starts[0]
-        self._check(batch, places, values, starts)
+        faults = self._faults(batch, places, values, starts)
+        if faults:
+            raise faults[min(faults)]
         rows = np.repeat(np.arange(len(batch)), np.diff(starts))
         within = places < self.width
         self.beyond += int((~within).sum())
@@ -55,30 +57,38 @@ class SparseColumns(ColumnPlan):
             data = values[within].astype(np.float32)
         return sparse.csr_matrix((data, (rows[within], places[within])), shape=shape)
 
-    def _check(
+    def feature_faults(self, batch: Batch) -> dict[int, BadData]:
+        index, value = (batch.table.column(name) for name in (INDEX, VALUE))
+        starts = index.offsets.to_numpy()
+        places = index.flatten().to_numpy().astype(np.int64) - (not self.zero_based)
+        return self._faults(batch, places, value.flatten().to_numpy(), starts - starts[0])
+
+    def _faults(
         self,
         batch: Batch,
         places: NDArray[np.int64],
         values: NDArray[np.float64],
         starts: NDArray[Any],
-    ) -> None:
+    ) -> dict[int, BadData]:
         beyond = (places >= self.width) & self.strict
         with np.errstate(over="ignore"):
             infinite = np.isinf(values.astype(np.float32))
         bad = (places < 0) | beyond | infinite
-        if not bad.any():
-            return
-        i = int(np.argmax(bad))
-        row = int(np.searchsorted(starts, i, side="right")) - 1
-        index = int(places[i]) + (not self.zero_based)
-        if places[i] < 0:
-            fault = "indices must start at 1, got 0; if yours start at 0, give --zero-based"
-        elif beyond[i]:
-            last = self.width - self.zero_based
-            fault = f"expected indices up to {last}, got {index}; give the number with --features"
-        else:
-            fault = f"expected a number that fits float32, got {shown(values[i])}"
-        raise batch.bad(row, fault, str(index))
+        faults: dict[int, BadData] = {}
+        for i in np.flatnonzero(bad).tolist():
+            row = int(np.searchsorted(starts, i, side="right")) - 1
+            index = int(places[i]) + (not self.zero_based)
+            if places[i] < 0:
+                fault = "indices must start at 1, got 0; if yours start at 0, give --zero-based"
+            elif beyond[i]:
+                last = self.width - self.zero_based
+                fault = (
+                    f"expected indices up to {last}, got {index}; give the number with --features"
+                )
+            else:
+                fault = f"expected a number that fits float32, got {shown(values[i])}"
+            faults.setdefault(row, batch.bad(row, fault, str(index)))
+        return faults
 
     def no_points(self) -> Any:
         return sparse.csr_matrix((0, self.width), dtype=np.float32)

@@ -2,49 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from riparian.engine.categories import Coded, MixedRows
 from riparian.sources.csv import CsvSource, no_header
-from riparian.sources.errors import BadData, BadUsage, names, shown
+from riparian.sources.errors import BadData, BadUsage, names
 from riparian.sources.libsvm import LibsvmSource
 from riparian.sources.source import Batch, Kind, Source
+from riparian.table.arrow import ArrowCells
 from riparian.table.columns import ColumnPlan
 from riparian.table.deciding import otherwise, what_to_do
-from riparian.table.encoders import Category, Encoder, Number, Unreadable, without
+from riparian.table.encoders import Encoder, Number
+from riparian.table.raw import BadCell, Find, RawColumns, Rows
 from riparian.table.target import Target
-from riparian.table.times import Moment
+from riparian.tools import text
 
 
 class TableColumns(ColumnPlan):
-    """Columns by name, each with its encoder."""
+    """Columns by name, each with its encoder, as files have them."""
 
     def __init__(
-        self, target: Target | None, encoders: dict[str, Encoder], ignored: tuple[str, ...] = ()
+        self, target: Target | None, encoders: Mapping[str, Encoder], ignored: tuple[str, ...] = ()
     ) -> None:
         self.target = target
-        self.encoders = encoders
-        self.ignored = ignored  # columns that are left out
+        label = None if target is None else (target.column, str(target.family))
+        self.raw = RawColumns(encoders, label, ignored)
         self.absent: set[str] = set()  # columns that may be left out, to be filled with NaN
 
     @property
+    def encoders(self) -> Mapping[str, Encoder]:
+        return self.raw.encoders
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        return self.raw.ignored
+
+    @property
     def n_features(self) -> int:
-        return sum(encoder.width for encoder in self.encoders.values())
+        return self.raw.n_features
 
     @property
     def feature_names(self) -> list[str]:
-        return [
-            feature for name, encoder in self.encoders.items() for feature in encoder.features(name)
-        ]
+        return self.raw.feature_names
 
     def kinds(self, source: Source, *, target: bool = True) -> dict[str, Kind]:
         wanted = {
-            name: encoder.kind
+            name: Kind.NUMBER if encoder.of_numbers else Kind.RAW
             for name, encoder in self.encoders.items()
             if name in source.fields or name not in self.absent
         }
@@ -83,50 +88,27 @@ class TableColumns(ColumnPlan):
     @property
     def categorical(self) -> list[int]:
         """Return the numbers of the categorical features."""
-        return [feature for feature, _, encoder in self._placed() if isinstance(encoder, Category)]
+        return self.raw.categorical
 
-    def _placed(self) -> Iterator[tuple[int, str, Encoder]]:
-        """Yield each column, after the number of its first feature."""
-        first = 0
-        for name, encoder in self.encoders.items():
-            yield first, name, encoder
-            first += encoder.width
+    def points(self, batch: Batch, *, follow: bool = False) -> Rows:
+        find = _finder(batch)
+        try:
+            if follow:
+                self.raw = self.raw.followed(find, batch.missing)
+            return self.raw.rows(find, len(batch), batch.missing)
+        except BadCell as error:
+            encoder = self.encoders[error.column]
+            advice = "if it means a missing value, give --missing"
+            if type(encoder) is not Number:
+                advice = what_to_do(error.column)
+            raise batch.bad(error.row, f"{error.fault}; {advice}", error.column) from None
 
-    def points(self, batch: Batch, *, follow: bool = False) -> NDArray[np.float32] | MixedRows:
-        out = np.full((len(batch), self.n_features), np.nan, dtype=np.float32)
-        coded: dict[int, Coded] = {}
-        present = {*batch.table.schema.names}
-        for first, name, encoder in self._placed():
-            values = batch.table.column(name) if name in present else pa.nulls(len(batch))
-            if encoder.kind is Kind.RAW:
-                values = without(values, [*encoder.nothing, *batch.missing])
-            try:
-                if isinstance(encoder, Category):
-                    coded[first] = encoder.coded(name, values)
-                elif name in present:
-                    if follow and isinstance(encoder, Moment):
-                        encoder.follow(values)
-                    encoder.fill(values, out[:, first : first + encoder.width])
-            except Unreadable as error:
-                raise batch.bad(error.row, f"{error}; {what_to_do(name)}", name) from None
-        self._check_finite(batch, out)
-        return MixedRows(out, coded) if coded else out
+    def feature_faults(self, batch: Batch) -> dict[int, BadData]:
+        faults = self.raw.faults(_finder(batch), len(batch), batch.missing)
+        return {row: batch.bad(row, fault, column) for row, (column, fault) in faults.items()}
 
-    def _check_finite(self, batch: Batch, out: NDArray[np.float32]) -> None:
-        if not np.isinf(out).any():
-            return
-        row, feature = (int(i) for i in np.argwhere(np.isinf(out))[0])
-        column = self.feature_names[feature]  # only numbers can be infinite
-        value = batch.table.column(column)[row].as_py()
-        fault = f"expected a number that fits float32, got {shown(value)}"
-        raise batch.bad(row, f"{fault}; if it means a missing value, give --missing", column)
-
-    def no_points(self) -> NDArray[np.float32] | MixedRows:
-        nothing = np.empty((0, self.n_features), dtype=np.float32)
-        which = np.empty(0, dtype=np.intp)
-        names = self.feature_names
-        coded = {feature: Coded(names[feature], [], which) for feature in self.categorical}
-        return MixedRows(nothing, coded) if coded else nothing
+    def no_points(self) -> Rows:
+        return self.raw.no_rows()
 
     def what_to_do(self, column: str | None) -> str:
         if column is None or type(self.encoders.get(column)) is not Number:
@@ -134,14 +116,12 @@ class TableColumns(ColumnPlan):
         return f"{otherwise(column)}.\n"
 
     def state(self) -> dict[str, Any]:
-        return {
-            "kind": "table",
-            "target": None if self.target is None else [self.target.column, self.target.family],
-            "columns": [
-                [name, encoder.name, encoder.state()] for name, encoder in self.encoders.items()
-            ],
-            "ignored": [*self.ignored],
-        }
+        return self.raw.state()
+
+
+def _finder(batch: Batch) -> Find:
+    present = {*batch.table.schema.names}
+    return lambda name: ArrowCells(batch.table.column(name)) if name in present else None
 
 
 def check_there(source: Source, wanted: Iterable[str], option: str) -> None:
@@ -153,6 +133,7 @@ def check_there(source: Source, wanted: Iterable[str], option: str) -> None:
                 hint = f"; do you mean {similar[0]!r}?"
             elif isinstance(source, CsvSource) and source.dialect.header:
                 hint = no_header(source.fields)
+            hint = hint or text.suggestion(name, source.fields)
             if len(source.fields) == 1:
                 hint = "; do you need --delimiter?"
             raise BadUsage(

@@ -29,10 +29,10 @@ above and below. The proof goes upwards: from two streams to a cell, to a tree, 
   by the labels of structure points; of estimation points they use only the number on either side.
   A point has the same stream in a tree each time the tree looks at it (R13).
 - After W points there is no regrowth. A tree is then a finite partition that estimation labels did not
-  choose, and theorem 6.1 does not ask how the partition came to be.
+  choose, and theorem 6.1 does not depend on how the partition was made.
 - A leaf that receives points loses a kept one in the end, for W is finite: it settles, and from there on
-  the paper's rules and proof go on, with a few more points to start from. What never settles is not
-  covered.
+  the paper's rules and proof go on, with a few more points to start from. Leaves that never settle are
+  not covered.
 - m must be bounded, as in the paper. If every kept value were a threshold, splits at the end of a cell
   could go on forever, and the rest of the cell would not shrink.
 
@@ -41,7 +41,7 @@ Only the count of upper-bound-K changes: a point may count for several splits (`
 Where a statement of the paper is not quite right, the docstring says how, the function is the right
 one, and a test shows the difference: the constants of diam-to-zero hold for uniform points alone,
 depths are one too high in n-to-infty and upper-bound-K, and four steps of the fixed size fringe needed
-mending. The theorem stands in all of this, but for one step of the fringe that is open (see `fringe`).
+corrections. The theorem stands in all of this, except for an open step of the fringe (see `fringe`).
 
 `certificate` checks all of it against a live forest.
 """

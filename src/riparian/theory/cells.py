@@ -2,7 +2,7 @@
 
 A cell is bounded by the thresholds on its path, so at the border of the tree it is not bounded at all.
 So its diameter is measured within a range per feature, scaled to width 1, and as a share of the
-diameter of the whole: 1 is a cell that is everything, and features count alike whatever their units.
+diameter of the whole: 1 is the cell of the whole space, and features count alike whatever their units.
 A missing value lies in no box; its point is in the cell all the same (R4).
 """
 
@@ -34,13 +34,13 @@ class Ranges:
 
 
 def ranges_of_points(low: Floats, high: Floats) -> Ranges:
-    """Those of points, all of which are known: a feature that does not vary is no dimension."""
+    """Return the ranges of known points: a feature that does not vary is no dimension."""
     varies = high > low  # not so where a NaN says that no value is known
     return Ranges(np.where(varies, low, 0.0), np.where(varies, high, 0.0), varies)
 
 
 def ranges_of_thresholds(tree: Tree, n_features: int) -> Ranges:
-    """Those of the thresholds of a tree, candidates included: all are values of structure points.
+    """Return the ranges of the thresholds of a tree and its candidates: values of structure points.
 
     A feature with fewer than two known values is counted, and taken as never cut.
     """
@@ -61,7 +61,7 @@ def ranges_of_thresholds(tree: Tree, n_features: int) -> Ranges:
 
 
 def diameters(tree: Tree, ranges: Ranges) -> Floats:
-    """The diameter of the cell of each node, as a share of that of the whole."""
+    """Return the diameter of the cell of each node, as a share of that of the whole."""
     child = tree.child.astype(np.int64)
     left = np.where(child > 0, child, NONE)
     depth, parent = depths_and_parents(left, np.where(child > 0, child + 1, NONE))
@@ -79,7 +79,7 @@ def diameters(tree: Tree, ranges: Ranges) -> Floats:
         low[again] = np.where(right, cut[last], low[last])
         high[again] = np.where(right, high[last], cut[last])
         others = squares[nodes] - (high[nodes] - low[nodes]) ** 2
-        whole = np.isnan(cut[nodes])  # nothing is known of the range: as if it were not cut
+        whole = np.isnan(cut[nodes])  # the range is unknown: treated as not cut
         for below, side in (
             (child[nodes], cut[nodes] - low[nodes]),
             (child[nodes] + 1, high[nodes] - cut[nodes]),
@@ -90,7 +90,7 @@ def diameters(tree: Tree, ranges: Ranges) -> Floats:
 
 
 def _position(threshold: NDArray[np.float32], feature: Integers, ranges: Ranges) -> Floats:
-    """Where in the range of its feature a threshold lies, from 0 to 1; NaN where there is none."""
+    """Return the position of a threshold in the range of its feature, from 0 to 1, or NaN."""
     width = ranges.width[feature]
     with np.errstate(divide="ignore", invalid="ignore"):
         position = (threshold.astype(np.float64) - ranges.low[feature]) / width

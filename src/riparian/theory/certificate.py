@@ -1,4 +1,4 @@
-"""The theorem checked against a live forest: what of it can be seen, and what must be assumed."""
+"""The theorem checked against a live forest: what the forest shows, and what must be assumed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from riparian.engine.native import blocks
 from riparian.forest import OnlineForestClassifier
+from riparian.model.numbers import Numbers
 from riparian.model.rows import Rows
+from riparian.parameters.forests import ChangeParameters, PaperParameters
 from riparian.parameters.schedules import Schedule
 from riparian.theory.cells import Ranges, ranges_of_points
 from riparian.theory.census import TreeCensus, census_of
@@ -26,7 +28,7 @@ from riparian.theory.table import Row, as_text, rows_of
 
 @dataclass(frozen=True)
 class Assumption:
-    """What the theorem asks of the data; it cannot be checked from inside a forest."""
+    """What the theorem requires of the data; it cannot be checked from inside a forest."""
 
     name: str
     note: str
@@ -38,9 +40,15 @@ ASSUMPTIONS = (
 )
 
 
+BOUNDED = Assumption("bounded targets", "the mean of a cell needs them to converge (R26)")
+
+
 @dataclass(frozen=True)
 class Growth:
-    """Splits against what the estimation points allow (upper-bound-K): of the tree nearest to it."""
+    """Splits against what the estimation points allow (upper-bound-K): of the tree nearest to it.
+
+    In an eager forest (R24), splits and depth count from the turn.
+    """
 
     tree: int
     estimation_points: int
@@ -71,25 +79,45 @@ class Fringe:
 
 
 @dataclass(frozen=True)
+class EagerVotes:
+    """The share of eager votes in a leaf (R24): exact, or an upper bound. It must go to 0."""
+
+    turn: int  # W: the points before this one chose splits and voted
+    turned: bool  # whether trees are honest
+    honest_trees: int  # all of them or none, unless trees turn one by one
+    one_by_one: bool  # R27: each tree turns after W points of its own
+    largest: float  # of all leaves that hold votes
+    mean: float
+
+
+@dataclass(frozen=True)
 class Certificate:
     """The result of `certificate`. `print` it, or take `rows()` or `to_dict()`."""
 
     schedule: ScheduleCheck
     growth: Growth
-    spare_points: int  # the least N^e - α(K-1) of any leaf: never below 0 (n-to-infty)
+    # The least N^e - α(K-1) of any leaf, of those that were made since the turn (R24) if there was one:
+    # never below 0 (n-to-infty)
+    spare_points: int
     cells: CellSizes
-    fringe: Fringe | None  # None: the forest came back to predict only, and has none
+    fringe: Fringe | None  # None: the forest was loaded to predict only, and has none
     assumptions: tuple[Assumption, ...]
     departures: tuple[Departure, ...]
     verdict: str  # what follows, in a sentence
-    replacements: tuple[tuple[int, int], ...] = ()  # R23: point and tree, of trees replaced
+    replacements: tuple[tuple[int, int], ...] = ()  # R27: point and tree, of trees replaced
+    eager: EagerVotes | None = None  # None: the forest is not eager
+
+    @property
+    def outside(self) -> list[str]:
+        """The departures because of which the theorem does not cover the forest."""
+        return [each.name for each in self.departures if each.found and each.breaks]
 
     def rows(self) -> list[Row]:
-        """Section, quantity, value and note of every line."""
+        """Return section, quantity, value and note of every line."""
         return rows_of(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, as JSON has them."""
+        """Return everything as plain values for JSON."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
 
@@ -98,7 +126,7 @@ class Certificate:
 
 
 def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> Certificate:
-    """Check the theorem against a fitted forest.
+    """Check the theorem against a fitted forest, of classes or of numbers.
 
     With X, cells are those of its points, and diameters are within the range of X. Without, each
     leaf counts as often as it has estimation points, and diameters are within the range of the
@@ -115,10 +143,6 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
 'a mean of consistent estimates is consistent (multiclass)')]
     """
     check_is_fitted(forest)
-    if forest.model_.engine.trust() is not None:
-        raise ValueError(
-            "certificate() is not yet available for eager=True; it checks forests with eager=False"
-        )
     rows = None if X is None else _at_least_one(forest.checked_points(X))
     ranges = None if rows is None else _ranges(rows)
     engine = forest.model_.engine
@@ -126,9 +150,12 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
     with engine.learning:  # between two batches, like a copy
         leaf = None if rows is None else forest.apply(rows)
         categorical = [] if engine.categories is None else [*engine.categories.tables]
+        eager = engine.trust() is not None
         trees = [
-            census_of(engine.tree(i), engine.n_dims, ranges, categorical) for i in range(p.n_trees)
+            census_of(engine.tree(i), engine.n_dims, ranges, categorical, eager)
+            for i in range(p.n_trees)
         ]
+    numbers = isinstance(forest.model_.target, Numbers)
     check = check_schedule(p.alpha, p.beta)
     redrawn = None if forest.model_.prediction_only else sum(tree.redrawn for tree in trees)
     departures = departures_of(forest, [tree.totals for tree in trees], redrawn)
@@ -143,10 +170,28 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
         spare_points=min(_spare_points(tree, p.alpha) for tree in trees),
         cells=sizes_over_leaves(trees) if leaf is None else sizes_at_points(trees, leaf),
         fringe=fringe,
-        assumptions=ASSUMPTIONS,
+        assumptions=(*ASSUMPTIONS, BOUNDED) if numbers else ASSUMPTIONS,
         departures=departures,
         verdict=_verdict(check, departures, bounded),
         replacements=tuple(engine.replacements()),
+        eager=_eager_votes(trees, p) if eager else None,
+    )
+
+
+def _eager_votes(trees: Sequence[TreeCensus], p: PaperParameters) -> EagerVotes:
+    assert isinstance(p.kept_points, int)
+    honest = sum(len(tree.turn.leaves) > 0 for tree in trees)
+    votes = np.concatenate([tree.points for tree in trees])
+    eager = np.concatenate([tree.turn.eager_votes for tree in trees])
+    shares = eager[votes > 0] / votes[votes > 0]
+    largest, mean = (shares.max(), shares.mean()) if len(shares) else (0.0, 0.0)
+    return EagerVotes(
+        p.kept_points,
+        honest == len(trees),
+        honest,
+        isinstance(p, ChangeParameters),
+        float(largest),
+        float(mean),
     )
 
 
@@ -173,20 +218,23 @@ def _growth(trees: Sequence[TreeCensus], alpha: Schedule, kept: bool) -> Growth:
 
 
 def _growth_of(number: int, tree: TreeCensus, alpha: Schedule, kept: bool) -> Growth:
-    points = tree.totals.estimation_points
+    points, turn = tree.totals.estimation_points, tree.turn
+    has_turned = len(turn.leaves) > 0
+    start = int(np.argmax(turn.leaves > 0)) if has_turned else 0  # of the leaf nearest to the root
     return Growth(
         tree=number,
         estimation_points=points,
-        splits=tree.totals.should_splits + tree.totals.must_splits,
-        most_splits=max_splits(points, alpha, kept=kept),
-        depth=int(tree.splits.max()),
-        most_depth=max_path(points, alpha, kept=kept),
+        splits=len(tree.node) - int(turn.leaves.sum()) if has_turned else 0,
+        most_splits=max_splits(points, alpha, kept=kept, leaves=turn.leaves.tolist()),
+        depth=int(turn.splits.max()),
+        most_depth=max_path(points, alpha, kept=kept, start=start) if has_turned else 0,
     )
 
 
 def _spare_points(tree: TreeCensus, alpha: Schedule) -> int:
-    least = np.array([least_points(k, alpha) for k in range(int(tree.splits.max()) + 1)])
-    return int((tree.points - least[tree.splits]).min())
+    turn = tree.turn
+    least = np.array([least_points(k, alpha) for k in range(int(turn.depth.max()) + 1)])
+    return int((tree.points - np.where(turn.splits > 0, least[turn.depth], 0)).min())
 
 
 def _fringe(trees: Sequence[TreeCensus], size: int | None) -> Fringe:
@@ -204,7 +252,7 @@ def _oldest(number: int, tree: TreeCensus) -> Waiting | None:
     if len(waiting) == 0:
         return None
     leaf = waiting[np.argmax(tree.age[waiting])]
-    age = int(tree.age[leaf])  # not 0: the points that a leaf has wrong came in its lifetime
+    age = int(tree.age[leaf])  # not 0: the points that a leaf predicts wrongly came in its lifetime
     return Waiting(number, int(tree.node[leaf]), age, float(tree.errors[leaf] / age))
 
 
@@ -218,5 +266,5 @@ def _verdict(check: ScheduleCheck, departures: Sequence[Departure], bounded: boo
     by = ", by the paper's extension to a bounded fringe," if bounded else ""
     asked = "".join(f" and without {name}" for name in unknown)
     budget = any(d.found for d in departures if d.name == BUDGET)
-    so_far = f"; {BUDGET} has not bound yet" if budget else ""
+    so_far = f"; {BUDGET} has had no effect yet" if budget else ""
     return f"Consistent{by} if the assumptions hold{asked}{so_far}."

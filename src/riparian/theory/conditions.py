@@ -1,4 +1,4 @@
-"""What the theorem asks of α and β (section 3 of the paper), and what follows when it is met."""
+"""What the theorem requires of α and β (section 3 of the paper), and what follows from it."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from riparian.parameters.schedules import NEVER, Schedule, as_schedules, fault_i
 
 @dataclass(frozen=True)
 class Condition:
-    """One thing that the proof asks of α and β."""
+    """A condition of the proof on α and β."""
 
     name: str
     holds: bool
@@ -29,10 +29,10 @@ class ScheduleCheck:
 
 
 def check_schedule(alpha: Schedule, beta: Schedule | float) -> ScheduleCheck:
-    """Which of the theorem's conditions on α and β hold, and the guarantee that follows.
+    """Return which of the theorem's conditions on α and β hold, and the guarantee that follows.
 
-    Only what is no schedule is refused here. A forest refuses a β below α as well, and warns of the
-    rest (`ConsistencyWarning`).
+    Only values that are not schedules are refused here. A forest also refuses a β below α, and warns
+    about the rest (`ConsistencyWarning`).
 
     >>> from riparian.parameters.schedules import Geometric
     >>> print(check_schedule(Geometric(1, 1.1), 1000))

@@ -5,11 +5,13 @@ points on each side, the root α(0), so every α of these two statements moves d
 
 With kept points (R19) a point may count for several splits, one below the other, so that it takes only
 half as many for as many splits. The argument is then another one, see `max_splits`.
+
+In a tree that was eager (R24), splits count from the turn, when the tree has leaves already.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from riparian.parameters.schedules import Schedule
 from riparian.tools.checks import whole
@@ -29,7 +31,9 @@ def least_points(splits: int, alpha: Schedule) -> int:
     return alpha.at(splits - 1) if splits else 0
 
 
-def max_splits(n_estimation: int, alpha: Schedule, *, kept: bool = False) -> int:
+def max_splits(
+    n_estimation: int, alpha: Schedule, *, kept: bool = False, leaves: Sequence[int] = (1,)
+) -> int:
     """Return the most splits that a tree can have made with n estimation points (upper-bound-K).
 
     A split at depth d takes 2α(d) points that counted for no other split, and α never falls, so the
@@ -40,49 +44,55 @@ def max_splits(n_estimation: int, alpha: Schedule, *, kept: bool = False) -> int
     leaf at depth d holds α(d-1) (`least_points`). A split at depth d turns one such leaf into two of
     α(d), so it takes at least α(d) points more: half of the above.
 
+    `leaves` are those that exist before the first of these splits, by depth: one root, or the leaves of
+    an eager tree at the turn (R24).
+
     >>> from riparian.parameters.schedules import Geometric
     >>> max_splits(10, Geometric(1, 2))  # 2 for the root, 4 for each of its children
     3
     >>> max_splits(10, Geometric(1, 2), kept=True)
     4
+    >>> max_splits(10, Geometric(1, 2), leaves=[0, 5])  # five leaves, where a split takes 4
+    2
     """
     left = _worth(n_estimation, kept)
-    splits = 0
+    splits = most = 0
     for depth, cost in _costs(alpha):
-        most = min(1 << depth, left // cost)
+        room = 2 * most + (leaves[depth] if depth < len(leaves) else 0)
+        most = min(room, left // cost)
         splits, left = splits + most, left - most * cost
-        if most < 1 << depth:
+        if most < room or (room == 0 and depth >= len(leaves)):
             return splits
     raise AssertionError("a level that cannot be filled comes after 63 of them at the latest")
 
 
-def max_path(n_estimation: int, alpha: Schedule, *, kept: bool = False) -> int:
+def max_path(n_estimation: int, alpha: Schedule, *, kept: bool = False, start: int = 0) -> int:
     """The most splits that the cell of one point can have gone through: the depth of a leaf.
 
     Not in the paper, and by the same count: a path of K splits takes 2α(0) + ... + 2α(K-1) points, with
-    kept points (`kept`) half of that.
+    kept points (`kept`) half of that. The path begins at the depth `start`.
 
     >>> from riparian.parameters.schedules import Geometric
-    >>> max_path(14, Geometric(1, 2))
-    3
+    >>> max_path(14, Geometric(1, 2)), max_path(14, Geometric(1, 2), start=1)
+    (3, 2)
     """
     left = _worth(n_estimation, kept)
-    for depth, cost in _costs(alpha):
+    for depth, cost in _costs(alpha, start):
         if left < cost:
-            return depth
+            return depth - start
         left -= cost
     raise AssertionError("there is always a deeper level")
 
 
 def _worth(n_estimation: int, kept: bool) -> int:
-    """Of points that count twice, if they are kept: a split then takes half as many."""
+    """Return how many points a split takes: half as many if points are kept, since these count twice."""
     points = whole("n_estimation", n_estimation, 0, 2**63)
     return 2 * points if kept else points
 
 
-def _costs(alpha: Schedule) -> Iterator[tuple[int, int]]:
-    """Each depth, and what a split there takes of estimation points."""
-    depth = 0
+def _costs(alpha: Schedule, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Return each depth, and the number of estimation points that a split there takes."""
+    depth = start
     while True:
         yield depth, 2 * alpha.at(depth)
         depth += 1

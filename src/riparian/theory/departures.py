@@ -1,4 +1,4 @@
-"""What in the history of a forest steps outside the theorem."""
+"""What in the history of a forest violates the assumptions of the theorem."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from riparian.engine.trees import Totals
 from riparian.forest import OnlineForestClassifier
-from riparian.parameters.forests import AdaptiveParameters
+from riparian.model.numbers import Numbers
+from riparian.parameters.forests import ChangeParameters, StreamParameters
 
 BUDGET = "a budget of memory"
 
@@ -31,21 +32,17 @@ def departures_of(
     p = forest.model_.engine.parameters
     stopped = sum(tree.stopped_at > 0 for tree in totals)
     evictions = sum(tree.evictions for tree in totals)
-    weights = forest.model_.class_weights
+    eager = forest.model_.engine.trust() is not None
+    chosen = "" if eager else " that estimation labels did not choose"
     return (
         _ties(redrawn, kept=p.kept_points > 0),
         _passes(forest.model_.history.passes),
         _weights(forest.model_.history.weighted),
-        Departure(
-            "class weights",
-            weights.balanced or weights.given is not None,
-            breaks=True,
-            note="the forest goes to the best classifier of the weighted classes",
-        ),
+        *_of_classes(forest),
         Departure(
             BUDGET,
             p.max_memory is not None,
-            breaks=False,  # but what it does, once it binds, does
+            breaks=False,  # but its effect does, once it binds
             note="it binds: see below"
             if stopped or evictions
             else "not bound yet: the theorem is lost once it evicts a leaf or stops a tree",
@@ -63,12 +60,20 @@ def departures_of(
             note=f"{evictions} for want of memory; an active leaf must stay until it splits",
         ),
         *_forgetting(forest),
+        *_following(p),
         Departure(
             "kept points",
-            p.kept_points > 0 and not isinstance(p, AdaptiveParameters),
+            p.kept_points > 0,
             breaks=False,
-            note=f"covered: after the first W = {p.kept_points:,}, a tree is a finite partition that "
-            "estimation labels did not choose; from there the paper's proof goes on",
+            note=f"covered: after the first W = {p.kept_points:,}, a tree is a finite partition{chosen}"
+            "; from there the paper's proof goes on",
+        ),
+        Departure(
+            "eager points",
+            eager,
+            breaks=False,
+            note="covered: only the first W points both choose and vote, so that their share in a leaf "
+            "goes to 0",
         ),
         Departure(
             "a bounded fringe",
@@ -76,12 +81,7 @@ def departures_of(
             breaks=False,
             note="covered by the extension; ŝ reads labels of estimation points, which it leaves open",
         ),
-        Departure(
-            "averaging instead of votes",
-            p.voting == "average",
-            breaks=False,
-            note="a mean of consistent estimates is consistent (multiclass)",
-        ),
+        *_voting(forest),
         Departure(
             "an ignored stream",
             p.ignore_fraction > 0,
@@ -91,20 +91,56 @@ def departures_of(
     )
 
 
-def _forgetting(forest: OnlineForestClassifier) -> tuple[Departure, ...]:
-    """R23"""
+def _following(parameters: StreamParameters) -> tuple[Departure, ...]:
+    lag = getattr(parameters, "lag", 0)
+    if not lag:
+        return ()
+    note = f"a part of each answer is the last known target or error (R29): lag is {lag}, not 0"
+    return (Departure("answers that follow the last target", True, breaks=True, note=note),)
+
+
+def _of_classes(forest: OnlineForestClassifier) -> tuple[Departure, ...]:
+    if isinstance(forest.model_.target, Numbers):
+        return ()
+    weights = forest.model_.class_weights
+    return (
+        Departure(
+            "class weights",
+            weights.balanced or weights.given is not None,
+            breaks=True,
+            note="the forest goes to the best classifier of the weighted classes",
+        ),
+    )
+
+
+def _voting(forest: OnlineForestClassifier) -> tuple[Departure, ...]:
+    if isinstance(forest.model_.target, Numbers):
+        return ()
     p = forest.model_.engine.parameters
-    if not isinstance(p, AdaptiveParameters):
+    return (
+        Departure(
+            "averaging instead of votes",
+            not p.majority,
+            breaks=False,
+            note="a mean of consistent estimates is consistent (multiclass)",
+        ),
+    )
+
+
+def _forgetting(forest: OnlineForestClassifier) -> tuple[Departure, ...]:
+    """R27"""
+    p = forest.model_.engine.parameters
+    if not isinstance(p, ChangeParameters):
         return ()
     replacements = forest.model_.engine.replacements()
     trees = {tree for _, tree in replacements}
     return (
         Departure(
-            "leaves that forget",
+            "memories that fade",
             True,
             breaks=True,
-            note="partition and prediction stay independent, and one memory keeps all points; but a "
-            f"leaf splits by its last {p.leaf_points} points only, and other memories speak too",
+            note="a part of each answer comes from the last points of a leaf; the cells of a tree that "
+            "is not replaced are those of the theorem",
         ),
         Departure(
             "trees replaced",

@@ -44,7 +44,7 @@ def shrinking_factor(n_dims: int, split_points: int, *, independent: bool = True
 def largest_descendant(
     splits: int, n_dims: int, split_points: int, delta: float, *, independent: bool = True
 ) -> float:
-    """What no cell exceeds in measure, but for δ, when every cell there is now has split K times.
+    """Return a measure that no cell exceeds, with probability 1-δ, after K splits of every cell.
 
     The paper uses the shrinking factor for this: Hoeffding's inequality about μ(A)·factor^K, for each
     of the 2^K descendants. But factor^K is a bound on the *mean* of μ(A^K), which itself is random, and
@@ -63,7 +63,7 @@ def largest_descendant(
 
 
 def _square_factor(dims: int, m: int, independent: bool) -> float:
-    """How much of the sum of squared measures a split leaves on average, at the most."""
+    """Return a bound of the share of the sum of squared measures that a split leaves on average."""
     if independent:
         return (dims * m + 1) / (dims * m + 2)
     return 1 - 1 / (dims * (m + 1)) + 1 / (dims**2 * (m + 1) * (m + 2))
@@ -89,7 +89,7 @@ def fringe_wait(
     n_classes: int,
     independent: bool = True,
 ) -> FringeWait:
-    """When a leaf of s(A0) = `s` comes first among the inactive leaves, with probability 1-δ.
+    """Return when a leaf of s(A0) = `s` comes first among the inactive leaves, with probability 1-δ.
 
     K is the least with
 
@@ -106,7 +106,7 @@ def fringe_wait(
     not those in the cell. As in the paper the number of points is fixed; that leaves are looked at
     when others split is not accounted for.
 
-    The numbers are finite, and that is all they are meant to be: 2^K is beyond any stream.
+    The numbers are finite, which is all that the proof needs: 2^K is beyond any stream.
 
     >>> from riparian.parameters.schedules import Geometric
     >>> wait = fringe_wait(0.2, Geometric(10, 1.5), 0.1, n_dims=1, split_points=1, leaves=10,

@@ -1,4 +1,4 @@
-"""Numbers that the functions of this package are given, checked."""
+"""Checks of the numbers that the functions of this package receive."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from riparian.tools.checks import number
 
 
 def probability(name: str, value: Any) -> float:
-    """More than 0, as everything here is said of sets that points fall into; at most 1."""
+    """Check a probability: above 0, since all statements here are about sets that points fall into."""
     checked = number(name, value, at_least=0)
     if not 0 < checked <= 1:
         raise ValueError(f"{name} must be > 0 and <= 1, got {value!r}")

@@ -37,7 +37,7 @@ def sizes_at_points(trees: Sequence[TreeCensus], leaf: NDArray[np.int64]) -> Cel
 
 
 def sizes_over_leaves(trees: Sequence[TreeCensus]) -> CellSizes:
-    """Estimation points are drawn as X is, so what they find in their leaves is what X would."""
+    """Estimation points have the distribution of X, so they stand for points in X."""
     places = [np.arange(len(tree.node)) for tree in trees]
     weights = np.concatenate([tree.points for tree in trees]).astype(np.float64)
     if not weights.any():
@@ -85,7 +85,7 @@ def weighted_quantiles(
 def _split_at_least(
     splits: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[tuple[int, float], ...]:
-    """For 1, 2, 4, 8, ... as far as there are any."""
+    """Return the shares for 1, 2, 4, 8, ... splits, as far as there are any."""
     by_number = np.bincount(splits.astype(np.int64), weights)
     shares = by_number[::-1].cumsum()[::-1] / by_number.sum()
     powers = [2**i for i in range(len(shares).bit_length()) if 2**i < len(shares)]

@@ -17,7 +17,7 @@ class Waits:
 
     candidate: int  # until a structure point makes a candidate split
     points: int  # until both its children hold β(d) estimation points
-    split: int  # until the structure point that finds so
+    split: int  # until the next structure point, which checks that
 
     @property
     def total(self) -> int:
@@ -34,7 +34,7 @@ def will_split(
     estimation_fraction: float = 0.5,
     sharp: bool = False,
 ) -> Waits:
-    """After how many points an active cell has split, with probability 1-δ (will-split).
+    """Return after how many points an active cell has split, with probability 1-δ (will-split).
 
     `left` and `right` are the measures μ(A') and μ(A'') of the two children of one candidate split,
     `beta` is β(d) at the depth of the cell. Something else may split the cell earlier, never later.
@@ -44,7 +44,7 @@ def will_split(
     structure point inside A with probability `structure_fraction`·μ(A). `sharp` is that of `points_for`.
 
     Two remarks on the proof. It waits for β(d) points in each child, where max(α(d), β(d)/2) would do.
-    And it holds on to one candidate, while R8 draws new ones when 2β(d) estimation points have left
+    And it follows a single candidate, while R8 draws new ones when 2β(d) estimation points have left
     none of them valid: then it starts again, as often as `attempt_succeeds` fails.
 
     >>> will_split(0.1, 0.2, beta=50, delta=0.05)
@@ -73,7 +73,7 @@ def infinite_splits(
     estimation_fraction: float = 0.5,
     sharp: bool = False,
 ) -> list[Waits]:
-    """The waits for K splits one after the other, all over with probability 1-δ (infinite-splits).
+    """Return the waits for K successive splits, all over with probability 1-δ (infinite-splits).
 
     `cells` are the measures of the two children, from the root on: those of the candidate split that
     is waited for in the cell which contains a point x when it has been split 0, 1, 2, ... times.

@@ -48,7 +48,7 @@ def binomial_tail(n: int, measure: float) -> Tail:
 
 
 def points_for(received: int, measure: float, delta: float, *, sharp: bool = False) -> int:
-    """How many points of a stream make it sure, but for δ, that a cell receives `received` of them.
+    """Return after how many points a cell has received `received` of them, with probability 1-δ.
 
     (2/μ)·max(received, log(1/δ)/μ), as proposition will-split has it from lemma binomial. `sharp`
     gives the smallest number that is enough, a quantile of the negative binomial distribution: the

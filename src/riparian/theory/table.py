@@ -16,6 +16,7 @@ def rows_of(certificate: Certificate) -> list[Row]:
         "theorem": [("verdict", "", certificate.verdict)],
         "conditions": [(c.name, _yes(c.holds), c.why) for c in certificate.schedule.conditions],
         "growth": list(_growth(certificate)),
+        "eager votes": list(_eager(certificate)),
         "cells": list(_cells(certificate)),
         "fringe": list(_fringe(certificate)),
         "assumptions": [(a.name, "assumed", a.note) for a in certificate.assumptions],
@@ -42,18 +43,44 @@ def as_text(rows: Sequence[Row]) -> str:
 
 def _growth(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
     growth = certificate.growth
+    since = "" if certificate.eager is None else ", since the turn"
     yield (
         "splits K",
         f"{growth.splits:,}",
         f"at most {growth.most_splits:,} from {growth.estimation_points:,} estimation points "
-        f"(upper-bound-K), tree {growth.tree}",
+        f"(upper-bound-K), tree {growth.tree}{since}",
     )
-    yield "depth", f"{growth.depth:,}", f"at most {growth.most_depth:,}, tree {growth.tree}"
+    yield (
+        "depth",
+        f"{growth.depth:,}",
+        f"at most {growth.most_depth:,}, tree {growth.tree}{since}",
+    )
     yield (
         "least N^e - α(K-1)",
         f"{certificate.spare_points:,}",
         "of all leaves; never below 0 (n-to-infty)",
     )
+
+
+def _eager(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
+    """R24"""
+    eager = certificate.eager
+    if eager is None:
+        return
+    note = (
+        "trees are honest" if eager.turned else "not yet: every point is kept, and every vote eager"
+    )
+    if eager.one_by_one:
+        trees = "1 tree is" if eager.honest_trees == 1 else f"{eager.honest_trees:,} trees are"
+        yield "the turn of a tree, after", f"{eager.turn:,}", f"points of its own; {trees} honest"
+    else:
+        yield "the turn, after point", f"{eager.turn:,}", note
+    yield (
+        "largest share in a leaf",
+        f"{eager.largest:.1%}",
+        "exact, or an upper bound; must go to 0",
+    )
+    yield "mean share in a leaf", f"{eager.mean:.1%}", "it falls as honest points arrive"
 
 
 def _cells(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
@@ -92,11 +119,13 @@ def _fringe(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
 
 
 def _replacements(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
-    """Of each tree that was replaced (R23), at which points."""
-    for tree in sorted({tree for _, tree in certificate.replacements}):
-        points = [point for point, mine in certificate.replacements if mine == tree]
-        at = ", ".join(f"{point:,}" for point in points)
-        yield f"tree {tree}", f"{len(points):,}", f"at point {at}"
+    """R27; at which points is in the certificate itself."""
+    replaced = certificate.replacements
+    if replaced:
+        points = [point for point, _ in replaced]
+        places = len({tree for _, tree in replaced})
+        note = f"in {places:,} places, at points {min(points):,} to {max(points):,}"
+        yield "trees replaced", f"{len(replaced):,}", note
 
 
 def _rank(quantile: float) -> str:

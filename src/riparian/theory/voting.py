@@ -1,6 +1,6 @@
 """From the trees to the forest (proposition multi-biau).
 
-Proposition multiclass stands below it: a tree answers argmax_k η^k(x) from one histogram a leaf (R11),
+It rests on proposition multiclass: a tree answers argmax_k η^k(x) from one histogram a leaf (R11),
 and that histogram is the estimate of every two-class problem "k or not" at once, so if each of these
 is consistent, so is the tree. In numbers, what a classifier loses at x against Bayes is at most
 Σ_k |η_t^k(x) - η^k(x)|. The same holds for the mean of the trees' η, which is `voting="average"`: a mean
@@ -17,7 +17,7 @@ def vote_bound(wrong: float, n_trees: int, n_classes: int | None = None) -> floa
     """A bound on P(the forest answers k) where one tree answers k with probability `wrong`.
 
     M·P(g = k), as at least one of M trees has to vote for k; the trees need not be independent
-    (multi-biau). The bound grows with the forest, which no forest does to its errors: among C classes
+    (multi-biau). The bound grows with the forest, although its errors do not: among C classes
     the winner has at least M/C votes, so that C·P(g = k) holds as well. Given `n_classes`, the smaller
     of both.
 

@@ -47,13 +47,15 @@ def number(name: str, value: Any, at_least: float, at_most: float = math.inf) ->
 
 def is_number(value: object) -> bool:
     """Return whether the value is a real number of any type."""
-    if type(value) is float or type(value) is int:  # to ask an abstract class takes far longer
+    if (
+        type(value) is float or type(value) is int
+    ):  # isinstance with an abstract class takes far longer
         return True
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def label_family(labels: NDArray[Any]) -> str:
-    """The type that all labels of an array have."""
+    """Return the type that all labels of an array have."""
     if labels.dtype.kind == "O":
         names = sorted({type(label).__name__ for label in labels.tolist()})
         if len(names) != 1:

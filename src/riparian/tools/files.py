@@ -50,6 +50,24 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _sync_folder(folder)
 
 
+def make_folder(path: str | os.PathLike[str], mode: int) -> None:
+    """Make a folder, and those above it, that a power cut leaves there; one that exists stays as it is.
+
+    A new folder is an entry of the one above, which must reach the disk.
+    """
+    whole = os.path.abspath(path)
+    if os.path.isdir(whole):
+        return
+    above = os.path.dirname(whole)
+    make_folder(above, 0o777)
+    try:
+        os.mkdir(whole, mode)
+    except FileExistsError:  # another process may have made it
+        if not os.path.isdir(whole):
+            raise
+    _sync_folder(above)
+
+
 def remove_leftovers(path: str | os.PathLike[str]) -> None:
     """Remove temporary files of killed writers of this file. No process may be writing it now."""
     folder, name = os.path.split(os.path.realpath(path))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable
 
 UNKNOWN = "–"
 
@@ -77,6 +79,31 @@ def duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+# What a terminal takes as commands, and what changes the direction of a text.
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(message: str) -> str:
+    """Escape control characters, which a terminal would obey. Tabs and ends of lines stay.
+
+    >>> printable("a column\\x1b[2J")
+    'a column\\\\x1b[2J'
+    """
+    return CONTROLS.sub(lambda control: ascii(control[0])[1:-1], message)
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Return a question for a word that may be misspelt, or nothing.
+
+    >>> suggestion("specie", ["height", "species"]), suggestion("x", ["height"])
+    ("; did you mean 'species'?", '')
+    """
+    import difflib
+
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def shortened(name: str, longest: int) -> str:

@@ -51,6 +51,7 @@ class Ours:
             beta=self.beta,
             fringe_size=max(1, self.fringe // common.trees),  # R12: the bound is per tree
             kept_points=self.kept_points,
+            eager=False,
             max_memory=None,
             random_state=random_state,
             n_jobs=threads,

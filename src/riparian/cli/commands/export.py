@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from riparian.cli.command import Command
 from riparian.cli.errors import reported
 from riparian.cli.option_groups.shared import AsJson, ModelFile
 from riparian.cli.output.files import check_can_write
@@ -18,7 +19,7 @@ from riparian.tools import text
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
-@app.command()
+@app.command(cls=Command)
 @reported
 def export(
     model: ModelFile,
@@ -59,7 +60,8 @@ def export(
     if as_json:
         print(json.dumps({
             "output": str(output), "format": SUFFIXES[suffix], "bytes": size,
-            "classes": loaded.forest.classes_.tolist(), "features": loaded.feature_names,
+            "classes": [] if loaded.numbers else loaded.forest.classes_.tolist(),
+            "features": loaded.feature_names,
         }))  # fmt: skip
     else:
         show(f"{SUFFIXES[suffix]}: {output}, {text.size(size)}")

@@ -7,16 +7,18 @@ from typing import Annotated
 
 import typer
 
+from riparian.cli.command import Command
 from riparian.cli.errors import reported
 from riparian.cli.option_groups.shared import AsJson, Html, ModelFile
 from riparian.cli.output.files import check_can_write
 from riparian.cli.output.tables import show
 from riparian.sources.errors import BadUsage
+from riparian.tools import text
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
-@app.command()
+@app.command(cls=Command)
 @reported
 def inspect(
     model: ModelFile,
@@ -64,7 +66,7 @@ def inspect(
         answer = {**described, "html": None if html is None else str(html)}
         print(json.dumps(answer if drawn is None else {**answer, "tree": drawn}))
     elif drawn is not None:
-        print(drawn, end="")
+        print(text.printable(drawn), end="")
     else:
         description.show_all(loaded, described)
         if html is not None:

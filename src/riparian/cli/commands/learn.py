@@ -6,7 +6,9 @@ import json
 
 import typer
 
-from riparian.cli.errors import reported
+from riparian.cli.command import Command
+from riparian.cli.errors import reported, say, step
+from riparian.cli.option_groups.deciding import ThresholdOptions
 from riparian.cli.option_groups.forest import ForestOptions
 from riparian.cli.option_groups.learning import RayOptions, SavingOptions, StreamOptions
 from riparian.cli.option_groups.reading import ColumnOptions, ReadingOptions
@@ -18,7 +20,7 @@ from riparian.sources.errors import BadUsage, CommandError
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
-@app.command()
+@app.command(cls=Command)
 @spread
 @reported
 def learn(
@@ -29,6 +31,7 @@ def learn(
     reading: ReadingOptions,
     options: ForestOptions,
     spreading: RayOptions,
+    deciding: ThresholdOptions,
     html: Html = None,
     pair: Pair = None,
     quiet: Quiet = False,
@@ -53,6 +56,7 @@ def learn(
     ```
     """
     stream_options.check()
+    deciding.rule(None)  # a rule that means nothing is an error before a row is read
     model = saving.model_path(sources)
     for path, option in ((model, "--model"), (html, "--html")):
         if path is not None:
@@ -66,9 +70,10 @@ def learn(
     from riparian.cli.learning.run import Run, new_forest
     from riparian.cli.model_file import model_bytes
     from riparian.cli.output import summary
-    from riparian.cli.output.columns import show_decisions
+    from riparian.cli.output.columns import show_decisions, warn_of_classes
     from riparian.cli.output.display import display
-    from riparian.evaluation import Prequential
+    from riparian.cli.skipped import Skipped
+    from riparian.evaluation import Prequential, Scores
     from riparian.sources.stream import Stream
 
     every = None if saving.checkpoint_every is None else Every.parse(saving.checkpoint_every)
@@ -77,7 +82,7 @@ def learn(
             raise BadUsage("--passes must be 1 for standard input, which can be read only once")
         checkpoint = Checkpoint(
             saving.checkpoint_path(model),
-            plan(stream, reading, columns, stream_options, options),
+            plan(stream, reading, columns, stream_options, options, deciding),
             every,
         )
         if saving.resume:
@@ -89,12 +94,27 @@ def learn(
             choice = choose_columns(stream, columns, stream_options.limit, shuffled=shuffled)
             chosen = choice.columns
             forest = new_forest(options, stream_options, chosen, columns.max_categories)
-            test = (
-                None
-                if stream_options.no_eval
-                else Prequential(stream_options.window, stream_options.delay)
-            )
-            progress = Progress(test=test)
+            numbers = chosen.target is not None and chosen.target.numbers
+            if numbers:
+                deciding.check_numbers(chosen.target)
+            positive, rule = deciding.label(chosen.target), deciding.rule(chosen.target)
+            test = None
+            if not stream_options.no_eval:
+                window, delay = stream_options.window, stream_options.delay
+                test = Prequential(
+                    window, delay, positive=positive, threshold=rule, numbers=numbers
+                )
+            elif rule is not None:
+                raise BadUsage(
+                    "--threshold conflicts with --no-eval: the test chooses it; give one of them"
+                )
+            given = getattr(forest, "class_weight", None)
+            weighted = given if isinstance(given, dict) else {}
+            for option, labels in (("--class-weight", weighted), ("--positive", [positive])):
+                warn_of_classes(
+                    option, [each for each in labels if each is not None], choice.labels
+                )
+            progress = Progress(test=test, skipped=Skipped(quiet=quiet))
             show_decisions(choice, stream.first.file, quiet=quiet)
         kinds = kinds_of(chosen)
         stream.check(kinds)
@@ -102,11 +122,20 @@ def learn(
             run = Run(place(forest), chosen, stream, stream_options.course(), progress, kinds, pair)
             run.run(checkpoint, display(quiet))
             forest = run.forest = gathered(run.forest)
+            progress.skipped.end()
 
+    tested = run.progress.test
+    if tested is not None and isinstance(tested.scores, Scores):
+        forest.model_.decision = tested.scores.final_decision()
+    step("saving the model", quiet=quiet)
     data = model_bytes(forest, chosen)
+    if model.exists() and not quiet:
+        say(f"note: {model} existed and is replaced")
     checkpoint.write_model(model, data)
+    step("summing up", quiet=quiet)
     facts = summary.facts(run, model, len(data))
     if html is not None:
+        step("drawing the report", quiet=quiet)
         try:
             summary.write_report(html, run, facts)
         except OSError as error:

@@ -1,24 +1,30 @@
-"""`riparian serve`: predict now, learn when the label comes, lose nothing."""
+"""`riparian serve`: predict now, learn when the label arrives, lose nothing."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from riparian.cli.command import Command
 from riparian.cli.errors import reported, say
 from riparian.cli.option_groups.forest import ForestOptions, flag
+from riparian.cli.option_groups.reading import Task
 from riparian.cli.option_groups.spread import spread
 from riparian.sources.errors import BadData, BadUsage
+from riparian.tools.text import duration
 
 if TYPE_CHECKING:
     from riparian.serve.http.guard import Tokens
     from riparian.serve.options import ServiceOptions
     from riparian.serve.state.folder import StateFolder
+    from riparian.table.target import Target
 
 LOCAL = {"127.0.0.1", "localhost", "::1"}
 READ, WRITE = "RIPARIAN_READ_TOKEN", "RIPARIAN_WRITE_TOKEN"
@@ -112,7 +118,7 @@ class NetworkOptions:
     ] = 20_000  # fmt: skip
 
 
-@app.command()
+@app.command(cls=Command)
 @spread
 @reported
 def serve(
@@ -135,12 +141,17 @@ def serve(
             help="Keep the log and snapshots in this folder. Default: MODEL.state",
         ),
     ] = None,
+    task: Annotated[
+        Task | None,
+        typer.Option("--task", help="With --new: predict classes (the default) or numbers."),
+    ] = None,
     classes: Annotated[
         str | None,
         typer.Option(
             "--classes",
             metavar="A,B,...",
-            help="With --new: accept only these labels, as JSON or separated by commas.",
+            help="With --new: accept only these labels, separated by commas or as JSON. 0,1 are "
+            'numbers, ["0","1"] are texts.',
         ),
     ] = None,
     name: Annotated[
@@ -157,10 +168,12 @@ def serve(
     ```
     riparian serve sensors.riparian
     riparian serve --new --classes ok,fault --state sensors
+    riparian serve --new --task numbers --state demand
     ```
     """  # fmt: skip
     _check_installed()
     folder_path = _folder_path(model, new, state)
+    target = _target(task, new)
     if not new:
         _check_unused(forest)
     tokens = _tokens(network)
@@ -178,7 +191,9 @@ def serve(
     host = f"[{network.host}]" if ":" in network.host else network.host
     address = f"http://{host}:{taken.getsockname()[1]}"
     with taken:
-        folder = _opened(folder_path, model, new, _classes(classes, new), forest, options)
+        folder = _opened(
+            folder_path, model, new, target, _classes(classes, new, target), forest, options
+        )
         say(f"{folder_path}: {folder.model.points:,} points learned, "
             f"{folder.position - folder.saved:,} of them from the log")  # fmt: skip
         if folder.model.set_aside:
@@ -275,21 +290,34 @@ def _options(keeping: KeepingOptions, network: NetworkOptions, forest: Any) -> S
     )
 
 
-def _classes(text: str | None, new: bool) -> list[Any] | None:
+def _target(task: Task | None, new: bool) -> Target | None:
+    """Return the target of an empty forest for numbers; None for classes."""
+    if task is not None and not new:
+        raise BadUsage("--task requires --new: an existing model has its own task; leave it out")
+    if task is not Task.NUMBERS:
+        return None
+    from riparian.table.target import Target
+
+    return Target("label", "number")
+
+
+def _classes(text: str | None, new: bool, target: Target | None = None) -> list[Any] | None:
     if text is None:
         return None
     if not new:
         raise BadUsage("--classes requires --new: an existing model has its own classes")
+    if target is not None:
+        raise BadUsage("--classes conflicts with --task numbers; leave out one of them")
     from riparian.serve import validation
     from riparian.serve.options import Limits
     from riparian.serve.refused import Refused
 
     try:
-        given = json.loads(text) if text.lstrip().startswith("[") else text.split(",")
+        given = json.loads(text) if text.lstrip().startswith("[") else _labels(text.split(","))
     except ValueError as error:
         raise BadUsage(f"--classes must be JSON or separated by commas: {error}") from None
     try:
-        labels = [validation.checked_label(label, Limits()) for label in given]
+        labels = [validation.class_label(label, Limits()) for label in given]
     except Refused as refused:
         raise BadUsage(f"--classes: a label {refused.message}") from None
     if len({type(label) for label in labels}) != 1 or len(set(labels)) < len(labels):
@@ -297,10 +325,20 @@ def _classes(text: str | None, new: bool) -> list[Any] | None:
     return labels
 
 
+def _labels(texts: list[str]) -> list[Any]:
+    """Return whole numbers, or true and false, if all texts are; otherwise the texts themselves."""
+    if all(re.fullmatch(r"\s*-?\d{1,18}\s*", text) for text in texts):
+        return [int(text) for text in texts]
+    bools = {"true": True, "false": False}
+    known = [bools.get(text.strip()) for text in texts]
+    return texts if None in known else known
+
+
 def _opened(
     path: Path,
     model: Path | None,
     new: bool,
+    target: Target | None,
     classes: list[Any] | None,
     forest: ForestOptions,
     options: ServiceOptions,
@@ -315,17 +353,39 @@ def _opened(
 
     def beginning() -> Any:
         if model is None or data is None:
-            return _nothing_yet(classes, forest, options)
+            return _nothing_yet(target, classes, forest, options)
         return _model_in(model, data, options)
 
     first = None if begun else beginning()  # before the folder is made: this may raise an error
     try:
-        folder = StateFolder.open(path, lambda: first or beginning(), origin, options)
+        folder = StateFolder.open(
+            path, lambda: first or beginning(), origin, options, Replay().show
+        )
     except (BadState, Locked) as error:
         raise BadUsage(str(error)) from None
     if new:
-        _check_same(folder, classes, forest)
+        _check_same(folder, target, classes, forest)
     return folder
+
+
+class Replay:
+    """Progress of the replay of the log: shown at the start, every few seconds, and at the end."""
+
+    EVERY = 2.0  # seconds
+
+    def __init__(self) -> None:
+        self._began = self._last = time.monotonic()
+
+    def show(self, done: int, of: int) -> None:
+        now = time.monotonic()
+        if done == 0:
+            self._began = self._last = now
+            say(f"learning {of:,} lessons of the log that the snapshot does not have ...")
+        elif done == of:
+            say(f"learned them in {duration(now - self._began)}")
+        elif now - self._last >= self.EVERY:
+            self._last = now
+            say(f"  {done:,} of {of:,} lessons ({done / of:.0%})")
 
 
 def _check_unused(forest: ForestOptions) -> None:
@@ -343,22 +403,29 @@ def _content(model: Path) -> bytes:
         raise BadUsage(f"{model}: {error.strerror}") from None
 
 
-def _nothing_yet(classes: list[Any] | None, forest: ForestOptions, options: ServiceOptions) -> Any:
+def _nothing_yet(
+    target: Target | None,
+    classes: list[Any] | None,
+    forest: ForestOptions,
+    options: ServiceOptions,
+) -> Any:
     from riparian.serve.state.model import ServedModel
 
-    return ServedModel.new(_new_forest(forest), classes, options.limits)
+    return ServedModel.new(_new_forest(target, forest), classes, options.limits)
 
 
 def _model_in(file: Path, data: bytes, options: ServiceOptions) -> Any:
-    from riparian.forest import OnlineForestClassifier
     from riparian.loading import from_bytes_with_extra
+    from riparian.parameters.forests import StreamParameters
     from riparian.serve.state.model import ServedModel
+    from riparian.sklearn.row_forest import RowForest
 
     try:
         loaded, extra = from_bytes_with_extra(data)
-        if not isinstance(loaded, OnlineForestClassifier):
+        two_streams = isinstance(loaded.model_.engine.parameters, StreamParameters)
+        if not isinstance(loaded, RowForest) or not two_streams:
             raise ValueError(
-                f"expected an OnlineForestClassifier or AdaptiveForestClassifier, got a "
+                "expected a forest such as OnlineForestClassifier or OnlineForestRegressor, got a "
                 f"{type(loaded).__name__}; a service cannot use it"
             )
         if loaded.model_.prediction_only:
@@ -368,16 +435,28 @@ def _model_in(file: Path, data: bytes, options: ServiceOptions) -> Any:
         raise BadData(str(error), file=str(file)) from None
 
 
-def _new_forest(forest: ForestOptions) -> Any:
+def _new_forest(target: Target | None, forest: ForestOptions) -> Any:
     import numpy as np
 
-    forest.started(None, np.empty((0, 1), np.float32))  # checks the parameters
-    return forest.estimator(None)
+    forest.started(target, np.empty((0, 1), np.float32))  # checks the parameters
+    return forest.estimator(target)
 
 
-def _check_same(folder: StateFolder, classes: list[Any] | None, forest: ForestOptions) -> None:
+def _check_same(
+    folder: StateFolder,
+    target: Target | None,
+    classes: list[Any] | None,
+    forest: ForestOptions,
+) -> None:
     """Reject options that contradict the model which the folder already holds."""
-    asked, stored = forest.estimator(None), folder.model.forest
+    asked, stored = forest.estimator(target), folder.model.forest
+    task, wanted_task = folder.model.catalogue.target.task, Task.NUMBERS if target else Task.CLASSES
+    if task != wanted_task:
+        folder.close()
+        raise BadUsage(
+            f"{folder.path} predicts {task}, not {wanted_task}: give --task {task}, omit --new to "
+            "continue with it, or use another folder"
+        )
     if type(asked) is not type(stored):
         folder.close()
         raise BadUsage(
@@ -392,8 +471,7 @@ def _check_same(folder: StateFolder, classes: list[Any] | None, forest: ForestOp
                 f"{folder.path} has a forest with {flag(name)} {value}, not {wanted[name]}; omit "
                 "--new to continue with it, or use another folder"
             )
-    catalogue = folder.model.catalogue
-    known = None if catalogue.open_labels else catalogue.labels
-    if known != (None if classes is None else frozenset(classes)):
+    known = folder.model.catalogue.target.given()
+    if known != (None if classes is None else sorted(classes)):
         folder.close()
         raise BadUsage(f"{folder.path} has other --classes; omit --new to continue with these")

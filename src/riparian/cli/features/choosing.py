@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
+from typing import Any
 
-from riparian.cli.option_groups.reading import ColumnOptions
+from riparian.cli.option_groups.reading import ColumnOptions, Task
 from riparian.sources.errors import BadData, BadUsage, names
 from riparian.sources.libsvm import LABEL, LibsvmSource
 from riparian.sources.opening import open_source
 from riparian.sources.source import Kind, Source
 from riparian.sources.stream import Stream
 from riparian.table.columns import ColumnPlan
-from riparian.table.deciding import Decision, Wishes, decide, first_kind, otherwise
+from riparian.table.deciding import ColumnDecision, Wishes, decide, first_kind, otherwise
 from riparian.table.sparse import SparseColumns
 from riparian.table.table import TableColumns, check_there
-from riparian.table.target import Target
+from riparian.table.target import Family, Target
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,10 @@ class Chosen:
     """The columns of a stream, and the decision on each."""
 
     columns: ColumnPlan
-    decisions: Mapping[str, Decision]
+    decisions: Mapping[str, ColumnDecision]
     warnings: Sequence[str] = ()  # about the rows and their labels
+    labels: Collection[Any] = ()  # in the first rows
+    why: str = ""  # the target was decided to be classes or numbers
 
 
 def choose_columns(
@@ -39,7 +42,8 @@ def choose_columns(
                 f"--target {options.target}: LIBSVM has no column names; its label comes first"
             )
         width = options.features or _width(stream, options.zero_based)
-        return Chosen(SparseColumns(Target(LABEL, "int"), width, options.zero_based), {})
+        family: Family = "number" if options.task is Task.NUMBERS else "int"
+        return Chosen(SparseColumns(Target(LABEL, family), width, options.zero_based), {})
     if options.target is None:
         raise BadUsage(
             f"--target must name the column to predict; {source.file} has "
@@ -61,7 +65,7 @@ def _table(stream: Stream, options: ColumnOptions, limit: int | None, *, shuffle
                            "--categorical": wishes.categorical})  # fmt: skip
     learned = [name for name in source.fields if name != target and name not in ignored]
     if not learned:
-        raise BadData("there is no column to learn from besides the target", file=source.file)
+        raise BadData("there is no column to learn from except the target", file=source.file)
     kinds = {name: _kind(source, name, wishes) for name in learned}
     label = Target.of(source, target)
     kinds[target] = label.kind(source.fields[target])
@@ -74,11 +78,18 @@ def _table(stream: Stream, options: ColumnOptions, limit: int | None, *, shuffle
         raise
     if not first:
         raise BadData("there are no rows to learn from", file=source.file)
-    decisions = {name: decide(name, source, first, wishes) for name in learned}
+    skip = stream.reading.skip
+    numbers = None if options.task is None else options.task is Task.NUMBERS
+    label, why = label.decided(numbers, first, source.file)
+    decisions = {name: decide(name, source, first, wishes, skip=skip) for name in learned}
     encoders = {name: decision.encoder for name, decision in decisions.items()}
     columns = TableColumns(label, encoders, tuple(ignored))
     _check_features(columns)
-    return Chosen(columns, decisions, label.warnings(first, shuffled=shuffled))
+    values = {value for batch in first for value in batch.table.column(target).unique().to_pylist()}
+    warnings = label.warnings(first, shuffled=shuffled)
+    return Chosen(
+        columns, decisions, warnings, {value for value in values if value not in (None, "")}, why
+    )
 
 
 def _check_wishes(target: str, wishes: Mapping[str, Sequence[str]]) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from riparian.cli.errors import say
 from riparian.cli.model_file import LoadedModel
 from riparian.cli.option_groups.reading import MatchingOptions
-from riparian.engine.categories import Table
+from riparian.cli.skipped import Skipped
 from riparian.sources.errors import BadData, BadUsage, names
 from riparian.sources.libsvm import LABEL, LibsvmSource
-from riparian.sources.source import Kind, Source
+from riparian.sources.source import Batch, Kind, Source
+from riparian.sources.stream import Stream
 from riparian.table.columns import ColumnPlan
-from riparian.table.encoders import Category, Encoder, Number
+from riparian.table.raw import RawColumns
 from riparian.table.sparse import SparseColumns
-from riparian.table.table import TableColumns
+from riparian.table.table import TableColumns, check_there
 from riparian.table.target import Target
 
 
@@ -26,9 +28,26 @@ class Matched:
     options: MatchingOptions
     target: str | None = None  # as the user named it
     with_target: bool = False  # whether the target is needed
+    keep: Sequence[str] = ()  # columns that are read and not learned from
     columns: ColumnPlan | None = None  # of the current file
     unknown: list[str] = field(default_factory=list)  # columns that the model does not know
     absent: list[str] = field(default_factory=list)  # columns that a file does not have
+    skipped: Skipped = field(default_factory=Skipped)  # with --on-error skip
+
+    def batches(self, stream: Stream) -> Iterator[Batch]:
+        """Yield the rows of a stream; `columns` then says how to read them."""
+        sieve = self._unusable if stream.reading.skip else None
+        for batch in stream.batches(self.choose, sieve=sieve):
+            self.skipped.note(stream.number, batch.faults)
+            if len(batch):
+                yield batch
+        self.end()
+        self.columns = None
+        self.skipped.end()
+
+    def _unusable(self, batch: Batch) -> dict[int, BadData]:
+        assert self.columns is not None
+        return self.columns.faults(batch, target=self.with_target)
 
     def choose(self, source: Source) -> dict[str, Kind]:
         """Return how to read each column of a file."""
@@ -42,7 +61,14 @@ class Matched:
             self._note_unknown(columns, source)
             if self.options.fill_missing:
                 self._fill_absent(columns, source)
-        return columns.kinds(source, target=self.with_target)
+        return self._kept(source) | columns.kinds(source, target=self.with_target)
+
+    def _kept(self, source: Source) -> dict[str, Kind]:
+        """Return how to read the columns that are copied to the output: as they are."""
+        if self.keep and isinstance(source, LibsvmSource):
+            raise BadUsage(f"--keep {self.keep[0]}: LIBSVM has no column names")
+        check_there(source, self.keep, "--keep")
+        return dict.fromkeys(self.keep, Kind.RAW)
 
     def end(self) -> None:
         """Report what was not used of the current file, if there is one."""
@@ -62,8 +88,8 @@ class Matched:
             return TableColumns(target, self.model.columns.encoders, self.model.columns.ignored)
         features = self.model.feature_names or self._by_place(source, target)
         tables = self.model.forest.model_.categories
-        encoders = {name: _encoder(tables.get(i)) for i, name in enumerate(features)}
-        return TableColumns(target, encoders)
+        raw = RawColumns.of_features(features, tables, as_it_is=False)
+        return TableColumns(target, raw.encoders)
 
     def _sparse_columns(self, source: Source) -> SparseColumns:
         known = self.model.columns
@@ -81,6 +107,8 @@ class Matched:
         column = self.target or (None if known is None else known.column)
         if column is None:
             return None
+        if self.model.numbers:
+            return Target(column, "number")
         try:
             return Target.of_classes(column, self.model.forest.classes_)
         except ValueError as error:
@@ -109,6 +137,7 @@ class Matched:
     def _note_unknown(self, columns: TableColumns, source: Source) -> None:
         known = {*columns.encoders, *columns.ignored, *self._ignored()}
         known |= set() if columns.target is None else {columns.target.column}
+        known |= {*self.keep}
         unknown = [name for name in source.fields if name not in known]
         self.unknown += unknown
         if unknown:
@@ -120,8 +149,3 @@ class Matched:
         self.absent += absent
         if absent:
             say(f"note: {source.file}: absent columns, treated as missing values: {names(absent)}")
-
-
-def _encoder(table: Table | None) -> Encoder:
-    """Return the encoder of a feature learned in Python, where categories may be numbers."""
-    return Number() if table is None else Category(numbers=table.kind == "numbers")

@@ -15,13 +15,17 @@ from typing import Any
 from riparian.cli.model_file import load_model, model_bytes
 from riparian.cli.option_groups.forest import flag
 from riparian.cli.output.files import write_file
-from riparian.evaluation import Prequential
-from riparian.explain import RowSample, SurestMistakes
+from riparian.cli.skipped import Skipped
+from riparian.evaluation import NumberScores, Prequential
+from riparian.explain import FeatureHistory, RowSample, SurestMistakes
+from riparian.explain.answers import OF_AN_ANSWER, sample_of_answers
 from riparian.forest import OnlineForestClassifier
+from riparian.regressor import OnlineForestRegressor
 from riparian.sources.errors import BadData, BadUsage, CommandError
 from riparian.sources.stream import Position, Stream
 from riparian.table.columns import ColumnPlan
 from riparian.tools.files import remove_leftovers
+from riparian.tools.shapes import COUNT, NUMBER, Either, shaped
 
 GONE = ("--hash-buckets",)  # options of 0.2 that had no effect without --encode
 
@@ -37,7 +41,10 @@ class Progress:
     seconds: float = 0.0  # spent learning, including the runs that were resumed
     test: Prequential | None = None  # None if rows are not tested
     mistakes: SurestMistakes = field(default_factory=SurestMistakes)  # of that test
+    answers: RowSample = field(default_factory=sample_of_answers)  # of numbers
     sample: RowSample = field(default_factory=RowSample)  # if the forest keeps no points
+    history: FeatureHistory = field(default_factory=FeatureHistory)  # of the features, in one pass
+    skipped: Skipped = field(default_factory=Skipped)  # with --on-error skip
 
     def state(self) -> dict[str, Any]:
         return {
@@ -48,22 +55,61 @@ class Progress:
             "seconds": self.seconds,
             "test": None if self.test is None else self.test.state(),
             "mistakes": self.mistakes.state(),
+            "answers": self.answers.state(),
             "sample": self.sample.state(),
+            "history": self.history.state(),
+            "skipped": self.skipped.state(),
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Progress:
+    def from_state(cls, state: dict[str, Any], forest: OnlineForestClassifier) -> Progress:
+        """Continue with a forest, or raise a ValueError if the state does not belong to it."""
+        shaped("checkpoint", {"position": None, "history": None, "answers": None, **state}, STATE)
         test = state["test"]
+        mistakes = SurestMistakes.from_state(state["mistakes"])
+        sample = RowSample.from_state(state["sample"])
+        answers = sample_of_answers()  # riparian 0.2 had neither: they begin where the run goes on
+        if state.get("answers") is not None:
+            answers = RowSample.from_state(state["answers"])
+            width = OF_AN_ANSWER + 2 * len(forest.model_.coverages)
+            if answers.rows.shape[1] not in (0, OF_AN_ANSWER, width):  # 0.2 had no intervals
+                raise ValueError(f"checkpoint: expected answers of {width} numbers")
+        history = FeatureHistory()
+        if state.get("history") is not None:
+            history = FeatureHistory.from_state(state["history"])
+        widths = {len(mistake.x) for mistake in mistakes.mistakes} | {*sample.rows.shape[1:]}
+        if widths - {0, forest.n_features_in_}:
+            known = forest.n_features_in_
+            raise ValueError(f"checkpoint: expected rows of {known} features, got {widths}")
+        scores = None if test is None else Prequential.from_state(test)
+        numbers = isinstance(forest, OnlineForestRegressor)
+        if scores is not None and isinstance(scores.scores, NumberScores) != numbers:
+            raise ValueError("checkpoint: expected scores of what the forest predicts")
+        labels = [] if scores is None or numbers else scores.scores.classes
+        if labels and len({type(label) for label in [*labels, *forest.classes_.tolist()]}) > 1:
+            raise ValueError(f"checkpoint: expected labels like the classes, got {labels[:5]}")
         return cls(
             number_of_pass=int(state["pass"]),
             row=int(state["row"]),
             position=state.get("position"),  # 0.2 had none
             learned=int(state["learned"]),
             seconds=float(state["seconds"]),
-            test=None if test is None else Prequential.from_state(test),
-            mistakes=SurestMistakes.from_state(state["mistakes"]),
-            sample=RowSample.from_state(state["sample"]),
+            test=scores,
+            mistakes=mistakes,
+            answers=answers,
+            sample=sample,
+            history=history,
+            skipped=Skipped(state.get("skipped")),  # 0.2 had none
         )
+
+
+WHOLE = range(-(2**62), 2**62)
+
+# What a checkpoint must look like; the place within a file is for its source to check.
+STATE = {"plan": dict, "pass": COUNT, "row": COUNT, "learned": COUNT, "seconds": NUMBER,
+         "position": Either(None, (COUNT, WHOLE, COUNT, Either(None, COUNT, (COUNT, COUNT)))),
+         "test": Either(None, dict), "mistakes": dict, "sample": dict,
+         "history": Either(None, dict), "answers": Either(None, dict)}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -147,10 +193,10 @@ class Checkpoint:
         if model.columns is None or model.learning is None:
             raise BadUsage(f"--resume: {self.path} is a model, not a checkpoint")
         try:
-            check_same(model.learning["plan"], self.plan)
-            progress = Progress.from_state(model.learning)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadData(f"not a checkpoint of this version: {error!r}", file=model.path) from None
+            check_same(shaped("checkpoint", model.learning, {"plan": dict})["plan"], self.plan)
+            progress = Progress.from_state(model.learning, model.forest)
+        except ValueError as error:
+            raise BadData(f"not a checkpoint of this version: {error}", file=model.path) from None
         remove_leftovers(self.path)
         self.saved_row = self._last_row = progress.learned
         return model.forest, model.columns, progress

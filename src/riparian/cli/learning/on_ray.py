@@ -19,7 +19,7 @@ SHARD_CHECKPOINT_ROWS = 100_000
 
 @contextmanager
 def place_of(options: RayOptions, checkpoint: Checkpoint) -> Iterator[Place]:
-    """Return a function that puts a forest where it will learn; end what was started for that."""
+    """Return a function that puts a forest where it will learn; stop at the end what it started."""
     if options.ray is None:
         for name in ("shards", "shard_checkpoints"):
             if getattr(options, name) is not None:

@@ -17,8 +17,9 @@ from riparian.cli.learning.read_ahead import Ahead
 from riparian.cli.option_groups.forest import ForestOptions
 from riparian.cli.option_groups.learning import Course, StreamOptions
 from riparian.cli.option_groups.shared import numbers_of
-from riparian.cli.output.display import Display, Status
+from riparian.cli.output.display import Display, Status, scores_in_words
 from riparian.evaluation import Prequential
+from riparian.explain.answers import add_answers
 from riparian.explain.sample import coded_rows
 from riparian.forest import OnlineForestClassifier
 from riparian.model.budget import budget_in_words
@@ -27,6 +28,7 @@ from riparian.sources.errors import BadData
 from riparian.sources.source import Batch, Kind, Source
 from riparian.sources.stream import Stream
 from riparian.table.columns import ColumnPlan
+from riparian.tools import text
 
 
 class Run:
@@ -49,6 +51,7 @@ class Run:
         self.progress = progress
         self.kinds = kinds  # says how to read each column of a file
         self.pair = pair  # two features for the report
+        self._untested = 0  # rows of the current block
         self._interrupts = Interrupts()
         self._began = time.monotonic() - progress.seconds
         self._learned_before = progress.learned
@@ -60,10 +63,8 @@ class Run:
             with self._interrupts, display:
                 for number in range(self.progress.number_of_pass, self.course.passes):
                     self.progress.number_of_pass = number
-                    if (
-                        number > 0
-                    ):  # the theorem covers one pass only, so the model stores the number
-                        self.forest.model_.set_passes(number + 1)
+                    if number > 0:
+                        self._learn_again(number + 1)
                     with closing(self._read_ahead()) as ahead:
                         self._pass(self._blocks(ahead), checkpoint, display)
                     self._learn_late()
@@ -77,6 +78,11 @@ class Run:
             raise
         if self.progress.learned == 0:
             raise BadData("there are no rows to learn from", file=self.stream.first.file)
+
+    def _learn_again(self, passes: int) -> None:
+        """Store the number of passes: the theorem covers one. Later ones do not judge heads (R25)."""
+        self.forest.model_.set_passes(passes)
+        self.forest.model_.set_judging(False)
 
     def _pass(self, blocks: Iterator[Piece], checkpoint: Checkpoint, display: Display) -> None:
         for X, y in blocks:
@@ -108,14 +114,25 @@ class Run:
         if self._test is None:
             self.forest.partial_fit(X, y)
         else:
-            tested = self._test.scores.rows
+            self._untested = len(y)
             self._test.test_then_train(self.forest, X, y, watch=self._watch)
-            self.progress.mistakes.pass_over(len(y) - (self._test.scores.rows - tested))
+            self.progress.mistakes.pass_over(self._untested)
         if not self._keeps:
             self.progress.sample.update(coded_rows(self.forest, X))
+        if self.progress.number_of_pass == 0 and self.forest.__sklearn_is_fitted__():
+            categorical = self.forest.model_.categories
+            self.progress.history.update(coded_rows(self.forest, X), categorical)
 
-    def _watch(self, X: Any, y: Any, proba: Any, classes: Any) -> None:
-        self.progress.mistakes.update(coded_rows(self.forest, X), y, proba, classes)
+    def _watch(self, X: Any, y: Any, predicted: Any, classes: Any, *intervals: Any) -> None:
+        """Look at the rows of a block that were tested, which are its last ones."""
+        mistakes = self.progress.mistakes
+        mistakes.pass_over(self._untested - len(y))
+        self._untested = 0
+        if classes is None:
+            add_answers(self.progress.answers, mistakes.rows, y, predicted, *intervals)
+            mistakes.pass_over(len(y))
+        else:
+            mistakes.update(coded_rows(self.forest, X), y, predicted, classes)
 
     @property
     def _keeps(self) -> bool:
@@ -149,7 +166,11 @@ class Run:
 
     def _read_ahead(self) -> Ahead[Piece]:
         batches = self.stream.batches(
-            self.kinds, self._first_needed, self.course.limit, self.progress.position
+            self.kinds,
+            self._first_needed,
+            self.course.limit,
+            self.progress.position,
+            self._unusable if self.stream.reading.skip else None,
         )
         return Ahead(self._pieces(batches))
 
@@ -161,8 +182,14 @@ class Run:
 
     def _pieces(self, batches: Iterator[Batch]) -> Generator[Piece, None, None]:
         for batch in batches:
+            self.progress.skipped.note(self.stream.number, batch.faults)
+            if len(batch) == 0:
+                continue
             X = self.columns.points(batch, follow=True)
             yield X, self.columns.labels(batch)
+
+    def _unusable(self, batch: Batch) -> dict[int, BadData]:
+        return self.columns.faults(batch, target=True)
 
     def _blocks(self, ahead: Ahead[Piece]) -> Iterator[Piece]:
         pieces = self._interruptible(ahead)
@@ -193,21 +220,18 @@ class Run:
         shards = progress_of_shards(self.forest)  # before the statistics below wait for them
         stats = self.forest.stats()
         seconds = self.progress.seconds - self._seconds_before
+        scores = [] if test is None else scores_in_words(test.scores, test.recent)
+        sizes = [f"{stats['leaves']:,} leaves", f"{stats['active']:,} active"]
+        rest = [text.size(self.forest.memory()["total"]), budget_in_words(stats), shards]
         return Status(
             rows=self.progress.learned,
             rows_per_second=(self.progress.learned - self._learned_before) / max(seconds, 1e-9),
             fraction=self._fraction(),
-            accuracy=None if test is None else test.scores.accuracy,
-            window_accuracy=None if test is None else test.window_accuracy,
-            leaves=stats["leaves"],
-            active=stats["active"],
-            memory=self.forest.memory()["total"],
-            budget=budget_in_words(stats),
-            shards=shards,
+            details=[*scores, *sizes, *filter(None, rest)],
         )
 
     def _fraction(self) -> float | None:
-        """Return how much of the work is done: what was read, less the rows not learned yet."""
+        """Return how much of the work is done: what was read, minus the rows not learned yet."""
         done = self.stream.fraction
         if done is not None:
             done *= self.progress.row / max(1, self.stream.row)
@@ -243,8 +267,11 @@ def new_forest(
         more["categorical_features"] = columns.categorical
         if max_categories is not None:
             more["max_categories"] = max_categories
+    if columns.target.numbers and options.adaptive and options.lag is None:
+        more["lag"] = max(1, stream.delay)  # R29: the last known target is as old as that
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConsistencyWarning)
+        warnings.simplefilter("always", FutureWarning)  # a parameter has no effect any more
         forest: OnlineForestClassifier = options.started(
             columns.target, columns.no_points(), **more
         )

@@ -14,8 +14,12 @@ import typer
 from riparian.parameters.declare import Parameter
 from riparian.parameters.forests import (
     ADAPTIVE_DEFAULT,
+    ADAPTIVE_NUMBER_DEFAULT,
     DEFAULT,
+    NUMBER_DEFAULT,
+    AdaptiveNumberParameters,
     AdaptiveParameters,
+    NumberParameters,
     PaperParameters,
     constructor_parameters,
 )
@@ -23,10 +27,11 @@ from riparian.parameters.schedules import Geometric, Polynomial, Schedule
 from riparian.parameters.values import (
     Between,
     Bytes,
+    Coverages,
+    Deprecated,
     Flag,
     MultipleOrOfDepth,
     Number,
-    Numbers,
     OfDepth,
     OneOf,
     OrNone,
@@ -39,7 +44,6 @@ from riparian.parameters.values import (
 from riparian.sources.errors import BadUsage
 
 if TYPE_CHECKING:
-    from riparian.forest import OnlineForestClassifier
     from riparian.table.target import Target
 
 SCHEDULES: dict[str, type[Geometric] | type[Polynomial]] = {
@@ -77,9 +81,9 @@ def form(kind: ValueType) -> Form:
         case Number() | Between():
             return Form(float)
         case Flag():
-            return Form(bool)
-        case Numbers():
-            return Form(str, "NUMBER,...", read=_numbers, write=_written_numbers)
+            return Form(bool, write=lambda value: "yes" if value else "no")
+        case Deprecated():
+            return Form(str)
         case OneOf():
             return Form(str, "|".join(kind.choices))
         case OrWord():
@@ -96,6 +100,8 @@ def form(kind: ValueType) -> Form:
         case WeightsByLabel():
             hint = "Repeatable."
             return Form(list[str] | None, "balanced|LABEL=WEIGHT", hint)
+        case Coverages():
+            return Form(list[float] | None, "COVERAGE", "Repeatable.", write=lambda value: None)
     raise TypeError(f"{kind!r} cannot be written on the command line")
 
 
@@ -123,17 +129,6 @@ def _written(value: float | Geometric | Polynomial) -> str:
         return f"{value:g}"
     start, growth = astuple(value)
     return f"{type(value).__name__.lower()}:{start:g},{growth:g}"
-
-
-def _numbers(flag: str, text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(number) for number in text.split(","))
-    except ValueError:
-        raise BadUsage(f"{flag} must be numbers separated by commas, got {text!r}") from None
-
-
-def _written_numbers(values: tuple[float, ...]) -> str:
-    return ",".join(f"{value:.3g}" for value in values)
 
 
 def _number_or_schedule(flag: str, text: str) -> float | Schedule:
@@ -187,11 +182,40 @@ ADAPTIVE_OPTIONS = {
 }
 
 
-# Where the forests have different defaults, the option is None unless it is given.
+# Parameters that only the forest for numbers has.
+NUMBER_OPTIONS = {
+    name: parameter
+    for name, parameter in constructor_parameters(NumberParameters).items()
+    if name not in constructor_parameters(PaperParameters)
+}
+
+
+# Options that the forests for numbers do not have.
+ONLY_CLASSES = {
+    "class_weight",
+    *(OPTIONS.keys() - constructor_parameters(NumberParameters).keys()),
+    *(ADAPTIVE_OPTIONS.keys() - constructor_parameters(AdaptiveNumberParameters).keys()),
+}
+
+
+def _defaults(name: str) -> dict[str, Any]:
+    """Return the default of each forest that has it, where it is not that of the first one."""
+    if name in NUMBER_OPTIONS:
+        of_each = {"": NUMBER_DEFAULT[name], " with --adaptive": ADAPTIVE_NUMBER_DEFAULT[name]}
+    else:
+        of_each = {"": DEFAULT[name], " with --adaptive": ADAPTIVE_DEFAULT[name]}
+        of_each[" for numbers"] = NUMBER_DEFAULT.get(name, DEFAULT[name])
+    return {
+        forest: value for forest, value in of_each.items() if not forest or value != of_each[""]
+    }
+
+
+# Where the forests have different defaults, the option is None unless it is given. So it is where one
+# forest has none.
 OF_EACH = {
-    name: {"": DEFAULT[name], " with --adaptive": ADAPTIVE_DEFAULT[name]}
-    for name in OPTIONS
-    if ADAPTIVE_DEFAULT[name] != DEFAULT[name]
+    name: of_each
+    for name in OPTIONS | NUMBER_OPTIONS
+    if len(of_each := _defaults(name)) > 1 or (name in ONLY_CLASSES and DEFAULT[name] is not None)
 }
 
 
@@ -200,20 +224,29 @@ def _none(parameter: Parameter) -> str:
     return "If not given" if parameter.default is None else "none"
 
 
+def _written_flag(parameter: Parameter) -> str:
+    """Return the option, and for a flag also the option that turns it off."""
+    if not isinstance(parameter.kind, Flag):
+        return parameter.flag
+    return f"{parameter.flag}/--no-{parameter.flag.removeprefix('--')}"
+
+
 def _field(parameter: Parameter) -> tuple[str, Any, Any]:
     written = form(parameter.kind)
     of_each = OF_EACH.get(parameter.name, {})
     defaults = ", ".join(f"{written.write(value)}{whose}" for whose, value in of_each.items())
     help = f"{parameter.text(none=_none(parameter))} {written.hint}".strip()
     option = typer.Option(
-        parameter.flag,
+        _written_flag(parameter),
         help=f"{help} [default: {defaults}]" if of_each else help,
         metavar=written.metavar,
         rich_help_panel="The forest",
     )
     if of_each:
         return parameter.name, Annotated[written.type | None, option], None
-    default = None if parameter.default is None else written.write(parameter.default)
+    default = parameter.default
+    if default is not None and not isinstance(default, bool):
+        default = written.write(default)
     return parameter.name, Annotated[written.type, option], default
 
 
@@ -235,6 +268,7 @@ def _adaptive_field(parameter: Parameter) -> tuple[str, Any, Any]:
         help=f"With --adaptive: {parameter.text()} [default: {written.write(parameter.default)}]",
         metavar=written.metavar,
         rich_help_panel=CHANGING,
+        hidden=parameter.deprecated,
     )
     return parameter.name, Annotated[written.type | None, option], None
 
@@ -243,6 +277,7 @@ _Options: Any = make_dataclass(
     "_Options",
     [
         *map(_field, OPTIONS.values()),
+        *map(_field, NUMBER_OPTIONS.values()),
         ("adaptive", Annotated[bool, ADAPTIVE], False),
         *map(_adaptive_field, ADAPTIVE_OPTIONS.values()),
     ],
@@ -253,13 +288,18 @@ _Options: Any = make_dataclass(
 class ForestOptions(_Options):
     """The parameters of a forest by name, as the user wrote them."""
 
-    def estimator(self, target: Target | None, **more: Any) -> OnlineForestClassifier:
+    def estimator(self, target: Target | None, **more: Any) -> Any:
         """Return the empty forest; `more` are parameters that have no option."""
-        from riparian.adaptive import AdaptiveForestClassifier
+        from riparian.adaptive import AdaptiveForestClassifier, AdaptiveForestRegressor
         from riparian.forest import OnlineForestClassifier
+        from riparian.regressor import OnlineForestRegressor
 
-        forest = AdaptiveForestClassifier if self.adaptive else OnlineForestClassifier
-        return forest(**self._parameters(target), **more)
+        parameters = self._parameters(target)
+        if target is not None and target.numbers:
+            regressor = AdaptiveForestRegressor if self.adaptive else OnlineForestRegressor
+            return regressor(**parameters, **more)
+        classifier = AdaptiveForestClassifier if self.adaptive else OnlineForestClassifier
+        return classifier(**parameters, **more)
 
     def started(self, target: Target | None, no_points: Any, **more: Any) -> Any:
         """Return the forest after it has learned `no_points`; an invalid parameter is bad usage."""
@@ -284,7 +324,23 @@ class ForestOptions(_Options):
             for name, parameter in (OPTIONS | adaptive).items()
             if name not in OF_EACH or getattr(self, name) is not None
         }
-        return values | {"class_weight": _class_weight(self.class_weight, target)}
+        given = {name: getattr(self, name) for name in NUMBER_OPTIONS}
+        of_numbers = {name: value for name, value in given.items() if value not in (None, [])}
+        if target is None or not target.numbers:
+            if of_numbers:
+                raise BadUsage(
+                    f"{flag(next(iter(of_numbers)))} is for numbers, and the target holds classes; "
+                    "leave it out, or give --task numbers"
+                )
+            return values | {"class_weight": _class_weight(self.class_weight, target)}
+        for name in sorted(ONLY_CLASSES):
+            if getattr(self, name):
+                raise BadUsage(
+                    f"{flag(name)} is for classes, and {target.column!r} holds numbers; leave it "
+                    "out, or give --task classes"
+                )
+        of_both = {name: value for name, value in values.items() if name not in ONLY_CLASSES}
+        return of_both | of_numbers
 
 
 def flag(name: str) -> str:
@@ -293,7 +349,7 @@ def flag(name: str) -> str:
     >>> flag("n_estimators"), flag("min_gain"), flag("no_header")
     ('--trees', '--min-gain', '--no-header')
     """
-    known = OPTIONS | ADAPTIVE_OPTIONS
+    known = OPTIONS | ADAPTIVE_OPTIONS | NUMBER_OPTIONS
     return known[name].flag if name in known else f"--{name.replace('_', '-')}"
 
 
@@ -304,7 +360,7 @@ def in_options(message: str) -> str:
     '--min-gain must be >= 0, got -1.0'
     """
     word = message.partition(" ")[0]
-    known = OPTIONS | ADAPTIVE_OPTIONS
+    known = OPTIONS | ADAPTIVE_OPTIONS | NUMBER_OPTIONS
     return flag(word) + message.removeprefix(word) if word in known else message
 
 

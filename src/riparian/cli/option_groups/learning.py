@@ -6,6 +6,7 @@ import glob
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,11 +25,10 @@ class Course:
     passes: int
     shuffle_window: int  # in rows; 0: do not shuffle
     limit: int | None  # rows per pass
-    block: int  # rows that are predicted, then learned, together
+    block: int  # rows that are learned in one step
 
 
-def _stream(*names: str, **more: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="Stream", **more)
+_stream: Any = partial(typer.Option, rich_help_panel="Stream")
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,9 @@ class StreamOptions:
     ] = False
     block: Annotated[
         int,
-        _stream(help="Predict, then learn, this many rows at a time. The first block is not "
-                "tested, because the forest knows no class yet.",
+        _stream(help="Learn this many rows per step. Each row is predicted just before it is learned, "
+                "whatever the number. With --delay or --ray, all rows of a step are predicted before "
+                "the first is learned: long steps are faster, and lower the accuracy that is shown.",
                 min=1, max=2**20, metavar="ROWS"),
     ] = 100  # fmt: skip
     window: Annotated[
@@ -68,7 +69,8 @@ class StreamOptions:
     delay: Annotated[
         int,
         _stream(help="Learn each row this many rows late, as in MOA and CapyMOA. 0 or 1: learn it "
-                "before the next row is predicted.",
+                "before the next row is predicted. With --adaptive, numbers follow the last target that "
+                "is known then (--lag).",
                 min=0, max=10**7, metavar="ROWS"),
     ] = 0  # fmt: skip
 
@@ -89,8 +91,7 @@ class StreamOptions:
         )
 
 
-def _saving(*names: str, **more: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="Saving", **more)
+_saving: Any = partial(typer.Option, rich_help_panel="Saving")
 
 
 @dataclass(frozen=True)
@@ -118,24 +119,32 @@ class SavingOptions:
         """Return the file of the model. A file with a default name must not exist yet."""
         if self.model is not None:
             return self.model
-        name = os.path.basename(sources[0])
+        first = sources[0]
+        if first == STDIN:
+            raise BadUsage("--model is required for standard input: it gives no file name")
+        matched = glob.has_magic(first)
+        if matched and not os.path.exists(first):
+            files = sorted(glob.glob(first, recursive=True))
+            if not files:
+                raise BadUsage(f"{first}: no file matches")
+            first = glob.escape(os.path.basename(files[0]))
+        name = os.path.basename(first)
         for packed in PACKED:
             name = name.removesuffix(packed)
         path = Path(os.path.splitext(name)[0] + ".riparian")
-        if sources[0] == STDIN or glob.has_magic(name):
-            raise BadUsage(
-                "--model is required for standard input and globs: they give no file name"
-            )
+        if matched:
+            raise BadUsage(f"--model is required with a glob: give a name, such as --model {path}")
         if path.exists():
-            raise BadUsage(f"{path} already exists: name the file to write with --model")
+            raise BadUsage(
+                f"{path} already exists: give --model {path} to replace it, or another name"
+            )
         return path
 
     def checkpoint_path(self, model: Path) -> Path:
         return self.checkpoint or model.with_name(f"{model.name}.checkpoint")
 
 
-def _spreading(*names: str, **more: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="Beyond one machine", **more)
+_spreading: Any = partial(typer.Option, rich_help_panel="Beyond one machine")
 
 
 @dataclass(frozen=True)

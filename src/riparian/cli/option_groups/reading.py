@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -11,8 +13,21 @@ from riparian.sources.errors import BadUsage
 from riparian.sources.formats import Format, Reading
 
 
-def _reading(*names: str, **more: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="Reading", **more)
+class OnError(StrEnum):
+    """What to do at a row that cannot be used."""
+
+    STOP = "stop"
+    SKIP = "skip"
+
+
+class Task(StrEnum):
+    """What to predict."""
+
+    CLASSES = "classes"
+    NUMBERS = "numbers"
+
+
+_reading: Any = partial(typer.Option, rich_help_panel="Reading")
 
 
 @dataclass(frozen=True)
@@ -38,6 +53,16 @@ class ReadingOptions:
         _reading(help="Read this text in CSV, such as '?', as a missing number. Repeatable.",
                  metavar="TEXT"),
     ] = None  # fmt: skip
+    on_error: Annotated[
+        OnError | None,
+        _reading("--on-error",
+                 help="At a row that cannot be used, such as one without a target: stop, or skip the "
+                 "row, name it, and count it. Default: stop."),
+    ] = None  # fmt: skip
+
+    @property
+    def skip(self) -> bool:
+        return self.on_error is OnError.SKIP
 
     def reading(self, *, strict: bool) -> Reading:
         delimiter = "\t" if self.delimiter == "\\t" else self.delimiter
@@ -49,11 +74,11 @@ class ReadingOptions:
             header=not self.no_header,
             missing=tuple(self.missing or ()),
             strict=strict,
+            skip=self.skip,
         )
 
 
-def _columns(*names: str, **more: Any) -> Any:
-    return typer.Option(*names, rich_help_panel="Columns", **more)
+_columns: Any = partial(typer.Option, rich_help_panel="Columns")
 
 
 @dataclass(frozen=True)
@@ -64,6 +89,11 @@ class ColumnOptions:
         str | None,
         _columns("--target", "-t", help="Predict this column. Not needed for LIBSVM, where each row "
                  "starts with its label.", metavar="COLUMN"),
+    ] = None  # fmt: skip
+    task: Annotated[
+        Task | None,
+        _columns(help="Predict classes or numbers. Default: numbers if the target has fractions or more "
+                 "than 20 different whole numbers in the first rows, otherwise classes."),
     ] = None  # fmt: skip
     ignore: Annotated[
         list[str] | None,
@@ -86,8 +116,8 @@ class ColumnOptions:
     ] = None  # fmt: skip
     category_rows: Annotated[
         int,
-        _columns(help="Decide the type of each column by this many rows: whether its texts are "
-                 "dates, and which parts of the dates vary.", min=1, metavar="ROWS"),
+        _columns(help="Decide the type of each column from this many rows: whether its texts are "
+                 "dates, and whether the dates have a time of day.", min=1, metavar="ROWS"),
     ] = 10_000  # fmt: skip
     features: Annotated[
         int | None,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from typing import Any
+
 from riparian.cli.errors import say
 from riparian.cli.features.choosing import Chosen
 from riparian.forest import OnlineForestClassifier
+from riparian.sources.errors import names
 from riparian.table.columns import ColumnPlan
 from riparian.table.encoders import Number
 from riparian.table.sparse import SparseColumns
@@ -13,12 +17,15 @@ from riparian.tools import text
 
 MOST_NUMBERS = 40  # numeric columns with a line each; the others share one
 
-FAMILIES = {"str": "text", "int": "whole numbers", "bool": "true or false", "float": "numbers"}
+FAMILIES = {"str": "text", "int": "whole numbers", "bool": "true or false", "float": "numbers",
+            "number": "numbers to predict"}  # fmt: skip
 
 
 def show_decisions(chosen: Chosen, file: str, *, quiet: bool) -> None:
     """Print, before anything is learned, the type of each column and what may be a mistake."""
     about = {name: decision.about for name, decision in chosen.decisions.items() if decision.about}
+    if chosen.why and chosen.columns.target is not None:
+        about[chosen.columns.target.column] = chosen.why
     if chosen.decisions and not quiet:
         lines = _in_words(chosen.columns, about)
         named = {name or "''": words for name, words in lines.items()}
@@ -31,6 +38,17 @@ def show_decisions(chosen: Chosen, file: str, *, quiet: bool) -> None:
             say(f"warning: column {name!r} {decision.warning}")
     for warning in chosen.warnings:
         say(f"warning: {warning}")
+
+
+def warn_of_classes(option: str, named: Iterable[Any], known: Collection[Any]) -> None:
+    """Warn of a class that no row has had: most likely it is misspelt."""
+    for label in named:
+        if known and label not in known:
+            hint = text.suggestion(str(label), map(str, known))
+            say(
+                f"warning: {option}: no row so far has the class {label!r}"
+                + (hint or f"; the classes are {names(sorted(map(repr, known)), most=10)}")
+            )
 
 
 def columns_in_words(columns: ColumnPlan | None, forest: OnlineForestClassifier) -> dict[str, str]:
@@ -54,7 +72,10 @@ def _in_words(columns: ColumnPlan | None, about: dict[str, str]) -> dict[str, st
     if summed:
         lines[f"{len(summed):,} more columns"] = "numbers"
     if columns.target is not None:
-        lines[columns.target.column] = f"the target: {FAMILIES[columns.target.family]}"
+        kind = f"the target: {FAMILIES[columns.target.family]}"
+        lines[columns.target.column] = "; it ".join(
+            filter(None, [kind, about.get(columns.target.column)])
+        )
     return lines | dict.fromkeys(columns.ignored, "left out")
 
 

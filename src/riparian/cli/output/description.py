@@ -13,6 +13,7 @@ from riparian.cli.output.columns import columns_in_words
 from riparian.cli.output.tables import grid, show, two_columns
 from riparian.model.budget import budget_in_words
 from riparian.model.replacements import replacements_in_words, replacements_of
+from riparian.model.trust import follows_in_words, trust_in_words
 from riparian.sources.errors import names
 from riparian.table.encoders import Number
 from riparian.table.sparse import SparseColumns
@@ -24,8 +25,6 @@ from riparian.tools import text
 MOST_LABELS = 20  # shown in a list
 SHAPE = ("leaves", "active", "depth", "should_splits", "must_splits")
 
-NO_CERTIFICATE = "The certificate is not yet available for eager=True."
-
 
 def describe(model: LoadedModel, top: int) -> dict[str, Any]:
     """Return the full description, for JSON."""
@@ -35,14 +34,15 @@ def describe(model: LoadedModel, top: int) -> dict[str, Any]:
     engine = forest.model_.engine
     schedule = check_schedule(engine.parameters.alpha, engine.parameters.beta)
     conditions = [{"name": c.name, "holds": c.holds, "why": c.why} for c in schedule.conditions]
-    proof = certificate(forest) if engine.trust() is None else None
+    proof = certificate(forest)
     return {
         "model": model.path,
         "bytes": model.size,
         "kind": _kind(model),
         "points": stats["points"],
         "target": model.columns and model.columns.target and model.columns.target.column,
-        "classes": forest.classes_.tolist(),
+        "task": "numbers" if model.numbers else "classes",
+        "classes": [] if model.numbers else forest.classes_.tolist(),
         "n_features": forest.n_features_in_,
         "feature_names": model.feature_names,
         "encoded_columns": dict(_encoded(model)),
@@ -62,8 +62,8 @@ def describe(model: LoadedModel, top: int) -> dict[str, Any]:
         "importances": _importances(model, top),
         "conditions": conditions,
         "guarantee": schedule.guarantee,
-        "certificate": None if proof is None else proof.to_dict(),
-        "certificate_text": NO_CERTIFICATE if proof is None else str(proof),
+        "certificate": proof.to_dict(),
+        "certificate_text": str(proof),
     }
 
 
@@ -109,13 +109,19 @@ def facts(described: dict[str, Any]) -> dict[str, str]:
         "kind": described["kind"],
         "learned": f"{described['points']:,} points",
         "target": described["target"] or "-",
-        "classes": f"{len(labels)}: {names(labels, MOST_LABELS)}",
+        "predicts": "numbers"
+        if described["task"] == "numbers"
+        else f"{len(labels)} classes: {names(labels, MOST_LABELS)}",
         "features": f"{described['n_features']:,}",
         "memory": ", ".join(f"{name} {text.size(n)}" for name, n in described["memory"].items()),
     }
     budget = budget_in_words(described["totals"])
     if budget is not None:
         words["budget"] = budget
+    if "trust" in described["totals"]:
+        words["trust"] = trust_in_words(described["totals"]["trust"])
+    if "follows" in described["totals"]:
+        words["last target"] = follows_in_words(described["totals"]["follows"])
     if described["replacements"] is not None:
         replaced = [(each["point"], each["tree"]) for each in described["replacements"]]
         words["replaced"] = replacements_in_words(replaced, described["points"])

@@ -5,46 +5,30 @@ from __future__ import annotations
 import sys
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from riparian.cli.errors import say
-from riparian.cli.output.tables import score
-from riparian.tools import text
+from riparian.cli.output.tables import number, score
+from riparian.evaluation import NumberScores
 
 LIVE_SECONDS, PLAIN_SECONDS = 0.25, 10.0
 
 
 @dataclass(frozen=True)
 class Status:
-    """The progress of a run, and its accuracy."""
+    """The progress of a command."""
 
-    rows: int  # learned, in all passes
+    rows: int  # done, in all passes
     rows_per_second: float
     fraction: float | None  # of the work done; None if unknown
-    accuracy: float | None  # None if rows are not tested
-    window_accuracy: float | None
-    leaves: int
-    active: int
-    memory: int
-    budget: str | None = None  # the effect of max_memory, once it has one
-    shards: str | None = None  # rows of each shard; None without Ray
+    details: Sequence[str] = ()  # scores, sizes
 
     def line(self) -> str:
         speed = [f"{self.rows:,} rows", f"{self.rows_per_second:,.0f} rows/s"]
         done = [] if self.fraction is None else [f"{self.fraction:.0%}"]
-        return ", ".join([*done, *speed, *self.details()])
-
-    def details(self) -> list[str]:
-        forest = [f"{self.leaves:,} leaves", f"{self.active:,} active", text.size(self.memory)]
-        if self.budget is not None:
-            forest.append(self.budget)
-        if self.shards is not None:
-            forest.append(self.shards)
-        if self.accuracy is None or self.window_accuracy is None:
-            return forest
-        accuracy = f"accuracy {score(self.accuracy)} (recent {score(self.window_accuracy)})"
-        return [accuracy, *forest]
+        return ", ".join([*done, *speed, *self.details])
 
 
 class Display(ABC):
@@ -90,7 +74,7 @@ class Plain(Display):
 class Live(Display):
     seconds = LIVE_SECONDS
 
-    def __init__(self) -> None:
+    def __init__(self, verb: str) -> None:
         super().__init__()
         from rich.console import Console, Group
         from rich.live import Live as RichLive
@@ -99,7 +83,7 @@ class Live(Display):
 
         self._details = Text("  waiting for data", style="dim")
         self._progress = Progress(
-            TextColumn("learning"),
+            TextColumn(verb),
             BarColumn(),
             TextColumn("{task.fields[percent]}"),
             TextColumn("{task.fields[rows]}"),
@@ -122,7 +106,7 @@ class Live(Display):
             percent=f"{status.fraction:.0%}" if known else "",
             rows=f"{status.rows:,} rows, {status.rows_per_second:,.0f} rows/s",
         )
-        self._details.plain = "  " + "   ".join(status.details())
+        self._details.plain = "  " + "   ".join(status.details)
 
     def __enter__(self) -> Display:
         self._live.__enter__()
@@ -132,8 +116,41 @@ class Live(Display):
         self._live.__exit__(*error)
 
 
-def display(quiet: bool) -> Display:
+def display(quiet: bool, verb: str = "learning") -> Display:
     """Return the display that suits stderr."""
     if quiet:
         return Silent()
-    return Live() if sys.stderr.isatty() else Plain()
+    return Live(verb) if sys.stderr.isatty() else Plain()
+
+
+class RowCounter:
+    """Rows that a command has done, shown as it goes on."""
+
+    def __init__(self, shown: Display, fraction: Callable[[], float | None]) -> None:
+        self.rows = 0
+        self._shown = shown
+        self._fraction = fraction
+        self._began = time.monotonic()
+
+    def add(self, rows: int, details: Callable[[], Sequence[str]] = tuple) -> None:
+        """Count rows, and show them if it is time."""
+        self.rows += rows
+        if self._shown.due():
+            rate = self.rows / max(time.monotonic() - self._began, 1e-9)
+            self._shown.show(Status(self.rows, rate, self._fraction(), details()))
+
+
+def scores_in_words(scores: Any, recent: float | None = None) -> list[str]:
+    """Return the scores to show while a command runs."""
+    if not scores.rows:
+        return []
+    is_numbers = isinstance(scores, NumberScores)
+    accuracy = f"RMSE {number(scores.rmse)}" if is_numbers else f"accuracy {score(scores.accuracy)}"
+    if recent is not None:
+        accuracy += f" (recent {number(recent) if is_numbers else score(recent)})"
+    if is_numbers:
+        return [accuracy, f"MAE {number(scores.mae)}"]
+    if scores.imbalanced and len(scores.classes) == 2:
+        areas = f"AUC {score(scores.auc)}", f"average precision {score(scores.average_precision)}"
+        return [*areas, accuracy]
+    return [accuracy]

@@ -11,11 +11,18 @@ from riparian.sources.errors import BadUsage, CommandError
 from riparian.tools.files import write_whole
 
 
-def check_can_write(path: Path, option: str, read: Iterable[str | Path] = ()) -> None:
-    """Raise an error now if the file cannot be written, or would replace a file that is read."""
+def check_can_write(
+    path: Path, option: str, read: Iterable[str | Path] = (), *, or_pipe: bool = False
+) -> None:
+    """Raise an error now if the file cannot be written, or would replace a file that is read.
+
+    A pipe or device cannot be replaced by a whole file; with `or_pipe`, it is written to as it is.
+    """
     folder = path.parent
     if path.is_dir():
         raise BadUsage(f"{option} {path}: cannot write a file there: it is a folder")
+    if path.exists() and not path.is_file() and not or_pipe:
+        raise BadUsage(f"{option} {path}: expected a regular file, got a pipe or device")
     if not folder.is_dir():
         raise BadUsage(f"{option} {path}: cannot write a file there: there is no folder {folder}")
     if not os.access(folder, os.W_OK):

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STDOUT = "-"
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet can start with
 
 
 class OutputFormat(StrEnum):
@@ -52,39 +54,120 @@ def format_for(path: str, given: OutputFormat | None) -> OutputFormat:
 
 
 class Predictions:
-    """A table of predictions that is being written."""
+    """A table of predictions, whose columns are known with the first rows."""
 
-    def __init__(self, table: Table, classes: NDArray[Any], schema: pa.Schema) -> None:
-        self._table = table
-        self._classes = classes
-        self._schema = schema
-
-    def write(self, proba: NDArray[np.float64]) -> None:
-        """Write the next rows, given the probability of each class."""
+    def __init__(
+        self,
+        opened: Callable[[pa.Schema], PredictionTable],
+        classes: NDArray[Any] | None,
+        labels: list[Any],
+        keep: Sequence[str],
+        escape: bool,
+        intervals: bool,
+    ) -> None:
         import pyarrow as pa
 
-        labels = self._classes[proba.argmax(axis=1)]
-        label_type = self._schema.field(0).type
-        arrays = [pa.array(labels.tolist(), label_type), *map(pa.array, proba.T.copy())]
-        self._table.write(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+        self._opened = opened
+        self._labels = labels  # of the classes, as they are written
+        self._escape = escape  # texts that a spreadsheet would run
+        self._keep = list(dict.fromkeys(keep))
+        self._answers = _schema(classes, intervals)
+        self._kept: dict[str, pa.DataType] = {name: pa.string() for name in self._keep}
+        self._table: PredictionTable | None = None
+        clash = [name for name in self._keep if name in self._answers.names]
+        if clash:
+            raise BadUsage(f"--keep {clash[0]}: the output already has a column of this name")
+
+    def write(
+        self, proba: NDArray[np.float64], best: NDArray[np.intp], rows: pa.RecordBatch
+    ) -> None:
+        """Write the next rows: the probability of each class, the class predicted, kept columns."""
+        import pyarrow as pa
+
+        labels = pa.array([self._labels[i] for i in best.tolist()], self._answers.field(0).type)
+        self._write([labels, *map(pa.array, proba.T.copy())], rows)
+
+    def write_numbers(
+        self,
+        numbers: NDArray[np.float64],
+        rows: pa.RecordBatch,
+        intervals: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Write the next rows: the predicted number, the ends of its interval, kept columns."""
+        import pyarrow as pa
+
+        ends = () if intervals is None else (intervals[:, 0].copy(), intervals[:, 1].copy())
+        self._write([pa.array(numbers), *map(pa.array, ends)], rows)
+
+    def _write(self, answers: list[pa.Array], rows: pa.RecordBatch) -> None:
+        import pyarrow as pa
+
+        if self._table is None:
+            self._kept = {name: rows.schema.field(name).type for name in self._keep}
+        kept = [rows.column(name).cast(kind) for name, kind in self._kept.items()]
+        if self._escape:
+            kept = [pa.array(map(without_formula, each.to_pylist()), each.type) for each in kept]
+        self._open().write(pa.RecordBatch.from_arrays([*kept, *answers], schema=self._schema))
+
+    @property
+    def _schema(self) -> pa.Schema:
+        import pyarrow as pa
+
+        return pa.schema([*self._kept.items(), *self._answers])
+
+    def _open(self) -> PredictionTable:
+        if self._table is None:
+            self._table = self._opened(self._schema)
+        return self._table
+
+    def close(self) -> None:
+        """Finish the table; one without rows has its columns."""
+        self._open().close()
 
 
 @contextmanager
 def open_predictions(
-    path: str, format_: OutputFormat, classes: NDArray[Any]
+    path: str,
+    format_: OutputFormat,
+    classes: NDArray[Any] | None,
+    *,
+    escape_formulas: bool = False,
+    keep: Sequence[str] = (),
+    intervals: bool = False,
 ) -> Iterator[Predictions]:
-    """Open a table of predictions. Its file appears only when it is complete."""
-    schema = _schema(classes)
+    """Open a table of predictions, of numbers if there are no classes, and maybe their intervals.
+
+    Its file appears only when it is complete.
+    """
+    labels = [] if classes is None else classes.tolist()
+    if escape_formulas:
+        labels = [without_formula(label) for label in labels]
     with _destination(path) as file:
-        table = _table(file, format_, schema, to_pipe=path == STDOUT)
-        yield Predictions(table, classes, schema)
-        table.close()
+
+        def opened(schema: pa.Schema) -> PredictionTable:
+            return _table(file, format_, schema, to_pipe=path == STDOUT)
+
+        predictions = Predictions(opened, classes, labels, keep, escape_formulas, intervals)
+        yield predictions
+        predictions.close()
         file.flush()
 
 
-def _schema(classes: NDArray[Any]) -> pa.Schema:
+def without_formula(label: Any) -> Any:
+    """Return a label that no spreadsheet takes for a formula: a text gets an apostrophe in front.
+
+    >>> without_formula("=1+1"), without_formula("oak"), without_formula(-1)
+    ("'=1+1", 'oak', -1)
+    """
+    return f"'{label}" if isinstance(label, str) and label.startswith(FORMULAS) else label
+
+
+def _schema(classes: NDArray[Any] | None, intervals: bool) -> pa.Schema:
     import pyarrow as pa
 
+    if classes is None:
+        names = ["prediction", *(("low", "high") if intervals else ())]
+        return pa.schema([(name, pa.float64()) for name in names])
     labels = classes.tolist()
     return pa.schema(
         [
@@ -110,7 +193,7 @@ def _destination(path: str) -> Iterator[Any]:
 # -- tables in each format -----------------------------------------------------------------------------
 
 
-class Table(ABC):
+class PredictionTable(ABC):
     """A table that is being written."""
 
     @abstractmethod
@@ -122,7 +205,7 @@ class Table(ABC):
         """Finish the table."""
 
 
-class ArrowTable(Table):
+class ArrowTable(PredictionTable):
     """A format that pyarrow has a writer for."""
 
     def __init__(self, writer: Any) -> None:
@@ -135,7 +218,7 @@ class ArrowTable(Table):
         self.writer.close()
 
 
-class JsonLinesTable(Table):
+class JsonLinesTable(PredictionTable):
     def __init__(self, file: Any) -> None:
         self.file = file
 
@@ -147,7 +230,9 @@ class JsonLinesTable(Table):
         return None
 
 
-def _table(file: Any, format_: OutputFormat, schema: pa.Schema, *, to_pipe: bool) -> Table:
+def _table(
+    file: Any, format_: OutputFormat, schema: pa.Schema, *, to_pipe: bool
+) -> PredictionTable:
     import pyarrow.csv
     import pyarrow.ipc
     import pyarrow.parquet

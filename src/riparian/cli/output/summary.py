@@ -7,12 +7,28 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from riparian.cli.learning.run import Run
 from riparian.cli.option_groups.shared import numbers_of
 from riparian.cli.output.columns import columns_in_words
-from riparian.cli.output.tables import confusion_table, score, show, two_columns
+from riparian.cli.output.tables import (
+    class_table,
+    confusion_table,
+    intervals_in_words,
+    number,
+    numbers_in_words,
+    score,
+    scores_in_words,
+    show,
+    show_never_predicted,
+    two_columns,
+)
+from riparian.evaluation import NumberScores, Scores
 from riparian.model.budget import budget_in_words
 from riparian.model.replacements import replacements_in_words, replacements_of
+from riparian.model.trust import follows_in_words, trust_in_words
+from riparian.regressor import OnlineForestRegressor
 from riparian.tools import text
 
 
@@ -24,12 +40,18 @@ def facts(run: Run, model: Path, size: int) -> dict[str, str]:
         "model": f"{model} ({text.size(size)})",
         "learned": f"{progress.learned:,} rows in {text.duration(progress.seconds)} "
         f"({rate:,.0f} rows/s)",
-        "classes": f"{len(run.forest.classes_)}",
+        "predicts": _predicts(run),
         "features": f"{run.columns.n_features:,}",
         "forest": f"{run.forest.n_estimators} trees, {stats['leaves']:,} leaves, "
         f"{stats['active']:,} active, depth {stats['depth']}, "
         f"{text.size(run.forest.memory()['total'])}",
     }
+    if "trust" in stats:
+        summary["trust"] = trust_in_words(stats["trust"])
+    if "follows" in stats:
+        summary["last target"] = follows_in_words(stats["follows"])
+    if progress.skipped.rows:
+        summary["skipped"] = f"{progress.skipped.rows:,} rows that cannot be used"
     budget = budget_in_words(stats)
     if budget is not None:
         summary["budget"] = budget
@@ -38,23 +60,33 @@ def facts(run: Run, model: Path, size: int) -> dict[str, str]:
         summary["replaced"] = replacements_in_words(replaced, stats["points"])
     if progress.test is not None and progress.test.scores.rows:
         scores = progress.test.scores
-        summary["accuracy"] = (
-            f"{score(scores.accuracy)} test-then-train over {scores.rows:,} rows, "
-            f"{score(progress.test.window_accuracy)} over the last {progress.test.window:,}"
-        )
+        last = f"over the last {progress.test.window:,}"
+        how = f"test-then-train over {scores.rows:,} rows"
+        if isinstance(scores, NumberScores):
+            summary |= numbers_in_words(scores, how, f"{number(progress.test.recent)} {last}")
+            if progress.test.intervals is not None:
+                summary["intervals"] = intervals_in_words(progress.test.intervals)
+        else:
+            summary |= scores_in_words(scores, how, f"{score(progress.test.recent)} {last}")
         if progress.test.delay:
             summary["delay"] = f"labels arrive {progress.test.delay:,} rows late"
-        summary["kappa"] = score(scores.kappa)
-        summary["log loss"] = score(scores.log_loss)
     return summary
+
+
+def _predicts(run: Run) -> str:
+    if isinstance(run.forest, OnlineForestRegressor):
+        return "numbers"
+    return f"{len(run.forest.classes_)} classes"
 
 
 def show_all(run: Run, facts: dict[str, str], html: Path | None) -> None:
     """Print the summary and the scores."""
     show(two_columns(facts))
     test = run.progress.test
-    if test is not None and test.scores.rows:
+    if test is not None and isinstance(test.scores, Scores) and test.scores.rows:
+        show(class_table(test.scores))
         show(confusion_table(test.scores))
+        show_never_predicted(test.scores)
     if html is not None:
         show(f"report: {html}")
 
@@ -69,9 +101,11 @@ def to_dict(run: Run, model: Path, size: int, html: Path | None) -> dict[str, An
         "model_bytes": size,
         "html": None if html is None else str(html),
         "rows": progress.learned,
+        "skipped": progress.skipped.to_dict(),
         "passes": run.course.passes,
         "seconds": progress.seconds,
-        "classes": run.forest.classes_.tolist(),
+        "task": "numbers" if isinstance(run.forest, OnlineForestRegressor) else "classes",
+        "classes": getattr(run.forest, "classes_", np.array([])).tolist(),
         "features": run.columns.n_features,
         "columns": columns_in_words(run.columns, run.forest),
         "prequential": None if test is None else test.to_dict(),
@@ -81,13 +115,21 @@ def to_dict(run: Run, model: Path, size: int, html: Path | None) -> dict[str, An
     }
 
 
-def _without_nan(values: dict[str, float]) -> dict[str, float | None]:
+def _without_nan(values: dict[str, Any]) -> dict[str, Any]:
     """Replace NaN by None, because JSON has no NaN."""
-    return {name: None if math.isnan(value) else value for name, value in values.items()}
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in values.items()
+    }
+
+
+# Lines of the summary that the report shows, too.
+SCORES = ("AUC", "average precision", "accuracy", "RMSE", "MAE", "R²", "intervals")
 
 
 def write_report(path: Path, run: Run, facts: dict[str, str]) -> None:
     """Write the report: a page with charts."""
+    from riparian.explain.answers import answers_for_report
     from riparian.explain.sample import kept_sample
     from riparian.report import Report
 
@@ -102,7 +144,7 @@ def write_report(path: Path, run: Run, facts: dict[str, str]) -> None:
             "target": "-" if target is None else target.column,
             **{
                 name: facts[name]
-                for name in ("learned", "accuracy", "delay", "model")
+                for name in ("learned", "skipped", *SCORES, "delay", "model")
                 if name in facts
             },
         },
@@ -111,5 +153,7 @@ def write_report(path: Path, run: Run, facts: dict[str, str]) -> None:
         scores=None if test is None else test.scores,
         mistakes=run.progress.mistakes.mistakes,
         sample=kept if len(kept) else run.progress.sample.rows,
+        history=run.progress.history,
+        answered=answers_for_report(run.progress.answers),
         pair=None if run.pair is None else numbers_of(run.pair, run.columns),
     ).write(path)

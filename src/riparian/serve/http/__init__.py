@@ -1,15 +1,19 @@
-"""What a service says over HTTP.
+"""The service over HTTP.
 
 app.py      the routes
-guard.py    who may ask what
+guard.py    access: tokens, hosts, origins
 body.py     bodies, within their limits
 v1.py       predict, label, learn, model, snapshot
 bulk.py     the same for streams of JSON lines
 arrow.py    the same for Arrow
 v2.py       the Open Inference Protocol
+tensors.py  its tensors
+view.py     the protocol of a view: what HTTP shows of the target
+classes.py, numbers.py  the views of classes and of numbers
 metrics.py  numbers for Prometheus
-live.py     numbers for the live page, and the page
-openapi.py  what there is, for machines and for people
+live.py     the numbers of the live page, once per second
+live_page.py, live_charts.py  the page and its charts
+openapi.py  the description of all requests
 run.py      the server
-connections.py  how long a request head may be, and how long a connection may be silent
+connections.py  limits of a connection
 """

@@ -1,4 +1,4 @@
-"""The routes, and what surrounds them."""
+"""The application: its routes, their metrics, and the answers to errors."""
 
 from __future__ import annotations
 
@@ -16,23 +16,30 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from riparian.serve.http.body import Bodies, json_answer, refusal
+from riparian.serve.http.classes import ClassView
 from riparian.serve.http.guard import Guard, Tokens
 from riparian.serve.http.live import Live
 from riparian.serve.http.metrics import Metrics
+from riparian.serve.http.numbers import NumberView
 from riparian.serve.http.openapi import docs_page, openapi
 from riparian.serve.http.v1 import V1
 from riparian.serve.http.v2 import V2
+from riparian.serve.http.view import View
 from riparian.serve.refused import Refused
 from riparian.serve.service import Service
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
+VIEWS: dict[str, View] = {"classes": ClassView(), "numbers": NumberView()}
+
 
 def app(service: Service, tokens: Tokens | None = None, name: str = "model") -> Starlette:
-    """The service over HTTP. The service starts and stops with the app."""
+    """Return the application of a service, which starts and stops with it."""
     bodies = Bodies(service.options.limits)
-    metrics = Metrics(service)
-    v1, v2, live = V1(service, bodies), V2(service, bodies, name), Live(service, metrics, name)
+    view = VIEWS[service.model.catalogue.target.task]
+    metrics = Metrics(service, view)
+    v1, v2 = V1(service, view, bodies), V2(service, view, bodies, name)
+    live = Live(service, view, metrics, name)
 
     def route(path: str, endpoint: Endpoint, method: str = "GET") -> Route:
         return Route(path, _measured(endpoint, path, metrics), methods=[method])
@@ -55,8 +62,8 @@ def app(service: Service, tokens: Tokens | None = None, name: str = "model") -> 
             route("/v2/models/{name}/ready", v2.model_ready),
             route("/v2/models/{name}/infer", v2.infer, "POST"),
             route("/metrics", metrics.page),
-            route("/openapi.json", lambda request: openapi(name)),
-            route("/docs", lambda request: docs_page(name)),
+            route("/openapi.json", lambda request: openapi(name, view.schemas)),
+            route("/docs", lambda request: docs_page(name, view, service.model.catalogue)),
         ],
         middleware=[Middleware(Guard, tokens=tokens or Tokens())],
         exception_handlers={

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from starlette.responses import Response
 
+from riparian.client import plain
 from riparian.serve.options import Limits
 from riparian.serve.refused import Refused
 from riparian.tools.optional import optional_module
@@ -24,7 +25,7 @@ OWN = ("id", "label", "weight")  # columns that are no features
 
 
 def rows(body: bytes, limits: Limits) -> list[dict[str, Any]]:
-    """The rows of an Arrow stream. All columns but id, label and weight are features."""
+    """Return the rows of an Arrow stream. All columns but id, label and weight are features."""
     pa, ipc = _pyarrow("pyarrow"), _pyarrow("pyarrow.ipc")
     try:
         for message in ipc.MessageReader.open_stream(body):
@@ -36,10 +37,10 @@ def rows(body: bytes, limits: Limits) -> list[dict[str, Any]]:
             table = pa.Table.from_batches(_batches(reader, limits), reader.schema)
         table.validate(full=True)
         _check_texts(sum(_text_bytes(pa, column) for column in table.columns), limits)
-        columns = {name: column.to_pylist() for name, column in _columns(table)}
-    except (pa.ArrowException, OSError, ValueError, struct.error) as error:
+        columns = {name: _readable(pa, column).to_pylist() for name, column in _columns(table)}
+        return [_as_row(columns, number) for number in range(table.num_rows)]
+    except (pa.ArrowException, OSError, ValueError, OverflowError, struct.error) as error:
         raise Refused(400, f"the body must be an Arrow stream: {error}") from None
-    return [_as_row(columns, number) for number in range(table.num_rows)]
 
 
 def _batches(reader: Any, limits: Limits) -> Iterator[Any]:
@@ -59,9 +60,16 @@ def _check_kind(pa: Any, name: str, kind: Any) -> None:
     kinds = pa.types
     if kinds.is_dictionary(kind):
         kind = kind.value_type
-    numbers = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_null)
-    if not any(fits(kind) for fits in (*numbers, *_text_kinds(pa))):
-        raise Refused(400, f"a column must hold numbers, bools or texts, not {kind}", name)
+    numbers = (
+        kinds.is_integer,
+        kinds.is_floating,
+        kinds.is_decimal,
+        kinds.is_boolean,
+        kinds.is_null,
+    )
+    times = (kinds.is_timestamp, kinds.is_date, kinds.is_time, kinds.is_duration)
+    if not any(fits(kind) for fits in (*numbers, *times, *_text_kinds(pa))):
+        raise Refused(400, f"a column must hold numbers, bools, texts or dates, not {kind}", name)
 
 
 def _text_kinds(pa: Any) -> tuple[Any, ...]:
@@ -69,7 +77,7 @@ def _text_kinds(pa: Any) -> tuple[Any, ...]:
 
 
 def _text_bytes(pa: Any, column: Any) -> int:
-    """How many bytes the texts of a column have, each time that one occurs."""
+    """Return how many bytes the texts of a column have, each counted as often as it occurs."""
     shared = pa.types.is_dictionary(column.type)
     kind = column.type.value_type if shared else column.type
     if not any(fits(kind) for fits in _text_kinds(pa)):
@@ -90,7 +98,7 @@ def _lengths(texts: Any) -> NDArray[np.int64]:
 
 
 def _view_lengths(texts: Any) -> NDArray[np.int64]:
-    """Each view has four numbers, and the first is its length, which pyarrow does not tell."""
+    """Return the first of the four numbers of each view: its length, which pyarrow does not give."""
     numbers = np.frombuffer(texts.buffers()[1], dtype="<i4")
     return numbers[4 * texts.offset :: 4][: len(texts)].astype(np.int64)
 
@@ -100,7 +108,7 @@ def _check_texts(size: int, limits: Limits) -> None:
         raise Refused(413, f"the texts of a body may have {limits.body} bytes, got {size}")
 
 
-# -- is it compressed? -----------------------------------------------------------------------------
+# -- compression -----------------------------------------------------------------------------------
 
 # Arrow describes a batch by a FlatBuffer, which pyarrow has checked, but of which it does not show this
 # field: tables name the places of their fields, by number; 0 is a field that is not there.
@@ -147,13 +155,31 @@ def _as_row(columns: dict[str, list[Any]], number: int) -> dict[str, Any]:
     return {**own, **({"features": features} if features else {})}
 
 
+def _readable(pa: Any, column: Any) -> Any:
+    """Return a column whose values Python can hold: moments in UTC, times in microseconds."""
+    kinds, kind = pa.types, column.type
+    wanted = kind
+    if kinds.is_timestamp(kind):
+        wanted = pa.timestamp("us", None if kind.tz is None else "UTC")
+    elif kinds.is_date64(kind):
+        wanted = pa.date32()
+    elif kinds.is_time(kind):
+        wanted = pa.time64("us")
+    elif kinds.is_duration(kind):
+        wanted = pa.duration("us")
+    if wanted == kind:
+        return column
+    compute = _pyarrow("pyarrow.compute")
+    return compute.cast(column, options=compute.CastOptions(wanted, allow_time_truncate=True))
+
+
 def _value(cell: Any) -> Any:
-    """Arrow has two kinds of missing values."""
-    return None if isinstance(cell, float) and cell != cell else cell
+    """Return a value as JSON would have it. Arrow has two kinds of missing values."""
+    return cell if cell is None or isinstance(cell, str) else plain(cell)
 
 
 def answer(answers: list[dict[str, Any]]) -> Response:
-    """The answers as an Arrow stream: a column for each field, probabilities as a struct."""
+    """Return answers as an Arrow stream: a column for each field, probabilities as a struct."""
     pa, ipc = _pyarrow("pyarrow"), _pyarrow("pyarrow.ipc")
     table = pa.Table.from_pylist(answers, schema=None) if answers else pa.table({"id": []})
     names = list(dict.fromkeys(name for answer in answers for name in answer))

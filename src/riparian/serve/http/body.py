@@ -1,4 +1,4 @@
-"""Bodies of requests, within their limits: one by one, and all that are being read; and of answers."""
+"""Bodies of requests, within the limits of one and of all that are being read; bodies of answers."""
 
 from __future__ import annotations
 
@@ -17,22 +17,20 @@ from riparian.serve.options import Limits
 from riparian.serve.refused import Overloaded, Refused
 
 WHOLE = 4  # a whole body may take this many times as long as one part of it
-SMALL = (
-    2**16
-)  # bytes of a body that is read even if large ones, which may be stalled, fill the memory
+SMALL = 2**16  # bytes of a body that is read even if large ones, maybe stalled, fill the memory
 TOGETHER = 200  # lines
 TOGETHER_BYTES = 2**20
 
 
 class Bodies:
-    """How many bytes of bodies are held at the moment."""
+    """The bytes of bodies that are held now, and their limits."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.held = 0
 
     async def read(self, request: Request) -> bytes:
-        """The whole body."""
+        """Return the whole body."""
         declared = request.headers.get("content-length", "")
         if declared.isdigit() and int(declared) > self.limits.body:
             raise self._too_large()
@@ -44,11 +42,11 @@ class Bodies:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def lines(self, request: Request) -> AsyncIterator[list[bytes]]:
-        """The body in groups of lines, as they come. It may have any length, a line that of a body.
+        """Yield the body in groups of lines, as they arrive. Only the length of a line is limited.
 
-        A group is counted until the next one is asked for: what is made of it takes memory, too.
+        A group is counted until the next one is requested: its rows take memory, too.
         """
-        begun: list[bytes] = []  # of the line that has not ended yet
+        begun: list[bytes] = []  # parts of the line that has not ended yet
         with self._holding() as hold:
             async for part in self._parts(request, math.inf):
                 *ended, rest = part.split(b"\n")
@@ -66,7 +64,7 @@ class Bodies:
             yield [b"".join(begun)]
 
     async def _parts(self, request: Request, most: float) -> AsyncIterator[bytes]:
-        """The parts of a body, which may take `most` seconds; a client that is too slow is refused."""
+        """Yield the parts of a body, which may take `most` seconds; a slower client is refused."""
         parts = request.stream()
         end = time.monotonic() + most
         while True:
@@ -108,7 +106,7 @@ class Bodies:
 
 
 def grouped(lines: list[bytes], most: int) -> Iterator[list[bytes]]:
-    """Lines that are parsed and stored together: a few, and few bytes, because rows take many more."""
+    """Yield groups of lines to parse and store together: few bytes each, since rows take many more."""
     group: list[bytes] = []
     size = 0
     for line in lines:

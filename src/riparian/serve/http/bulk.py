@@ -16,7 +16,7 @@ from riparian.serve.validation import parsed, read_or_bad
 
 NDJSON = "application/x-ndjson"
 
-PATIENCE = 0.02  # seconds before a stream tries again that was asked to wait
+PATIENCE = 0.02  # seconds until a stream tries again that had to wait
 
 
 def json_lines(
@@ -25,12 +25,12 @@ def json_lines(
     do: Callable[..., Any],
     limits: Limits,
 ) -> Response:
-    """A line of answer for each line, as they come. A stream waits where others would be refused."""
+    """Answer line by line, as lines arrive. Where other requests are refused, a stream waits."""
     return Both(_answers(lines, read, do, limits), media_type=NDJSON)
 
 
 class Both(StreamingResponse):
-    """An answer that is sent while the request is read; Starlette's would take its body away."""
+    """An answer that is sent while the request is read; Starlette's class would consume the body."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         await self.stream_response(send)
@@ -47,7 +47,7 @@ async def _answers(
             rows = [_row(line, read, limits) for line in group if line.strip()]
             if rows:
                 yield await _done(rows, do)
-    except Refused as refused:  # the status is long gone
+    except Refused as refused:  # the status was sent before
         yield orjson.dumps({"id": None, **refused.answer()}) + b"\n"
 
 

@@ -1,8 +1,8 @@
-"""A connection: how long its request head may be, and how long it may be silent.
+"""A connection: the limits of its request heads and of its silence.
 
-Uvicorn's parser takes headers of any size before it knows who sends them, and waits for a request for
-ever. A connection that waits for a request is worth less than a new one: when there are too many, the
-one that has waited longest goes.
+Uvicorn's parser takes headers of any size before it knows their sender, and waits for a request without
+limit. A connection that waits for a request is worth less than a new one: when there are too many, the
+one that has waited longest is closed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for a request: no answer to one is being made."""
+        """Whether it waits for a request: no answer is being made."""
         return self._timer is not None
 
     def _make_room(self) -> None:
@@ -69,7 +69,7 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._reading_head = False
         head = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
-        if head > self.limits.head:  # all of it came at once
+        if head > self.limits.head:  # all of it arrived at once
             self._refuse(TOO_LARGE)
             return
         self._head = 0
@@ -87,7 +87,7 @@ class Connection(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if not self.transport.is_closing() and self.cycle.response_complete:
-            self._stop_timer()  # the rest of a body that was refused, or the next head, has its time
+            self._stop_timer()  # the rest of a refused body, or the next head, gets its own time
             self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -1,8 +1,8 @@
-"""Who may ask what, before anything else is looked at.
+"""Access: tokens, hosts and origins, checked before anything else of a request.
 
-A token comes as `Authorization: Bearer TOKEN`, or as the password of Basic, which browsers ask for.
-Without tokens only this machine is served, and only under its own name, so that a page from
-elsewhere, open in a browser here, has no way in.
+A token is sent as `Authorization: Bearer TOKEN`, or as the password of Basic, for which browsers ask.
+Without tokens, only this machine is served, and only under its own name, so that a page of another
+site, open in a browser here, has no access.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PLAIN = {"application/x-www-form-urlencoded", "multipart/form-data", "text/plain
 
 @dataclass(frozen=True)
 class Tokens:
-    """A token that may write may read, too. None: no token is needed."""
+    """The token for reading, and the one for reading and writing. None: no token is needed."""
 
     read: str | None = None
     write: str | None = None
@@ -90,7 +90,7 @@ class Guard:
 
 
 def protected(send: Any) -> Any:
-    """Answers that a browser takes for what they are, and shows in no frame of another page."""
+    """Add the headers with which a browser guesses no types and shows no answer in a foreign frame."""
 
     async def send_protected(message: Any) -> None:
         if message["type"] == "http.response.start":
@@ -111,7 +111,7 @@ def writes(method: str, path: str) -> bool:
 
 
 def same(given: str, token: str) -> bool:
-    """In a time that does not depend on where they differ."""
+    """Compare tokens in a time that does not depend on where they differ."""
     return hmac.compare_digest(given.encode(), token.encode())
 
 
@@ -128,7 +128,7 @@ def credential(headers: Headers) -> str:
 
 
 def from_here(method: str, headers: Headers) -> bool:
-    """Browsers say which site a request comes from. A link from elsewhere may be followed."""
+    """Return whether no page of another site sent the request, unless a browser followed a link."""
     if headers.get("sec-fetch-site") == "cross-site":
         followed = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
         if method != "GET" or followed != ("navigate", "document"):
@@ -142,7 +142,8 @@ def content_type(headers: Headers) -> str:
 
 
 def without_port(host: str) -> str:
-    """
+    """Return a host without its port.
+
     >>> without_port("localhost:8000"), without_port("[::1]:80"), without_port("::1")
     ('localhost', '[::1]', '::1')
     """

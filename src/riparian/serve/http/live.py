@@ -1,4 +1,4 @@
-"""The live page: how the service is doing, once per second, by server-sent events."""
+"""The live page, and its numbers once per second, by server-sent events."""
 
 from __future__ import annotations
 
@@ -14,35 +14,36 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
-from riparian.adaptive import AdaptiveForestClassifier
-from riparian.evaluation import or_none
 from riparian.model.replacements import Replacement, replacements_of
-from riparian.report.figure import LONGEST_NAME, text
+from riparian.model.trust import head_name
 from riparian.serve.http.body import json_answer
+from riparian.serve.http.live_charts import named
 from riparian.serve.http.live_page import live_page
 from riparian.serve.http.metrics import Metrics
+from riparian.serve.http.view import View
 from riparian.serve.refused import Overloaded
 from riparian.serve.service import Service
-from riparian.serve.state.scores import LogScores
 
-POLICY = (  # what the page itself declares, and that no other page may frame it
+POLICY = (  # that of the page itself; and no other page may frame it
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 EVERY = 1.0  # seconds
-SECONDS = 300  # of throughput that are shown
+SECONDS = 300  # of throughput to show
 READERS = 50  # pages that are open at the same time
-IMPORTANCES = 20  # that are shown
+IMPORTANCES = 20  # to show
 MOST_STEPS = 300  # of the chart of replaced trees
 
 
 class Live:
-    def __init__(self, service: Service, metrics: Metrics, name: str) -> None:
-        self.service, self.metrics, self.name = service, metrics, name
+    def __init__(self, service: Service, view: View, metrics: Metrics, name: str) -> None:
+        self.service, self.view, self.metrics, self.name = service, view, metrics, name
         self.readers = 0
         self.rates: deque[dict[str, float | None]] = deque(maxlen=SECONDS)
+        self.trust: list[tuple[int, list[float]]] = []  # points, and the weight of each size
         self._before = dict(service.writer.totals)
         self._page: str | None = None
+        self._sizes: list[str] = []  # of the cells in the page
         self._last_event = (-EVERY, b"")
         self._stopped = asyncio.Event()
         self._tick: asyncio.Task[None] | None = None
@@ -51,16 +52,20 @@ class Live:
         self._tick = asyncio.create_task(self._ticking())
 
     def stop(self) -> None:
-        """Let open pages go: they come back when there is a service again."""
+        """Close the streams of open pages: they connect again when there is a service."""
         self._stopped.set()
         if self._tick is not None:
             self._tick.cancel()
 
     async def page(self, request: Request) -> Response:
-        if self._page is None:
-            adaptive = isinstance(self.service.model.forest, AdaptiveForestClassifier)
+        sizes = [*self._trust()]  # none before the first point
+        if self._page is None or sizes != self._sizes:
+            adaptive = "drift_confidence" in self.service.model.forest.get_params()
             lazy = self.service.options.lazy
-            self._page = await run_in_threadpool(live_page, self.name, adaptive, lazy)
+            self._page = await run_in_threadpool(
+                live_page, self.name, self.view, adaptive, lazy, sizes
+            )
+            self._sizes = sizes
         headers = {"Cache-Control": "no-cache", "Content-Security-Policy": POLICY}
         return HTMLResponse(self._page, headers=headers)
 
@@ -85,7 +90,7 @@ class Live:
             self.readers -= 1
 
     async def _event(self) -> bytes:
-        """The same for all pages that ask within half a second."""
+        """Return the event, the same for all pages that ask within half a second."""
         made, event = self._last_event
         if time.monotonic() - made > EVERY / 2:
             numbers = await run_in_threadpool(self.numbers)
@@ -105,7 +110,7 @@ class Live:
             self.mark()
 
     def mark(self) -> None:
-        """What happened since the last mark."""
+        """Record what happened since the last mark."""
         now = dict(self.service.writer.totals)
         since = {name: now[name] - self._before[name] for name in now}
         self._before = now
@@ -121,16 +126,17 @@ class Live:
     # -- the numbers ------------------------------------------------------------------------------
 
     def numbers(self) -> dict[str, Any]:
-        return {"figures": self._figures(), "charts": self._charts()}
+        figures = self._figures()
+        return {"figures": figures, "charts": self._charts(), "bad": bad(self.view, figures)}
 
     def _figures(self) -> dict[str, Any]:
         service, scores = self.service, self.service.scores
+        catalogue = service.model.catalogue
         totals = service.writer.totals
         last = self.rates[-1] if self.rates else {}
         stats = service.model.forest.stats() if service.model.points else None
         return {
-            "accuracy": or_none(scores.scores.accuracy),
-            "recent": or_none(scores.recent.accuracy),
+            **self.view.figures(catalogue, scores),
             "scored": scores.scores.rows,
             "points": service.model.points,
             "pending": service.writer.waiting,
@@ -142,9 +148,9 @@ class Live:
             "p99": last.get("p99"),
             "leaves": None if stats is None else stats["leaves"],
             "memory": None if stats is None else service.model.forest.memory()["total"],
-            "features": len(service.model.catalogue.columns),
-            "classes": len(service.model.catalogue.labels),
+            "features": len(catalogue.columns),
             "saved": service.learner.saved,
+            "unsaved": max(0, service.learner.position - service.learner.saved),
             "drifts": len(self._replaced()),
             "set_aside": service.model.set_aside,
             "trouble": service.trouble,
@@ -153,14 +159,13 @@ class Live:
     def _charts(self) -> dict[str, Any]:
         scores = self.service.scores
         return {
-            "accuracy": accuracy(scores),
-            "mix": mix(scores),
-            "calibration": calibration(scores),
+            **self.view.charts(scores),
             "delay": {"data": [{"y": list(scores.delays)}]},
             "throughput": self._along("predictions", "labels"),
             "latency": self._along("p50", "p99", scale=1000.0),
             "importances": self._importances(),
             "drifts": drifts(self._replaced(), self.service.model.points),
+            "trust": self._trusted(),
         }
 
     def _along(self, *names: str, scale: float = 1.0) -> dict[str, Any]:
@@ -173,6 +178,22 @@ class Live:
         model = self.service.model
         return (replacements_of(model.forest) or []) if model.points else []
 
+    def _trust(self) -> dict[str, float]:
+        """Return the weight of each head by its name (R25); empty for a forest without heads."""
+        engine = self.service.model.forest.model_.engine if self.service.model.points else None
+        trust = None if engine is None else engine.trust()
+        return {head_name(head): weight for head, weight in (trust or {}).items()}
+
+    def _trusted(self) -> dict[str, Any]:
+        points, weights = self.service.model.points, list(self._trust().values())
+        if weights and (not self.trust or self.trust[-1][0] != points):
+            self.trust.append((points, weights))
+        if len(self.trust) > MOST_STEPS:
+            del self.trust[:-1:2]
+        x = [points for points, _ in self.trust]
+        sizes = range(len(weights))
+        return {"data": [{"x": x, "y": [mark[1][i] for mark in self.trust]} for i in sizes]}
+
     def _importances(self) -> dict[str, Any]:
         model = self.service.model
         if model.points == 0:
@@ -183,14 +204,14 @@ class Live:
         return named([name for _, name in pairs], [[share for share, _ in pairs]])
 
 
-def accuracy(scores: LogScores) -> dict[str, Any]:
-    marks = list(scores.curve)
-    x = [mark[0] for mark in marks]
-    return {"data": [{"x": x, "y": [mark[i] for mark in marks]} for i in (1, 2)]}
+def bad(view: View, figures: dict[str, Any]) -> list[str]:
+    """Return the names of the numbers that need attention."""
+    lost = [name for name in ("set_aside", "expired") if figures[name]]
+    return [*view.bad(figures), *lost]
 
 
 def drifts(replaced: list[Replacement], points: int) -> dict[str, Any]:
-    """How many trees were replaced up to a point: a step for each point at which one was, in a few.
+    """Return how many trees were replaced up to a point, in at most some hundred steps.
 
     >>> drifts([(10, 0), (10, 3), (40, 1)], 50)
     {'data': [{'x': [0, 10, 40, 50], 'y': [0, 2, 3, 3]}]}
@@ -201,36 +222,9 @@ def drifts(replaced: list[Replacement], points: int) -> dict[str, Any]:
     return {"data": [{"x": x, "y": [bisect_right(at, point) for point in x]}]}
 
 
-def mix(scores: LogScores) -> dict[str, Any]:
-    labelled, predicted = dict(scores.labelled), dict(scores.predicted)
-    names = sorted({*labelled, *predicted})
-    return named(names, [shares(labelled, names), shares(predicted, names)])
-
-
-def shares(counts: dict[str, int], names: list[str]) -> list[float]:
-    total = sum(counts.values())
-    return [counts.get(name, 0) / total if total else 0.0 for name in names]
-
-
-def named(names: list[str], values: list[list[float]]) -> dict[str, Any]:
-    """Bars with a name each; plotly would read HTML in a name."""
-    places = list(range(len(names)))
-    ticks = {"tickvals": places, "ticktext": [text(name, LONGEST_NAME) for name in names]}
-    hover = [text(name) for name in names]
-    traces = [{"x": list(each), "y": places, "customdata": hover} for each in values]
-    return {"data": traces, "yaxis": ticks, "rows": len(names)}
-
-
-def calibration(scores: LogScores) -> dict[str, Any]:
-    """The mean confidence of each bin, how often it was right, and how many there were."""
-    filled = scores.scores.calibration
-    x = [bin_.confidence for bin_ in filled]
-    right = {"x": x, "y": [bin_.accuracy for bin_ in filled]}
-    return {"data": [{}, right, {"x": x, "y": [bin_.count for bin_ in filled]}]}
-
-
 def quantiles(seconds: list[float]) -> tuple[float | None, float | None]:
-    """
+    """Return the median and the 99th percentile.
+
     >>> quantiles([]), quantiles([1.0, 2.0, 3.0])
     ((None, None), (2.0, 3.0))
     """

@@ -1,57 +1,70 @@
-"""The live page as HTML: frame, style and drawing code of the report, and a script that listens."""
+"""The live page as HTML: the frame, style and script of the report, and a script for events."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from typing import Any
-
-import numpy as np
 
 from riparian.report import charts
 from riparian.report.chart import chart
 from riparian.report.figure import axis, figure
 from riparian.report.page import Section, page
-from riparian.report.tables import columns
+from riparian.report.tables import columns, side_by_side
+from riparian.serve.http.live_charts import along
+from riparian.serve.http.view import View
 from riparian.tools.optional import plotly
 
-FIGURES = {  # the name in the numbers, and in words
-    "recent": "accuracy, last 1000",
-    "accuracy": "accuracy, all",
-    "scored": "predictions scored",
-    "points": "points learned",
-    "pending": "waiting for a label",
-    "expired": "forgotten while waiting",
-    "predictions_rate": "predictions per second",
-    "labels_rate": "labels per second",
+# The names of figures, and words. The view has those of "Is it right?".
+FAST = {
     "p50": "half are answered within",
     "p99": "99 % are answered within",
+    "predictions_rate": "predictions per second",
+    "labels_rate": "labels per second",
     "backlog": "rows in the queue",
-    "leaves": "leaves",
-    "memory": "memory of the forest",
-    "features": "features",
-    "classes": "classes",
-    "saved": "lessons in the snapshot",
-    "set_aside": "lessons set aside",
 }
-ADAPTIVE_FIGURES = {"drifts": "trees replaced"}
+WELL = {
+    "unsaved": "lessons since the last snapshot",
+    "pending": "waiting for a label",
+    "expired": "forgotten while waiting",
+    "set_aside": "lessons set aside",
+    "memory": "memory of the forest",
+}
+FOREST = {
+    "points": "points learned",
+    "leaves": "leaves",
+    "features": "features",
+}
+ADAPTIVE_FOREST = {"drifts": "trees replaced"}
 
 DELAY_NAMES = ["1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "more"]
 
 
-def live_page(name: str, adaptive: bool = False, lazy: bool = False) -> str:
-    """`adaptive`: whether the forest replaces trees, which has a chart then (R23)."""
+def live_page(
+    name: str, view: View, adaptive: bool = False, lazy: bool = False, sizes: Sequence[str] = ()
+) -> str:
+    """Return the page.
+
+    `adaptive`: whether the forest replaces trees (R27); `sizes`: of the cells that it trusts (R25).
+    """
     script = files("riparian.serve.http").joinpath("live.js").read_text(encoding="utf-8")
+    style = files("riparian.serve.http").joinpath("live.css").read_text(encoding="utf-8")
+    drawn = (trust(sizes) if sizes else "", drifts() if adaptive else "", importances())
+    tiles = {**FOREST, **view.forest_tiles, **(ADAPTIVE_FOREST if adaptive else {})}
     sections = [
-        Section("now", "Now", STATE + numbers(FIGURES | (ADAPTIVE_FIGURES if adaptive else {}))),
-        Section("answers", "Answers", answers()),
-        Section("service", "The service", (LAZY if lazy else "") + service()),
-        Section("forest", "The forest", (drifts() if adaptive else "") + forest()),
+        Section("right", "Is it right?", numbers(view.tiles) + view.answers()),
+        Section("fast", "Is it fast?", numbers(FAST) + speed()),
+        Section("well", "Is it healthy?", numbers(WELL) + (LAZY if lazy else "") + delay()),
+        Section("forest", "The forest", numbers(tiles) + side_by_side(*drawn)),
     ]
-    return page(f"{name}, live", sections, more_script=script, connect="'self'")
+    return page(
+        f"{name}, live", sections, above=STATE, more_style=style, more_script=script,
+        connect="'self'",
+    )  # fmt: skip
 
 
-STATE = '<p id="state" role="status">Connecting.</p>'
+STATE = '<p id="state" role="status" data-state="waiting">Connecting.</p>'
 LAZY = (
     "<p>Predictions are lazy: they are answered before they are on disk. A crash may forget the last of "
     "them, and their labels then find no id (404). Labels and lessons are on disk before they are "
@@ -59,32 +72,15 @@ LAZY = (
 )
 
 
-def numbers(figures: dict[str, str]) -> str:
+def numbers(figures: Mapping[str, str]) -> str:
     items = "".join(
-        f'<div><dt>{escape(words)}</dt><dd id="now-{name}">–</dd></div>'
+        f'<div id="tile-{name}"><dt>{escape(words)}</dt><dd id="now-{name}">–</dd></div>'
         for name, words in figures.items()
     )
     return f'<dl class="figures">{items}</dl>'
 
 
-def answers() -> str:
-    return chart(
-        "accuracy", "Accuracy of stored predictions",
-        "Line chart of the accuracy of the last thousand scored predictions, and of all.",
-        "A prediction is scored when its label comes, as it was answered then.",
-        along(("last 1000", "second"), ("all", "accent"), x="predictions scored",
-              y=axis("accuracy", tickformat=".0%"), hover="%{y:.2%}"),
-    ) + columns(
-        chart("mix", "Classes", "Bar chart of the share of each class in labels and predictions.",
-              "Of the labels that came, and of the predictions that they scored.", class_mix()),
-        chart("calibration", "Calibration",
-              "Line chart: how often predictions of a confidence were right.",
-              "On the dotted line the forest is right as often as it says.",
-              charts.calibration([])),
-    )  # fmt: skip
-
-
-def service() -> str:
+def speed() -> str:
     seconds = "seconds ago"
     return columns(
         chart("throughput", "Throughput", "Line chart of predictions and labels per second.",
@@ -97,9 +93,22 @@ def service() -> str:
               "Within the process: without the network.",
               along(("half", "accent"), ("99 %", "second"), x=seconds,
                     y=axis("ms", rangemode="tozero"), hover="%{y:.2f} ms")),
-        chart("delay", "How late labels come",
-              "Bar chart of the time from a prediction to its label.",
-              "Time from a prediction to its label.", delays()),
+    )  # fmt: skip
+
+
+def delay() -> str:
+    return chart(
+        "delay", "How late labels come", "Bar chart of the time from a prediction to its label.",
+        "Time from a prediction to its label.", delays(),
+    )  # fmt: skip
+
+
+def trust(sizes: Sequence[str]) -> str:
+    return chart(
+        "trust", "Where the answers come from",
+        f"Area chart of the trust in {', '.join(sizes)}, while this page is open.",
+        "Which part of the answers comes from cells of each size, while this page is open.",
+        charts.trust_along(sizes, [], []),
     )  # fmt: skip
 
 
@@ -113,36 +122,11 @@ def drifts() -> str:
     )  # fmt: skip
 
 
-def forest() -> str:
+def importances() -> str:
     return chart(
         "importances", "Importances", "Bar chart of the share of the gain of each feature.",
         "The share of each feature in the gain of all splits.", charts.importances([], []),
     )  # fmt: skip
-
-
-# -- figures without data: the script puts it in ---------------------------------------------------
-
-
-def along(*names: tuple[str, str], x: str, y: dict[str, Any], hover: str) -> Any:
-    traces = [
-        plotly("graph_objects").Scatter(
-            x=[], y=[], name=name, mode="lines", line={"width": 2}, hovertemplate=hover,
-            meta={"line.color": colour},
-        )
-        for name, colour in names
-    ]  # fmt: skip
-    across = axis(x, tickformat="~s", hoverformat=",d")
-    return figure(traces, xaxis=across, yaxis=y, hovermode="x unified")
-
-
-def class_mix() -> Any:
-    none = np.empty(0, dtype=np.int64)
-    made = charts.class_shares([], none, none, 1)
-    for trace, name in zip(made.data, ("labels", "predictions"), strict=True):
-        trace.name = name
-        trace.hovertemplate = "%{customdata}<br>" + name + " %{x:.2%}<extra></extra>"
-    made.layout.xaxis.title.text = "share"
-    return made
 
 
 def delays() -> Any:

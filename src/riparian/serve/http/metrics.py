@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -19,8 +20,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from riparian.evaluation import or_none
 from riparian.model.replacements import replacements_of
+from riparian.serve.http.view import View
 from riparian.serve.service import Service
 from riparian.serve.state.scores import DELAYS
 
@@ -39,8 +40,8 @@ COUNTED = {
 
 
 class Metrics:
-    def __init__(self, service: Service) -> None:
-        self.service = service
+    def __init__(self, service: Service, view: View) -> None:
+        self.service, self.view = service, view
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self.requests = Counter(
@@ -71,11 +72,11 @@ class Metrics:
         return Response(data, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     def collect(self) -> Iterator[Any]:
-        """The counts of the service, read when metrics are requested."""
+        """Return the counts and scores of the service, read when metrics are requested."""
         service = self.service
         for name, (metric, text) in COUNTED.items():
             yield CounterMetricFamily(metric, text, value=service.writer.totals[name])
-        model, scores = service.model, service.scores
+        model = service.model
         yield gauge("riparian_pending_labels", "Ids that wait for a label", service.writer.waiting)
         yield gauge("riparian_backlog_rows", "Rows accepted and not yet done", service.backlog.rows)
         yield gauge("riparian_points", "Points that the model has learned", model.points)
@@ -83,9 +84,9 @@ class Metrics:
                     service.learner.saved)  # fmt: skip
         yield gauge("riparian_set_aside_lessons", "Lessons of the log that could not be learned",
                     model.set_aside)  # fmt: skip
-        accuracy = or_none(scores.recent.accuracy)
-        if accuracy is not None:
-            yield gauge("riparian_accuracy_ratio", "Of the last 1000 scored predictions", accuracy)
+        for metric, text, value in self.view.gauges(service.scores):
+            if not math.isnan(value):
+                yield gauge(metric, text, value)
         replaced = replacements_of(model.forest) if model.points else None
         if replaced is not None:
             yield CounterMetricFamily(

@@ -1,4 +1,4 @@
-"""What there is, for machines (OpenAPI 3.1) and for people."""
+"""The description of all requests, for programs (OpenAPI 3.1) and for people."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import orjson
 from starlette.responses import HTMLResponse, Response
 
 from riparian.serve.http.body import json_answer
+from riparian.serve.http.view import Schemas, View
+from riparian.serve.state.catalogue import Catalogue
 
 ID = {"type": "string", "minLength": 1, "maxLength": 200}
-LABEL = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 200},
-                   {"type": "number", "multipleOf": 1}, {"type": "boolean"}]}  # fmt: skip
 FEATURES = {
     "type": "object", "minProperties": 1,
     "propertyNames": {"minLength": 1, "maxLength": 200},
@@ -36,21 +36,8 @@ def closed(required: list[str], **properties: Any) -> dict[str, Any]:
 ERROR = record(["status", "error"], status={"type": "integer"}, error={"type": "string"},
                field={"type": "string"}, id={"type": ["string", "null"]})  # fmt: skip
 ASK = closed(["features"], id=ID, features=FEATURES)
-TELL = closed(["id", "label"], id=ID, label=LABEL)
-TEACH = closed(["features", "label"], id=ID, features=FEATURES, label=LABEL, weight=WEIGHT)
-ASKED = record(
-    ["id", "status", "label", "probabilities", "points"],
-    id=ID, status={"type": "integer"}, label={"anyOf": [*LABEL["anyOf"], {"type": "null"}]},
-    probabilities={"type": ["object", "null"], "additionalProperties": {"type": "number"}},
-    points={"type": "integer"},
-)  # fmt: skip
-TOLD = record(
-    ["id", "status", "label", "predicted", "correct", "learned"],
-    id=ID, status={"type": "integer"}, label=LABEL,
-    predicted={"anyOf": [*LABEL["anyOf"], {"type": "null"}]},
-    correct={"type": ["boolean", "null"]},
-    learned={"type": "boolean", "description": "False if it had been learned before."},
-)  # fmt: skip
+STATUS = {"type": "integer"}
+LEARNED = {"type": "boolean", "description": "False if it had been learned before."}
 TENSOR = record(
     ["name", "shape", "datatype", "data"],
     name={"type": "string"}, datatype={"type": "string"}, data={"type": "array"},
@@ -66,25 +53,37 @@ KEY = {
 }  # fmt: skip
 
 
-def openapi(name: str) -> Any:
-    return _answer(json_answer(document(name)))
+def openapi(name: str, schemas: Schemas) -> Any:
+    return _answer(json_answer(document(name, schemas)))
 
 
 async def _answer(answer: Response) -> Response:
     return answer
 
 
-def document(name: str) -> dict[str, Any]:
+def document(name: str, schemas: Schemas) -> dict[str, Any]:
+    label = schemas.label
+    guess = {"anyOf": [label, {"type": "null"}]}
+    tell = closed(["id", "label"], id=ID, label=label)
+    teach = closed(["features", "label"], id=ID, features=FEATURES, label=label, weight=WEIGHT)
+    asked = record(
+        ["id", "status", "label", *schemas.predicted, "points"],
+        id=ID, status=STATUS, label=guess, **schemas.predicted, points={"type": "integer"},
+    )  # fmt: skip
+    judged = record(
+        ["id", "status", "label", "predicted", *schemas.judged, "learned"],
+        id=ID, status=STATUS, label=label, predicted=guess, **schemas.judged, learned=LEARNED,
+    )  # fmt: skip
     return {
         "openapi": "3.1.0",
         "info": {"title": "riparian serve", "version": version("riparian"),
-                 "description": "Predict now, learn when the label comes, lose nothing."},
+                 "description": "A service that predicts at once and learns when labels arrive."},
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
         "security": [{}, {"token": []}],  # without tokens, only this machine is served
         "paths": {
-            "/v1/predict": post("Predict, and wait for the label", ASK, ASKED),
-            "/v1/label": post("The label of a prediction: score it, then learn", TELL, TOLD),
-            "/v1/learn": post("A point with its label: test, then learn", TEACH, TOLD),
+            "/v1/predict": post("Predict, and wait for the label", ASK, asked),
+            "/v1/label": post("The label of a prediction: score it, then learn", tell, judged),
+            "/v1/learn": post("A point with its label: test, then learn", teach, judged),
             "/v1/model": get("What the model is"),
             "/v1/status": get("The numbers of the live page"),
             "/v1/snapshot": {
@@ -107,7 +106,7 @@ def document(name: str) -> dict[str, Any]:
 
 
 def post(summary: str, row: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
-    """A row, or a list of them, and the same back."""
+    """Describe a request with a row or a list of rows, and its answer, which is alike."""
     several = {"type": "array", "items": {"anyOf": [answer, ERROR]}}
     asked = {"anyOf": [row, {"type": "array", "items": row, "maxItems": 10_000}]}
     more = {"description": BULK, "parameters": [KEY], "requestBody": body(asked)}
@@ -134,23 +133,75 @@ def body(schema: Any) -> dict[str, Any]:
 # -- for people ------------------------------------------------------------------------------------
 
 
-def docs_page(name: str) -> Any:
-    about = document(name)
+# A value of each kind of column.
+EXAMPLES = {
+    "a number": 1.5,
+    "a text": "a text",
+    "a date": "2024-05-31 10:30",
+    "a time of day": "10:30",
+}
+MOST_IN_AN_EXAMPLE = 20  # features; the others are missing values
+
+
+def examples(view: View, catalogue: Catalogue) -> dict[str, Any]:
+    """Return a body of each POST, to start from, with features and a label of the model."""
+    encoders = [*catalogue.raw.encoders.items()][:MOST_IN_AN_EXAMPLE]
+    features = {name: EXAMPLES[each.takes] for name, each in encoders} or {"a": 1.5, "b": 0}
+    label = [*view.labels(catalogue).get("classes", []), view.schemas.example][0]
+    return {
+        "/v1/predict": {"id": "first", "features": features},
+        "/v1/label": {"id": "first", "label": label},
+        "/v1/learn": {"features": features, "label": label},
+        "/v1/snapshot": None,
+    }
+
+
+def docs_page(name: str, view: View, catalogue: Catalogue) -> Any:
+    about, bodies = document(name, view.schemas), examples(view, catalogue)
     rows = "".join(
-        f"<section><h2><code>{method.upper()} {escape(path)}</code></h2>"
-        f"<p>{escape(what['summary'])}</p>{_schema(what)}</section>"
+        f'<section class="route"><h2><code>{method.upper()} {escape(path)}</code></h2>'
+        f"<p>{escape(what['summary'])}</p>{_schema(what)}{_form(method, path, bodies)}</section>"
         for path, methods in about["paths"].items()
         for method, what in methods.items()
     )
     style = files("riparian.report").joinpath("style.css").read_text(encoding="utf-8")
+    here = files("riparian.serve.http")
+    style += here.joinpath("docs.css").read_text(encoding="utf-8")
+    script = here.joinpath("docs.js").read_text(encoding="utf-8")
     page = (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>riparian serve</title>'
-        f"<style>{style} pre {{ overflow-x: auto }}</style><h1>riparian serve</h1>"
-        f"<p>{escape(about['info']['description'])} The same for machines: "
-        f'<a href="/openapi.json">openapi.json</a>.</p>{rows}</html>'
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>riparian serve</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{style}</style></head><body><h1>riparian serve</h1>"
+        "<p>All requests of this service; for programs, they are described in "
+        '<a href="/openapi.json">openapi.json</a>. "Send" sends a real request: the service learns '
+        "what you send.</p>"
+        f"{rows}<script>{script}</script></body></html>"
     )
-    policy = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
-    return _answer(HTMLResponse(page, headers=policy))
+    policy = (
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    return _answer(HTMLResponse(page, headers={"Content-Security-Policy": policy}))
+
+
+def _form(method: str, path: str, bodies: dict[str, Any]) -> str:
+    """Return a body to change, if there is one, a button that sends it, and room for the answer."""
+    example = bodies.get(path, {"inputs": [
+        {"name": "input", "shape": [1, 2], "datatype": "FP32", "data": [1.5, 0.0]}
+    ]})  # fmt: skip
+    body = ""
+    if method == "post" and example is not None:
+        text = orjson.dumps(example, option=orjson.OPT_INDENT_2).decode()
+        label = f"Body of {method.upper()} {path}"
+        lines = text.count("\n") + 1
+        body = (
+            f'<textarea rows="{lines}" spellcheck="false" aria-label="{escape(label)}">'
+            f"{escape(text)}</textarea>"
+        )
+    return (
+        f'<div class="try" data-method="{method.upper()}" data-path="{escape(path)}">{body}'
+        '<button type="button">Send</button><output></output></div>'
+    )
 
 
 def _schema(what: dict[str, Any]) -> str:

@@ -13,11 +13,11 @@ from starlette.applications import Starlette
 from riparian.serve.http.connections import limited
 from riparian.serve.options import Limits
 
-GRACE = 10  # seconds that requests have to end in, once a signal has come
+GRACE = 10  # seconds for requests to end after a signal
 
 
 class Server(uvicorn.Server):
-    """One that tells open pages to go before it waits for them."""
+    """A server that closes the streams of open pages before it waits for requests to end."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -35,7 +35,7 @@ class Server(uvicorn.Server):
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that has its port; an OSError says why it cannot."""
+    """Return a socket that has its port, or raise an OSError that says why not."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     taken = socket.socket(family, socket.SOCK_STREAM)
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -48,7 +48,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def serve(app: Starlette, taken: socket.socket, ready: Callable[[], None], limits: Limits) -> None:
-    """Serve until a signal comes; what was accepted is stored, learned and saved."""
+    """Serve until a signal; then store, learn and save what was accepted."""
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -57,7 +57,7 @@ def serve(app: Starlette, taken: socket.socket, ready: Callable[[], None], limit
         timeout_graceful_shutdown=GRACE,
         server_header=False,
     )
-    # uvicorn raises the signal again when it has stopped; by then there is nothing left to do.
+    # uvicorn raises the signal again when it has stopped; by then nothing is left to do.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     Server(config, ready).run([taken])

@@ -12,11 +12,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from riparian.evaluation import or_none
 from riparian.serve import validation
 from riparian.serve.http import arrow, bulk
 from riparian.serve.http.body import Bodies, json_answer
 from riparian.serve.http.guard import content_type, may_only_read
+from riparian.serve.http.view import View
 from riparian.serve.items import Bad
 from riparian.serve.refused import Refused
 from riparian.serve.service import Service
@@ -28,8 +28,8 @@ PIECE = 2**18  # bytes of a snapshot that are sent at a time
 
 
 class V1:
-    def __init__(self, service: Service, bodies: Bodies) -> None:
-        self.service, self.bodies = service, bodies
+    def __init__(self, service: Service, view: View, bodies: Bodies) -> None:
+        self.service, self.view, self.bodies = service, view, bodies
         self.limits = service.options.limits
 
     async def predict(self, request: Request) -> Response:
@@ -37,10 +37,12 @@ class V1:
         return await self._rows(request, validation.ask_row, predict)
 
     async def label(self, request: Request) -> Response:
-        return await self._rows(request, validation.tell_row, self.service.label)
+        read = partial(validation.tell_row, read_label=self.view.read_label)
+        return await self._rows(request, read, self.service.label)
 
     async def learn(self, request: Request) -> Response:
-        return await self._rows(request, validation.teach_row, self.service.learn)
+        read = partial(validation.teach_row, read_label=self.view.read_label)
+        return await self._rows(request, read, self.service.learn)
 
     async def _rows(
         self, request: Request, read: Callable[..., Any], do: Callable[..., Any]
@@ -82,7 +84,7 @@ class V1:
     # -- the model --------------------------------------------------------------------------------
 
     async def model(self, request: Request) -> Response:
-        return json_answer(await self.service.look(lambda: described(self.service)))
+        return json_answer(await self.service.look(lambda: described(self.service, self.view)))
 
     async def take_snapshot(self, request: Request) -> Response:
         position = await self.service.snapshot()
@@ -101,25 +103,23 @@ class V1:
 
 
 async def pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
-    """A file piece by piece; it stays the same although another one may take its place."""
+    """Return a file piece by piece; it stays the same although another one may take its place."""
     with file:
         while piece := await run_in_threadpool(file.read, PIECE):
             yield piece
 
 
-def described(service: Service) -> dict[str, Any]:
+def described(service: Service, view: View) -> dict[str, Any]:
     model = service.model
     catalogue = model.catalogue
     return {
         "points": model.points,
+        "task": catalogue.target.task,
         "parameters": {name: plain(value) for name, value in model.forest.get_params().items()},
-        "classes": sorted(catalogue.labels),
-        "new_classes": catalogue.open_labels,
-        "features": list(catalogue.columns),
-        "text_features": [name for name in catalogue.columns if name in catalogue.texts],
+        "features": catalogue.columns,
+        "text_features": catalogue.texts,
         "new_features": catalogue.open_features,
-        "accuracy": or_none(service.scores.scores.accuracy),
-        "recent_accuracy": or_none(service.scores.recent.accuracy),
+        **view.about(catalogue, service.scores),
         "scored": service.scores.scores.rows,
         "pending": service.writer.waiting,
         **(learned(service) if model.points else {"stats": None, "certificate": None}),
@@ -127,16 +127,15 @@ def described(service: Service) -> dict[str, Any]:
 
 
 def learned(service: Service) -> dict[str, Any]:
-    """What only a forest that has learned something can say."""
+    """Describe a forest that has learned something."""
     forest = service.model.forest
     stats = forest.stats()
     del stats["trees"]
-    if "trust" not in stats:
-        return {"stats": stats, "certificate": str(forest.certificate())}
-    stats["trust"] = {str(size): weight for size, weight in stats["trust"].items()}  # keys of JSON
-    return {"stats": stats, "certificate": None}  # it does not know eager trees yet
+    if "trust" in stats:  # keys of JSON
+        stats["trust"] = {str(size): weight for size, weight in stats["trust"].items()}
+    return {"stats": stats, "certificate": str(forest.certificate())}
 
 
 def plain(value: Any) -> Any:
-    """A parameter for JSON."""
+    """Return a parameter for JSON."""
     return value if isinstance(value, bool | int | float | str | None) else repr(value)

@@ -1,4 +1,4 @@
-"""How many rows are accepted and not yet done: the bound on what a service holds in memory."""
+"""The number of rows that are accepted and not yet done, which bounds the memory of a service."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Backlog:
         self._lock = threading.Lock()
 
     def take(self, rows: int) -> None:
-        """Accept rows, or refuse all of them. A request that is alone always fits."""
+        """Accept rows, or refuse all of them. A request always fits if no other one waits."""
         if self.closed is not None:
             raise Refused(503, self.closed)
         with self._lock:

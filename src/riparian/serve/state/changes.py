@@ -1,7 +1,8 @@
-"""What a transaction reads and changes of ids and lessons, in a few statements for all of its rows.
+"""The reads and writes of one transaction, in a few statements for all of its rows.
 
-A statement lets other threads have the interpreter, and each time it may be a while before it is back.
-So the rows of a transaction are read together first, and written together at the end.
+During a statement, other threads may take the interpreter, and each time it may be a while until the
+writer gets it back. So the rows of a transaction are read together first, and written together at the
+end.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from riparian.serve.state.log import Log, Stored
 
 
 class Changes:
-    """The log as it is within the transaction. `ids` are those that it may be asked about."""
+    """The log as it is within the transaction. `ids` are all that it may need."""
 
     def __init__(self, log: Log, ids: Iterable[str]) -> None:
         self._log = log
@@ -30,7 +31,7 @@ class Changes:
         self._known[id] = self._new[id] = stored
 
     def set_label(self, id: str, label: bytes) -> None:
-        """The features go: the lesson has them."""
+        """Set the label of an id. Its features are dropped: the lesson has them."""
         self._known[id] = labelled = self._known[id]._replace(label=label, features=None)
         if id in self._new:
             self._new[id] = labelled
@@ -38,7 +39,7 @@ class Changes:
             self._labels[id] = label
 
     def remove_prediction(self, id: str) -> None:
-        """One that was there before the transaction."""
+        """Remove a prediction from before the transaction."""
         del self._known[id]
         self._removed.append(id)
 
@@ -46,7 +47,7 @@ class Changes:
         self._lessons.append(lesson)
 
     def write(self) -> list[tuple[int, Lesson]]:
-        """All of it, to the log. Returns the lessons with their numbers."""
+        """Write everything to the log. Return the lessons with their numbers."""
         self._log.remove_predictions(self._removed)
         self._log.add_predictions(self._new.items())
         self._log.set_labels(self._labels.items())

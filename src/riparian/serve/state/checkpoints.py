@@ -8,7 +8,7 @@ import threading
 from riparian.serve.state.log import Log
 
 EVERY = 0.5  # seconds, if something was written
-MOST = 16_384  # pages in the WAL; beyond that, the writer moves them itself, for once
+MOST = 16_384  # pages in the WAL; beyond that, the writer moves them itself once
 PASSES = 3  # while the writer adds to the WAL, it is never empty: a second pass has less to do
 
 
@@ -27,7 +27,7 @@ class Checkpoints:
         self._thread.start()
 
     def written(self) -> None:
-        """By the writer, after a commit. A WAL is written from its beginning again once all is moved."""
+        """Note a commit. Once all pages are moved, the WAL is written from its start again."""
         if self._too_long:
             with self._moving:
                 moved(self.log.connection)
@@ -59,9 +59,9 @@ class Checkpoints:
 
 
 def moved(db: sqlite3.Connection) -> tuple[int, int]:
-    """Move what there is: how many pages are left, and how many there were.
+    """Move all pages that can be moved. Return how many are left, and how many there were.
 
-    A full disk is no reason to stop: the WAL has them all.
+    A full disk is no reason to stop: all pages are in the WAL.
     """
     try:
         _, pages, done = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()

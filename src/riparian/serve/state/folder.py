@@ -1,4 +1,4 @@
-"""The folder of a service: snapshot + log = model, to the bit, after whatever happened.
+"""The folder of a service: snapshot + log = model, to the bit, after any crash.
 
 model.riparian   a snapshot, which says how far in the log it is; replaced whole
 log.sqlite       all that came after, and the ids that wait
@@ -21,11 +21,15 @@ from riparian.serve.options import ServiceOptions
 from riparian.serve.state.log import Log
 from riparian.serve.state.model import ServedModel
 from riparian.serve.state.scores import LogScores
-from riparian.tools.files import remove_leftovers, write_whole
+from riparian.tools.files import make_folder, remove_leftovers, write_whole
+from riparian.tools.shapes import COUNT, shaped
 
 MODEL, LOG = "model.riparian", "log.sqlite"
 REPLAYED = 4096  # lessons that are read at a time
-PRIVATE = 0o700  # rows, labels and the model are of no concern to other users
+PRIVATE = 0o700  # other users must not read rows, labels or the model
+
+
+Replayed = Callable[[int, int], None]
 
 
 class BadState(Exception):
@@ -34,7 +38,7 @@ class BadState(Exception):
 
 @dataclass
 class StateFolder:
-    """An open folder, and what came back from it."""
+    """An open folder, and what was recovered from it."""
 
     path: Path
     log: Log
@@ -46,14 +50,19 @@ class StateFolder:
 
     @classmethod
     def open(
-        cls, path: Path, start: Callable[[], ServedModel], origin: str, options: ServiceOptions
+        cls,
+        path: Path,
+        start: Callable[[], ServedModel],
+        origin: str,
+        options: ServiceOptions,
+        replayed: Replayed = lambda done, of: None,
     ) -> StateFolder:
-        """Go on with what is there, or else with what `start` makes.
+        """Continue with the model of the folder or, if there is none, with the one that `start` returns.
 
-        `origin` says where that would come from; a folder that began elsewhere is refused.
+        `origin` says where that one comes from; a folder with another origin is refused. `replayed`
+        is called with the number of lessons that were learned again so far, and with their total.
         """
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.mkdir(mode=PRIVATE, exist_ok=True)
+        make_folder(path, PRIVATE)
         lock = Lock(path)
         with contextlib.ExitStack() as undo:
             undo.callback(lock.close)
@@ -67,7 +76,7 @@ class StateFolder:
                     _check_origin(path, log, origin)
                 else:
                     _begin(path, log, first, origin)
-                opened = _recovered(path, log, lock, options)
+                opened = _recovered(path, log, lock, options, replayed)
             undo.pop_all()
             return opened
 
@@ -84,12 +93,12 @@ class StateFolder:
 
 
 def snapshot_bytes(model: ServedModel, scores: LogScores, position: int, chain: str) -> bytes:
-    """`chain` is the log's checksum of the lessons up to the position."""
+    """Return the snapshot; `chain` is the log's checksum of the lessons up to the position."""
     return model.to_bytes({"position": position, "chain": chain, "scores": scores.state()})
 
 
 def origin_of(model: bytes | None) -> str:
-    """Of a model file, by its content; of a new forest, None."""
+    """Return the origin of a folder: the digest of a model file, or "new" without one."""
     return "new" if model is None else hashlib.sha256(model).hexdigest()
 
 
@@ -116,17 +125,22 @@ def _begin(path: Path, log: Log, model: ServedModel, origin: str) -> None:
         raise BadState(f"{path / MODEL} is missing, and the log alone does not make a model")
     with log.transaction():
         log.note("origin", origin)
-    write_whole(path / MODEL, snapshot_bytes(model, LogScores(), 0, ""))
+    scores = model.catalogue.target.log_scores()
+    write_whole(path / MODEL, snapshot_bytes(model, scores, 0, ""))
     os.chmod(path / MODEL, 0o600)
 
 
-def _recovered(path: Path, log: Log, lock: Lock, options: ServiceOptions) -> StateFolder:
+def _recovered(
+    path: Path, log: Log, lock: Lock, options: ServiceOptions, replayed: Replayed
+) -> StateFolder:
     try:
         model, own = ServedModel.from_bytes((path / MODEL).read_bytes(), options.limits)
+        shaped("serve", own, {"scores": dict, "position": COUNT})
+        scores = model.catalogue.target.log_scores.from_state(own["scores"])
+        saved = own["position"]
     except ValueError as error:
         raise BadState(f"{path / MODEL}: {error}") from None
     model.forest.n_jobs = options.threads
-    scores, saved = LogScores.from_state(own["scores"]), int(own["position"])
     if not log.trimmed() <= saved <= log.last_lesson():
         raise BadState(
             f"{path}: the snapshot is at lesson {saved}, the log has those from "
@@ -138,23 +152,29 @@ def _recovered(path: Path, log: Log, lock: Lock, options: ServiceOptions) -> Sta
             f"{path}: the snapshot was made from other lessons than the log has, up to lesson {saved}: "
             "they do not belong together"
         )
-    position = _replay(log, model, scores, saved)
+    position = _replay(log, model, scores, saved, replayed)
     if not options.keep_log:
         _trim(log, saved)
     return StateFolder(path, log, model, scores, position, saved, lock)
 
 
-def _replay(log: Log, model: ServedModel, scores: LogScores, position: int) -> int:
+def _replay(
+    log: Log, model: ServedModel, scores: LogScores, position: int, replayed: Replayed
+) -> int:
+    saved, last = position, log.last_lesson()
+    if saved < last:
+        replayed(0, last - saved)
     while lessons := log.lessons(after=position, most=REPLAYED):
         for lesson in model.learn([lesson for _, lesson in lessons]):
             scores.add(lesson)
         position = lessons[-1][0]
+        replayed(position - saved, last - saved)
     log.check_end(position)
     return position
 
 
 def _trim(log: Log, saved: int) -> None:
-    """What a crash kept from being trimmed. A full disk is no reason not to start."""
+    """Trim what a crash left in the log. A full disk is no reason not to start."""
     with contextlib.suppress(sqlite3.Error), log.transaction():
         while log.trim(saved, REPLAYED):
             pass
@@ -176,14 +196,14 @@ def make_private(folder: Path) -> None:
 
 
 class Locked(Exception):
-    """Another process has the folder."""
+    """Another process uses the folder."""
 
 
 class Lock:
-    """A folder that is locked until this is closed, or the process ends in any way.
+    """A lock of a folder, until it is closed or the process ends in any way.
 
-    The folder itself is locked where the system can do that, because a file in it can be removed. The
-    file `lock` names the owner, and keeps out processes of riparian 0.2, which look at nothing else.
+    The folder itself is locked where the system supports that, because a file in it can be removed.
+    The file `lock` names the owner, and stops processes of riparian 0.2, which check nothing else.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of an id: asked, labelled, taught; each lesson once.
+"""The life of an id: predicted, labelled, learned; each lesson once.
 
 All of this happens within one transaction of the log. What it changes in memory is staged, and
 counts only when the transaction is on disk.
@@ -13,11 +13,11 @@ from typing import Any
 import orjson
 
 from riparian.serve.items import Ask, Bad, Features, Forecast, Item, Label, Lesson, Teach, Tell
-from riparian.serve.refused import Refused
-from riparian.serve.state.catalogue import Catalogue, shown
+from riparian.serve.refused import Refused, shown
+from riparian.serve.state.catalogue import Catalogue
 from riparian.serve.state.changes import Changes
 from riparian.serve.state.log import Stored, Waiting, any_bytes, forecast_bytes, forecast_from
-from riparian.serve.state.scores import label_text
+from riparian.serve.state.target import ServedTarget
 
 Answer = dict[str, Any]
 
@@ -34,11 +34,11 @@ class Staged:
     labelled: int = 0
     taught: int = 0
     expired: int = 0  # ids that waited too long
-    dropped: int = 0  # ids that had to go because too many wait
-    delays: list[float] = field(default_factory=list)  # of the labels that came
+    dropped: int = 0  # ids that were dropped because too many wait
+    delays: list[float] = field(default_factory=list)  # of labels that arrived
 
     def wait(self, reader: int, change: int) -> None:
-        """That many more ids wait, of those who may only read or of the others."""
+        """Change the number of ids that wait: of clients that may only read, or of the others."""
         writers, readers = self.waiting
         self.waiting = (writers, readers + change) if reader else (writers + change, readers)
 
@@ -52,16 +52,15 @@ class Ids:
     def answer(self, item: Item, now: float, staged: Staged) -> Answer:
         if isinstance(item, Bad):
             return item.answer
+        canonical = staged.catalogue.target.canonical
         try:
             match item:
                 case Ask():
                     return self.ask(item, now, staged)
                 case Tell():
-                    label = staged.catalogue.canonical(item.label)
-                    return self.tell(replace(item, label=label), now, staged)
+                    return self.tell(replace(item, label=canonical(item.label)), now, staged)
                 case Teach():
-                    label = staged.catalogue.canonical(item.label)
-                    return self.teach(replace(item, label=label), now, staged)
+                    return self.teach(replace(item, label=canonical(item.label)), now, staged)
         except Refused as refused:
             return {"id": item.id, **refused.answer()}
 
@@ -74,25 +73,25 @@ class Ids:
         if known is not None:
             if known.digest != digest(features):
                 raise Refused(409, f"the id {shown(item.id)} is taken by other features", "id")
-            return ask_answer(item.id, forecast_from(known.forecast))
+            return ask_answer(staged.catalogue.target, item.id, forecast_from(known.forecast))
         staged.catalogue.check_features(item.features)
         forecast = forecast_bytes(item.forecast)
         stored = Stored(now, digest(features), features, forecast, None, int(item.reader))
         staged.changes.add_prediction(item.id, stored)
         staged.wait(stored.reader, 1)
         staged.asked += 1
-        return ask_answer(item.id, item.forecast)
+        return ask_answer(staged.catalogue.target, item.id, item.forecast)
 
     # -- label ------------------------------------------------------------------------------------
 
     def tell(self, item: Tell, now: float, staged: Staged) -> Answer:
         known = self._known(item.id, now, staged)
         if known is None:
-            raise Refused(404, f"no prediction has the id {shown(item.id)}, or no longer", "id")
-        forecast = forecast_from(known.forecast)
+            raise Refused(404, f"unknown or expired id {shown(item.id)}", "id")
+        forecast, target = forecast_from(known.forecast), staged.catalogue.target
         if known.label is not None:
             self._check_same(item.id, known.label, item.label)
-            return tell_answer(item.id, forecast, item.label, again=True)
+            return tell_answer(target, item.id, forecast.label, item.label, again=True)
         assert known.features is not None
         features: Features = orjson.loads(known.features)
         delay = max(0.0, now - known.time)
@@ -101,31 +100,32 @@ class Ids:
         staged.wait(known.reader, -1)
         staged.labelled += 1
         staged.delays.append(delay)
-        return tell_answer(item.id, forecast, item.label, again=False)
+        return tell_answer(target, item.id, forecast.label, item.label, again=False)
 
     # -- learn ------------------------------------------------------------------------------------
 
     def teach(self, item: Teach, now: float, staged: Staged) -> Answer:
-        """Learn at once. Under an id that the client gave, once, like a label."""
-        features = any_bytes(item.features)
+        """Learn at once. A lesson with an id of the client is learned once, like a label."""
+        features, target = any_bytes(item.features), staged.catalogue.target
         known = self._known(item.id, now, staged) if item.given else None
         if known is not None:
             if known.digest != digest(features) or known.label is None:
                 raise Refused(409, f"the id {shown(item.id)} is taken", "id")
             self._check_same(item.id, known.label, item.label)
-            return tell_answer(item.id, forecast_from(known.forecast), item.label, again=True)
+            guess = forecast_from(known.forecast).label
+            return tell_answer(target, item.id, guess, item.label, again=True)
         self._learn(item.features, item.label, item.weight, item.forecast, 0.0, staged)
         if item.given:
             forecast, label = forecast_bytes(item.forecast), any_bytes(item.label)
             stored = Stored(now, digest(features), None, forecast, label)
             staged.changes.add_prediction(item.id, stored)
         staged.taught += 1
-        return tell_answer(item.id, item.forecast, item.label, again=False)
+        return tell_answer(target, item.id, item.forecast.label, item.label, again=False)
 
     # -- both -------------------------------------------------------------------------------------
 
     def _known(self, id: str, now: float, staged: Staged) -> Stored | None:
-        """The row of an id; when its time is up, there is none."""
+        """Return the row of an id, or None if there is none or it has expired."""
         known = staged.changes.prediction(id)
         if known is None or known.time >= now - self.wait:
             return known
@@ -152,10 +152,11 @@ class Ids:
         staged: Staged,
     ) -> None:
         staged.catalogue.check_features(features)
-        staged.catalogue.check_label(label)
+        staged.catalogue.target.check(label)
         guess = forecast.label
         confidence = 0.0 if guess is None else forecast.of(guess)
-        lesson = Lesson(features, label, weight, guess, confidence, forecast.of(label), delay)
+        share, shares = forecast.of(label), forecast.shares()
+        lesson = Lesson(features, label, weight, guess, confidence, share, delay, shares)
         staged.changes.add_lesson(lesson)
         staged.catalogue = staged.catalogue.with_lesson(features, label)
 
@@ -164,34 +165,21 @@ def digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def ask_answer(id: str, forecast: Forecast) -> Answer:
-    if forecast.label is None:
-        return {"id": id, "status": 200, "label": None, "probabilities": None, "points": 0}
-    names = map(label_text, forecast.classes)
-    return {
-        "id": id,
-        "status": 200,
-        "label": forecast.label,
-        "probabilities": dict(zip(names, forecast.probabilities, strict=True)),
-        "points": forecast.points,
-    }
+def ask_answer(target: ServedTarget, id: str, forecast: Forecast) -> Answer:
+    answer = {"id": id, "status": 200, "label": forecast.label}
+    return {**answer, **target.predicted(forecast), "points": forecast.points}
 
 
-def tell_answer(id: str, forecast: Forecast, label: Label, *, again: bool) -> Answer:
-    """`predicted` is what was answered before the label was known."""
-    guess = forecast.label
-    return {
-        "id": id,
-        "status": 200,
-        "label": label,
-        "predicted": guess,
-        "correct": None if guess is None else guess == label,
-        "learned": not again,
-    }
+def tell_answer(
+    target: ServedTarget, id: str, guess: Label | None, label: Label, *, again: bool
+) -> Answer:
+    """Return the answer to a label; `guess` is what was predicted before the label was known."""
+    answer = {"id": id, "status": 200, "label": label, "predicted": guess}
+    return {**answer, **target.judged(guess, label), "learned": not again}
 
 
 def ids_of(item: Item) -> tuple[str, ...]:
-    """That must be looked up: those that a client gave."""
+    """Return the ids to look up: those that a client gave."""
     match item:
         case Tell(id=id) | Ask(id=id, given=True) | Teach(id=id, given=True):
             return (id,)

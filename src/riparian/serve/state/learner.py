@@ -16,7 +16,7 @@ from riparian.serve.state.backlog import Backlog
 from riparian.serve.state.model import ServedModel
 from riparian.serve.state.scores import LogScores
 
-AIM = 0.001  # seconds that a micro-batch should take: readers wait that long at the most
+AIM = 0.001  # seconds that a micro-batch should take: readers wait no longer than that
 MOST = 256  # lessons of a micro-batch
 
 
@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Errand:
-    """Something that this thread does for another one, in between."""
+    """A call that this thread makes for another one, between two micro-batches."""
 
     answer: Future[Any]
     do: Callable[[], Any]
@@ -58,7 +58,9 @@ class Learner:
         self._work: queue.SimpleQueue[list[tuple[int, Lesson]] | Errand | None]
         self._work = queue.SimpleQueue()
         self._looks: queue.SimpleQueue[Errand] = queue.SimpleQueue()
-        self._each = 1e-4  # seconds of work per lesson, as measured; waiting for others is none
+        self._each = (
+            1e-4  # seconds of work per lesson, as measured; without waiting for other threads
+        )
         self._thread = threading.Thread(target=self._run, name="learner", daemon=True)
 
     def start(self) -> None:
@@ -68,23 +70,23 @@ class Learner:
         self._work.put(lessons)
 
     def snapshot(self) -> Future[int]:
-        """Take one after what was put before; its position, or why there is none."""
+        """Take a snapshot after all that was put before. Its result is its position, or an error."""
         errand = Errand(Future(), self._snapshot)
         self._work.put(errand)
         return errand.answer
 
     def between(self, look: Callable[[], Result]) -> Future[Result]:
-        """Look at the forest between two micro-batches.
+        """Call `look` between two micro-batches.
 
-        Elsewhere, learning would wait for a long look, and those who predict for the learning.
+        Elsewhere, learning would wait for a long look at the forest, and predictions for the learning.
         """
         errand = Errand(Future(), look)
         self._looks.put(errand)
-        self._work.put([])  # it may be asleep
+        self._work.put([])  # wakes the thread
         return errand.answer
 
     def stop(self) -> None:
-        """Learn what was put, save, and end."""
+        """Learn what was put, save, and stop the thread."""
         self._work.put(None)
         self._thread.join()
 
@@ -153,7 +155,7 @@ class Learner:
     def _take(self) -> None:
         try:
             self._take_or_raise()
-        except OSError:  # a full disk: the log has everything, and there will be another time
+        except OSError:  # a full disk: the log has everything, and the next snapshot will have it
             self.saved_at = time.monotonic()
 
     def _take_or_raise(self) -> None:

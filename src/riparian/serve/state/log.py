@@ -1,13 +1,13 @@
 """The log on disk: an SQLite database in WAL mode, written by one thread.
 
     predictions  each id with what was asked and answered, and its label once that has come
-    lessons      what is to be learned, numbered in order, each with a checksum of itself and of all
+    lessons      what to learn, numbered in order, each with a checksum of itself and of all
                  before it; those that a snapshot has are trimmed
     keys         idempotency keys and their answers
-    meta         the format, and where the model came from
+    meta         the format, and the origin of the model
 
-A commit returns when the disk has it (synchronous=FULL). A torn last record is found by SQLite's
-checksums and was never acknowledged. Format 1, of riparian 0.2, had no checksums: its lessons get them
+A commit returns when the disk has it (synchronous=FULL). SQLite's checksums detect a torn last
+record, which was never acknowledged. Format 1, of riparian 0.2, had no checksums: its lessons get them
 when the log is opened, and are protected from then on.
 """
 
@@ -17,20 +17,22 @@ import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
 from riparian.serve.items import Forecast, Lesson
-from riparian.serve.state.wal import lost_commits
+from riparian.serve.state.wal import UNKNOWN, lost_commits
 
 FORMAT = "2"
 MOST_ROWS = 100  # in a statement: old versions of SQLite have at most 999 places for values
 
 Row = TypeVar("Row")
-Waiting = tuple[int, int]  # ids without a label: of those who may write, of those who may only read
+Waiting = tuple[
+    int, int
+]  # ids without a label: of clients that may write, of those that may only read
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -88,9 +90,11 @@ class Log:
         self.path = path
         lost = lost_commits(path.with_name(path.name + "-wal"))
         if lost > 1:
+            which = "all" if lost == UNKNOWN else lost
             raise Damaged(
-                f"its WAL is damaged, and {lost} transactions behind the damage cannot be read; restore "
-                f'a backup, or give them up with: sqlite3 {path} "PRAGMA wal_checkpoint(TRUNCATE)"'
+                f"its WAL is damaged, and {which} transactions behind the damage cannot be read; "
+                "restore a backup, or give them up with: "
+                f'sqlite3 {path} "PRAGMA wal_checkpoint(TRUNCATE)"'
             )
         # One thread uses it at a time, not always the one that opened it.
         self._db = sqlite3.connect(
@@ -119,7 +123,7 @@ class Log:
             self._db.execute(statement)
 
     def _add_checksums(self) -> None:
-        """To the lessons of a log of riparian 0.2, none of which may be missing."""
+        """Add checksums to the lessons of a log of riparian 0.2, none of which may be missing."""
         place, chain = self.trimmed(), b""
         while rows := self._rows(place, MOST_ROWS):
             for number, body, _ in rows:
@@ -133,12 +137,12 @@ class Log:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        """For who keeps the file in order. It is the writer's."""
+        """The connection of the writer, for checkpoints."""
         return self._db
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it or nothing; on disk when it ends."""
+        """Run a transaction: all of it or nothing is on disk when it ends."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -160,7 +164,7 @@ class Log:
     # -- lessons ----------------------------------------------------------------------------------
 
     def add_lessons(self, lessons: Sequence[Lesson]) -> list[int]:
-        """Their numbers, one after the other."""
+        """Add lessons, and return their numbers, which are consecutive."""
         if not lessons:
             return []
         last = self.last_lesson()
@@ -178,7 +182,7 @@ class Log:
         return [number for number, _, _ in rows]
 
     def lessons(self, after: int, most: int) -> list[tuple[int, Lesson]]:
-        """The next lessons, none missing and none changed; otherwise `Damaged`."""
+        """Return the next lessons. If one is missing or changed, raise `Damaged`."""
         trimmed = self.trimmed()
         place = max(after, trimmed)
         chain = _chain_at(self._db, place, trimmed)
@@ -188,7 +192,7 @@ class Log:
             place, chain = number, link(chain, number, body)
             if chain != stored:
                 raise Damaged(f"lesson {number} is not what was written; restore a backup")
-            lessons.append((number, Lesson(*orjson.loads(body))))
+            lessons.append((number, lesson_from(body)))
         return lessons
 
     def _rows(self, after: int, most: int) -> list[tuple[int, bytes, bytes]]:
@@ -199,25 +203,25 @@ class Log:
         ).fetchall()
 
     def check_end(self, place: int) -> None:
-        """Whether a place that was read up to is the end of the log."""
+        """Raise `Damaged` if the lessons that were read do not reach the end of the log."""
         if place != self.last_lesson():
             raise Damaged(
                 f"the lessons {place + 1} to {self.last_lesson()} are missing; restore a backup"
             )
 
     def chain_at(self, place: int) -> str:
-        """The checksum of all lessons up to this one. Any thread may ask, while another one writes."""
+        """Return the checksum of all lessons up to this one; any thread may call it."""
         with closing(sqlite3.connect(self.path)) as db:
             row = db.execute("SELECT value FROM meta WHERE name = 'trimmed'").fetchone()
             return _chain_at(db, place, 0 if row is None else int(row[0])).hex()
 
     def last_lesson(self) -> int:
-        """The number of the last lesson that was ever added."""
+        """Return the number of the last lesson that was ever added."""
         row = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'lessons'").fetchone()
         return 0 if row is None else int(row[0])
 
     def trimmed(self) -> int:
-        """The number of the last lesson that is no longer here."""
+        """Return the number of the last lesson that was trimmed."""
         return int(self.noted("trimmed") or 0)
 
     def trim(self, up_to: int, most: int) -> bool:
@@ -237,7 +241,7 @@ class Log:
     # -- predictions ------------------------------------------------------------------------------
 
     def predictions(self, ids: Iterable[str]) -> dict[str, Stored]:
-        """Those of these ids that there are."""
+        """Return the rows of those ids that exist."""
         rows_by_id: dict[str, Stored] = {}
         for part in parts(list(ids)):
             rows = self._db.execute(
@@ -249,7 +253,7 @@ class Log:
         return rows_by_id
 
     def add_predictions(self, stored: Iterable[tuple[str, Stored]]) -> None:
-        """The ids are new."""
+        """Add predictions, whose ids must be new."""
         for part in parts(list(stored)):
             self._db.execute(
                 "INSERT INTO predictions (id, time, digest, features, forecast, label, reader) "
@@ -258,7 +262,7 @@ class Log:
             )
 
     def set_labels(self, labels: Iterable[tuple[str, bytes]]) -> None:
-        """The features go, too: a lesson has them."""
+        """Set labels by id, and drop the features, which the lessons have."""
         for part in parts(list(labels)):
             self._db.execute(
                 f"WITH labelled (id, label) AS (VALUES {rows_of(2, len(part))}) "
@@ -291,9 +295,9 @@ class Log:
         )
 
     def remove_older(self, time: float, most: int) -> Waiting:
-        """Forget ids and keys from before, the oldest first; returns how many ids still waited.
+        """Remove ids and keys from before a time, the oldest first. Return how many ids still waited.
 
-        The oldest by time: a clock that was ahead can have given a late time to an early number.
+        Their age goes by time, since a clock that was ahead may have given an early number a late time.
         """
         old = "SELECT number FROM {} WHERE time < ? ORDER BY time LIMIT ?"
         expired = self._waiting_where(f"number IN ({old.format('predictions')})", (time, most))
@@ -306,7 +310,7 @@ class Log:
     # -- keys -------------------------------------------------------------------------------------
 
     def answer_of(self, key: str, since: float) -> tuple[bytes, bytes] | None:
-        """The digest of the request that had this key, and its answer."""
+        """Return the digest of the request that had this key, and its answer."""
         row = self._db.execute(
             "SELECT digest, answer FROM keys WHERE key = ? AND time >= ?", (key, since)
         ).fetchone()
@@ -320,7 +324,7 @@ class Log:
 
 
 def link(chain: bytes, number: int, body: bytes) -> bytes:
-    """The checksum of a lesson and of all before it."""
+    """Return the checksum of a lesson and of all before it."""
     return hashlib.blake2b(chain + number.to_bytes(8, "big") + body, digest_size=16).digest()
 
 
@@ -340,13 +344,14 @@ def _check_next(number: int, before: int) -> None:
 
 
 def parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """So few at a time that a statement can have them all."""
+    """Yield rows in parts that fit into one statement."""
     for first in range(0, len(rows), MOST_ROWS):
         yield rows[first : first + MOST_ROWS]
 
 
 def rows_of(width: int, count: int) -> str:
-    """
+    """Return places for values in a statement.
+
     >>> rows_of(2, 3)
     '(?,?),(?,?),(?,?)'
     """
@@ -354,11 +359,16 @@ def rows_of(width: int, count: int) -> str:
 
 
 def values(record: Lesson | Forecast) -> list[Any]:
-    """Of its fields, in their order; `astuple` would copy what they hold."""
+    """Return the values of the fields, in their order; `astuple` would copy what they hold."""
     return [getattr(record, name) for name in NAMES[type(record)]]
 
 
 NAMES = {kind: [field.name for field in fields(kind)] for kind in (Lesson, Forecast)}
+
+
+def lesson_from(body: bytes) -> Lesson:
+    lesson = Lesson(*orjson.loads(body))  # a log of 0.2 has no shares
+    return replace(lesson, shares=tuple((label, share) for label, share in lesson.shares))
 
 
 def forecast_bytes(forecast: Forecast) -> bytes:
@@ -371,5 +381,5 @@ def forecast_from(data: bytes) -> Forecast:
 
 
 def any_bytes(value: Any) -> bytes:
-    """A value of JSON, the same bytes for the same value."""
+    """Return a value as JSON, the same bytes for the same value."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)

@@ -1,6 +1,6 @@
 """Whether the WAL of a log lost transactions that were acknowledged.
 
-SQLite reads a WAL up to the first frame whose checksum is wrong, and forgets the rest. That is right for
+SQLite reads a WAL up to the first frame whose checksum is wrong, and drops the rest. That is right for
 a last transaction that a power cut interrupted. But a commit begins only when the one before it is on
 disk, so two commits behind a wrong checksum mean that the file was damaged.
 """
@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 HEADER, FRAME = 32, 24  # bytes
 LITTLE, BIG = 0x377F0682, 0x377F0683  # in which order of bytes checksums are computed
 AT_ONCE = 2048  # frames
+UNKNOWN = 2**31  # any number of commits
 
 Words = NDArray[np.uint32]
 
 
 def lost_commits(path: Path) -> int:
-    """How many commits follow the first frame that SQLite cannot read."""
+    """Return how many commits follow the first unreadable frame; `UNKNOWN` without a header."""
     try:
         file = open(path, "rb")  # noqa: SIM115, closed below
     except FileNotFoundError:
@@ -38,7 +39,7 @@ def lost_commits(path: Path) -> int:
             order is not None and (_sums(start, order, np.zeros((1, 2), np.uint32)) == before).all()
         )
         if not readable:  # SQLite ignores the whole file; the header is on disk before any frame is
-            return file.read(FRAME) != b""
+            return UNKNOWN if file.read(FRAME) else 0
         lost, broken = 0, False
         while frames := file.read(AT_ONCE * (FRAME + page)):
             whole = len(frames) // (FRAME + page)
@@ -63,7 +64,7 @@ def _counted(
 
 
 def _sums(rows: NDArray[np.uint8], order: str, before: Words) -> Words:
-    """SQLite's checksum of each row, continued from another: all rows at once, word by word."""
+    """Return SQLite's checksum of each row, continued from another: all rows at once, word by word."""
     words = np.ascontiguousarray(rows).view(order).astype(np.uint32).T
     a, b = before[:, 0].copy(), before[:, 1].copy()
     for even, odd in zip(words[::2], words[1::2], strict=True):

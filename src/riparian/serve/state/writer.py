@@ -26,9 +26,9 @@ from riparian.serve.state.log import Log, any_bytes
 
 GROUP = 1000  # rows, more or less, that share a transaction
 TRIMMED = 5000  # rows that one transaction removes at most, so that no request waits long
-PROBE_EVERY = 1.0  # seconds between attempts to write, after one that failed
+PROBE_EVERY = 1.0  # seconds between attempts to write, after a failure
 PROBE = "x" * 2**16  # a full disk may still have room for a few bytes
-TIDY_EVERY = 1.0  # seconds between looking for ids that waited too long
+TIDY_EVERY = 1.0  # seconds between searches for expired ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The rows of one request, and who wants to know."""
+    """The rows of one request, and the function that takes their answers."""
 
     items: list[Item]
     key: Key | None
@@ -49,7 +49,7 @@ class Job:
 
 
 class Writer:
-    """`totals` are counts since the start; others may read them at any time."""
+    """The thread that writes. `totals` are counts since the start; any thread may read them."""
 
     def __init__(
         self,
@@ -90,12 +90,12 @@ class Writer:
         self._jobs.put(job)
 
     def trim(self, up_to: int) -> None:
-        """A snapshot has the lessons up to this one."""
+        """Let the lessons up to this one be trimmed: a snapshot has them."""
         self._trim_to = up_to
-        self._jobs.put(Job([], None, lambda answer: None))  # there may be no other
+        self._jobs.put(Job([], None, lambda answer: None))  # the thread may have no other job
 
     def stop(self) -> None:
-        """Store what has been put, then end."""
+        """Store what was put, then stop the thread."""
         self._jobs.put(None)
         self._thread.join()
         self._checkpoints.stop()
@@ -116,7 +116,7 @@ class Writer:
         except sqlite3.Error as error:
             self.trouble = f"the log could not be written: {error}"
             self._fail(jobs, Overloaded(self.trouble))
-        except Exception as error:  # a mistake of ours must not silence the thread
+        except Exception as error:  # a bug must not stop the thread
             if len(jobs) > 1:  # only the request that caused it should fail
                 for job in jobs:
                     self._do([job])
@@ -127,7 +127,7 @@ class Writer:
             self._commit(jobs, answers, staged, time.perf_counter() - began)
 
     def _probe(self) -> None:
-        """Whether the log can be written again: without requests, no other write would show it."""
+        """Check whether the log can be written again: without requests, no other write would show it."""
         try:
             with self.log.transaction():
                 self.log.note("probe", PROBE)
@@ -139,7 +139,7 @@ class Writer:
             self.trouble = None
 
     def _group(self) -> list[Job] | None:
-        """What waits; None when there will be no more. Empty only if the last write failed."""
+        """Return the jobs that wait; None at the end. There are none only if the last write failed."""
         try:
             first = self._jobs.get(timeout=None if self.trouble is None else PROBE_EVERY)
         except queue.Empty:
@@ -184,7 +184,7 @@ class Writer:
         return again
 
     def _tidy(self, now: float, staged: Staged) -> None:
-        """Forget what has waited too long, a piece at a time, and what is too much."""
+        """Remove ids that waited too long, some at a time, and ids beyond the limit."""
         if abs(now - self._tidied) >= TIDY_EVERY:
             self._tidied = now
             for reader, expired in enumerate(
@@ -192,7 +192,7 @@ class Writer:
             ):
                 staged.expired += expired
                 staged.wait(reader, -expired)
-        # Counted apart: who may only read must not push out an id that a writer wants to label.
+        # Counted separately: a client that may only read must not push out an id of one that may write.
         for reader, waiting in enumerate(staged.waiting):
             dropped = waiting - self.options.pending
             if dropped > 0:
@@ -210,7 +210,7 @@ class Writer:
     def _commit(
         self, jobs: list[Job], answers: list[list[Answer] | Refused], staged: Staged, seconds: float
     ) -> None:
-        """It is on disk: now it counts."""
+        """Apply a transaction in memory, now that it is on disk, and answer."""
         self.catalogue, self._waiting = staged.catalogue, staged.waiting
         self._checkpoints.written()
         if any(job.items for job in jobs):
@@ -226,7 +226,7 @@ class Writer:
         self.observe(staged.delays, seconds)
 
     def _fail(self, jobs: list[Job], refused: Refused) -> None:
-        """Nothing was stored; the client may try again."""
+        """Answer that nothing was stored; the client may try again."""
         self.totals["failures"] += 1
         self.backlog.done(sum(len(job.items) for job in jobs))
         self._tell((job, refused) for job in jobs)

@@ -1,0 +1,70 @@
+"""Scores as people and notebooks show them."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from riparian.tools.notebook import curves, table
+from riparian.tools.text import UNKNOWN, count
+
+FIRST = 3  # scores of a headline that fit into a line
+
+
+class Headed(Protocol):
+    """Scores of any kind."""
+
+    @property
+    def rows(self) -> int: ...
+    def headline(self) -> dict[str, float]: ...
+
+
+def scores_in_words(name: str, scores: Headed) -> str:
+    """
+    >>> from riparian.evaluation import Scores
+    >>> Scores()
+    Scores(no rows)
+    """
+    if not scores.rows:
+        return f"{name}(no rows)"
+    return f"{name}({count(scores.rows)} rows: {_first(scores)})"
+
+
+def scores_as_table(scores: Headed) -> str:
+    if not scores.rows:
+        return table("Scores of no rows", {})
+    shown = {name: _shown(value) for name, value in scores.headline().items()}
+    return table(f"Scores of {count(scores.rows)} rows", shown)
+
+
+def stream_in_words(test: Any) -> str:
+    scores = test.scores
+    if not scores.rows:
+        return "Prequential(no rows)"
+    recent = ", ".join(
+        f"{name.removeprefix('window_')} {_shown(value)}"
+        for name, value in test.to_dict().items()
+        if name.startswith("window_") and value is not None
+    )
+    return (
+        f"Prequential({count(scores.rows)} rows: {_first(scores)}; "
+        f"last {count(test.window)} rows: {recent})"
+    )
+
+
+def stream_as_html(test: Any) -> str:
+    """The scores and their curves."""
+    x = [point.row for point in test.curve]
+    named = {
+        words: [getattr(point, name) for point in test.curve]
+        for name, words in test.scores.DRAWN.items()
+    }
+    return scores_as_table(test.scores) + curves(x, named)
+
+
+def _first(scores: Headed) -> str:
+    pairs = list(scores.headline().items())[:FIRST]
+    return ", ".join(f"{name} {_shown(value)}" for name, value in pairs)
+
+
+def _shown(value: float) -> str:
+    return UNKNOWN if value != value else f"{value:.4g}"
