@@ -166,3 +166,11 @@ def test_an_interrupted_stream_continues_as_if_it_had_not_been_interrupted():
     assert parts.state() == whole.state()
     assert parts.to_dict() == whole.to_dict()
     assert parts.curve == whole.curve
+
+
+@pytest.mark.parametrize("pair", [[1e308, 0.0], [0.0, -1e308], [math.nan, 0.0], [0.0, 10**400], [1.0]])
+def test_a_state_whose_window_has_no_labels_and_predictions_is_refused(pair):
+    test = Prequential(window=5, numbers=True)
+    test.update(*pairs(5))
+    with pytest.raises(ValueError, match=r"recent|the label|the prediction"):
+        Prequential.from_state(test.state() | {"recent": [pair]})

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from riparian.evaluation.fixed_point import as_fraction, exact_sum, or_none
 from riparian.parameters.values import coverage as checked_coverage
-from riparian.tools.shapes import COUNT, Either, shaped
+from riparian.tools.shapes import COUNT, NUMBER, Either, shaped
 
 # What a state must look like.
 STATE = {"intended": float, "rows": COUNT, "held": COUNT, "bounded": COUNT, "widths": str,
          "outside": str}  # fmt: skip
-OF_A_STREAM = {"scores": [STATE], "recent": [[Either(int, float, None)]]}
+OF_A_STREAM = {"scores": [STATE], "recent": [[Either(NUMBER, None)]]}
 
 
 class IntervalScores:

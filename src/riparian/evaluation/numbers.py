@@ -241,6 +241,8 @@ class NumberWindow:
 
     def __init__(self, size: int, state: list[list[float]] | None = None) -> None:
         self._pairs = deque(map(tuple, state or []), maxlen=size)
+        if state:
+            self.to_dict()  # raises an error if these are not labels and predictions
 
     def extend(self, pairs: Iterable[tuple[float, float]]) -> None:
         self._pairs.extend(pairs)

@@ -29,7 +29,7 @@ MOST_CURVE_POINTS = 1000
 STATE = {"window": range(1, 2**62), "delay": COUNT, "waiting": COUNT, "numbers": bool, "batches": COUNT,
          "recent": Either(str, [(NUMBER, NUMBER)]), "stride": range(1, 2**62), "scores": dict,
          "intervals": Either(dict, None),
-         "curve": [[Either(int, float, None, {str: NUMBER})]]}  # fmt: skip
+         "curve": [[Either(NUMBER, None, {str: NUMBER})]]}  # fmt: skip
 
 # Some rows, their labels, what was predicted, and the classes; of intervals, also these.
 Watch = Callable[..., None]

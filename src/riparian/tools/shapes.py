@@ -16,8 +16,9 @@ class Either:
         self.shapes = shapes
 
 
-LABEL = Either(str, bool, int, float)
-NUMBER = Either(int, float)
+# JSON has whole numbers of any size: these fit the types of numpy.
+LABEL = Either(str, bool, range(-(2**63), 2**64), float)
+NUMBER = Either(range(-(2**1023), 2**1023), float)
 
 
 def shaped(name: str, value: Any, shape: Shape) -> Any:
