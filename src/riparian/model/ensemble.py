@@ -195,7 +195,7 @@ def ensemble_of(forest: HasModel, what: str) -> Ensemble:
         scale=outputs.scale,
         origin=outputs.origin,
         correction=correction if voters else None,
-        lag=getattr(engine.parameters, "lag", 0),
+        lag=engine.parameters.lag,
         n_features=n_features,
         feature_names=None if names is None else [str(name) for name in names],
         categories=categories,

@@ -415,8 +415,17 @@ OF_DEPTH = declared(DepthSettings)
 # -- what engines read -----------------------------------------------------------------------------
 
 
+class NoSettings:
+    """What only some forests can set, as it is in all others: every forest can be asked for it."""
+
+    max_memory: int | None = None
+    kept_points: int | Literal["auto"] = 0
+    intervals: Sequence[float] = ()
+    lag: int = 0
+
+
 @dataclass(frozen=True, kw_only=True)
-class ForestParameters:
+class ForestParameters(NoSettings):
     """The parameters of a forest as its engine reads them: frozen, checked and resolved."""
 
     n_trees: int
@@ -426,6 +435,11 @@ class ForestParameters:
     def majority(self) -> bool:
         """Return whether each tree has one vote (R11)."""
         return False
+
+    @property
+    def heads(self) -> tuple[float, ...]:
+        """Return the names of the heads of a tree (R25, R27); () without heads."""
+        return ()
 
     @classmethod
     def of(cls, estimator: Any, **others: Any) -> Self:
@@ -486,7 +500,7 @@ class StreamParameters(ForestParameters, StreamSettings, KeepingSettings):
 
     @property
     def heads(self) -> tuple[float, ...]:
-        """Return the names of the heads of a tree, the sizes of their cells (R25); () without heads."""
+        """Return the sizes of their cells (R25)."""
         return HEAD_SIZES if self.eager and self.kept_points != 0 else ()
 
     def keeping(self, point_bytes: int) -> Self:
@@ -560,7 +574,7 @@ class ChangeParameters(ChangeSettings, StreamParameters):
 
     @property
     def heads(self) -> tuple[float, ...]:
-        """Return the names of the heads of a tree: sizes of cells, then factors of memories."""
+        """Return the sizes of cells, then the factors of memories (R27)."""
         return (*HEAD_SIZES, *MEMORIES)
 
     @classmethod

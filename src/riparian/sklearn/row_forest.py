@@ -63,7 +63,7 @@ class RowForest(ColumnSettings, CategorySettings, CallbackSupportMixin, Forest):
         most = OF_ROWS["max_categories"].checked(self.max_categories)
         tables = None
         if self._categorical:
-            max_bytes = bytes_of_tables(getattr(parameters, "max_memory", None))
+            max_bytes = bytes_of_tables(parameters.max_memory)
             tables = CategoryTables.empty(self._categorical, most, max_bytes)
         return native.ColumnEngine(
             parameters, self.n_features_in_, sparse=self._sparse, categories=tables

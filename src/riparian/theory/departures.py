@@ -92,7 +92,7 @@ def departures_of(
 
 
 def _following(parameters: StreamParameters) -> tuple[Departure, ...]:
-    lag = getattr(parameters, "lag", 0)
+    lag = parameters.lag
     if not lag:
         return ()
     note = f"a part of each answer is the last known target or error (R29): lag is {lag}, not 0"
