@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.halves import codes_left
-from riparian.forest import OnlineForestClassifier
 from riparian.inspection.view import NONE, TreeView, tree_view
 from riparian.tools.checks import whole
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 MOST_NAMED = 3  # categories of a half
 

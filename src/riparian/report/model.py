@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.model.budget import budget_in_words
 from riparian.model.numbers import Numbers
@@ -28,6 +27,7 @@ from riparian.tools.text import count, decimal, listed, percent, size
 
 if TYPE_CHECKING:
     from riparian.evaluation import Scores
+    from riparian.forest import OnlineForestClassifier
 
 MOST_FEATURES = 20
 

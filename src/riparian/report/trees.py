@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.trees import Tree
-from riparian.forest import OnlineForestClassifier
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.report import what_if_charts as charts
 from riparian.report.chart import chart
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from riparian.explain.dependence import Dependence
     from riparian.explain.mistakes import Mistake
     from riparian.explain.permutation import Importance, NumberImportance
+    from riparian.forest import OnlineForestClassifier
 
 MOST_PERMUTED = 20  # features in the chart
 MOST_DEPENDENCES = 4

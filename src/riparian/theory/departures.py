@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from riparian.engine.trees import Totals
-from riparian.forest import OnlineForestClassifier
 from riparian.model.numbers import Numbers
 from riparian.parameters.forests import ChangeParameters, StreamParameters
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 BUDGET = "a budget of memory"
 
