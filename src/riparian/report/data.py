@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from riparian.inspection.words import names_of_features
 from riparian.report import charts
-from riparian.report.chart import chart
-from riparian.report.figure import fitted
+from riparian.report.figure import chart, fitted
 from riparian.report.tables import folded, heat_key, side_by_side, table
 from riparian.tools.text import count, decimal, listed, percent, shortened
 

@@ -20,7 +20,7 @@ from riparian.model.trust import follows_in_words, head_name, trust_in_words
 from riparian.parameters.forests import defaults
 from riparian.report import charts
 from riparian.report.answers import never_predicted
-from riparian.report.chart import chart
+from riparian.report.figure import chart
 from riparian.report.tables import columns, pairs, paragraph, side_by_side, table
 from riparian.report.trees import count_leaves, size_label
 from riparian.tools.text import count, decimal, listed, percent, size

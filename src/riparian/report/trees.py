@@ -24,6 +24,7 @@ class Leaves:
 
 def count_leaves(forest: OnlineForestClassifier) -> Leaves:
     """
+    >>> from riparian import OnlineForestClassifier
     >>> forest = OnlineForestClassifier(n_estimators=1, random_state=1)
     >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
     >>> leaves = count_leaves(forest)  # two, below the root, with 20 points each

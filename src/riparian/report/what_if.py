@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from riparian.inspection.words import names_of_features
 from riparian.report import what_if_charts as charts
-from riparian.report.chart import chart
-from riparian.report.figure import fitted, fitted_numbers, text
+from riparian.report.figure import chart, fitted, fitted_numbers, text
 from riparian.report.model import numbers_of
 from riparian.report.tables import columns, heat_key, paragraph, table
 from riparian.tools.text import count, decimal, listed, percent, shortened
