@@ -368,7 +368,7 @@ class Model:
     def _numbers(self) -> Numbers:
         if not isinstance(self.target, Numbers):
             raise TypeError(
-                "quantiles and intervals are of a forest of numbers, got one of classes"
+                "quantiles and intervals need a forest of numbers, got a forest of classes"
             )
         return self.target
 

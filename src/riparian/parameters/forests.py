@@ -103,7 +103,7 @@ class StreamSettings:
         default="sqrt",
         help='a leaf considers `1 + Poisson(λ)` features for its split. "sqrt" is the square root of '
         'the number of features, "2sqrt" and "4sqrt" are twice and four times that; "third" and "two '
-        'thirds" are these parts of them.',
+        'thirds" are shares of it.',
     )
     split_points: int = described(
         symbol="m",
@@ -217,8 +217,8 @@ class NumberSettings(StreamSettings, KeepingSettings):
         kind=Whole(0, MOST_LAG),
         default=0,
         before=0,
-        help="An answer is for the point that comes this many points after the last learned one, and "
-        "follows the last targets as far as that has helped. 0: answers are for any point, and do not.",
+        help="How many points after the last learned one a predicted point comes. Answers then follow "
+        "the last targets, as far as that has helped. 0: an answer is for any point, and follows none.",
     )
 
 
