@@ -21,7 +21,7 @@ OUTLIER = "dna"  # moves by 30 points where all others move by 3, so means are g
 TEXT = """# The defaults, and why
 
 Made by `python -m benchmarks.evidence` from `defaults-search.json` and `defaults-final.json`;
-`benchmarks/defaults.py` describes what was run, and how. One pass over each stream; nothing is learned twice.
+`benchmarks/defaults.py` describes what was run. One pass over each stream; nothing is learned twice.
 
 **Chosen: "balanced"**, `min_gain=0.5, alpha=Geometric(1, 1.05), beta=20, split_points=10,
 structure_fraction=0.5, candidate_dims="sqrt"`. α is geometric with a rate above 1: the paper's
