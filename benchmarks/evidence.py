@@ -28,7 +28,7 @@ structure_fraction=0.5, candidate_dims="sqrt"`. α is geometric with a rate abov
 conditions hold (R15).
 
 - When to split matters most: τ and β. A τ above one bit never splits by gain, as a binary split
-  gains one bit at the most, and β alone decides ("patient"). Against that, "balanced" is .13 lower
+  gains one bit at most, and β alone decides ("patient"). Against that, "balanced" is .13 lower
   on {outlier} and up to .011 lower on the synthetic streams, and .037 higher on letter, .025 on
   digits, up to .008 on the other real sets. Why is not measured; probably a small τ splits on
   chance when points are few, and many classes want deep trees soon.
