@@ -168,9 +168,8 @@ class Model:
         assert isinstance(engine, native.NativeEngine)
         n_intervals = (answers.shape[1] - self.target.outputs) // 2
         learn = engine.give_intervals_then_learn if n_intervals else engine.predict_then_learn
-        place: NDArray[np.intp] = (
-            np.cumsum(learned) - learned
-        )  # of a row, among those that are learned
+        # Of a row, among those that are learned.
+        place: NDArray[np.intp] = np.cumsum(learned) - learned
         kinds = np.where(learned, 1 + rows.differ, 0)
         for kind, first, last in in_turn.runs(kinds, alone=2):
             here, fed = slice(first, last), slice(place[first], place[first] + last - first)
