@@ -250,7 +250,7 @@ class ChangeSettings:
 
 @constructed
 class AdaptiveSettings(ChangeSettings):
-    """Those of the forest of classes."""
+    """The settings of the forest of classes for streams that change."""
 
     candidate_dims: float | str = described(
         default="2sqrt",
@@ -278,7 +278,7 @@ class AdaptiveSettings(ChangeSettings):
 
 @constructed
 class AdaptiveNumberSettings(ChangeSettings):
-    """Those of the forest of numbers."""
+    """The settings of the forest of numbers for streams that change."""
 
     lag: int = described(default=1)
 
@@ -416,7 +416,7 @@ OF_DEPTH = declared(DepthSettings)
 
 
 class NoSettings:
-    """What only some forests can set, as it is in all others: every forest can be asked for it."""
+    """Settings that only some forests have, with their values in all others."""
 
     max_memory: int | None = None
     kept_points: int | Literal["auto"] = 0
