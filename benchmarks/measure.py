@@ -71,7 +71,7 @@ class Measured:
     held_out: float | None = None  # accuracy
     prequential: float | None = None
     resident_before: int = 0  # bytes of the process, after the library and the data were loaded
-    resident_peak: int = 0  # and at the most, until it had learned
+    resident_peak: int = 0  # and at most, until it had learned
     snapshot: int | None = None  # bytes
 
 

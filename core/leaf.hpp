@@ -12,8 +12,8 @@ struct Leaf {
     // What predicts, over the lifetime of the cell: for classes, Y^e(A).
     typename Candidates::Target::Statistics estimation;
     Candidates* candidates = nullptr;  // null unless active
-    std::uint64_t born =
-        0;  // E0: estimation points of the tree when the lifetime of the leaf began
+    // E0: estimation points of the tree when the lifetime of the leaf began.
+    std::uint64_t born = 0;
     std::uint32_t node = 0;  // its number, in order of creation
     std::uint32_t depth = 0;
     std::uint32_t next = 0;   // while young: the listed structure points at which it looks (R20)

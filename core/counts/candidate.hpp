@@ -30,8 +30,8 @@ struct BestOfFew {
 template <class G>
 struct LookChoice {
     std::uint32_t feature = 0;  // its place among the drawn features
-    std::uint32_t split_point =
-        0;  // its place among the drawn split points; halves come after them
+    // Its place among the drawn split points; halves come after them.
+    std::uint32_t split_point = 0;
     float threshold = 0;
     G g{};  // over all listed structure points
     double gain = 0;

@@ -85,8 +85,8 @@ class KeptPoints<DepthDifferences, Label> : public KeptStream<detail::PixelSegme
 public:
     using State = KeptPixels<Label>;
     static constexpr bool in_rows = false;
-    static constexpr std::size_t pixel_bytes =
-        64;  // its place, its label and its reference to the image
+    // Its place, its label and its reference to the image.
+    static constexpr std::size_t pixel_bytes = 64;
 
     explicit KeptPoints(std::uint64_t size) : Base(size) {}
     template <class Settings>

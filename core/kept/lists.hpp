@@ -204,8 +204,8 @@ private:
         void step() {
             const std::uint32_t distance = lists_.link(slot_);
             t_ -= distance;
-            slot_ =
-                slot_ >= distance ? slot_ - distance : slot_ + lists_.size_ - distance;  // t % W
+            // t % W
+            slot_ = slot_ >= distance ? slot_ - distance : slot_ + lists_.size_ - distance;
             goes_on_ = distance != 0 && lists_.is_kept(t_, received_);
         }
 

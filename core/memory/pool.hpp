@@ -115,8 +115,8 @@ public:
 
 private:
 #ifdef RIPARIAN_SANITIZE
-    static constexpr std::size_t largest_pooled =
-        0;  // every block is allocated by itself, so that overruns are detected
+    // Every block is allocated by itself, so that overruns are detected.
+    static constexpr std::size_t largest_pooled = 0;
 #else
     static constexpr std::size_t largest_pooled = 32768;
 #endif

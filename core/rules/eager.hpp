@@ -48,7 +48,7 @@ struct EagerOf : HeadedOf<Rule, HeadKinds> {
 
     struct ListedLeaf : riparian::ListedLeaf {
         std::uint32_t spared = 0;         // levels above it that do not count for α and β
-        std::uint64_t eager_votes = 0;    // weight of them, at the most; once honest
+        std::uint64_t eager_votes = 0;    // weight of them, at most; once honest
         std::uint64_t eager_counted = 0;  // of those that its candidates began with
     };
 

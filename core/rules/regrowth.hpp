@@ -21,8 +21,8 @@ namespace riparian {
 // What the record of such a tree contains.
 struct Growth {
     std::uint64_t structure_arrivals = 0;
-    std::uint64_t growth =
-        0;  // g: structure arrivals when the tree was last rebuilt; 0 if it was not
+    // g: structure arrivals when the tree was last rebuilt; 0 if it was not.
+    std::uint64_t growth = 0;
     std::uint64_t bound = 0;  // structure arrivals at which it is rebuilt
 };
 

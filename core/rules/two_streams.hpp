@@ -20,8 +20,8 @@ namespace riparian {
 
 struct TwoStreams : RuleDefaults {
     struct Settings : TreeSettings {
-        std::uint64_t structure_cut =
-            0;  // R1: a uniform whose 53 bits are below this goes to the structure stream
+        // R1: a uniform whose 53 bits are below this goes to the structure stream.
+        std::uint64_t structure_cut = 0;
         std::uint64_t ignore_cut = 0;   // below this, the point is ignored
         std::uint64_t fringe_size = 0;  // active leaves per tree; the largest number means no bound
         std::uint64_t budget = 0;       // bytes of a tree; the largest number means no bound

@@ -38,8 +38,8 @@ private:
 // Axis-aligned: feature d of a point is its d-th coordinate. Some columns may be categorical (R22).
 class Columns {
 public:
-    static constexpr bool columns =
-        true;                       // there are finitely many features, and each has a number
+    // There are finitely many features, and each has a number.
+    static constexpr bool columns = true;
     using Feature = std::uint32_t;  // a column; the top bit is set if it is categorical
     using Point = const float*;
     using Batch = Matrix;

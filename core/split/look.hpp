@@ -106,8 +106,8 @@ private:
         std::size_t first = 0, count = 0, stride = 0;
     };
 
-    static constexpr std::size_t floats_at_once =
-        1 << 15;  // the number of values that stay in the cache
+    // The number of values that stay in the cache.
+    static constexpr std::size_t floats_at_once = 1 << 15;
     static constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
     void begin(Tally& structure, const ListedEstimation& estimation, std::size_t split_points,
@@ -333,8 +333,8 @@ private:
     std::uint32_t asked_ = nothing;
     Thresholds<G> thresholds_;  // of one feature
     PointsOfHalves structure_of_halves_, estimation_of_halves_;
-    bool halves_of_estimation_ =
-        false;  // whether the halves are those of the feature that was read last
+    // Whether the halves are those of the feature that was read last.
+    bool halves_of_estimation_ = false;
 };
 
 }  // namespace riparian

@@ -50,7 +50,7 @@ NOTHING = np.float32(2.0**-60)  # smaller values become 0: the smallest numbers 
 
 
 class Memory(Head, Protocol):
-    """What a leaf remembers of its votes, which fades with each of them."""
+    """The last votes of a leaf, which fade with each new one."""
 
     def add(self, y: Label, copies: int) -> None: ...
 
@@ -58,7 +58,7 @@ class Memory(Head, Protocol):
 
 
 class Errors(Protocol):
-    """What a tree knows of its errors."""
+    """The size of the errors of a tree."""
 
     def scaled(self, error: float) -> float:
         """Return one more error as a number from 0 to 1, for the detector."""

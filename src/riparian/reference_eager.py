@@ -115,7 +115,7 @@ class EagerCandidate(CandidateSplit):
 
 
 class Head(Protocol):
-    """What gives each class a share."""
+    """Something that gives each class a share."""
 
     def share(self, y: Label) -> int:
         """Return the share of a class, in units of 2^-28, rounded half to even."""

@@ -1,9 +1,9 @@
 """Answers of a forest for numbers that follow the last known target (R29), in plain Python.
 
-Read `riparian.reference_numbers` first. The targets of most real streams resemble those just before. The
-trees see each point by itself, so their errors resemble each other, too. The forest learns how far, by
-the least squares of its errors. All numbers below are float64, and each operation is rounded once. The
-native engine must equal this file to the last bit.
+Read `riparian.reference_numbers` first. In most real streams, a target resembles those just before it,
+and so do the errors of the trees, which see each point by itself. The forest learns how far, by least
+squares. All numbers below are float64, and each operation is rounded once. The native
+engine must equal this file to the last bit.
 
 >>> following = Following(lag=1)
 >>> for _ in range(100):
@@ -30,7 +30,7 @@ class Pair(NamedTuple):
 
 
 class Following:
-    """What the forest knows of its last errors."""
+    """The correction of answers by the last targets and errors."""
 
     def __init__(self, lag: int) -> None:
         self.lag = lag  # answers are for the point that comes this many points after the last one

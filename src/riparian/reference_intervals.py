@@ -1,8 +1,8 @@
 """Quantiles and intervals of a forest for numbers (R28) in plain Python.
 
 Read `riparian.reference_eager` first. The kept points near x, in all trees, are a sample of y given x:
-its quantiles need nothing else. An interval shall hold the target in a given share of all points, so
-its level follows the stream. The native engine must equal this file to the last bit.
+its quantiles need nothing else. An interval is meant to hold a given share of the targets, so its level
+follows the stream. The native engine must equal this file to the last bit.
 
 >>> distribution = Distribution([Part(1.0, WHOLE), Part(5.0, WHOLE), Part(2.0, WHOLE)])
 >>> distribution.quantile(0.5), distribution.quantile(0.0), distribution.quantile(1.0)

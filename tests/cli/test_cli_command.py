@@ -71,13 +71,13 @@ def test_a_file_may_name_the_sources_too(source, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("tres = 5", "'tres' is no option of learn; did you mean 'trees'?"),
+        ("tres = 5", "'tres' is not an option of learn; did you mean 'trees'?"),
         ("trees = 'many'", "--trees"),
         ("no-eval = 1", "no-eval must be true or false, got 1"),
         ("ignore = [true]", "ignore must be a text, a number or a list of them"),
         ("trees = [1, 2]", "trees must be a text or a number"),
         ("trees 5", "not a TOML file"),
-        ("config = 'x'", "'config' is no option of learn"),
+        ("config = 'x'", "'config' is not an option of learn"),
     ],
 )
 def test_a_key_or_value_that_cannot_be_is_an_error_that_names_it(source, tmp_path, text, message):

@@ -168,7 +168,9 @@ def test_an_interrupted_stream_continues_as_if_it_had_not_been_interrupted():
     assert parts.curve == whole.curve
 
 
-@pytest.mark.parametrize("pair", [[1e308, 0.0], [0.0, -1e308], [math.nan, 0.0], [0.0, 10**400], [1.0]])
+@pytest.mark.parametrize(
+    "pair", [[1e308, 0.0], [0.0, -1e308], [math.nan, 0.0], [0.0, 10**400], [1.0]]
+)
 def test_a_state_whose_window_has_no_labels_and_predictions_is_refused(pair):
     test = Prequential(window=5, numbers=True)
     test.update(*pairs(5))

@@ -349,6 +349,7 @@ def test_a_forest_that_knows_no_class_is_refused():
 
 def test_a_depth_forest_refuses_and_says_why(tmp_path):
     forest = DepthForestClassifier(1, random_state=0)
+    forest.partial_fit(np.ones((1, 4, 4)), [[0, 1, 1]], ["arm"])
     with pytest.raises(TypeError, match="compare the depths at two places"):
         forest.export(tmp_path / "forest.onnx")
     with pytest.raises(TypeError, match="compare the depths at two places"):

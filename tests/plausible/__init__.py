@@ -53,7 +53,7 @@ def check_plausible(data: bytes) -> None:
         check_votes(trees, lengths, header, planted(trees, lengths))
     if header.eager and header.numbers:
         check_heads(trees, points["trust"], header)
-    if header.lag:
+    if header.parameters.lag:
         check_following(points["trust"], header)
     if "kept_label" in points:
         kept = KeptPoints.of(points, header)

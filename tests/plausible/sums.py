@@ -106,8 +106,8 @@ def check_following(trust, header):
     for product, *squares in ((x1x2, x1x1, x2x2), (x1e, x1x1, ee), (x2e, x2x2, ee)):
         most = np.sqrt(squares[0]) * np.sqrt(squares[1]) * (1 + ROUNDING)
         every(abs(product) <= most, "trust: products must be those of the squares")
-    pairs = len(trust) - header.least_trust
-    every(n == 0 or pairs == 2 * header.lag, "trust: products need the pairs that they are of")
+    all_pairs = len(trust) - header.least_trust == 2 * header.parameters.lag
+    every(n == 0 or all_pairs, "trust: products need the pairs that they are of")
 
 
 # -- candidates --------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def check_totals(trees, lengths, header):
     splits = totals.should_splits + totals.must_splits
     every(splits == (lengths.nodes - 1) // 2, "totals: there must be a split for every inner node")
     every(totals.stopped_at <= header.points, "totals: stopped_at must have been reached")
-    if header.max_memory is None:
+    if header.parameters.max_memory is None:
         every(totals.evictions == 0, "totals: evictions must be 0 without max_memory")
         every(totals.stopped_at == 0, "totals: stopped_at must be 0 without max_memory")
     check_sum(np.abs(trees.importance.astype(np.float64)), "importance")

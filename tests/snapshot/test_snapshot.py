@@ -24,7 +24,9 @@ import riparian
 from riparian import Geometric, OnlineForestClassifier
 from riparian.engine.trees import Totals
 from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
+from riparian.parameters.forests import PARTS, ROOTS
 from riparian.snapshot import arrays, categories, container, kept
+from riparian.snapshot.header import CLASSES
 
 from plain_forests import deep
 from snapshots import (
@@ -340,12 +342,18 @@ PAGE = Path(__file__).parents[2] / "docs" / "snapshot-format.md"
 def test_the_page_about_the_format_describes_every_field_of_the_header():
     rows = re.findall(r"^\| (`\w+`.*?) \|", PAGE.read_text("utf-8"), re.MULTILINE)
     described = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    for kind in ("default", "adaptive", "Saffari", "categories, some put together"):
-        header, _ = opened(learned(**KINDS[kind]).to_bytes())
+    kinds = ("default", "adaptive", "Saffari", "categories, some put together")
+    for kind in (*(KINDS[kind] for kind in kinds), *NUMBER_KINDS.values()):
+        header, _ = opened(learned(**kind).to_bytes())
         fields = {*header, *header["estimator"], *header["engine"], *header["labels"]}
         fields |= {*header["class_weights"], *header.get("categories", ())}
         assert described >= {*fields, "sha256"}
         assert json.dumps(header)
+
+
+def test_the_page_about_the_format_names_every_class_and_every_word_of_a_parameter():
+    page = PAGE.read_text("utf-8")
+    assert all(f'"{name}"' in page for name in (*CLASSES, *ROOTS, *PARTS))
 
 
 def test_the_page_about_the_format_describes_every_array_as_the_core_lists_it():

@@ -421,8 +421,8 @@ private:
         });
     }
 
-    std::uint64_t* bits_ =
-        nullptr;               // kept points: per point, whether it went left of each candidate
+    // Kept points: per point, whether it went left of each candidate.
+    std::uint64_t* bits_ = nullptr;
     Class* labels_ = nullptr;  // the label of each kept point
     std::uint32_t kept_ = 0;
     std::uint32_t room_ = 0;

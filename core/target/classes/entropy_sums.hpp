@@ -213,8 +213,8 @@ private:
         }
     }
 
-    std::uint64_t* sums_ =
-        nullptr;     // a candidate's own part of G; at the places of all points, the shared part
+    // A candidate's own part of G; at the places of all points, the shared part.
+    std::uint64_t* sums_ = nullptr;
     Counters left_;  // n' of a candidate; at the places of all points, N
 };
 

@@ -212,8 +212,8 @@ private:
     static constexpr std::uint32_t rounding = 4;
     static constexpr std::uint64_t most_points = std::uint64_t{1} << 24;
 
-    static constexpr double most_gain =
-        0x1p20;  // in bits: no gain is as large, and G of it would fit
+    // In bits: no gain is as large, and G of it would fit.
+    static constexpr double most_gain = 0x1p20;
 
     std::uint64_t* bounds_ = nullptr;  // one per split point
     Counters points_;                  // at the places of all points: N of each split point

@@ -128,8 +128,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_classes_by_masks =
-        64;  // masks take one pass per class for a half
+    // Masks take one pass per class for a half.
+    static constexpr std::size_t most_classes_by_masks = 64;
     static constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 
     // -- the classes ------------------------------------------------------------------------------
@@ -379,8 +379,8 @@ private:
     std::vector<Class> classes_;  // the first n_classes_ entries: in order of their first point
     std::size_t n_classes_ = 0;
     std::uint64_t weight_ = 0;  // N
-    std::uint64_t entropy_ =
-        0;  // F(N) - Σ F(n_k), which is G of a split that separates all classes
+    // F(N) - Σ F(n_k), which is G of a split that separates all classes.
+    std::uint64_t entropy_ = 0;
     // Of a search:
     bool exact_ = false;                // whether G alone decides which gain is larger
     std::int64_t least_ = lowest;       // a candidate with a smaller G is not the best

@@ -176,7 +176,7 @@ def _values(ctx: Any, option: Any, path: Path) -> dict[str, Any]:
         param = known.get(key.replace("_", "-"))
         if param is None:
             hint = text.suggestion(key, known)
-            raise wrong(f"{key!r} is no option of {ctx.command.name}{hint}")
+            raise wrong(f"{key!r} is not an option of {ctx.command.name}{hint}")
         try:
             values[str(param.name)] = _value(param, value)
         except ValueError as error:

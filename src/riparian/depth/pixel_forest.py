@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,15 +19,11 @@ from riparian.depth.pixels import (
 from riparian.engine import native
 from riparian.engine.native import Pixels
 from riparian.model.classes import checked_labels
+from riparian.model.ensemble import ONE_COLUMN
 from riparian.model.weights import Weights, checked_weights
 from riparian.parameters.forests import OF_DEPTH, DepthSettings
 from riparian.sklearn.base import ForestClassifier, unchanged_if_refused
 from riparian.sklearn.progress import Callback
-
-ONE_COLUMN = (
-    "its nodes compare the depths at two places near a pixel, places that depend on the depth of the "
-    "pixel itself, and the formats know only tests of one column of a row"
-)
 
 
 class PixelForestClassifier(DepthSettings, ForestClassifier):
@@ -36,8 +32,6 @@ class PixelForestClassifier(DepthSettings, ForestClassifier):
     `depth` is always (images, height, width), in metres, where 0 or NaN means no return;
     `pixels` is (pixels, 3), rows of image, row and column.
     """
-
-    why_not_plain: ClassVar[str] = ONE_COLUMN  # its trees are no plain trees (model/ensemble.py)
 
     def _empty_engine(self) -> native.DepthEngine:
         return native.DepthEngine(

@@ -81,9 +81,8 @@ class Coded:
     def arrivals(self) -> list[tuple[int, int]]:
         """Return the first row of each value that occurs, with the index of the value, by row."""
         first = np.full(len(self.values) + 1, -1, dtype=np.intp)
-        first[self.which[::-1]] = np.arange(
-            len(self.which) - 1, -1, -1
-        )  # the last one written stays
+        backwards = np.arange(len(self.which) - 1, -1, -1)
+        first[self.which[::-1]] = backwards  # the last one written stays
         return sorted((row, i) for i, row in enumerate(first[:-1].tolist()) if row >= 0)
 
 

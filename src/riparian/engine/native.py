@@ -27,6 +27,7 @@ from riparian.engine.trees import Arrays, Tree
 from riparian.parameters.forests import (
     LINK_BYTES,
     ChangeParameters,
+    ForestParameters,
     SaffariParameters,
     StreamParameters,
 )
@@ -54,7 +55,7 @@ POINTS_PER_LEVEL = 4
 WEIGHT = 2**12  # the units of a head's weight (R25)
 
 
-def trust_of(parameters: StreamParameters, weights: Sequence[int]) -> dict[float, float]:
+def trust_of(parameters: ForestParameters, weights: Sequence[int]) -> dict[float, float]:
     """Return the weight of each head: a size of cell (R25), or the factor of a memory (R27)."""
     return {head: w / WEIGHT for head, w in zip(parameters.heads, weights, strict=True)}
 
@@ -309,7 +310,7 @@ class NativeEngine(ABC):
 
     def trust(self) -> dict[float, float] | None:
         """R25: the weight of each head in an answer; None if trees have no heads."""
-        if not isinstance(self.parameters, StreamParameters) or not self.parameters.heads:
+        if not self.parameters.heads:
             return None
         core: Any = self.core
         return trust_of(self.parameters, core.trust())
@@ -317,8 +318,7 @@ class NativeEngine(ABC):
     def correction(self) -> Correction | None:
         """R29: how answers follow the last learned point; None if they do not."""
         core: Any = self.core
-        follows = getattr(self.parameters, "lag", 0) > 0
-        parts = core.correction() if follows else None
+        parts = core.correction() if self.parameters.lag > 0 else None
         return None if parts is None else Correction(*parts)
 
     def set_judging(self, judging: bool) -> None:

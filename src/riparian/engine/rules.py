@@ -143,9 +143,7 @@ class Keeping(TwoStreams):
         super().__init__(parameters)
         assert parameters.kept_points != "auto"
         self.kept_points: int = parameters.kept_points
-        self.lag: int = getattr(
-            parameters, "lag", 0
-        )  # of answers that follow the last targets (R29)
+        self.lag = parameters.lag  # of answers that follow the last targets (R29)
         self.point_bytes = point_bytes  # of a kept point, once for all trees
         self.sparse = sparse
 
@@ -189,9 +187,8 @@ class Keeping(TwoStreams):
         each = self.point_bytes + LINK_BYTES * p.n_trees
         shared = self.reserved + self.following_bytes()
         fits = (p.max_memory - shared - super()._least(needed)) // each
-        if (
-            fits <= 0 or self.kept_points * each <= p.max_memory // 8
-        ):  # "auto", or no more than that
+        no_more_than_auto = self.kept_points * each <= p.max_memory // 8
+        if fits <= 0 or no_more_than_auto:
             return super().check_budget(needed, what)
         raise ValueError(
             f"kept_points must be at most {fits} for {p.n_trees} trees of {what} "

@@ -164,9 +164,7 @@ class TreeArrays(Generic[N]):
     # Per active leaf.
     next_look: Words  # young leaves: listed structure points at the next look (R20); else 0
     had_lost: Bytes  # 1 if a young one has lost a listed point
-    eager_counted: (
-        Longs  # of a settled one: the weight of eager votes that its candidates began with
-    )
+    eager_counted: Longs  # of a settled one: the weight of eager votes at its start (R24)
     attempt: Words  # how often it has drawn candidates before (R8)
     dims: Words
     split_points: Words  # so far

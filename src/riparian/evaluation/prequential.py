@@ -352,7 +352,7 @@ class Prequential:
         return test
 
 
-# What a point of the curve may have in the end, in this order, each by size or coverage.
+# The last values of a point of the curve, in this order; each is by size or coverage, or absent.
 OF_A_POINT = ("trust", "coverage", "width")
 
 

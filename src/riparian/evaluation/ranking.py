@@ -200,9 +200,8 @@ class Ranking:
     def __init__(self) -> None:
         self.rows = 0
         self.truths: Counter[Any] = Counter()  # rows by label
-        self.squares = (
-            0  # sum of the squares of probability minus truth, over rows and classes, in units
-        )
+        # The sum of the squares of probability minus truth, over rows and classes, in units.
+        self.squares = 0
         self._place: dict[Any, int] = {}  # of each class that had a probability
         self._merged = 0  # 2^merged neighbouring bins are one
         self._counts: Counts = np.zeros((0, 2, BINS), dtype=np.int64)  # class, truth, bin

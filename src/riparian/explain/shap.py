@@ -116,7 +116,7 @@ def _of_category(
     codes: Codes,
     codes_of: Callable[[int], list[int]],
 ) -> list[tuple[int, Codes]]:
-    """What may be a category that goes left goes one way, all else, a missing value too, the other."""
+    """Send the categories that go left one way; everything else, also a missing value, the other."""
     node = nodes.source[place]
     feature, left = int(ensemble.feature[node]), int(ensemble.left[node])
     runs = _runs(codes_of(node), *codes.get(feature, (0.0, np.inf)))
@@ -204,7 +204,7 @@ def _tree(ensemble: Ensemble, nodes: _Nodes) -> dict[str, Any]:
 
 
 def _values(ensemble: Ensemble, nodes: _Nodes) -> Any:
-    """Of the leaves, and of inner nodes the mean over the points below."""
+    """Return the answers of leaves; of inner nodes, the mean over the points below."""
     of_leaf = ensemble.leaf_number[nodes.source]
     leaves = np.flatnonzero(of_leaf >= 0)
     first, last = int(of_leaf[leaves].min()), int(of_leaf[leaves].max()) + 1

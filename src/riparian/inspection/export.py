@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from riparian.forest import OnlineForestClassifier
+from typing import TYPE_CHECKING
+
 from riparian.inspection.colours import hexadecimal, shades_of_nodes
 from riparian.inspection.view import TreeView
 from riparian.inspection.words import Names, Words
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 
 def export_text(

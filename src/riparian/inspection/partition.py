@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from riparian.forest import OnlineForestClassifier
 from riparian.inspection.colours import (
     class_colours,
     range_of,
@@ -38,6 +37,8 @@ from riparian.tools.optional import matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from riparian.forest import OnlineForestClassifier
 
 LEGEND_ROWS = 20
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, hstack
 
-from riparian.forest import OnlineForestClassifier
 from riparian.inspection.view import TreeView, tree_view
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 
 @overload

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.forest import OnlineForestClassifier
 from riparian.inspection.colours import shades_of_nodes
 from riparian.inspection.view import TreeView
 from riparian.inspection.words import Names, Words
@@ -16,6 +15,8 @@ from riparian.tools.optional import matplotlib
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
+
+    from riparian.forest import OnlineForestClassifier
 
 WIDTH, HEIGHT = 0.92, 0.62  # of a box, where two neighbours and two levels are 1 apart
 ROOM = 0.86  # of a box, that its text may fill

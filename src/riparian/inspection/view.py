@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from riparian.engine.pieces import numbers
 from riparian.engine.trees import Tree
-from riparian.forest import OnlineForestClassifier
 from riparian.model.numbers import Numbers
 from riparian.tools.checks import whole
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 NONE = -1  # where there is no child, no parent, no feature or no class
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.halves import codes_left
-from riparian.forest import OnlineForestClassifier
 from riparian.inspection.view import NONE, TreeView, tree_view
 from riparian.tools.checks import whole
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 MOST_NAMED = 3  # categories of a half
 
@@ -47,11 +49,11 @@ class Words:
         return list(self.view.preorder(self.max_depth))
 
     def cut(self, node: int) -> bool:
-        """Whether the nodes below this one are left out."""
+        """Return whether the nodes below this one are left out."""
         return bool(not self.view.is_leaf[node] and self.view.depth[node] == self.max_depth)
 
     def condition(self, node: int, sign: str = "<=") -> str:
-        """What a point that goes left meets, or, with `>` for a sign, one that goes right."""
+        """Return the condition for going left; with a sign such as `>`, for going right."""
         column, value = int(self.view.feature[node]), self.view.threshold[node]
         feature = self._features[column]
         if self.view.categorical[node]:
@@ -67,7 +69,7 @@ class Words:
         return "missing" if np.isnan(code) else self._tables[column].name(int(code))
 
     def _half(self, column: int, half: np.float32) -> str:
-        """Of the categories that are known now, the first of those that go left (R22)."""
+        """Return the first of the known categories that go left (R22)."""
         table = self._tables[column]
         codes = codes_left(float(half), table.n_codes).tolist()
         names = ", ".join(table.name(code) for code in codes[:MOST_NAMED])

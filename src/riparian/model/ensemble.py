@@ -18,6 +18,7 @@ from riparian import _core
 from riparian.engine.categories import OTHER, Value
 from riparian.engine.engine import Correction
 from riparian.engine.halves import codes_left, halves_among
+from riparian.engine.native import DepthEngine
 from riparian.engine.pieces import begins
 from riparian.engine.trees import Tree
 from riparian.model.classes import Classes
@@ -30,6 +31,11 @@ Integers = NDArray[np.int64]
 NONE = np.int32(-1)
 
 WHOLE = _core.whole_share  # a share of one, in the units in which shares are added (R11)
+
+ONE_COLUMN = (
+    "its nodes compare the depths at two places near a pixel, places that depend on the depth of the "
+    "pixel itself, and the formats know only tests of one column of a row"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,11 +162,10 @@ class Ensemble:
 
 def ensemble_of(forest: HasModel, what: str) -> Ensemble:
     """Return the forest as it is now. `what` names the purpose, for errors."""
-    why_not = getattr(forest, "why_not_plain", None)
-    if why_not is not None:
-        raise TypeError(f"{what} of a {type(forest).__name__} is not possible: {why_not}")
     model = model_of(forest)
     engine = model.engine
+    if isinstance(engine, DepthEngine):
+        raise TypeError(f"{what} of a {type(forest).__name__} is not possible: {ONE_COLUMN}")
     with engine.learning:  # so that no batch is learned between two trees
         outputs = _outputs_of(model.target, what)
         correction = engine.correction()
@@ -195,7 +200,7 @@ def ensemble_of(forest: HasModel, what: str) -> Ensemble:
         scale=outputs.scale,
         origin=outputs.origin,
         correction=correction if voters else None,
-        lag=getattr(engine.parameters, "lag", 0),
+        lag=engine.parameters.lag,
         n_features=n_features,
         feature_names=None if names is None else [str(name) for name in names],
         categories=categories,

@@ -35,7 +35,7 @@ from riparian.model.numbers import Numbers
 from riparian.model.target import Target
 from riparian.model.trust import follows_of
 from riparian.model.weights import ClassWeights, Weights, product
-from riparian.parameters.forests import PAIR_BYTES, NumberParameters
+from riparian.parameters.forests import PAIR_BYTES
 from riparian.snapshot import categories
 from riparian.snapshot.errors import SnapshotError
 from riparian.snapshot.header import DepthImages, Header, History, Rows
@@ -132,8 +132,7 @@ class Model:
     @property
     def coverages(self) -> tuple[float, ...]:
         """The coverages of the intervals that the forest learns to give (R28)."""
-        parameters = self.engine.parameters
-        return parameters.intervals if isinstance(parameters, NumberParameters) else ()
+        return tuple(self.engine.parameters.intervals)
 
     def _learn_in_turn(
         self, points: Any, y: NDArray[Any], weights: Weights | None, workers: int, n_intervals: int
@@ -169,9 +168,8 @@ class Model:
         assert isinstance(engine, native.NativeEngine)
         n_intervals = (answers.shape[1] - self.target.outputs) // 2
         learn = engine.give_intervals_then_learn if n_intervals else engine.predict_then_learn
-        place: NDArray[np.intp] = (
-            np.cumsum(learned) - learned
-        )  # of a row, among those that are learned
+        # Of a row, among those that are learned.
+        place: NDArray[np.intp] = np.cumsum(learned) - learned
         kinds = np.where(learned, 1 + rows.differ, 0)
         for kind, first, last in in_turn.runs(kinds, alone=2):
             here, fed = slice(first, last), slice(place[first], place[first] + last - first)
@@ -325,7 +323,7 @@ class Model:
         engine, columns = self.engine, sorted(categorical)
         assert isinstance(engine, native.ColumnEngine)
         if columns and engine.categories is None:
-            max_bytes = bytes_of_tables(getattr(engine.parameters, "max_memory", None))
+            max_bytes = bytes_of_tables(engine.parameters.max_memory)
             engine.categories = CategoryTables.empty((), max_categories, max_bytes)
         known = [column for column in columns if column < engine.n_dims]
         if known:
@@ -369,7 +367,7 @@ class Model:
     def _numbers(self) -> Numbers:
         if not isinstance(self.target, Numbers):
             raise TypeError(
-                "quantiles and intervals are of a forest of numbers, got one of classes"
+                "quantiles and intervals need a forest of numbers, got a forest of classes"
             )
         return self.target
 
@@ -428,9 +426,8 @@ class Model:
         held = {name: sizes[kind] for name, kind in kinds.items()}
         held["nodes"] += len(engine.trees) * TREE_BYTES
         held |= {"kept": engine.kept_bytes(), "lists": engine.list_bytes()}
-        lag = getattr(engine.parameters, "lag", 0)
-        if lag:
-            held["following"] = PAIR_BYTES * lag
+        if engine.parameters.lag:
+            held["following"] = PAIR_BYTES * engine.parameters.lag
         if engine.categories is not None:
             held["categories"] = engine.categories.bytes
         return {**held, "total": sum(held.values())}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from riparian.model.model import HasModel
+from riparian.parameters.forests import ChangeParameters
 
 Replacement = tuple[int, int]  # the point, from 0, and the tree
 
@@ -12,10 +14,10 @@ MOST_CROWDS = 5  # this many are named one by one
 SHARE = 50  # two replacements closer than 1/50 of the stream are in one crowd
 
 
-def replacements_of(forest: Any) -> list[Replacement] | None:
+def replacements_of(forest: HasModel) -> list[Replacement] | None:
     """Return the replacements of a forest, or None if it never replaces a tree for its error."""
-    replacements: list[Replacement] | None = getattr(forest, "replacements_", None)
-    return replacements
+    engine = forest.model_.engine
+    return engine.replacements() if isinstance(engine.parameters, ChangeParameters) else None
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class StreamSettings:
         default="sqrt",
         help='a leaf considers `1 + Poisson(λ)` features for its split. "sqrt" is the square root of '
         'the number of features, "2sqrt" and "4sqrt" are twice and four times that; "third" and "two '
-        'thirds" are these parts of them.',
+        'thirds" are shares of it.',
     )
     split_points: int = described(
         symbol="m",
@@ -217,8 +217,8 @@ class NumberSettings(StreamSettings, KeepingSettings):
         kind=Whole(0, MOST_LAG),
         default=0,
         before=0,
-        help="An answer is for the point that comes this many points after the last learned one, and "
-        "follows the last targets as far as that has helped. 0: answers are for any point, and do not.",
+        help="How many points after the last learned one a predicted point comes. Answers then follow "
+        "the last targets, as far as that has helped. 0: an answer is for any point, and follows none.",
     )
 
 
@@ -250,7 +250,7 @@ class ChangeSettings:
 
 @constructed
 class AdaptiveSettings(ChangeSettings):
-    """Those of the forest of classes."""
+    """The settings of the forest of classes for streams that change."""
 
     candidate_dims: float | str = described(
         default="2sqrt",
@@ -278,7 +278,7 @@ class AdaptiveSettings(ChangeSettings):
 
 @constructed
 class AdaptiveNumberSettings(ChangeSettings):
-    """Those of the forest of numbers."""
+    """The settings of the forest of numbers for streams that change."""
 
     lag: int = described(default=1)
 
@@ -415,8 +415,17 @@ OF_DEPTH = declared(DepthSettings)
 # -- what engines read -----------------------------------------------------------------------------
 
 
+class NoSettings:
+    """Settings that only some forests have, with their values in all others."""
+
+    max_memory: int | None = None
+    kept_points: int | Literal["auto"] = 0
+    intervals: Sequence[float] = ()
+    lag: int = 0
+
+
 @dataclass(frozen=True, kw_only=True)
-class ForestParameters:
+class ForestParameters(NoSettings):
     """The parameters of a forest as its engine reads them: frozen, checked and resolved."""
 
     n_trees: int
@@ -426,6 +435,11 @@ class ForestParameters:
     def majority(self) -> bool:
         """Return whether each tree has one vote (R11)."""
         return False
+
+    @property
+    def heads(self) -> tuple[float, ...]:
+        """Return the names of the heads of a tree (R25, R27); () without heads."""
+        return ()
 
     @classmethod
     def of(cls, estimator: Any, **others: Any) -> Self:
@@ -486,7 +500,7 @@ class StreamParameters(ForestParameters, StreamSettings, KeepingSettings):
 
     @property
     def heads(self) -> tuple[float, ...]:
-        """Return the names of the heads of a tree, the sizes of their cells (R25); () without heads."""
+        """Return the sizes of their cells (R25)."""
         return HEAD_SIZES if self.eager and self.kept_points != 0 else ()
 
     def keeping(self, point_bytes: int) -> Self:
@@ -560,7 +574,7 @@ class ChangeParameters(ChangeSettings, StreamParameters):
 
     @property
     def heads(self) -> tuple[float, ...]:
-        """Return the names of the heads of a tree: sizes of cells, then factors of memories."""
+        """Return the sizes of cells, then the factors of memories (R27)."""
         return (*HEAD_SIZES, *MEMORIES)
 
     @classmethod

@@ -33,7 +33,7 @@ ROWS = "rows"  # in the extra part of a checkpoint
 
 @dataclass(frozen=True)
 class Order:
-    """What a shard should be."""
+    """The description of a shard to start."""
 
     number: int
     trees: range

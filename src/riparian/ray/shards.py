@@ -128,19 +128,13 @@ class Shards:
         """Return the trust of the forest, if its trees have heads (R25)."""
         if not self.heads:
             return None
-        sums = _core.following_sums * (self._lag > 0)
+        sums = _core.following_sums * (self.parameters.lag > 0)
         first = Mark.first(self._trust_width + sums)
         return Trust(self.plan.n_shards, first, self.parameters)
 
     @property
     def _trust_width(self) -> int:
         return len(self.heads) + 2 * self.numbers
-
-    @property
-    def _lag(self) -> int:
-        """Return for which point after the last one answers are; 0: for any (R29)."""
-        lag: int = getattr(self.parameters, "lag", 0)
-        return lag
 
     @property
     def numbers(self) -> bool:
@@ -394,10 +388,11 @@ class Shards:
 
     def correction(self) -> Correction | None:
         """R29: how answers follow the last learned point; None if they do not."""
-        mark = self._mark() if self._lag else None
+        mark = self._mark() if self.parameters.lag else None
         if mark is None:
             return None
-        return Correction(*_core.correction_of([*mark.evidence[self._trust_width :]], self._lag))
+        evidence = [*mark.evidence[self._trust_width :]]
+        return Correction(*_core.correction_of(evidence, self.parameters.lag))
 
     def _mark(self) -> Mark | None:
         """Return T after all rows, if the trees have heads."""

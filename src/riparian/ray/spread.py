@@ -97,7 +97,7 @@ class Spread(ShardSettings, RowForest):
         """Check the parameters; `_start` starts the shards."""
         cluster.join()
         empty = super()._empty_engine()
-        coverages = getattr(empty.parameters, "intervals", ())
+        coverages = empty.parameters.intervals
         if coverages:
             raise ValueError(
                 f"intervals must be () for a forest in shards, got {coverages!r}: their levels need all "

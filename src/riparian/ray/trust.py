@@ -99,7 +99,7 @@ class Trust:
     def __init__(self, n_shards: int, mark: Mark, parameters: StreamParameters) -> None:
         self._marks = deque([mark])
         self._numbers = isinstance(parameters, NumberParameters)  # rather than classes
-        self._lag: int = getattr(parameters, "lag", 0)
+        self._lag = parameters.lag
         width = len(parameters.heads) + 1 + 2 * self._numbers
         self._logs = [Log(mark.point, width) for _ in range(n_shards)]
 

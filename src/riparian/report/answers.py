@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from riparian.report import charts
-from riparian.report.chart import chart
+from riparian.report.figure import chart
 from riparian.report.tables import columns, folded, heat_key, paragraph, table
 from riparian.tools.text import count, decimal, listed, percent, shortened
 

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from riparian.evaluation import NumberScores
 from riparian.report import charts
-from riparian.report.chart import chart
-from riparian.report.figure import axis, text
+from riparian.report.figure import axis, chart, text
 from riparian.report.page import Section, page
 from riparian.report.tables import table
 from riparian.tools.files import write_whole

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.report import charts
-from riparian.report.chart import chart
-from riparian.report.figure import fitted
+from riparian.report.figure import chart, fitted
 from riparian.report.tables import folded, heat_key, side_by_side, table
 from riparian.tools.text import count, decimal, listed, percent, shortened
 
 if TYPE_CHECKING:
     from riparian.explain.history import FeatureHistory, Parts
+    from riparian.forest import OnlineForestClassifier
 
 MOST_SHOWN = 20  # features
 MOST_NEW = 0.5  # of the values: beyond that, a feature grows all the time, as dates do

@@ -106,3 +106,45 @@ def fitted_numbers(numbers: NDArray[np.float64]) -> tuple[float, float]:
     low, high = float(np.min(numbers)), float(np.max(numbers))
     margin = 0.05 * (high - low) or 1.0
     return low - margin, high + margin
+
+
+# -- in the page ----------------------------------------------------------------------------------
+
+
+def chart(
+    name: str,
+    title: str,
+    summary: str,
+    note: str,
+    drawn: Any,
+    *,
+    key: str = "",
+    least_width: int = 0,
+) -> str:
+    """Return a figure in the page: its heading, descriptions in words, and its data for the script.
+
+    `summary` is for readers who cannot see the figure; `note` is shown below it. `key` explains its
+    colours, in HTML, and is shown above it. On a screen narrower than `least_width` pixels, the figure
+    can be scrolled.
+    """
+    style = f"height: {drawn.layout.height}px; min-width: {least_width}px"
+    return (
+        f'<figure id="{name}"><h3>{escape(title)}</h3>{key}<div class="scroll">'
+        f'<div class="chart" id="chart-{name}" role="img" aria-label="{escape(summary)}"'
+        f' style="{style}"></div></div>'
+        f"<figcaption>{escape(note)}</figcaption>"
+        f'<script type="application/json" id="data-{name}">{script_safe(drawn)}</script></figure>'
+    )
+
+
+def script_safe(figure: Any) -> str:
+    """Return the figure as JSON that cannot end the script element around it.
+
+    >>> from riparian.tools.optional import plotly
+    >>> json = script_safe(plotly("graph_objects").Figure(layout={"title": "</script>"}))
+    >>> "script" in json, "<" in json
+    (True, False)
+    """
+    # Plotly escapes <, > and /. One engine is used, whatever is installed, so that the same report
+    # has the same bytes.
+    return str(figure.to_json(engine="json"))

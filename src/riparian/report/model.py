@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.model.budget import budget_in_words
 from riparian.model.numbers import Numbers
@@ -21,13 +20,14 @@ from riparian.model.trust import follows_in_words, head_name, trust_in_words
 from riparian.parameters.forests import defaults
 from riparian.report import charts
 from riparian.report.answers import never_predicted
-from riparian.report.chart import chart
+from riparian.report.figure import chart
 from riparian.report.tables import columns, pairs, paragraph, side_by_side, table
 from riparian.report.trees import count_leaves, size_label
 from riparian.tools.text import count, decimal, listed, percent, size
 
 if TYPE_CHECKING:
     from riparian.evaluation import Scores
+    from riparian.forest import OnlineForestClassifier
 
 MOST_FEATURES = 20
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from riparian.model.replacements import Replacement
 from riparian.report import charts
-from riparian.report.chart import chart
+from riparian.report.figure import chart
 from riparian.report.stream import replaced_in_words
 from riparian.report.tables import columns
 from riparian.tools.text import count, percent

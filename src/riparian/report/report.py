@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from riparian.forest import OnlineForestClassifier
 from riparian.report.page import page
 from riparian.report.sections import Seen, all_sections
 from riparian.tools.files import write_whole
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from riparian.explain.history import FeatureHistory
     from riparian.explain.mistakes import Mistake
     from riparian.explain.permutation import Importance, NumberImportance
+    from riparian.forest import OnlineForestClassifier
 
 
 @dataclass(frozen=True, repr=False)

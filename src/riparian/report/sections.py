@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.forest import OnlineForestClassifier
 from riparian.model.replacements import replacements_of
 from riparian.report import answers, data, model, numbers, stream, what_if
 from riparian.report.page import Section
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from riparian.explain.history import FeatureHistory
     from riparian.explain.mistakes import Mistake
     from riparian.explain.permutation import Importance, NumberImportance
+    from riparian.forest import OnlineForestClassifier
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from riparian.model.replacements import Replacement, replacements_in_words
 from riparian.model.trust import head_name, trust_in_words
 from riparian.report import charts
-from riparian.report.chart import chart
+from riparian.report.figure import chart
 from riparian.report.tables import columns
 from riparian.tools.text import count, decimal, percent, shortened, size
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from riparian.forest import OnlineForestClassifier
 from riparian.report.tables import folded, packed, paragraph, table
 from riparian.theory.certificate import Certificate
 from riparian.tools.text import count, percent
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 # Their quantities have tables; the verdict is a paragraph, and the report draws the replacements.
 WITHOUT_A_TABLE = ("theorem", "replacements")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from riparian.engine.trees import Tree
-from riparian.forest import OnlineForestClassifier
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ class Leaves:
 
 def count_leaves(forest: OnlineForestClassifier) -> Leaves:
     """
+    >>> from riparian import OnlineForestClassifier
     >>> forest = OnlineForestClassifier(n_estimators=1, random_state=1)
     >>> forest = forest.fit([[1], [2], [3], [4]] * 10, ["ash", "ash", "oak", "oak"] * 10)
     >>> leaves = count_leaves(forest)  # two, below the root, with 20 points each

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from riparian.forest import OnlineForestClassifier
 from riparian.inspection.words import names_of_features
 from riparian.report import what_if_charts as charts
-from riparian.report.chart import chart
-from riparian.report.figure import fitted, fitted_numbers, text
+from riparian.report.figure import chart, fitted, fitted_numbers, text
 from riparian.report.model import numbers_of
 from riparian.report.tables import columns, heat_key, paragraph, table
 from riparian.tools.text import count, decimal, listed, percent, shortened
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from riparian.explain.dependence import Dependence
     from riparian.explain.mistakes import Mistake
     from riparian.explain.permutation import Importance, NumberImportance
+    from riparian.forest import OnlineForestClassifier
 
 MOST_PERMUTED = 20  # features in the chart
 MOST_DEPENDENCES = 4

@@ -63,7 +63,7 @@ class RowForest(ColumnSettings, CategorySettings, CallbackSupportMixin, Forest):
         most = OF_ROWS["max_categories"].checked(self.max_categories)
         tables = None
         if self._categorical:
-            max_bytes = bytes_of_tables(getattr(parameters, "max_memory", None))
+            max_bytes = bytes_of_tables(parameters.max_memory)
             tables = CategoryTables.empty(self._categorical, most, max_bytes)
         return native.ColumnEngine(
             parameters, self.n_features_in_, sparse=self._sparse, categories=tables
@@ -187,7 +187,7 @@ class RowForest(ColumnSettings, CategorySettings, CallbackSupportMixin, Forest):
 
     def decision_path(self, X: ArrayLike) -> tuple[Any, NDArray[np.int64]]:
         """Return the nodes that each row passes in all trees; see `riparian.inspection`."""
-        from riparian.inspection import decision_path  # it imports this module
+        from riparian.inspection import decision_path  # here: learning needs none of it
 
         return decision_path(self, X)
 
@@ -198,13 +198,13 @@ class RowForest(ColumnSettings, CategorySettings, CallbackSupportMixin, Forest):
 
         The suffix is `.onnx`, `.treelite`, or `.h` for a C header; see `riparian.export`.
         """
-        from riparian.export import export  # it imports this module
+        from riparian.export import export  # here: learning needs none of it
 
         export(self, path)
 
     def to_shap(self) -> dict[str, Any]:
         """Return the forest for the `shap` package: `shap.TreeExplainer(forest.to_shap())`."""
-        from riparian.explain import to_shap  # it imports this module
+        from riparian.explain import to_shap  # here: learning needs none of it
 
         return to_shap(self)
 
@@ -534,7 +534,7 @@ class TwoStreamForest(RowForest):
         The certificate lists the conditions of the theorem, how far they are seen to hold at the points
         X (or over the leaves), and what must be assumed: for numbers, also that targets are bounded.
         """
-        from riparian.theory.certificate import certificate  # it imports this module
+        from riparian.theory.certificate import certificate  # here: learning needs none of it
 
         return certificate(self, X)
 
@@ -547,7 +547,7 @@ class TwoStreamForest(RowForest):
         for classes, mistakes and the accuracy that is lost without each feature; for numbers,
         predictions against true numbers. It needs plotly.
         """
-        from riparian.report.of_forest import report  # it imports this module
+        from riparian.report.of_forest import report  # here: learning needs none of it
 
         return report(self, X, y, title=title)
 

@@ -52,7 +52,9 @@ def empty(about: Header) -> CategoryTables | None:
     given = about.categories
     if given is None:
         return None
-    return CategoryTables.empty(given.columns, given.most, bytes_of_tables(about.max_memory))
+    return CategoryTables.empty(
+        given.columns, given.most, bytes_of_tables(about.parameters.max_memory)
+    )
 
 
 def read(stored: Arrays, about: Header, max_bytes: int) -> tuple[CategoryTables | None, Arrays]:
@@ -74,7 +76,7 @@ def read(stored: Arrays, about: Header, max_bytes: int) -> tuple[CategoryTables 
     for column, size, full in zip(given.columns, sizes, given.full, strict=True):
         tables[column] = _table(values[first : first + size], full)
         first += size
-    return CategoryTables(tables, given.most, bytes_of_tables(about.max_memory)), others
+    return CategoryTables(tables, given.most, bytes_of_tables(about.parameters.max_memory)), others
 
 
 def _values(text: NDArray[np.uint8]) -> list[Any]:

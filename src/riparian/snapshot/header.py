@@ -136,35 +136,17 @@ class Header:
     @property
     def eager(self) -> bool:
         """Eager, then honest (R24), with heads (R25)."""
-        return len(self.heads) > 0
-
-    @property
-    def heads(self) -> tuple[float, ...]:
-        """Return the names of the heads of each tree (R25, R27); () without heads."""
-        heads: tuple[float, ...] = getattr(self.parameters, "heads", ())
-        return heads
-
-    @property
-    def intervals(self) -> tuple[float, ...]:
-        """Return the coverages of the intervals that it learns (R28)."""
-        coverages: tuple[float, ...] = getattr(self.parameters, "intervals", ())
-        return coverages
-
-    @property
-    def lag(self) -> int:
-        """Return for which point after the last one its answers are; 0: for any (R29)."""
-        lag: int = getattr(self.parameters, "lag", 0)
-        return lag
+        return len(self.parameters.heads) > 0
 
     @property
     def trust_width(self) -> int:
         """Return how many numbers T is: one per head, and of numbers two more for σ² (R26)."""
-        return len(self.heads) + 2 * self.numbers
+        return len(self.parameters.heads) + 2 * self.numbers
 
     @property
     def least_trust(self) -> int:
         """Return how many numbers T is with the sums of R29, before the first point."""
-        return self.trust_width + _core.following_sums * (self.lag > 0)
+        return self.trust_width + _core.following_sums * (self.parameters.lag > 0)
 
     @property
     def trees(self) -> range:
@@ -212,13 +194,9 @@ class Header:
     @property
     def kept_points(self) -> int:
         """Return W (R19)."""
-        kept = getattr(self.parameters, "kept_points", 0)
+        kept = self.parameters.kept_points
         assert isinstance(kept, int)
         return kept
-
-    @property
-    def max_memory(self) -> int | None:
-        return getattr(self.parameters, "max_memory", None)
 
 
 @functools.cache

@@ -62,7 +62,10 @@ def fields(header: Header) -> tuple[Field, ...]:
 
 def _of_trust(header: Header) -> tuple[Field, ...]:
     """Return what the forest has learned of its answers."""
-    return (*(OF_HEADS if header.eager else ()), *(OF_INTERVALS if header.intervals else ()))
+    return (
+        *(OF_HEADS if header.eager else ()),
+        *(OF_INTERVALS if header.parameters.intervals else ()),
+    )
 
 
 def join(kept: Arrays | None, header: Header) -> Arrays:
@@ -83,19 +86,20 @@ def check(kept: Arrays, header: Header) -> None:
     """Check their number, and that every label, weight, column and pixel is within bounds."""
     if header.eager:
         trust = kept["trust"]
-        n_heads = len(header.heads)
-        following = trust[header.trust_width :] if header.lag else trust[:0]
+        n_heads = len(header.parameters.heads)
+        following = trust[header.trust_width :] if header.parameters.lag else trust[:0]
         trust = trust[: len(trust) - len(following)]
         _check_length("trust", trust, header.trust_width, "one per head")
         every(np.isfinite(trust), "trust must be finite")
         every(trust[:n_heads] <= 0, "trust must be at most 0")
         every(trust[n_heads:] >= 0, "trust: the errors and their number must be at least 0")
-        if header.lag:
+        if header.parameters.lag:
             _check_following(following, header)
         if header.part is not None:
             _check_judged(kept["judged"], header)
-    if header.intervals:
-        _check_length("levels", kept["levels"], len(header.intervals), "one per coverage")
+    n_coverages = len(header.parameters.intervals)
+    if n_coverages:
+        _check_length("levels", kept["levels"], n_coverages, "one per coverage")
         every(kept["levels"] <= 1, "levels must be 1 at most")
         every(kept["levels"] >= LEAST_LEVEL, "levels must be at least -2^40")
     if "kept_label" not in kept:  # it only predicts, or keeps none
@@ -150,13 +154,13 @@ def _check_following(following: NDArray[np.float64], header: Header) -> None:
     sums, pairs = following[:n_sums], following[n_sums:]
     _check_length("trust: the sums of R29", sums, n_sums, "one per product")
     every(np.abs(sums) <= 2.0**1016, "trust: a sum of R29 must be at most 2^1016")
-    even, few = len(pairs) % 2 == 0, len(pairs) <= 2 * min(header.lag, header.points)
+    even, few = len(pairs) % 2 == 0, len(pairs) <= 2 * min(header.parameters.lag, header.points)
     require(even and few, "arrays", "trust must hold a pair for each of the last `lag` points")
     every(np.abs(pairs) <= 2.0**502, "trust: a target or an answer must be at most 2^502")
 
 
 def _check_judged(judged: NDArray[np.uint64], header: Header) -> None:
-    heads, width = len(header.heads), header.trust_width + 1
+    heads, width = len(header.parameters.heads), header.trust_width + 1
     require(len(judged) % width == 0, "arrays", f"judged must hold {width} numbers per point")
     rows = judged.reshape(-1, width)
     require(len(rows) <= header.points, "arrays", "judged: more points than were received")

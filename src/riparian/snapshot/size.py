@@ -71,7 +71,7 @@ def check_core_size(arrays: Arrays, kept: Arrays, header: Header, max_bytes: int
 
 def check_budget(header: Header) -> None:
     """Raise an error if a budget is too small for empty trees."""
-    n_trees, given = header.parameters.n_trees, header.max_memory
+    n_trees, given = header.parameters.n_trees, header.parameters.max_memory
     least = n_trees * TREE_BYTES + 1
     require(
         given is None or given >= least,
@@ -120,7 +120,9 @@ def kept_bytes(kept: Arrays, arrays: Arrays, header: Header) -> float:
     n, per_segment = len(kept.get("kept_label", ())), _core.segment_points
     segments = n / per_segment + 2.0  # a segment of points is made at once
     points = segments * (SIZES["segment"] + per_segment * ROW_OF_POINT)
-    points += 2.0 * sum(array.nbytes for array in kept.values()) + PAIR_BYTES * header.lag
+    points += (
+        2.0 * sum(array.nbytes for array in kept.values()) + PAIR_BYTES * header.parameters.lag
+    )
     points += len(kept.get("kept_shapes", ())) * SIZES["kept_image"]
     dense = not (header.depth or header.sparse or n == 0)
     rows = segments * per_segment * 4.0 * header.n_dims if dense else 0.0

@@ -52,9 +52,7 @@ class Reading:
     delimiter: str | None = None  # None: by the format
     header: bool = True
     missing: tuple[str, ...] = ()
-    strict: bool = field(
-        default=True, compare=False
-    )  # whether a new field in later rows is an error
+    strict: bool = field(default=True, compare=False)  # whether a new field later on is an error
     skip: bool = False  # whether rows that cannot be read are left out
 
 

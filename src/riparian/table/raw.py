@@ -41,9 +41,7 @@ class RawColumns:
     """Columns by name, each with its encoder. A value: rows that are learned make a new one."""
 
     encoders: Mapping[str, Encoder]
-    target: tuple[str, str] | None = (
-        None  # the column of the labels and their type, if it has a name
-    )
+    target: tuple[str, str] | None = None  # the column of the labels, if it has a name; their type
     ignored: tuple[str, ...] = field(default=())  # columns that are left out
 
     # -- features ---------------------------------------------------------------------------------
@@ -192,10 +190,8 @@ class RawColumns:
             values = Listed([point.get(name) for point in points])
             out = rows[:, first : first + encoder.width]
             try:
-                if (
-                    isinstance(encoder, Category) and encoder.as_it_is
-                ):  # of one kind, or it has a fault
-                    raise ValueError
+                if isinstance(encoder, Category) and encoder.as_it_is:
+                    raise ValueError  # values of the other kind are faults, although they can be read
                 self._read(name, encoder, values, out, first, coded)
             except ValueError:
                 good = [v if self.fault(name, v) is None else None for v in values.cells]
@@ -237,9 +233,10 @@ class RawColumns:
         out = np.zeros((1, encoder.width), dtype=np.float32)
         try:
             cells = _without(Listed([value]), encoder, ())
-            encoder.coded(name, cells) if isinstance(encoder, Category) else encoder.fill(
-                cells, out
-            )
+            if isinstance(encoder, Category):
+                encoder.coded(name, cells)
+            else:
+                encoder.fill(cells, out)
         except Unreadable as error:
             if isinstance(value, str):
                 return str(error).replace(", as in earlier rows", "")

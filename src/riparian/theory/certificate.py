@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from riparian.engine.native import blocks
-from riparian.forest import OnlineForestClassifier
 from riparian.model.numbers import Numbers
 from riparian.model.rows import Rows
 from riparian.parameters.forests import ChangeParameters, PaperParameters
@@ -24,6 +23,9 @@ from riparian.theory.counting import least_points, max_path, max_splits
 from riparian.theory.departures import BUDGET, Departure, departures_of
 from riparian.theory.sizes import CellSizes, sizes_at_points, sizes_over_leaves
 from riparian.theory.table import Row, as_text, rows_of
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 
 @dataclass(frozen=True)

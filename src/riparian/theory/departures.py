@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from riparian.engine.trees import Totals
-from riparian.forest import OnlineForestClassifier
 from riparian.model.numbers import Numbers
 from riparian.parameters.forests import ChangeParameters, StreamParameters
+
+if TYPE_CHECKING:
+    from riparian.forest import OnlineForestClassifier
 
 BUDGET = "a budget of memory"
 
@@ -92,7 +95,7 @@ def departures_of(
 
 
 def _following(parameters: StreamParameters) -> tuple[Departure, ...]:
-    lag = getattr(parameters, "lag", 0)
+    lag = parameters.lag
     if not lag:
         return ()
     note = f"a part of each answer is the last known target or error (R29): lag is {lag}, not 0"

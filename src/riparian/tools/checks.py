@@ -47,9 +47,7 @@ def number(name: str, value: Any, at_least: float, at_most: float = math.inf) ->
 
 def is_number(value: object) -> bool:
     """Return whether the value is a real number of any type."""
-    if (
-        type(value) is float or type(value) is int
-    ):  # isinstance with an abstract class takes far longer
+    if type(value) in (float, int):  # isinstance with an abstract class takes far longer
         return True
     return isinstance(value, Real) and not isinstance(value, bool)
 

@@ -78,8 +78,9 @@ def evaluate(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Test a model on rows that it has not learned: scores, confusion matrix, calibration; errors of
-    predicted numbers.
+    """Test a model on rows that it has not learned.
+
+    The result is scores, a confusion matrix and a calibration or, for numbers, errors.
 
     Rows of a class that the model has never seen count as mistakes; a note names the class.
 

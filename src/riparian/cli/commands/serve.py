@@ -84,7 +84,7 @@ class NetworkOptions:
     read_token_file: Annotated[
         Path | None,
         typer.Option("--read-token-file", dir_okay=False, rich_help_panel=NETWORK,
-                     help=f"Read a token that only predicts and reads from this file. Or set {READ}."),
+                     help=f"Read a token that does not allow learning from this file. Or set {READ}."),
     ] = None  # fmt: skip
     max_body: Annotated[
         int,
@@ -94,22 +94,22 @@ class NetworkOptions:
     max_head: Annotated[
         int,
         typer.Option("--max-head", metavar="KB", min=1, max=1024, rich_help_panel=NETWORK,
-                     help="The largest URL and headers of a request; beyond that, 431."),
+                     help="Limit the URL and headers of a request; a larger one gets a 431."),
     ] = 32  # fmt: skip
     max_values: Annotated[
         int,
         typer.Option("--max-values", min=1, rich_help_panel=NETWORK,
-                     help="The most numbers, texts, lists and objects of a request."),
+                     help="Limit the numbers, texts, lists and objects of a request."),
     ] = 2_000_000  # fmt: skip
     connections: Annotated[
         int,
         typer.Option("--connections", min=1, max=100_000, rich_help_panel=NETWORK,
-                     help="Connections that may be open; then the longest silent one is closed."),
+                     help="Limit the open connections; one more closes the longest silent one."),
     ] = 800  # fmt: skip
     timeout: Annotated[
         float,
         typer.Option("--timeout", metavar="SECONDS", min=0.1, rich_help_panel=NETWORK,
-                     help="How long a client may be silent within a request, or before it."),
+                     help="Close a connection that is silent this long, within a request or before it."),
     ] = 30.0  # fmt: skip
     queue: Annotated[
         int,

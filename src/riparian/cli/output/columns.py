@@ -80,7 +80,7 @@ def _in_words(columns: ColumnPlan | None, about: dict[str, str]) -> dict[str, st
 
 
 def _categories(columns: ColumnPlan | None, forest: OnlineForestClassifier) -> dict[str, str]:
-    """Return how many values the forest knows of each categorical column, in words."""
+    """Describe in words how many values of each categorical column the forest has learned."""
     tables = forest.model_.categories
     names = columns.feature_names if isinstance(columns, TableColumns) else []
     return {

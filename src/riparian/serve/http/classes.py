@@ -11,8 +11,7 @@ import numpy as np
 from riparian.evaluation import Scores
 from riparian.evaluation.fixed_point import or_none
 from riparian.report import charts
-from riparian.report.chart import chart
-from riparian.report.figure import axis
+from riparian.report.figure import axis, chart
 from riparian.report.tables import columns
 from riparian.serve.http.live_charts import along, course, named
 from riparian.serve.http.tensors import tensor

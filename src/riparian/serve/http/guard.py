@@ -41,7 +41,7 @@ class Tokens:
 
     def __post_init__(self) -> None:
         if self.read is not None and self.write is None:
-            raise ValueError("a token to read needs one to write, too: otherwise all may write")
+            raise ValueError("a read token needs a write token: without one, all may write")
 
 
 class Guard:

@@ -74,7 +74,7 @@ class Live:
 
     async def events(self, request: Request) -> Response:
         if self.readers >= READERS:
-            raise Overloaded(f"{READERS} pages are open already")
+            raise Overloaded(f"{READERS} pages are already open")
         return StreamingResponse(
             self._events(), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
         )

@@ -8,8 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from riparian.report import charts
-from riparian.report.chart import chart
-from riparian.report.figure import axis, figure
+from riparian.report.figure import axis, chart, figure
 from riparian.report.page import Section, page
 from riparian.report.tables import columns, side_by_side
 from riparian.serve.http.live_charts import along

@@ -58,9 +58,8 @@ class Learner:
         self._work: queue.SimpleQueue[list[tuple[int, Lesson]] | Errand | None]
         self._work = queue.SimpleQueue()
         self._looks: queue.SimpleQueue[Errand] = queue.SimpleQueue()
-        self._each = (
-            1e-4  # seconds of work per lesson, as measured; without waiting for other threads
-        )
+        # Seconds of work per lesson, as measured; without waiting for other threads.
+        self._each = 1e-4
         self._thread = threading.Thread(target=self._run, name="learner", daemon=True)
 
     def start(self) -> None:
