@@ -32,7 +32,7 @@ from riparian.ray.journal import Batch, Entry, Journal
 from riparian.ray.line import Line
 from riparian.ray.plan import Plan
 from riparian.ray.shard import Ack, Order
-from riparian.ray.starting import Started, first_answers, patiently, start
+from riparian.ray.starting import Started, end, first_answers, patiently, start
 from riparian.ray.trust import Mark, Trust, recovered
 from riparian.snapshot.header import Header
 from riparian.snapshot.state import engine_of
@@ -189,8 +189,7 @@ class Shards:
         with self._order:
             self._over = self._over or ClusterError("this forest was shut down")
             if ray.is_initialized():
-                for line in self._lines:
-                    ray.kill(line.actor)
+                end([line.actor for line in self._lines], self.plan)
             self._lines = []
             if self.folder is not None and not keep_checkpoints:
                 self.folder.clear()

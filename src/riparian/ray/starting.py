@@ -28,6 +28,7 @@ from riparian.ray.shard import Hello, Order, Shard
 from riparian.snapshot.header import Header
 
 START_SECONDS = 600.0  # for all shards to start
+END_SECONDS = 30.0  # for the names of all shards to be free again
 
 Actor: Any = ray.remote(Shard)
 
@@ -52,6 +53,16 @@ def start(orders: list[Order], nodes: list[dict[str, Any]]) -> list[Started]:
             ray.kill(actor)
         raise
     return [Started(*shard) for shard in zip(actors, hellos, strict=True)]
+
+
+def end(actors: list[Any], plan: Plan) -> None:
+    """End shards. Their names are free when this returns, unless Ray takes longer than `END_SECONDS`."""
+    for actor in actors:
+        ray.kill(actor)  # a request, which Ray fulfils later
+    deadline = time.monotonic() + END_SECONDS
+    names = range(len(actors)) if plan.options.name is not None else ()
+    while any(_is_named(plan.name, i) for i in names) and time.monotonic() < deadline:
+        time.sleep(PATIENCE)
 
 
 def find(name: str) -> tuple[list[Started], Plan, Header]:
@@ -92,6 +103,14 @@ def _actor(order: Order, node: dict[str, Any]) -> Any:
 
 def _actor_name(forest: str, number: int) -> str:
     return f"{forest}/{number}"
+
+
+def _is_named(forest: str, number: int) -> bool:
+    try:
+        _named(forest, number)
+    except ClusterError:
+        return False
+    return True
 
 
 def _named(forest: str, number: int) -> Any:
