@@ -3,6 +3,8 @@
     python -m benchmarks.eager_aims --out benchmarks/record/eager-aims.json
     python -m benchmarks.eager_aims --table benchmarks/record/eager-aims.json
 
+Both write the table into eager.md next to the record.
+
 `peers` learns the streams of the comparison, as in compare.json, from which the peers are taken.
 `long` learns a million points of the mixture, with the defaults and with `eager=False` in turn. `single`
 learns point by point. `orders` learns the same points shuffled, sorted, and in runs. A study that the
@@ -25,7 +27,7 @@ from numpy.typing import NDArray
 from benchmarks import eager, record
 from benchmarks.compare import FULL
 from benchmarks.peers import FEW, MANY, PEERS
-from benchmarks.standings import markdown
+from benchmarks.standings import markdown, write_into
 from benchmarks.steady import resident_bytes
 from benchmarks.workloads import available, data_directory, load
 from riparian import OnlineForestClassifier
@@ -245,7 +247,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="directory of the real sets (RIPARIAN_DATA)")
     parser.add_argument("--out", type=Path, default=record.path("eager-aims"))
-    parser.add_argument("--table", type=Path, help="print the table of this record and stop")
+    parser.add_argument("--table", type=Path, help="only make the table of this record again")
     options = parser.parse_args()
     path = options.table or options.out
     figures: dict[str, Rows] = json.loads(path.read_text())["figures"] if path.exists() else {}
@@ -262,7 +264,9 @@ def main() -> None:
                 figures[name] = list(study())
                 record.write(path, "eager-aims", figures)
     whole = record.read(record.path("eager"))["figures"]
-    print(table(figures, whole, record.read(record.path("compare"))["figures"]["rows"]))
+    made = table(figures, whole, record.read(record.path("compare"))["figures"]["rows"])
+    write_into(path.with_name("eager.md"), {"aims": made})
+    print(made)
 
 
 if __name__ == "__main__":
