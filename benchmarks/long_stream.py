@@ -1,4 +1,4 @@
-"""A hundred million points through one forest with its defaults: does it stay fast, small and right?
+"""Millions of points through one forest with its defaults: does it stay fast, small and right?
 
     python -m benchmarks.long_stream mixture
 
@@ -22,8 +22,9 @@ import numpy as np
 import riparian
 from benchmarks import record
 from benchmarks.growth import bands
+from benchmarks.number_sets import friedman, smooth
 from benchmarks.steady import resident_bytes
-from riparian import OnlineForestClassifier
+from riparian import OnlineForestClassifier, OnlineForestRegressor
 from riparian.streams import GaussianMixture
 
 BLOCK = 10_000  # points drawn, predicted and learned at a time
@@ -31,7 +32,20 @@ STAGE = 1_000_000  # points between two rows
 TREES = 10
 
 
-class Mixture:
+Forest = OnlineForestClassifier | OnlineForestRegressor
+
+
+class Classes:
+    """A stream of classes."""
+
+    forest: type[Forest] = OnlineForestClassifier
+    right_is = "the class"
+
+    def right(self, answers: Any, y: Any) -> int:
+        return int((answers == y).sum())
+
+
+class Mixture(Classes):
     """The paper's five classes in two dimensions."""
 
     def __init__(self) -> None:
@@ -44,7 +58,7 @@ class Mixture:
         return round(self.stream.bayes_accuracy(X, y) * len(y))
 
 
-class Bands:
+class Bands(Classes):
     """Three classes by the sum of two of ten columns, with a tenth of the labels drawn at random."""
 
     def __init__(self) -> None:
@@ -57,7 +71,24 @@ class Bands:
         return int((np.digitize(X[:, 0] + X[:, 1], (-0.6, 0.6)) == y).sum())
 
 
-STREAMS = {"mixture": Mixture, "bands": Bands}
+class Friedman:
+    """Friedman's function of five of ten columns, with noise of deviation 1."""
+
+    forest: type[Forest] = OnlineForestRegressor
+    right_is = "at most 1 from the target; the noise has deviation 1"
+
+    def draw(self, rng: np.random.Generator) -> tuple[Any, Any]:
+        X, y = friedman(BLOCK, rng)
+        return X.astype(np.float32), y
+
+    def right(self, answers: Any, y: Any) -> int:
+        return int((np.abs(answers - y) <= 1).sum())
+
+    def best(self, X: Any, y: Any) -> int:
+        return self.right(smooth(X), y)
+
+
+STREAMS = {"mixture": Mixture, "bands": Bands, "friedman": Friedman}
 
 
 @dataclass(frozen=True)
@@ -66,8 +97,8 @@ class Stage:
 
     points: int
     cpu_seconds: float  # predicting and learning
-    accuracy: float  # each block predicted before it is learned
-    best_accuracy: float  # of the best possible classifier, on the same points
+    accuracy: float  # share of right answers; each block is predicted before it is learned
+    best_accuracy: float  # of the best possible answers to the same points
     forest_bytes: int
     resident_bytes: int  # of the whole process
     leaves: int
@@ -85,9 +116,9 @@ class Stage:
         )
 
 
-def stages(forest: OnlineForestClassifier, stream: Any, points: int) -> Iterator[Stage]:
+def stages(forest: Forest, stream: Any, points: int) -> Iterator[Stage]:
     """Go on from the state of the forest. Block i depends on i alone, so a stop changes nothing."""
-    done = forest.stats()["points"] if hasattr(forest, "classes_") else 0
+    done = forest.stats()["points"] if hasattr(forest, "model_") else 0
     while done < points:
         cpu, right, best = 0.0, 0, 0
         for block in range(done // BLOCK, (done + STAGE) // BLOCK):
@@ -95,16 +126,14 @@ def stages(forest: OnlineForestClassifier, stream: Any, points: int) -> Iterator
             best += stream.best(X, y)
             start = time.process_time()
             if block:
-                right += int((forest.predict(X) == y).sum())
+                right += stream.right(forest.predict(X), y)
             forest.partial_fit(X, y)
             cpu += time.process_time() - start
         done += STAGE
         yield as_stage(forest, done, cpu, right / STAGE, best / STAGE)
 
 
-def as_stage(
-    forest: OnlineForestClassifier, points: int, cpu: float, accuracy: float, best: float
-) -> Stage:
+def as_stage(forest: Forest, points: int, cpu: float, accuracy: float, best: float) -> Stage:
     stats = forest.stats()
     return Stage(
         points=points,
@@ -124,7 +153,7 @@ def as_stage(
 
 def run(stream: str, points: int, out: Path) -> None:
     saved = out.with_suffix(".riparian")
-    forest = OnlineForestClassifier(TREES, random_state=0)
+    forest = STREAMS[stream].forest(TREES, random_state=0)
     if saved.exists():
         forest = riparian.load(saved)
     for stage in stages(forest, STREAMS[stream](), points):
@@ -137,7 +166,13 @@ def add(out: Path, stream: str, stage: Stage) -> None:
     """Add a row, or replace it: a row that was written just before a stop is made again."""
     known = record.read(out)["figures"]["stages"] if out.exists() else []
     rows = [row for row in known if row["points"] < stage.points]
-    figures = {"stream": stream, "trees": TREES, "block": BLOCK, "stages": [*rows, asdict(stage)]}
+    figures = {
+        "stream": stream,
+        "right": STREAMS[stream].right_is,
+        "trees": TREES,
+        "block": BLOCK,
+        "stages": [*rows, asdict(stage)],
+    }
     record.write(out, "long-stream", figures, quiet=True)
 
 

@@ -134,9 +134,11 @@ def stream_table(content: dict[str, Any]) -> str:
     last = stages[-1]
     shown = [one for one in stages if one["points"] in {10**6 * n for n in SHOWN} or one is last]
     commits = ", ".join(dict.fromkeys(one["commit"] for one in stages))
+    right = figures.get("right", "the class")
+    counted = "" if right == "the class" else f" An answer is right if it is {right}."
     lines = [
         f"A long stream, `{figures['stream']}`: {last['points']:,} points, {figures['trees']} trees, "
-        f"the defaults; until {last['date'][:10]}, commit {commits}.",
+        f"the defaults; until {last['date'][:10]}, commit {commits}.{counted}",
         "",
         "| points | CPU seconds per million | accuracy | best possible | forest MB | process MB | "
         "leaves |",
