@@ -2,6 +2,8 @@
 
     python -m benchmarks.number_times --data FOLDER
 
+The table goes into numbers.md next to the record.
+
 Ten trees each. On each set, the engines take turns: each learns the same first rows, and predicts the
 next ones. Forests that take batches get 1,000 rows at a time, the others one row after the other.
 Times are of the processor, over all threads of the process, so other work disturbs them little. Of the
@@ -19,7 +21,7 @@ from typing import Any
 from benchmarks import record
 from benchmarks.number_sets import NumberSet, available, load
 from benchmarks.peers import FEW, NO_CLASSES, REGRESSORS, Task
-from benchmarks.standings import geometric, markdown
+from benchmarks.standings import geometric, markdown, write_into
 from benchmarks.workloads import data_directory
 
 OURS, OFFLINE = "riparian-numbers", "sklearn-numbers"
@@ -100,7 +102,9 @@ def main() -> None:
         record.write(
             options.out, "number-times", {"rows": figures}, ("river", "capymoa"), quiet=True
         )
-    print(table(figures))
+    made = table(figures)
+    write_into(options.out.with_name("numbers.md"), {"times": made})
+    print(made)
 
 
 if __name__ == "__main__":

@@ -61,9 +61,11 @@ def write_report(path: Path) -> None:
 
 
 def write_report_of_traffic(table: Path, path: Path) -> None:
-    model = path.with_suffix(".riparian")
-    command = [sys.executable, "-m", "riparian.cli", "learn", table, "--target", "traffic_volume"]
-    subprocess.run([*command, "--model", model, "--html", path, "--quiet"], check=True)
+    """Learn the table as the tutorial does, in the folder of the report: it shows the names of files."""
+    shutil.copy(table, path.parent)
+    command = [sys.executable, "-m", "riparian.cli", "learn", table.name]
+    options = ["--target", "traffic_volume", "--model", "traffic.riparian", "--html", path.name]
+    subprocess.run([*command, *options, "--quiet"], check=True, cwd=path.parent)
 
 
 @contextmanager
@@ -115,17 +117,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
         folder = Path(made)
         write_report(folder / "report.html")
-        reports = ["report"]
+        reports = {"report": ""}  # the name of each, and the part that is shown
         if options.data:
-            write_report_of_traffic(
-                options.data / "metro_traffic.csv.gz", folder / "report-traffic.html"
-            )
-            reports.append("report-traffic")
+            write_report_of_traffic(options.data / "metro_traffic.csv.gz", folder / "traffic.html")
+            reports["traffic"] = "#answers"
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         size = {"width": WIDTH, "height": HEIGHT}
         pages = {scheme: browser.new_page(viewport=size, color_scheme=scheme) for scheme in SCHEMES}
-        for name, (scheme, page) in product(reports, pages.items()):
-            page.goto((folder / f"{name}.html").as_uri())
+        for (name, part), (scheme, page) in product(reports.items(), pages.items()):
+            page.goto((folder / f"{name}.html").as_uri() + part)
             page.wait_for_timeout(2000)
             take(page, name, scheme, out)
         with service(folder / "state") as address:
