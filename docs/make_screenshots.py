@@ -1,9 +1,8 @@
-"""The pictures of reports and of the live page: `python docs/make_screenshots.py --data FOLDER`.
+"""The pictures of a report and of the live page: `python docs/make_screenshots.py`.
 
 It needs Chromium, playwright (`pip install playwright`) and the extras `serve` and `cli`. A stream is
-learned, its report is opened, and the same rows go through a service whose page is opened. With the
-folder of the benchmarks' data, metro_traffic.csv.gz is learned on the command line, and the report on
-these numbers is opened, too. Each picture is taken twice, for light pages and for dark ones.
+learned, its report is opened, and the same rows go through a service whose page is opened. Each
+picture is taken twice, for light pages and for dark ones.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +56,6 @@ def write_report(path: Path) -> None:
     table, faults = machines(ROWS)
     forest = AdaptiveForestClassifier(n_estimators=50, random_state=0)
     evaluate(forest, table, faults).report(title="Faults of machines").write(path)
-
-
-def write_report_of_traffic(table: Path, path: Path) -> None:
-    """Learn the table as the tutorial does, in the folder of the report: it shows the names of files."""
-    shutil.copy(table, path.parent)
-    command = [sys.executable, "-m", "riparian.cli", "learn", table.name]
-    options = ["--target", "traffic_volume", "--model", "traffic.riparian", "--html", path.name]
-    subprocess.run([*command, *options, "--quiet"], check=True, cwd=path.parent)
 
 
 @contextmanager
@@ -110,24 +100,18 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder for the pictures")
-    parser.add_argument("--data", type=Path, help="folder with metro_traffic.csv.gz")
-    options = parser.parse_args()
-    out = options.out
+    out = parser.parse_args().out
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
         folder = Path(made)
         write_report(folder / "report.html")
-        reports = {"report": ""}  # the name of each, and the part that is shown
-        if options.data:
-            write_report_of_traffic(options.data / "metro_traffic.csv.gz", folder / "traffic.html")
-            reports["traffic"] = "#answers"
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         size = {"width": WIDTH, "height": HEIGHT}
         pages = {scheme: browser.new_page(viewport=size, color_scheme=scheme) for scheme in SCHEMES}
-        for (name, part), (scheme, page) in product(reports.items(), pages.items()):
-            page.goto((folder / f"{name}.html").as_uri() + part)
+        for scheme, page in pages.items():
+            page.goto((folder / "report.html").as_uri())
             page.wait_for_timeout(2000)
-            take(page, name, scheme, out)
+            take(page, "report", scheme, out)
         with service(folder / "state") as address:
             for page in pages.values():
                 open_when_it_runs(page, address)
