@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -13,6 +12,7 @@
 
 #include "kernels/hot.hpp"
 #include "predicting/tile.hpp"
+#include "predicting/tile_neighbours.hpp"
 #include "rules/neighbours.hpp"
 #include "state.hpp"
 #include "threads.hpp"
@@ -188,41 +188,21 @@ public:
     template <class Distribution, class Visitor>
     void predict_distributions(const Batch& batch, std::size_t workers, Visitor&& visitor) {
         const auto lock = read();
-        struct Worker {
-            Neighbours neighbours;
-            typename Target::Intervals::Neighbours of_tree;
-            std::array<Distribution, Tree::lanes> distributions;
-            std::vector<std::int64_t> rows;
-        };
-        const std::size_t width = order_.row_width();
-        constexpr std::size_t lanes = Tree::lanes;
         workers = worthwhile(workers, 16 * batch.size() * trees_.size());
-        std::vector<Worker> mine(workers);
-        parallel(workers, (batch.size() + lanes - 1) / lanes,
-                 [&](std::size_t worker, std::size_t tile) {
-                     Worker& my = mine[worker];
-                     const std::size_t first = tile * lanes,
-                                       count = std::min(lanes, batch.size() - first);
-                     for (std::size_t i = 0; i < count; ++i) my.distributions[i].clear();
-                     my.rows.assign(count * width, 0);
-                     typename Tree::Lanes at;
-                     for (const auto& tree : trees_) {
-                         tree->route(batch, first, count, at);
-                         for (std::size_t i = 0; i < count; ++i) {
-                             my.of_tree.clear();
-                             my.neighbours.read(*tree, tree->leaf_at(at[i]), points_, shared_,
-                                                settings_, my.of_tree);
-                             my.distributions[i].add(my.of_tree);
-                             if (shared_.following.on())
-                                 order_.add(tree->answer_at(at[i], shared_), Voting{},
-                                            my.rows.data() + i * width);
-                         }
-                     }
-                     for (std::size_t i = 0; i < count; ++i) {
-                         double plain = 0.0;
-                         order_.write(my.rows.data() + i * width, &plain);
-                         visitor(first + i, my.distributions[i],
-                                 shared_.following.correction().around(plain), shared_);
+        in_tiles(batch, workers, TileNeighbours<Target>::most_points(trees_.size()),
+                 [&](const Batch& points, std::size_t first) {
+                     std::vector<double> plain(points.size());
+                     if (shared_.following.on())
+                         sum_tile(points, Voting{}, 1, [&](std::size_t i, const std::int64_t* row) {
+                             order_.write(row, &plain[i]);
+                         });
+                     TileNeighbours<Target> near(points.size(), trees_.size());
+                     find_neighbours(points, near);
+                     Distribution distribution;
+                     for (std::size_t i = 0; i < points.size(); ++i) {
+                         near.distribute(i, distribution);
+                         visitor(first + i, distribution,
+                                 shared_.following.correction().around(plain[i]), shared_);
                      }
                  });
     }
@@ -411,9 +391,8 @@ private:
 
     // Calls work(tile, number of its first point) on threads.
     template <class Work>
-    void in_tiles(const Batch& batch, std::size_t workers, Work&& work) const {
-        const std::size_t points =
-            std::min(tile_size(batch), (batch.size() + workers - 1) / workers);
+    void in_tiles(const Batch& batch, std::size_t workers, std::size_t most, Work&& work) const {
+        const std::size_t points = std::min(most, (batch.size() + workers - 1) / workers);
         const std::size_t tiles = points ? (batch.size() + points - 1) / points : 0;
         parallel(workers, tiles, [&](std::size_t, std::size_t i) {
             const std::size_t first = i * points;
@@ -442,10 +421,12 @@ private:
                      Visitor&& visitor) const {
         workers = worthwhile(workers, batch.size() * trees_.size());
         const bool by_trees = trees_.size() >= 4 * workers;
-        in_tiles(batch, by_trees ? 1 : workers, [&](const Batch& points, std::size_t first) {
-            sum_tile(points, voting, by_trees ? workers : 1,
-                     [&](std::size_t i, const std::int64_t* row) { visitor(first + i, row); });
-        });
+        in_tiles(batch, by_trees ? 1 : workers, tile_size(batch),
+                 [&](const Batch& points, std::size_t first) {
+                     sum_tile(
+                         points, voting, by_trees ? workers : 1,
+                         [&](std::size_t i, const std::int64_t* row) { visitor(first + i, row); });
+                 });
     }
 
     template <class Visitor>
@@ -517,6 +498,36 @@ private:
             for (std::size_t i = 0; i < n; ++i) tree.answer_of_node(at[i], shared_).prefetch();
             for (std::size_t i = 0; i < n; ++i)
                 order_.add(tree.answer_of_node(at[i], shared_), voting, sums + (first + i) * width);
+        }
+    }
+
+    // R28: of many points the smallest cells are found beforehand, and each is read once.
+    void find_neighbours(const Batch& points, TileNeighbours<Target>& near) const {
+        const auto by_cell = [&](const auto& tree) {
+            return tree->n_leaves() <= 4 * points.size();
+        };
+        Tile<Space> tile{points};
+        if (std::any_of(trees_.begin(), trees_.end(), by_cell)) tile.make_keys(trees_.size());
+        TilePart<Space> part(tile, 0);
+        Neighbours neighbours;
+        for (std::size_t i = 0; i < trees_.size(); ++i) {
+            const Tree& tree = *trees_[i];
+            near.begin_tree();
+            if (by_cell(trees_[i])) {
+                neighbours.find_cells(tree, points_, part.stops);
+                for (const std::uint32_t node : part.stops.nodes())
+                    near.add_cell([&](auto& found) {
+                        neighbours.read_cell(tree, node, points_, shared_, settings_, found);
+                    });
+                near.set(i, part.stops_of_points(tree));
+            } else {
+                const std::uint32_t* leaves = part.leaves(tree);
+                for (std::size_t point = 0; point < points.size(); ++point)
+                    near.add_cell([&](auto& found) {
+                        neighbours.read(tree, leaves[point], points_, shared_, settings_, found);
+                    });
+                near.set(i);
+            }
         }
     }
 

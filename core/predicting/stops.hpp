@@ -14,6 +14,27 @@ class Stops {
 public:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
+    // Rows stop at the deepest node on their way that holds enough, and at the root if none does.
+    template <class Parent, class IsEnough, class IsInner>
+    void find(std::size_t n_nodes, Parent&& parent_of, IsEnough&& is_enough, IsInner&& is_inner) {
+        begin(n_nodes);
+        for (std::uint32_t node = 0; node < n_nodes; ++node) {
+            const std::uint32_t parent = parent_of(node);
+            if (node != 0 && at_[parent] != none)
+                follow(node, parent);
+            else if (node != 0 && !is_enough(node))
+                stop(node, parent);
+            else if (!is_inner(node))
+                stop(node, node);
+        }
+    }
+
+    const std::vector<std::uint32_t>& at() const {
+        return at_;
+    }  // per node: the number of the answer, or none
+    const std::vector<std::uint32_t>& nodes() const { return nodes_; }  // per answer: the node
+
+private:
     void begin(std::size_t n_nodes) {
         at_.assign(n_nodes, none);
         answer_of_node_.assign(n_nodes, none);
@@ -32,12 +53,6 @@ public:
     // Nodes below a stop belong to the same stop, for rows that have already gone on to their leaf.
     void follow(std::uint32_t node, std::uint32_t parent) { at_[node] = at_[parent]; }
 
-    const std::vector<std::uint32_t>& at() const {
-        return at_;
-    }  // per node: the number of the answer, or none
-    const std::vector<std::uint32_t>& nodes() const { return nodes_; }  // per answer: the node
-
-private:
     std::vector<std::uint32_t> at_, answer_of_node_, nodes_;
 };
 

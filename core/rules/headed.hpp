@@ -234,16 +234,10 @@ struct HeadedOf : GrowingOf<Rule> {
             weights.begin());
         const std::uint64_t enough = head_sizes[smallest];
         const auto& nodes = tree.record_.nodes;
-        stops.begin(nodes.size());
-        for (std::uint32_t node = 0; node < nodes.size(); ++node) {
-            const std::uint32_t parent = nodes[node].parent;
-            if (node != 0 && stops.at()[parent] != Stops::none)
-                stops.follow(node, parent);
-            else if (node != 0 && nodes[node].points < enough)
-                stops.stop(node, parent);
-            else if (!tree.nodes_[node].inner())
-                stops.stop(node, node);
-        }
+        stops.find(
+            nodes.size(), [&](std::uint32_t node) { return nodes[node].parent; },
+            [&](std::uint32_t node) { return nodes[node].points >= enough; },
+            [&](std::uint32_t node) { return tree.nodes_[node].inner(); });
     }
 
     template <class Tree>

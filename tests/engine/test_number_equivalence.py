@@ -492,6 +492,30 @@ def test_every_instruction_set_chooses_the_same_of_splits_that_save_as_much(spli
     assert_same(forest, engine, X[:50])
 
 
+@pytest.mark.parametrize("kept_points", [2000, 90])
+@pytest.mark.parametrize(
+    "targets_of",
+    [
+        lambda y: y,
+        lambda y: y.round(-1),  # many are equal
+        lambda y: np.where(y > 50, 7.0, y),  # nearly all are, so cells list many
+        lambda y: y * 10.0 ** np.where(np.arange(len(y)) % 9, 0, 140),  # a few are far away
+        lambda y: y * 1e-310,
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_quantiles_among_many_neighbours_are_exact(targets_of, weighted, kept_points):
+    X, y = noisy(200)
+    y = targets_of(y)
+    weights = np.random.default_rng(1).integers(1, 4, size=len(X)).astype(np.float64)
+    changes = {"n_trees": 9, "kept_points": kept_points, "min_gain": 0.0}
+    forest, engine = both(NumberParameters(**vars(TURNING) | changes), X)
+    forest.learn(X, y.tolist(), weights.tolist() if weighted else None)
+    engine.learn(X, y, weights if weighted else None)
+    for rows in (X[:3], X):  # each by itself, and many that share cells
+        assert_same_intervals(forest, engine, rows)
+
+
 @pytest.mark.parametrize("parameters", [TURNING, CHANGING])
 def test_passes_after_the_first_do_not_judge(parameters):
     X, y = noisy(300)

@@ -18,46 +18,64 @@
 
 namespace riparian {
 
-// The targets of the neighbours of a point in one tree, and their weights if these are not all 1.
-struct NumberNeighbours {
-    std::vector<Number> targets;
-    std::vector<Weight> weights;  // empty: all 1
+// A neighbour, or several with the same target.
+struct NumberPart {
+    Number target;
+    std::int64_t size;  // their part of the vote of a tree, in units of 2^-40
+};
 
+// The neighbours of a point in one tree. Those that come one after the other with the same target
+// and weight are one entry, since cells that are never split list hundreds of equal targets.
+class NumberNeighbours {
+public:
     void clear() {
-        targets.clear();
-        weights.clear();
+        entries_.clear();
+        count_ = total_ = 0;
     }
-    bool empty() const { return targets.empty(); }
+    void add(Number target, Weight weight, std::uint64_t copies = 1) {
+        count_ += copies;
+        total_ += weight * copies;
+        if (!entries_.empty() && entries_.back().target == target &&
+            entries_.back().weight == weight)
+            entries_.back().copies += copies;
+        else
+            entries_.push_back({target, weight, copies});
+    }
+    std::uint64_t count() const { return count_; }
 
-    // visitor(target, its part of the tree's vote in units of 2^-40, half to even).
+    // visitor(target, size) for each part, rounded half to even for each neighbour.
     template <class Visitor>
     void for_each_part(Visitor&& visitor) const {
-        if (empty()) return;
-        std::uint64_t total = targets.size();
-        if (!weights.empty()) {
-            total = 0;
-            for (const Weight weight : weights) total += weight;
+        Weight last = 1;
+        std::int64_t size = rounded(last);
+        for (const Entry& entry : entries_) {
+            if (entry.weight != last) size = rounded(last = entry.weight);
+            visitor(entry.target, size * static_cast<std::int64_t>(entry.copies));
         }
-        const auto part = [&](Weight weight) {
-            const double share = static_cast<double>(weight) / static_cast<double>(total);
-            return static_cast<std::int64_t>(std::rint(share * 0x1p40));
-        };
-        const std::int64_t of_one = part(1);
-        for (std::size_t i = 0; i < targets.size(); ++i)
-            visitor(targets[i], weights.empty() ? of_one : part(weights[i]));
     }
+    void append_to(std::vector<NumberPart>& parts) const {
+        for_each_part([&](Number target, std::int64_t size) { parts.push_back({target, size}); });
+    }
+
+private:
+    struct Entry {
+        Number target;
+        Weight weight;
+        std::uint64_t copies;
+    };
+    std::int64_t rounded(Weight weight) const {
+        const double share = static_cast<double>(weight) / static_cast<double>(total_);
+        return static_cast<std::int64_t>(std::rint(share * 0x1p40));
+    }
+
+    std::vector<Entry> entries_;
+    std::uint64_t count_ = 0, total_ = 0;  // neighbours, and their weight
 };
 
 // Whether a part of the distribution reaches quantile q.
 inline bool reaches(std::int64_t part, std::int64_t whole, double q) {
     return part > 0 && static_cast<double>(part) >= q * static_cast<double>(whole);
 }
-
-// A neighbour, or several with the same target.
-struct NumberPart {
-    Number target;
-    std::int64_t size;
-};
 
 // Where a target stands among the neighbours of its point, in all trees. Sums of integers, and the
 // smallest and largest target: the order of the trees does not matter.
@@ -78,10 +96,7 @@ struct NumberStanding {
         most = std::max(most, target);
     }
     // Where targets move with an answer that is not known yet (R29), they are kept until it is.
-    void keep(const NumberNeighbours& neighbours) {
-        neighbours.for_each_part(
-            [&](Number target, std::int64_t part) { kept.push_back({target, part}); });
-    }
+    void keep(const NumberNeighbours& neighbours) { neighbours.append_to(kept); }
     void settle(Number z, const Moved& moved) {
         for (const NumberPart& each : kept) add(moved(each.target), each.size, z);
     }
@@ -130,30 +145,22 @@ private:
 // The distribution of the targets near a point: of all trees, the neighbours with their parts.
 class NumberDistribution {
 public:
-    void clear() {
-        parts_.clear();
-        whole_ = 0;
-    }
-    void add(const NumberNeighbours& neighbours) {
-        neighbours.for_each_part([&](Number target, std::int64_t part) {
-            parts_.push_back({target, part});
-            whole_ += part;
-        });
-    }
+    void clear() { parts_.clear(); }
     void add(std::span<const NumberPart> parts) {
         parts_.insert(parts_.end(), parts.begin(), parts.end());
-        for (const NumberPart& part : parts) whole_ += part.size;
     }
     bool empty() const { return parts_.empty(); }
 
     // Sets out[i] to the quantile qs[i], the smallest target up to which the distribution reaches
     // it. They ascend. Nothing is known where there is no neighbour.
     void quantiles(std::span<const double> qs, const Moved& moved, double* out) {
-        if (qs.empty()) return;
-        if (empty())
+        if (empty()) {
             std::fill_n(out, qs.size(), std::numeric_limits<double>::quiet_NaN());
-        else
-            select(parts_, 0, qs, out);
+        } else if (!qs.empty()) {
+            whole_ = 0;
+            for (const NumberPart& part : parts_) whole_ += part.size;
+            find(qs, out);
+        }
         std::transform(out, out + qs.size(), out, moved);
     }
 
@@ -169,19 +176,81 @@ public:
     }
 
 private:
+    static constexpr std::size_t few = 16, n_bins = 64;
+
+    // The range is divided into bins of equal width: a quantile lies in the first one that reaches
+    // it, among a few parts. However bins are rounded, no target is in a smaller bin than a smaller
+    // target.
+    void find(std::span<const double> qs, double* out) {
+        const auto [least, most] = range();
+        const double per_unit = static_cast<double>(n_bins) / (most - least);
+        if (parts_.size() <= few || !std::isnormal(per_unit)) {
+            chosen_ = parts_;
+            return select(chosen_, 0, qs, out);
+        }
+        std::array<std::int64_t, n_bins + 1> sizes{};  // the last holds what rounding puts there
+        bins_.resize(parts_.size());
+        for (std::size_t i = 0; i < parts_.size(); ++i) {
+            bins_[i] = static_cast<std::uint8_t>((parts_[i].target - least) * per_unit);
+            sizes[bins_[i]] += parts_[i].size;
+        }
+        std::int64_t below = 0;
+        for (std::size_t bin = 0; !qs.empty(); ++bin) {
+            const std::int64_t up_to = below + sizes[bin];
+            const std::size_t reached = n_reached(up_to, qs);
+            if (reached > 0) select(in_bin(bin), below, qs.first(reached), out);
+            qs = qs.subspan(reached);
+            out += reached;
+            below = up_to;
+        }
+    }
+
+    // There is no branch, since both ways are as likely as in a coin toss.
+    std::span<NumberPart> in_bin(std::size_t bin) {
+        if (chosen_.size() < parts_.size()) chosen_.resize(parts_.size());
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < parts_.size(); ++i) {
+            chosen_[count] = parts_[i];
+            count += bins_[i] == bin;
+        }
+        return std::span(chosen_).first(count);
+    }
+
+    // Four at a time, since each waits for the one before.
+    std::array<Number, 2> range() const {
+        constexpr std::size_t width = 4;
+        std::array<Number, width> least, most;
+        least.fill(parts_[0].target);
+        most.fill(parts_[0].target);
+        std::size_t i = 0;
+        for (; i + width <= parts_.size(); i += width)
+            for (std::size_t j = 0; j < width; ++j) {
+                least[j] = std::min(least[j], parts_[i + j].target);
+                most[j] = std::max(most[j], parts_[i + j].target);
+            }
+        for (; i < parts_.size(); ++i) {
+            least[0] = std::min(least[0], parts_[i].target);
+            most[0] = std::max(most[0], parts_[i].target);
+        }
+        return {*std::min_element(least.begin(), least.end()),
+                *std::max_element(most.begin(), most.end())};
+    }
+
+    // How many of the quantiles, the smallest first, a part of the distribution reaches.
+    std::size_t n_reached(std::int64_t part, std::span<const double> qs) const {
+        std::size_t n = 0;
+        while (n < qs.size() && reaches(part, whole_, qs[n])) ++n;
+        return n;
+    }
+
     // Quickselect for several quantiles at once, among parts above others of the size `below`.
     void select(std::span<NumberPart> parts, std::int64_t below, std::span<const double> qs,
                 double* out) {
-        while (true) {
+        while (parts.size() > few) {
             const Number pivot = middle(parts);
             const Divided sizes = divide(parts, pivot);
             const std::int64_t before = below + sizes.less, up_to = before + sizes.equal;
-            const auto reached_by = [&](std::int64_t part) {
-                const auto end = std::partition_point(
-                    qs.begin(), qs.end(), [&](double q) { return reaches(part, whole_, q); });
-                return static_cast<std::size_t>(end - qs.begin());
-            };
-            const std::size_t at_less = reached_by(before), at_pivot = reached_by(up_to);
+            const std::size_t at_less = n_reached(before, qs), at_pivot = n_reached(up_to, qs);
             std::fill(out + at_less, out + at_pivot, pivot);
             if (at_pivot == qs.size()) {
                 if (at_less == 0) return;
@@ -194,6 +263,15 @@ private:
             below = up_to;
             qs = qs.subspan(at_pivot);
             out += at_pivot;
+        }
+        std::sort(parts.begin(), parts.end(),
+                  [](const auto& a, const auto& b) { return a.target < b.target; });
+        for (const NumberPart& part : parts) {
+            below += part.size;
+            const std::size_t reached = n_reached(below, qs);
+            std::fill_n(out, reached, part.target);
+            qs = qs.subspan(reached);
+            out += reached;
         }
     }
 
@@ -226,15 +304,17 @@ private:
         return std::clamp(c, a, b);
     }
 
-    std::vector<NumberPart> room_;  // while parts are divided
     std::vector<NumberPart> parts_;
     std::int64_t whole_ = 0;
+    std::vector<std::uint8_t> bins_;         // of the parts
+    std::vector<NumberPart> chosen_, room_;  // those of a bin; and memory to divide them
 };
 
 // What a forest has learned of the coverages that it was made with.
 class NumberIntervals {
 public:
     using Neighbours = NumberNeighbours;
+    using Part = NumberPart;
     using Standing = NumberStanding;
     using Distribution = NumberDistribution;
     using State = std::vector<double>;  // the levels
@@ -252,12 +332,11 @@ public:
         for (IntervalLevel& level : levels_) level.judge(standing, z, error);
     }
 
-    // Adds both ends of the interval of each coverage. Each takes a copy of the distribution, since
-    // to find quantiles is to divide it.
-    void give(const Distribution& distribution, const Moved& moved, double error,
+    // Adds both ends of the interval of each coverage.
+    void give(Distribution& distribution, const Moved& moved, double error,
               std::vector<double>& given) const {
         for (const IntervalLevel& level : levels_) {
-            const auto ends = Distribution(distribution).interval(level, moved, error);
+            const auto ends = distribution.interval(level, moved, error);
             given.insert(given.end(), ends.begin(), ends.end());
         }
     }

@@ -49,6 +49,8 @@ public:
     double sum() const { return sum_; }
     double mean() const { return total_ == 0 ? 0.0 : sum_ / static_cast<double>(total_); }
     bool is_pure() const { return total_ == 0 || same_ == same_; }
+    // The target of all points, if it is one and that is known.
+    double same() const { return same_; }
     // The squared error of the mean. Equal targets have none, however their sums were rounded.
     double errors() const {
         if (is_pure()) return 0.0;
