@@ -10,12 +10,17 @@ Features = dict[str, float | str | None]  # None is a missing value
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What the model predicted for a point, and how many points it had learned, at least."""
+    """What the model predicted for a point, and how many points it had learned, at least.
+
+    Numbers have no classes. A model that learns intervals gives one for each coverage; an end is None
+    if nothing is known near the point.
+    """
 
     label: Label | None  # None before anything is learned
     classes: tuple[Label, ...]
     probabilities: tuple[float, ...]
     points: int
+    intervals: tuple[tuple[float, float | None, float | None], ...] = ()  # coverage, both ends
 
     def of(self, label: Label) -> float:
         """Return the probability of a label."""

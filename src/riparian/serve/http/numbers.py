@@ -50,6 +50,11 @@ class NumberView:
         judged={"residual": {"type": ["number", "null"],
                              "description": "The label less the prediction."}},
         example=21.5,
+        given={"interval": {"type": "object",
+                            "description": "Both ends of the interval of each coverage that the model "
+                            "learns; null where nothing is known.",
+                            "additionalProperties": {"type": "array", "minItems": 2, "maxItems": 2,
+                                                     "items": {"type": ["number", "null"]}}}},
     )  # fmt: skip
 
     def read_label(self, value: Any, limits: Limits) -> Label:

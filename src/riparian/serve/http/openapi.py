@@ -68,7 +68,8 @@ def document(name: str, schemas: Schemas) -> dict[str, Any]:
     teach = closed(["features", "label"], id=ID, features=FEATURES, label=label, weight=WEIGHT)
     asked = record(
         ["id", "status", "label", *schemas.predicted, "points"],
-        id=ID, status=STATUS, label=guess, **schemas.predicted, points={"type": "integer"},
+        id=ID, status=STATUS, label=guess, **schemas.predicted, **schemas.given,
+        points={"type": "integer"},
     )  # fmt: skip
     judged = record(
         ["id", "status", "label", "predicted", *schemas.judged, "learned"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from riparian.serve.items import Label
@@ -22,6 +22,8 @@ class Schemas:
     predicted: Mapping[str, Schema]  # what the answer to a prediction has besides the label
     judged: Mapping[str, Schema]  # what the answer to a label has besides both labels
     example: Any  # a label
+    # What the answer to a prediction has as well where the model gives it.
+    given: Mapping[str, Schema] = field(default_factory=dict)
 
 
 class View(Protocol):

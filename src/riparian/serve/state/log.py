@@ -376,8 +376,11 @@ def forecast_bytes(forecast: Forecast) -> bytes:
 
 
 def forecast_from(data: bytes) -> Forecast:
-    label, classes, probabilities, points = orjson.loads(data)
-    return Forecast(label, tuple(classes), tuple(probabilities), points)
+    label, classes, probabilities, points, *later = orjson.loads(data)
+    intervals = later[0] if later else ()  # a log of 0.2 has none
+    return Forecast(
+        label, tuple(classes), tuple(probabilities), points, tuple(map(tuple, intervals))
+    )
 
 
 def any_bytes(value: Any) -> bytes:

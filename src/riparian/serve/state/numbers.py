@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from riparian.evaluation.fixed_point import or_none
 from riparian.model.model import Model
 from riparian.model.numbers import LARGEST
 from riparian.serve.items import Forecast, Label
@@ -50,12 +51,27 @@ class ServedNumbers:
         forest.partial_fit(no_rows, np.empty(0))
 
     def forecasts(self, model: Model, rows: Rows, workers: int, points: int) -> list[Forecast]:
+        coverages = model.coverages
+        ends = [model.predict_interval(rows, coverage, workers).tolist() for coverage in coverages]
         return [
-            Forecast(number, (), (), points) for number in model.predict(rows, workers).tolist()
+            Forecast(
+                number,
+                (),
+                (),
+                points,
+                tuple(
+                    (coverage, *map(or_none, of_rows[i]))
+                    for coverage, of_rows in zip(coverages, ends, strict=True)
+                ),
+            )
+            for i, number in enumerate(model.predict(rows, workers).tolist())
         ]
 
     def predicted(self, forecast: Forecast) -> dict[str, Any]:
-        return {}
+        """Return the intervals by coverage, if the model learns any."""
+        if not forecast.intervals:
+            return {}
+        return {"interval": {str(coverage): ends for coverage, *ends in forecast.intervals}}
 
     def judged(self, guess: Label | None, label: Label) -> dict[str, Any]:
         """Return the residual: the label less what was predicted."""
