@@ -2,9 +2,10 @@
 
     python -m benchmarks.intervals --data FOLDER --out RECORD
 
-Each point is tested by the intervals of all coverages and then learned, one by one. FOLDER holds
-`reg_NAME.npz` files with X and y; without one, two streams are drawn: noise that depends on x, and a
-target that drifts. Tables are shuffled with one seed, streams stay in their order.
+Each point is tested by the intervals of all coverages and then learned, one by one, by the forest for
+streams that stay the same and by the one for streams that change. FOLDER holds `reg_NAME.npz` files with
+X and y; without one, two streams are drawn: noise that depends on x, and a target that drifts. Tables
+are shuffled with one seed, streams stay in their order.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import record
-from riparian import OnlineForestRegressor
+from riparian import AdaptiveForestRegressor, OnlineForestRegressor
 from riparian.evaluation import IntervalScores
 
 SEED = 0
@@ -27,7 +28,13 @@ IN_ORDER = {"bike", "etth1", "pm25", "fried_stream"}  # the other files are tabl
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
 WINDOW = 5_000
 
-Stream = tuple[NDArray[np.float32], NDArray[np.float64]]
+Rows, Targets = NDArray[np.float32], NDArray[np.float64]
+Stream = tuple[Rows, Targets]
+Forest = OnlineForestRegressor | AdaptiveForestRegressor
+FORESTS: dict[str, type[Forest]] = {
+    "OnlineForestRegressor": OnlineForestRegressor,
+    "AdaptiveForestRegressor": AdaptiveForestRegressor,
+}
 
 
 def noise_that_depends_on_x(n: int) -> Stream:
@@ -63,26 +70,21 @@ def of_file(path: Path, most: int) -> Stream:
     return X[:most], (y[:most] - y.mean()) / y.std()
 
 
-def measured(X: NDArray[np.float32], y: NDArray[np.float64], trees: int) -> dict[str, Any]:
+def measured(kind: type[Forest], X: Rows, y: Targets, trees: int) -> dict[str, Any]:
     """Test and learn a stream; return scores per coverage, and the worst window of each."""
-    forest = OnlineForestRegressor(trees, random_state=SEED, intervals=COVERAGES)
-    forest.partial_fit(X[:1], y[:1])
-    ends = {c: np.empty((len(y), 2)) for c in COVERAGES}
+    forest = kind(trees, random_state=SEED, intervals=COVERAGES)
     began = time.process_time()
-    for i in range(1, len(y)):
-        row = X[i : i + 1]
-        for c in COVERAGES:
-            ends[c][i] = forest.predict_interval(row, c)[0]
-        forest.partial_fit(row, y[i : i + 1])
+    _, ends = forest.give_intervals_then_learn(X, y)
     seconds = time.process_time() - began
     return {
         "points": len(y),
         "seconds": round(seconds, 1),
-        "coverages": {str(c): scored(c, y[1:], of_all[1:]) for c, of_all in ends.items()},
+        # Before the first point nothing is known.
+        "coverages": {str(c): scored(c, y[1:], ends[1:, i]) for i, c in enumerate(COVERAGES)},
     }
 
 
-def scored(c: float, y: NDArray[np.float64], ends: NDArray[np.float64]) -> dict[str, float]:
+def scored(c: float, y: Targets, ends: NDArray[np.float64]) -> dict[str, float]:
     whole = IntervalScores(c)
     whole.update(y, ends)
     worst = 0.0
@@ -99,12 +101,13 @@ def scored(c: float, y: NDArray[np.float64], ends: NDArray[np.float64]) -> dict[
 
 
 def as_table(results: dict[str, dict[str, Any]]) -> str:
-    """Return coverage, the worst window of 5,000 points, and the mean width, per coverage."""
-    names = [f"{c}: coverage | worst window | width" for c in COVERAGES]
-    lines = [f"| stream | points | {' | '.join(names)} |", "|---|" + "---:|" * (3 * len(names) + 1)]
+    """Return the scores of each stream, per coverage."""
+    names = [f"{c} | worst | width | score" for c in COVERAGES]
+    lines = [f"| stream | points | {' | '.join(names)} |", "|---|" + "---:|" * (4 * len(names) + 1)]
     for stream, result in results.items():
         cells = [
-            f"{each['coverage']:.3f} | {each['worst_window']:.3f} | {each['mean_width']:.3f}"
+            f"{each['coverage']:.3f} | {each['worst_window']:.3f} | {each['mean_width']:.3f} | "
+            f"{each['interval_score']:.3f}"
             for each in result["coverages"].values()
         ]
         lines.append(f"| {stream} | {result['points']:,} | {' | '.join(cells)} |")
@@ -115,18 +118,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=os.environ.get("RIPARIAN_DATA"))
     parser.add_argument("--streams", nargs="*", help="which (default: all)")
+    parser.add_argument("--forests", nargs="+", choices=FORESTS, default=list(FORESTS))
     parser.add_argument("--points", type=int, default=50_000, help="of a stream, at most")
     parser.add_argument("--trees", type=int, default=20)
     parser.add_argument("--out", type=Path, default=record.path("intervals"))
     asked = parser.parse_args()
-    results: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in asked.forests}
     for name, (X, y) in streams(asked.data and Path(asked.data), asked.points).items():
         if asked.streams and name not in asked.streams:
             continue
-        results[name] = measured(X, y, asked.trees)
-        print(name, results[name], flush=True)
-        record.write(asked.out, "intervals", {"trees": asked.trees, "streams": results}, quiet=True)
-    print(as_table(results))
+        for forest, of_streams in results.items():
+            of_streams[name] = measured(FORESTS[forest], X, y, asked.trees)
+            print(forest, name, of_streams[name], flush=True)
+        figures = {"trees": asked.trees, "forests": results}
+        record.write(asked.out, "intervals", figures, quiet=True)
+    for forest, of_streams in results.items():
+        print(f"{forest}\n\n{as_table(of_streams)}\n")
 
 
 if __name__ == "__main__":

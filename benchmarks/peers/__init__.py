@@ -36,6 +36,7 @@ class Task:
     trees: int
     threads: int = 1
     seed: int = 0
+    coverage: float = 0.9  # of intervals, for models that give them
 
 
 class Model(Protocol):
@@ -56,6 +57,13 @@ class Follower(Model, Protocol):
 
     def test_then_train(self, points: Points) -> Answers:
         """Predict and then learn each point; the prediction is -1 if there is no answer yet."""
+
+
+class IntervalModel(Protocol):
+    def points(self, X: Rows, y: Labels) -> Points: ...
+
+    def give_intervals_then_learn(self, points: Points) -> Answers:
+        """Give both ends of an interval, then learn, for each point."""
 
 
 def as_answers(answers: list[Any]) -> Answers:
@@ -186,12 +194,26 @@ REGRESSORS = {
     )
 }  # fmt: skip
 
+# For intervals around numbers.
+WITH_INTERVALS = {
+    peer.name: peer
+    for peer in (
+        Peer("riparian-intervals", "riparian", "riparian", "ours", "Intervals", ours=True),
+        Peer(
+            "riparian-adaptive-intervals", "riparian, adaptive", "riparian", "ours",
+            "AdaptiveIntervals", ours=True,
+        ),
+        Peer("capymoa-mve", "CapyMOA MVE", "capymoa", "capymoa", "MeanAndVariance"),
+        Peer("capymoa-adapi", "CapyMOA AdaPI", "capymoa", "capymoa", "AdaptiveIntervals"),
+    )
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Entrant:
     """What is measured one point at a time: a model with a number of trees."""
 
-    peer: str  # of `FOLLOWERS` or `REGRESSORS`
+    peer: str  # of `FOLLOWERS`, `REGRESSORS` or `WITH_INTERVALS`
     trees: int
 
     @property
@@ -200,5 +222,5 @@ class Entrant:
 
     @property
     def title(self) -> str:
-        peer = (FOLLOWERS | REGRESSORS)[self.peer]
+        peer = (FOLLOWERS | REGRESSORS | WITH_INTERVALS)[self.peer]
         return f"{peer.title}, {self.trees}" if peer.trees else peer.title

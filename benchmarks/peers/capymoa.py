@@ -18,9 +18,10 @@ from capymoa.regressor import (
     StreamingGradientBoostedRegression,
 )
 from capymoa.stream import Schema
+from capymoa.uncertainty import MVE, AdaPI
 from jpype import JClass
 
-from benchmarks.peers import Labels, Rows, Task, as_answers
+from benchmarks.peers import Answers, Labels, Rows, Task, as_answers
 
 Instances = list[LabeledInstance] | list[RegressionInstance]
 
@@ -139,3 +140,38 @@ class BoostingOfNumbers(NumbersOneByOne):
         return StreamingGradientBoostedRegression(
             self.schema, random_seed=task.seed, boosting_iterations=task.trees
         )
+
+
+# -- intervals -------------------------------------------------------------------------------------
+
+
+class Intervals(SelfOptimising):
+    """Intervals around the predictions of SOKNL."""
+
+    kind: type[MVE | AdaPI]
+
+    def start(self, task: Task) -> MVE | AdaPI:
+        return self.kind(
+            self.schema,
+            random_seed=task.seed,
+            base_learner=super().start(task),
+            confidence_level=task.coverage,
+        )
+
+    def give_intervals_then_learn(self, points: Instances) -> Answers:
+        predict, train = self.model.predict, self.model.train
+        ends = np.zeros((len(points), 2))  # as CapyMOA's evaluator takes it where there is none
+        for i, instance in enumerate(points):
+            given = predict(instance)
+            if given is not None:
+                ends[i] = given[0], given[2]
+            train(instance)
+        return ends
+
+
+class MeanAndVariance(Intervals):
+    kind = MVE
+
+
+class AdaptiveIntervals(Intervals):
+    kind = AdaPI

@@ -99,3 +99,27 @@ class AdaptiveNumbers(Numbers):
         self.forest = AdaptiveForestRegressor(
             task.trees, random_state=task.seed, n_jobs=task.threads
         )
+
+
+class Intervals(Numbers):
+    def __init__(self, task: Task) -> None:
+        self.forest = OnlineForestRegressor(
+            task.trees,
+            random_state=task.seed,
+            n_jobs=task.threads,
+            intervals=(task.coverage,),
+        )
+
+    def give_intervals_then_learn(self, points: Arrays) -> Answers:
+        _, ends = self.forest.give_intervals_then_learn(*points)
+        return ends[:, 0]
+
+
+class AdaptiveIntervals(Intervals):
+    def __init__(self, task: Task) -> None:
+        self.forest = AdaptiveForestRegressor(
+            task.trees,
+            random_state=task.seed,
+            n_jobs=task.threads,
+            intervals=(task.coverage,),
+        )
