@@ -24,7 +24,6 @@ from riparian.serve.refused import Refused
 from riparian.serve.state.folder import StateFolder
 from riparian.serve.state.model import ServedModel
 from riparian.serve.state.numbers import ServedNumbers
-from riparian.serve.state.numbers import ServedNumbers
 
 from commands import call
 from serve_running import running
@@ -122,36 +121,6 @@ def test_too_many_numbers_as_classes_name_the_option_for_numbers(tmp_path):
     with running(tmp_path, options=ServiceOptions(limits=Limits(classes=2))) as served:
         rows = [{"features": {"a": 1}, "label": label} for label in range(3)]
         assert "--task numbers" in served.post("/v1/learn", rows).json()[2]["error"]
-
-
-def test_a_prediction_has_the_intervals_that_the_forest_learns(tmp_path):
-    rows = drawn(80)
-    points = [{"features": row["features"]} for row in drawn(5, seed=1)]
-
-    def empty():
-        return ServedModel.new(OnlineForestRegressor(2, random_state=0, intervals=(0.5, 0.9)), None)
-
-    with serving(tmp_path, model=empty) as served:
-        assert "interval" not in served.post("/v1/predict", points[0]).json()  # nothing is known
-        served.post("/v1/learn", rows)
-        served.settle()
-        asked = served.post("/v1/predict", points).json()
-        again = served.post("/v1/predict", {"id": "q", **points[0]}).json()
-        assert served.post("/v1/predict", {"id": "q", **points[0]}).json() == again  # as stored
-        table = pa.Table.from_pylist([point["features"] for point in points])
-        assert [each["interval"] for each in sent(served, "/v1/predict", table)] == [
-            each["interval"] for each in asked
-        ]
-        model = served.service.model.forest.model_
-        raw = served.service.model.raw.of_points([point["features"] for point in points])
-        for coverage in (0.5, 0.9):
-            expected = model.predict_interval(raw, coverage, 1).tolist()
-            assert [each["interval"][str(coverage)] for each in asked] == expected
-
-
-def test_an_end_is_null_where_nothing_is_known():
-    answer = ServedNumbers().predicted(Forecast(1.0, (), (), 3, ((0.9, None, 2.0),)))
-    assert answer == {"interval": {"0.9": [None, 2.0]}}
 
 
 def test_a_prediction_has_the_intervals_that_the_forest_learns(tmp_path):

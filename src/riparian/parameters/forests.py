@@ -210,7 +210,7 @@ class NumberSettings(StreamSettings, KeepingSettings):
         default=(),
         before=(),
         help="The coverages of the intervals that the forest learns to give, such as 0.9: the share of "
-        "targets inside, along the whole stream. With one, learning takes up to 1.6 times as long.",
+        "targets inside, along the whole stream. With one, learning takes up to 1.2 times as long.",
         option="--interval",
     )
     lag: int = described(  # R29

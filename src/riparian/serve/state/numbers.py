@@ -51,8 +51,8 @@ class ServedNumbers:
         forest.partial_fit(no_rows, np.empty(0))
 
     def forecasts(self, model: Model, rows: Rows, workers: int, points: int) -> list[Forecast]:
-        coverages = model.coverages
-        ends = [model.predict_interval(rows, coverage, workers).tolist() for coverage in coverages]
+        ends = {each: model.predict_interval(rows, each, workers) for each in model.coverages}
+        numbers = model.predict(rows, workers).tolist()
         return [
             Forecast(
                 number,
@@ -60,11 +60,11 @@ class ServedNumbers:
                 (),
                 points,
                 tuple(
-                    (coverage, *map(or_none, of_rows[i]))
-                    for coverage, of_rows in zip(coverages, ends, strict=True)
+                    (coverage, or_none(float(of_rows[i, 0])), or_none(float(of_rows[i, 1])))
+                    for coverage, of_rows in ends.items()
                 ),
             )
-            for i, number in enumerate(model.predict(rows, workers).tolist())
+            for i, number in enumerate(numbers)
         ]
 
     def predicted(self, forecast: Forecast) -> dict[str, Any]:
