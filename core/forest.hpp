@@ -516,15 +516,15 @@ private:
             if (by_cell(trees_[i])) {
                 neighbours.find_cells(tree, points_, part.stops);
                 for (const std::uint32_t node : part.stops.nodes())
-                    near.add_cell([&](auto& found) {
-                        neighbours.read_cell(tree, node, points_, shared_, settings_, found);
+                    near.add_cell([&](auto& out) {
+                        neighbours.read_cell(tree, node, points_, shared_, settings_, out);
                     });
                 near.set(i, part.stops_of_points(tree));
             } else {
                 const std::uint32_t* leaves = part.leaves(tree);
                 for (std::size_t point = 0; point < points.size(); ++point)
-                    near.add_cell([&](auto& found) {
-                        neighbours.read(tree, leaves[point], points_, shared_, settings_, found);
+                    near.add_cell([&](auto& out) {
+                        neighbours.read(tree, leaves[point], points_, shared_, settings_, out);
                     });
                 near.set(i);
             }
