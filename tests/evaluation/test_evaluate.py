@@ -30,7 +30,7 @@ def test_it_is_test_then_train_with_the_mistakes():
     for first in range(0, len(y), 50):
         some = slice(first, first + 50)
         test.test_then_train(forest, X[some], y[some], watch=lambda *each: mistakes.append(each))
-    surest = SurestMistakes()
+    surest = SurestMistakes(learning=True)
     surest.pass_over(len(y) - test.scores.rows)  # the first ones: no class was known
     for each in mistakes:
         surest.update(*each)
