@@ -63,9 +63,9 @@ class SurestMistakes:
     Each class has its surest mistake before any class has its second, so that those of a frequent
     class leave room for those of a rare one.
 
-    With `learning=True`, the forest learns each row after its prediction. Its first answers are sure of
-    themselves because it knows next to nothing, so the first sixteenth of the stream, or up to an eighth,
-    is left out.
+    `learning=True` is for a forest that learns each row after its prediction. Its first answers can be
+    sure because it knows next to nothing, so the first sixteenth of the stream, or up to an eighth, is
+    left out.
 
     >>> surest = SurestMistakes(most=1)
     >>> X, proba = [[1.0], [2.0], [3.0]], [[0.2, 0.8], [0.9, 0.1], [0.6, 0.4]]
