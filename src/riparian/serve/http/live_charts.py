@@ -13,8 +13,9 @@ def along(*names: tuple[str, str], x: str, y: dict[str, Any], hover: str) -> Any
     """Return a line chart without data: the name and the colour of each line."""
     traces = [
         plotly("graph_objects").Scatter(
-            x=[], y=[], name=name, mode="lines", line={"width": 2}, hovertemplate=hover,
-            meta={"line.color": colour},
+            x=[], y=[], name=name, mode="lines+markers", line={"width": 2}, hovertemplate=hover,
+            marker={"size": 3},  # a second between two without predictions has no line
+            meta={"line.color": colour, "marker.color": colour},
         )
         for name, colour in names
     ]  # fmt: skip
