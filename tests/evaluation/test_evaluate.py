@@ -82,6 +82,14 @@ def test_scores_say_their_first_scores():
     assert repr(numbers) == "NumberScores(2 rows: RMSE 0.5, MAE 0.5, R² 0)"
 
 
+def test_notebooks_say_which_class_is_never_predicted():
+    scores = Scores()
+    scores.update(["<b>"] * 5 + ["ok"] * 95, [[0.1, 0.9]] * 100, ["<b>", "ok"])
+    assert "<p>Never predicted: &lt;b&gt; (5.0% of the rows)." in scores._repr_html_()
+    scores.update(["<b>"] * 5, [[0.9, 0.1]] * 5, ["<b>", "ok"])
+    assert "predicted:" not in scores._repr_html_()
+
+
 def test_a_test_shows_its_curve_without_any_library():
     X, y = stream(600)
     test = evaluate(OnlineForestClassifier(3, random_state=0), X, y).test
