@@ -104,11 +104,11 @@ class SurestMistakes:
         confidence = shares[surest, best[surest]]
         surest = surest[np.argsort(-confidence, kind="stable")]
         few = _first_of_each([labels[i] for i in surest.tolist()], self.most)
-        found = []
+        wrong_rows = []
         for i in surest[few].tolist():
             row = X[i].toarray()[0] if issparse(X) else X[i]
             of_truth = float(shares[i, columns.index(labels[i])]) if labels[i] in columns else 0.0
-            found.append(
+            wrong_rows.append(
                 Mistake(
                     row=self.rows + i + 1,
                     truth=labels[i],
@@ -121,7 +121,7 @@ class SurestMistakes:
         self.rows += len(labels)
         of_this = [m for m in self.kept if self._last_of_stretch(m.row) >= self.rows]
         before = [m for m in self.kept if m not in of_this and m.row >= self._first_kept()]
-        self.kept = [*before, *self._surest([*of_this, *found])]
+        self.kept = [*before, *self._surest([*of_this, *wrong_rows])]
 
     def _last_of_stretch(self, row: int) -> int:
         return 2 ** row.bit_length() - 1 if self.learning else 2**63
