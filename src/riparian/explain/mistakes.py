@@ -119,8 +119,9 @@ class SurestMistakes:
                 )
             )
         self.rows += len(labels)
-        of_this = [m for m in self.kept if self._last_of_stretch(m.row) >= self.rows]
-        before = [m for m in self.kept if m not in of_this and m.row >= self._first_kept()]
+        kept = [mistake for mistake in self.kept if mistake.row >= self._first_kept()]
+        before = [mistake for mistake in kept if self._last_of_stretch(mistake.row) < self.rows]
+        of_this = [mistake for mistake in kept if self._last_of_stretch(mistake.row) >= self.rows]
         self.kept = [*before, *self._surest([*of_this, *wrong_rows])]
 
     def _last_of_stretch(self, row: int) -> int:
