@@ -1,20 +1,23 @@
 """The pictures of a report and of the live page: `python docs/make_screenshots.py`.
 
 It needs Chromium, playwright (`pip install playwright`) and the extras `serve` and `cli`. A stream is
-learned, its report is opened, and the same rows go through a service whose page is opened. Each
-picture is taken twice, for light pages and for dark ones.
+learned, its report is opened, and the same rows go through a service whose page is opened. With
+`--data`, or RIPARIAN_DATA, the command line also learns two published streams of numbers, which takes
+minutes. Each picture is taken twice, for light pages and for dark ones.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import os
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +36,10 @@ SCHEMES = ("light", "dark")
 WIDTH, HEIGHT = 1200, 1300  # of the window
 COLOURS = 96  # of a picture, so that its file is small
 ROWS, SERVED = 6000, 2500
+PUBLISHED = {
+    "metro": ("metro_traffic.csv.gz", "traffic_volume"),
+    "bikes": ("toulouse_bikes.zip", "bikes"),
+}
 
 
 def machines(rows: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -56,6 +63,17 @@ def write_report(path: Path) -> None:
     table, faults = machines(ROWS)
     forest = AdaptiveForestClassifier(n_estimators=50, random_state=0)
     evaluate(forest, table, faults).report(title="Faults of machines").write(path)
+
+
+def write_reports(data: Path, folder: Path) -> None:
+    """Learn each published stream without an option."""
+    for name, (file, target) in PUBLISHED.items():
+        source = data / file
+        if source.suffix == ".zip":
+            with zipfile.ZipFile(source) as archive:
+                source = Path(archive.extract(archive.namelist()[0], folder))
+        command = [sys.executable, "-m", "riparian.cli", "learn", str(source), "--target", target]
+        subprocess.run([*command, "--html", f"{name}.html"], cwd=folder, check=True)
 
 
 @contextmanager
@@ -100,18 +118,25 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder for the pictures")
-    out = parser.parse_args().out
+    parser.add_argument("--data", type=Path, default=os.environ.get("RIPARIAN_DATA"))
+    options = parser.parse_args()
+    out, data = options.out, options.data
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
         folder = Path(made)
         write_report(folder / "report.html")
+        reports = ["report"]
+        if data is not None:
+            write_reports(Path(data), folder)
+            reports += PUBLISHED
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         size = {"width": WIDTH, "height": HEIGHT}
         pages = {scheme: browser.new_page(viewport=size, color_scheme=scheme) for scheme in SCHEMES}
         for scheme, page in pages.items():
-            page.goto((folder / "report.html").as_uri())
-            page.wait_for_timeout(2000)
-            take(page, "report", scheme, out)
+            for name in reports:
+                page.goto((folder / f"{name}.html").as_uri())
+                page.wait_for_timeout(2000)
+                take(page, name, scheme, out)
         with service(folder / "state") as address:
             for page in pages.values():
                 open_when_it_runs(page, address)

@@ -304,3 +304,18 @@ def test_intervals_are_for_numbers(source, tmp_path):
     done = learn(source, tmp_path / "m", "--interval", 90)
     assert done.exit_code == 2
     assert "--interval must hold coverages above 0 and below 1" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("task", ["numbers", "classes"])
+def test_an_error_that_grows_along_the_stream_gets_a_hint(tmp_path, task):
+    level = 5 if task == "classes" else 100
+    noise = np.r_[np.zeros(1500), RNG.integers(0, level, 1500)]  # what cannot be known grows
+    targets = {"numbers": 0.25 + noise, "classes": noise}
+    for name, y in {"grows": targets[task], "stays": targets[task][::-1]}.items():
+        pd.DataFrame({"a": RNG.random(3000), "y": y}).to_csv(tmp_path / "t.csv", index=False)
+        for more in ([], ["--adaptive"]):
+            options = ["-m", tmp_path / "m", "--trees", 3, "--window", 100, "--task", task]
+            done = call("learn", tmp_path / "t.csv", "-t", "y", *options, *more)
+            assert done.exit_code == 0, done.output
+            hinted = "has grown along the stream" in done.stdout and "try --adaptive" in done.stdout
+            assert hinted == (name == "grows" and not more)

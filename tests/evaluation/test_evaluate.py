@@ -30,7 +30,7 @@ def test_it_is_test_then_train_with_the_mistakes():
     for first in range(0, len(y), 50):
         some = slice(first, first + 50)
         test.test_then_train(forest, X[some], y[some], watch=lambda *each: mistakes.append(each))
-    surest = SurestMistakes()
+    surest = SurestMistakes(learning=True)
     surest.pass_over(len(y) - test.scores.rows)  # the first ones: no class was known
     for each in mistakes:
         surest.update(*each)
@@ -80,6 +80,14 @@ def test_scores_say_their_first_scores():
     numbers = NumberScores()
     numbers.update([1.0, 2.0], [1.5, 2.5])
     assert repr(numbers) == "NumberScores(2 rows: RMSE 0.5, MAE 0.5, R² 0)"
+
+
+def test_notebooks_say_which_class_is_never_predicted():
+    scores = Scores()
+    scores.update(["<b>"] * 5 + ["ok"] * 95, [[0.1, 0.9]] * 100, ["<b>", "ok"])
+    assert "<p>Never predicted: &lt;b&gt; (5.0% of the rows)." in scores._repr_html_()
+    scores.update(["<b>"] * 5, [[0.9, 0.1]] * 5, ["<b>", "ok"])
+    assert "predicted:" not in scores._repr_html_()
 
 
 def test_a_test_shows_its_curve_without_any_library():

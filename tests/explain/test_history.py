@@ -42,7 +42,7 @@ def test_missing_values_and_unknown_categories_are_counted_where_they_are():
     X[2 * BLOCK : 3 * BLOCK : 4, 0] = np.nan
     X[3 * BLOCK :: 10, 1] = 5.0  # a code that no row had before
     history = FeatureHistory()
-    history.update(X, categorical=[1])
+    history.update(X)
     parts = history.parts()
     assert parts.missing[:, 0].tolist() == [0, 0, 0.25, 0]
     assert parts.new[:, 1].tolist() == [0, 0, 0, 0.1]
@@ -53,16 +53,36 @@ def test_missing_values_and_unknown_categories_are_counted_where_they_are():
 def test_neither_batches_nor_a_resumed_run_change_it(cuts, resumed):
     X = rows(5 * BLOCK + 123)
     whole, cut = FeatureHistory(), FeatureHistory()
-    whole.update(X, [2])
+    whole.update(X)
     first = 0
     for size in [*cuts, len(X)]:
         some = X[first : first + size]
-        cut.update(csr_matrix(some) if size % 2 and not np.isnan(some).any() else some, [2])
+        cut.update(csr_matrix(some) if size % 2 and not np.isnan(some).any() else some)
         first += size
         if resumed:
             cut = FeatureHistory.from_state(json.loads(json.dumps(cut.state())))
     assert shares_of(cut) == shares_of(whole)
     assert cut.state() == whole.state()
+
+
+def test_a_feature_that_rises_slowly_drifts_all_the_time():
+    month, noise = np.repeat(np.arange(12), 10 * BLOCK), rows(120 * BLOCK, 1)[:, 0]
+    history = FeatureHistory()
+    history.update(np.column_stack([month, -month, month * 1e6 + noise, noise]))
+    drift = history.parts().drift
+    assert drift[:, :3].min() > 0.6  # each part has one month, the whole has twelve
+    assert drift[:, 3].max() < 0.1
+
+
+def test_the_drift_of_a_feature_with_few_values_is_exact():
+    rng = np.random.default_rng(1)
+    values = np.concatenate([rng.integers(-most, most + 1, BLOCK) for most in (0, 2, 1, 4)])
+    history = FeatureHistory()
+    history.update(values[:, None])
+    parts = values.reshape(4, BLOCK)
+    shares = np.array([[(part == value).mean() for value in np.unique(values)] for part in parts])
+    exact = np.abs(shares - shares.mean(axis=0)).sum(axis=1) / 2
+    np.testing.assert_allclose(history.parts().drift[:, 0], exact)
 
 
 def test_parts_are_joined_in_twos_and_memory_is_bounded():

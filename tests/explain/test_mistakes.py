@@ -66,6 +66,30 @@ def test_neither_batches_nor_sparse_rows_change_them():
     )
 
 
+def test_while_a_forest_learns_the_mistakes_of_its_first_rows_are_left_out():
+    X, y, proba = rows(1000)
+    proba[:200, 0], proba[:200, 1:] = 1.0, 0.0  # sure, because it knows nothing
+    whole, parts, early = (
+        SurestMistakes(learning=True),
+        SurestMistakes(learning=True),
+        SurestMistakes(),
+    )
+    whole.update(X, y, proba, CLASSES)
+    early.update(X, y, proba, CLASSES)
+    for first in range(0, 1000, 70):
+        part = slice(first, first + 70)
+        parts.update(X[part], y[part], proba[part], CLASSES)
+        parts = SurestMistakes.from_state(json.loads(json.dumps(parts.state())))
+    assert early.mistakes[0].row <= 63 < min(m.row for m in whole.mistakes)
+    late = SurestMistakes()
+    late.pass_over(63)  # 1000 rows end in the stretch from 512, which is the last of four from 64
+    late.update(X[63:], y[63:], proba[63:], CLASSES)
+    by_row = [(m.row, m.truth) for m in late.mistakes]
+    assert [(m.row, m.truth) for m in whole.mistakes] == by_row
+    assert [(m.row, m.truth) for m in parts.mistakes] == by_row
+    assert len(parts.kept) <= 4 * parts.most
+
+
 def test_a_forest_without_mistakes_has_none():
     surest = SurestMistakes()
     surest.update(np.eye(2), ["ash", "elm"], np.eye(2), ["ash", "elm"])

@@ -1,7 +1,7 @@
 """Every block of code in the pages runs, and prints what the page says it prints.
 
 The Python blocks of a page are one program, run from top to bottom in an empty folder. A block of `text`
-right after one, or after a command, is what it prints; there, `...` stands for anything. Commands
+right after one, or after a command, is what it prints, but for the seconds that learning took. Commands
 (`sh`) are run between them, where the page has them; what installs or builds is only looked up.
 """
 
@@ -38,7 +38,8 @@ WITH_MLFLOW = {"mlflow.md"}
 NEEDS_RAY = {"ray.md"}  # a cluster, which the tests have
 OTHERS_WARN = {"explain.md", "mlflow.md"}  # pages with libraries that warn of themselves
 FILE = re.compile(r"# (\w+\.py)\n")  # a block that begins so is also a file of that name
-LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+LIKE = doctest.NORMALIZE_WHITESPACE
+TIMES = re.compile(r"(?<= rows in )[\d.]+ s \([\d,]+ rows/s\)")
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,10 @@ def run_python(block: Block, page: Path, names: dict[str, object]) -> str:
 
 
 def check_printed(block: Block, printed: str) -> None:
-    checker = doctest.OutputChecker()
-    if not checker.check_output(block.text, printed, LIKE):
-        example = doctest.Example("", block.text)
+    checker, expected = doctest.OutputChecker(), TIMES.sub("1 s", block.text)
+    printed = TIMES.sub("1 s", printed)
+    if not checker.check_output(expected, printed, LIKE):
+        example = doctest.Example("", expected)
         pytest.fail(f"line {block.line}: {checker.output_difference(example, printed, LIKE)}")
 
 

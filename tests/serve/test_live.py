@@ -106,6 +106,9 @@ def test_a_forest_that_replaces_no_trees_has_no_such_chart(tmp_path):
         assert "riparian_drifts_total" not in served.web.get("/metrics").text
 
 
+EMPTY = "[...document.querySelectorAll('.chart.empty')].map((place) => place.id)"
+
+
 def send(process, n, seed=0):
     draw = random.Random(seed)
     with process.client() as client:
@@ -124,9 +127,13 @@ def test_numbers_change_while_a_page_is_open_and_survive_a_crash(tmp_path):
             page, messages = opened(browser, first.address, "light")
             until(page, "document.getElementById('state').textContent === 'Live.'")
             assert page.evaluate(NOW, "points") == "0"
+            until(page, EMPTY + ".includes('chart-accuracy')")  # no axes around no value
+            assert {"chart-mix", "chart-calibration", "chart-delay"} <= {*page.evaluate(EMPTY)}
             send(first, 600)
             until(page, "document.getElementById('now-points').textContent === '600'")
             until(page, "charts[0].figure.data[0].x.length > 5")
+            # Times are those of predictions that are asked for one by one.
+            assert {*page.evaluate(EMPTY)} <= {"chart-latency"}
             assert page.evaluate(NOW, "recent").endswith(" %")
             assert page.evaluate(FAINT) == []
             assert page.evaluate(OVERFLOWING) == []

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from riparian.cli.command import without_types
 from riparian.tools import text
 
 COMMANDS = (
@@ -26,6 +27,9 @@ IN_EXPERIMENTS = {"experiment", "data"}  # commands of the package riparian-expe
 
 class Commands(TyperGroup):
     """The modules of `riparian.cli.commands`, each of which has an `app` with one or more commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return without_types(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)

@@ -44,6 +44,9 @@ class Command(TyperCommand):
         if name in SHORT:
             self.params += _more_options()
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        return without_types(super().get_params(ctx))
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the short help or, after `--help-all`, the full one."""
         short = SHORT.get(str(self.name))
@@ -81,6 +84,14 @@ class Command(TyperCommand):
                 words = re.findall(r"'([^']*)'", match[2])
                 error.message = error.message.rstrip(".") + text.suggestion(match[1], words)
             raise
+
+
+def without_types(params: list[Any]) -> list[Any]:
+    """Leave out the type of flags, which take no value; some versions of typer show `<bool>`."""
+    for each in params:
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    return params
 
 
 def _plain(message: str, value: str | None) -> str:

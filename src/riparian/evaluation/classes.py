@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from riparian.evaluation.fixed_point import UNIT, or_none, ratio, units
 from riparian.evaluation.ranking import Ranking, RankingCurve
 from riparian.evaluation.threshold import REFRESH, Threshold, rarest
-from riparian.evaluation.words import scores_as_table, scores_in_words
+from riparian.evaluation.words import classes_as_html, scores_in_words
 from riparian.model.decision import Decision, best_columns
 from riparian.tools.shapes import COUNT, LABEL, NUMBER, Either, shaped
 
@@ -343,7 +343,7 @@ class Scores:
         return scores_in_words("Scores", self)
 
     def _repr_html_(self) -> str:
-        return scores_as_table(self)
+        return classes_as_html(self)
 
     # -- calibration ------------------------------------------------------------------------------
 

@@ -117,15 +117,14 @@ def evaluate(
     block = whole("block", block, at_least=1, at_most=10**7)
     numbers = is_regressor(forest)
     test = Prequential(window, delay, positive=positive, threshold=threshold, numbers=numbers)
-    result = Evaluation(
-        forest, test, SurestMistakes(), RowSample(), FeatureHistory(), sample_of_answers()
-    )
+    mistakes = SurestMistakes(learning=True)
+    result = Evaluation(forest, test, mistakes, RowSample(), FeatureHistory(), sample_of_answers())
 
     untested = 0  # rows of a block: its first ones
 
     def watch(X: Any, y: ArrayLike, predicted: Any, classes: Any, *intervals: Any) -> None:
         nonlocal untested
-        tested, mistakes = int(_num_samples(y)), result.mistakes
+        tested = int(_num_samples(y))
         mistakes.pass_over(untested - tested)
         untested = 0
         if classes is None:
@@ -141,10 +140,10 @@ def evaluate(
             some, labels = rows_of(X, first, last), rows_of(y, first, last)
             untested = last - first
             test.test_then_train(forest, some, labels, classes, watch)
-            result.mistakes.pass_over(untested)
+            mistakes.pass_over(untested)
             if forest.__sklearn_is_fitted__():
                 coded, model = coded_rows(forest, some), forest.model_
-                result.history.update(coded, model.categories)
+                result.history.update(coded)
                 if not model.engine.parameters.kept_points:
                     result.sample.update(coded)
             result.rows, result.seconds = last, time.perf_counter() - start

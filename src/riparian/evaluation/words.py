@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from html import escape
+from typing import TYPE_CHECKING, Any, Protocol
 
 from riparian.tools.notebook import curves, table
-from riparian.tools.text import UNKNOWN, count
+from riparian.tools.text import UNKNOWN, count, percent, shortened
+
+if TYPE_CHECKING:
+    from riparian.evaluation.classes import Scores
 
 FIRST = 3  # scores of a headline that fit into a line
+MOST_NEVER = 3  # classes that are named
+LONGEST_NAME = 60
 
 
 class Headed(Protocol):
@@ -36,6 +42,32 @@ def scores_as_table(scores: Headed) -> str:
     return table(f"Scores of {count(scores.rows)} rows", shown)
 
 
+def classes_as_html(scores: Scores) -> str:
+    """The scores, and which classes are never predicted."""
+    rare = rare_in_words(scores)
+    return scores_as_table(scores) + (f"<p>{escape(rare)}</p>" if rare else "")
+
+
+def rare_in_words(scores: Scores) -> str:
+    """Say which classes were never or hardly ever predicted, and what helps."""
+    rarely, never = scores.rarely_predicted(), scores.never_predicted()
+    if not rarely or len(scores.ranking.truths) < 2:
+        return ""
+    largest = sorted(rarely.items(), key=lambda each: -each[1])[:MOST_NEVER]
+    named = ", ".join(
+        f"{shortened(str(label), LONGEST_NAME)} ({percent(share)} of the rows)"
+        for label, share in largest
+    )
+    others = (
+        f" and {count(len(rarely) - MOST_NEVER)} more classes" if len(rarely) > MOST_NEVER else ""
+    )
+    often = "Never" if len(never) == len(rarely) else "Hardly ever"
+    return (
+        f"{often} predicted: {named}{others}. Another class was almost always more probable. Class "
+        'weights (class_weight="balanced") or a threshold change that.'
+    )
+
+
 def stream_in_words(test: Any) -> str:
     scores = test.scores
     if not scores.rows:
@@ -58,7 +90,7 @@ def stream_as_html(test: Any) -> str:
         words: [getattr(point, name) for point in test.curve]
         for name, words in test.scores.DRAWN.items()
     }
-    return scores_as_table(test.scores) + curves(x, named)
+    return str(test.scores._repr_html_()) + curves(x, named)
 
 
 def _first(scores: Headed) -> str:

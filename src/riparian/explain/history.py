@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,10 @@ from riparian.tools.shapes import COUNT, shaped
 BLOCK = 500  # rows that are counted together
 MOST_PARTS = 40  # of the stream; then two and two are one
 MOST_FEATURES = 50  # the first ones
-BINS = 10  # of the values of a feature, about equally full in the first block that has some
+BINS = (
+    32  # of the values of a feature, at most; values beyond all before them get bins of their own
+)
+COMPARED = 10  # of these are compared: with more, chance would look like drift
 MISSING, NEW = BINS, BINS + 1  # where these are counted, next to the bins
 KINDS = BINS + 2
 
@@ -48,12 +50,16 @@ class FeatureHistory:
     a forest has them (`coded_rows`): of a categorical feature, a code that is larger than all before
     is a category that was not seen before.
 
+    The bins of a feature need not be known in advance. Values beyond all before them get new bins, in
+    which no older part has any; where there are too many, the two neighbours with the fewest values
+    become one. So a feature that rises slowly, such as the month, is seen to drift.
+
     >>> history = FeatureHistory()
     >>> for day in range(4):
     ...     history.update(np.linspace(day // 2, day // 2 + 1, 500)[:, None])
     >>> parts = history.parts()
     >>> parts.last_row.tolist(), parts.drift[:, 0].round(1).tolist(), parts.new[:, 0].tolist()
-    ([500, 1000, 1500, 2000], [0.5, 0.5, 0.4, 0.4], [0.0, 0.0, 0.998, 0.0])
+    ([500, 1000, 1500, 2000], [0.5, 0.5, 0.5, 0.5], [0.0, 0.0, 0.998, 0.0])
     """
 
     def __init__(self) -> None:
@@ -61,13 +67,15 @@ class FeatureHistory:
         self.features = 0  # of the widest row
         self._stride = BLOCK  # rows of a part
         self._counts: Counts = np.zeros((0, 0, KINDS), dtype=np.int64)  # part, feature, kind
-        self._edges: Floats = np.zeros((0, BINS - 1))  # of the bins; NaN while no value is known
+        self._edges: Floats = np.zeros(
+            (0, BINS - 1)
+        )  # of the bins, each the last value of its bin; then inf
         self._low: Floats = np.zeros(0)  # of all values in blocks before
         self._high: Floats = np.zeros(0)
         self._waiting: list[NDArray[np.float32]] = []  # rows of the block that is not full
 
-    def update(self, X: Any, categorical: Collection[int] = ()) -> None:
-        """Add the next rows; `categorical` are the features whose values are codes."""
+    def update(self, X: Any) -> None:
+        """Add the next rows."""
         self.features = max(self.features, X.shape[1])
         kept = X[:, :MOST_FEATURES]
         rows = dense(kept) if issparse(kept) else np.array(kept, dtype=np.float32)
@@ -78,14 +86,14 @@ class FeatureHistory:
             self.rows += len(some)
             start += len(some)
             if self.rows % BLOCK == 0:
-                self._count(self._block(), categorical)
+                self._count(self._block())
                 self._waiting = []
 
     def _block(self) -> NDArray[np.float32]:
         width = max(rows.shape[1] for rows in self._waiting)
         return np.concatenate([_widened(rows, width, 1, np.nan) for rows in self._waiting])
 
-    def _count(self, rows: NDArray[np.float32], categorical: Collection[int]) -> None:
+    def _count(self, rows: NDArray[np.float32]) -> None:
         block = self.rows // BLOCK - 1  # its number
         self._widen(rows.shape[1])
         rows = _widened(rows, self._counts.shape[1], 1, np.nan)
@@ -96,15 +104,10 @@ class FeatureHistory:
             part //= 2
         self._counts = _widened(self._counts, part + 1, 0, 0)
         for feature in range(rows.shape[1]):
-            self._count_one(self._counts[part, feature], feature, rows[:, feature], categorical)
+            self._count_one(part, feature, rows[:, feature])
 
-    def _count_one(
-        self,
-        counts: Counts,
-        feature: int,
-        column: NDArray[np.float32],
-        categorical: Collection[int],
-    ) -> None:
+    def _count_one(self, part: int, feature: int, column: NDArray[np.float32]) -> None:
+        counts = self._counts[part, feature]
         there = column[~np.isnan(column)].astype(np.float64)
         counts[MISSING] += len(column) - len(there)
         if len(there) == 0:
@@ -112,14 +115,26 @@ class FeatureHistory:
         low, high = self._low[feature], self._high[feature]
         if low <= high:  # some value was known before
             counts[NEW] += int(((there < low) | (there > high)).sum())
-        if np.isnan(self._edges[feature, 0]):
-            shares = np.arange(1, BINS) / BINS
-            codes = feature in categorical
-            self._edges[feature] = np.arange(1, BINS) - 0.5 if codes else np.quantile(there, shares)
+        below, above = there[there < low], there[there > high]
+        if len(above) or len(below):
+            self._extend(feature, below if low <= high else below[:0], above)
         places = np.searchsorted(self._edges[feature], there, side="left")
         counts[:BINS] += np.bincount(places, minlength=BINS)
         self._low[feature] = min(low, there.min())
         self._high[feature] = max(high, there.max())
+
+    def _extend(self, feature: int, below: Floats, above: Floats) -> None:
+        """Give bins to values beyond all before them; all counts there are 0."""
+        old = self._edges[feature]
+        old = old[old < np.inf]
+        first = [*_cuts(below), below.max()] if len(below) else []
+        last = [self._high[feature]] if len(above) and self._high[feature] > -np.inf else []
+        edges = np.array([*first, *old, *last, *_cuts(above)])
+        counts = np.zeros((len(self._counts), len(edges) + 1), dtype=np.int64)
+        counts[:, len(first) : len(first) + len(old) + 1] = self._counts[:, feature, : len(old) + 1]
+        counts, edges = _joined(counts, edges, BINS)
+        self._counts[:, feature, :BINS] = _widened(counts, BINS, 1, 0)
+        self._edges[feature] = _widened(edges, BINS - 1, 0, np.inf)
 
     def _widen(self, features: int) -> None:
         """Make room for features that joined: they are missing in all rows before."""
@@ -129,7 +144,7 @@ class FeatureHistory:
         rows = self._counts[:, 0, : MISSING + 1].sum(axis=1) if before else np.zeros(0)
         self._counts = _widened(self._counts, features, 1, 0)
         self._counts[:, before:, MISSING] = rows[:, None]
-        self._edges = _widened(self._edges, features, 0, np.nan)
+        self._edges = _widened(self._edges, features, 0, np.inf)
         self._low = _widened(self._low, features, 0, np.inf)
         self._high = _widened(self._high, features, 0, -np.inf)
 
@@ -137,19 +152,23 @@ class FeatureHistory:
 
     def parts(self) -> Parts:
         """Return the shares along the stream, without the last rows that fill no block."""
-        counts = self._counts.astype(np.float64)
-        values = counts[:, :, : MISSING + 1]
-        rows = values.sum(axis=2)[:, :, None]
-        shares = counts / np.maximum(rows, 1)
-        mean = values.sum(axis=0) / np.maximum(rows.sum(axis=0), 1)
+        values = self._counts[:, :, : MISSING + 1].astype(np.float64)
+        rows = values.sum(axis=2)
+        totals = np.maximum(rows.sum(axis=0), 1)
+        missing, new = (self._counts[:, :, kind] / np.maximum(rows, 1) for kind in (MISSING, NEW))
+        drift = np.zeros(rows.shape)
+        for feature in range(rows.shape[1]):
+            counts, edges = values[:, feature, :BINS], self._edges[feature]
+            bins = 1 + int((edges < np.inf).sum())
+            compared, _ = _joined(counts[:, :bins], edges[: bins - 1], COMPARED)
+            compared = np.column_stack([compared, values[:, feature, MISSING]])
+            shares = compared / np.maximum(rows[:, feature, None], 1)
+            drift[:, feature] = (
+                np.abs(shares - compared.sum(axis=0) / totals[feature]).sum(axis=1) / 2
+            )
         counted = self.rows // BLOCK * BLOCK
-        ends = self._stride * np.arange(1, len(counts) + 1)
-        return Parts(
-            last_row=np.minimum(counted, ends),
-            missing=shares[:, :, MISSING],
-            new=shares[:, :, NEW],
-            drift=np.abs(shares[:, :, : MISSING + 1] - mean).sum(axis=2) / 2,
-        )
+        ends = self._stride * np.arange(1, len(rows) + 1)
+        return Parts(last_row=np.minimum(counted, ends), missing=missing, new=new, drift=drift)
 
     # -- saved and restored -----------------------------------------------------------------------
 
@@ -203,3 +222,32 @@ def _widened(values: NDArray[Any], size: int, axis: int, fill: float) -> NDArray
         return values
     room = [(0, more if i == axis else 0) for i in range(values.ndim)]
     return np.pad(values, room, constant_values=fill)
+
+
+def _cuts(values: Floats) -> list[float]:
+    """Return the edges between bins for these values: one each if they are few, else equally full.
+
+    >>> _cuts(np.array([3.0, 1.0, 3.0, 2.0])), len(_cuts(np.arange(100.0)))
+    ([1.0, 2.0], 9)
+    """
+    distinct = np.unique(values)
+    if len(distinct) > COMPARED:
+        distinct = np.unique(np.quantile(values, np.arange(1, COMPARED + 1) / COMPARED))
+    return [float(value) for value in distinct[:-1]]
+
+
+def _joined(counts: NDArray[Any], edges: Floats, most: int) -> tuple[NDArray[Any], Floats]:
+    """Join neighbouring bins, those with the fewest values first, until there are at most this many.
+
+    >>> counts, edges = _joined(np.array([[5, 1, 0, 7]]), np.array([1.0, 2.0, 3.0]), 3)
+    >>> counts.tolist(), edges.tolist()
+    ([[5, 1, 7]], [1.0, 3.0])
+    """
+    while counts.shape[1] > most:
+        totals = counts.sum(axis=0)
+        i = int((totals[:-1] + totals[1:]).argmin())
+        both = counts[:, [i, i + 1]].sum(axis=1)
+        counts = np.delete(counts, i, axis=1)
+        counts[:, i] = both
+        edges = np.delete(edges, i)
+    return counts, edges

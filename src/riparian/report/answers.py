@@ -24,7 +24,6 @@ MOST_CLASSES_AS_BARS = 20  # of those that are too many for a matrix
 FAR_FROM_CALIBRATED = 0.05  # in the mean over rows
 MOST_POINTS = 300  # of a curve over thresholds
 MOST_RANKED = 10  # classes: with more, the rarest one has too few rows
-MOST_NEVER = 3  # classes that are named
 LARGEST_IN_A_COLUMN = 15  # classes of a matrix that needs no more than half of a wide page
 
 
@@ -84,26 +83,6 @@ def ranking(scores: Scores) -> str:
             f"all rows: {decimal(first, 1)} times as often in the first tenth.",
             charts.lift(shown),
         ),
-    )
-
-
-def never_predicted(scores: Scores) -> str:
-    """Say which classes were never or hardly ever predicted, and what helps."""
-    rarely, never = scores.rarely_predicted(), scores.never_predicted()
-    if not rarely or len(scores.ranking.truths) < 2:
-        return ""
-    largest = sorted(rarely.items(), key=lambda each: -each[1])[:MOST_NEVER]
-    named = ", ".join(
-        f"{shortened(str(label), LONGEST_NAME)} ({percent(share)} of the rows)"
-        for label, share in largest
-    )
-    others = (
-        f" and {count(len(rarely) - MOST_NEVER)} more classes" if len(rarely) > MOST_NEVER else ""
-    )
-    often = "Never" if len(never) == len(rarely) else "Hardly ever"
-    return paragraph(
-        f"{often} predicted: {named}{others}. Another class was almost always more probable. Class "
-        'weights (class_weight="balanced") or a threshold change that.'
     )
 
 

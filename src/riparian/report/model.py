@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from riparian.evaluation.words import rare_in_words
 from riparian.inspection.words import names_of_features
 from riparian.model.budget import budget_in_words
 from riparian.model.numbers import Numbers
@@ -19,7 +20,6 @@ from riparian.model.replacements import (
 from riparian.model.trust import follows_in_words, head_name, trust_in_words
 from riparian.parameters.forests import defaults
 from riparian.report import charts
-from riparian.report.answers import never_predicted
 from riparian.report.figure import chart
 from riparian.report.tables import columns, pairs, paragraph, side_by_side, table
 from riparian.report.trees import count_leaves, size_label
@@ -36,9 +36,10 @@ def overview(
     forest: OnlineForestClassifier, facts: Mapping[str, str], scores: Scores | None
 ) -> str:
     budget = budget_in_words(forest.stats())
+    rare = rare_in_words(scores) if scores is not None and not numbers_of(forest) else ""
     return (
         pairs(key_figures(forest, scores), "figures")
-        + (never_predicted(scores) if scores is not None and not numbers_of(forest) else "")
+        + (paragraph(rare) if rare else "")
         + (paragraph(f"{budget}. The theorem no longer covers this forest.") if budget else "")
         + (table("What was done", ("fact", "value"), facts.items()) if facts else "")
     )

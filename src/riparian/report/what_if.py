@@ -26,6 +26,7 @@ MOST_DEPENDENCES = 4
 MOST_CLASSES = 20  # of a heat map
 MOST_PLANES = 4  # classes, with a heat map each
 MOST_REASONS = 3  # features that are named next to a mistake
+LEAST_REASON = 0.005  # of the probability: less would be written as 0.00
 LONGEST_NAME = 30
 
 # Each has what is lost, `Importance` of classes and `NumberImportance` of numbers.
@@ -321,9 +322,10 @@ def mistakes(forest: OnlineForestClassifier, surest: Sequence[Mistake]) -> str:
 def reasons(forest: CodedForest, x: NDArray[np.float32], contributions: NDArray[Any]) -> str:
     """The features that add most to the probability, with their values."""
     order = np.argsort(-contributions, kind="stable")[:MOST_REASONS]
-    return ", ".join(
+    named = [
         f"{shortened(forest.names[i], LONGEST_NAME)} = {forest.value(i, x[i])} "
         f"(+{decimal(contributions[i], 2)})"
         for i in order.tolist()
-        if contributions[i] > 0
-    )
+        if contributions[i] >= LEAST_REASON
+    ]
+    return ", ".join(named) or "no feature by itself"

@@ -38,10 +38,10 @@ def number(value: float) -> str:
 
 def decimal(value: float, places: int = 3) -> str:
     """
-    >>> decimal(0.81267), decimal(0.81267, places=4), decimal(float("nan"))
-    ('0.813', '0.8127', '–')
+    >>> decimal(0.81267), decimal(0.81267, places=4), decimal(-1e-9), decimal(float("nan"))
+    ('0.813', '0.8127', '0.000', '–')
     """
-    return UNKNOWN if math.isnan(value) else f"{value:,.{places}f}"
+    return UNKNOWN if math.isnan(value) else f"{value:z,.{places}f}"
 
 
 def percent(share: float) -> str:

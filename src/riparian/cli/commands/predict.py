@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from riparian.model.decision import Decision
     from riparian.table.target import Target
 
+MOST_NAMED = 10  # classes, in a message
+
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
 
@@ -185,8 +187,10 @@ def _decision(deciding: ThresholdOptions, labels: Target, loaded: LoadedModel) -
             "number, or learn or evaluate with this option"
         )
     if rule.label is None:
+        known = ", ".join(repr(label) for label in loaded.forest.classes_[:MOST_NAMED].tolist())
         raise BadUsage(
-            "--threshold needs --positive here: the model does not say which class is rare"
+            "--threshold needs --positive here, because the model does not say which class is rare; its "
+            f"classes are {known}"
         )
     from riparian.model.decision import Decision
 

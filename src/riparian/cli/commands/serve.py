@@ -127,7 +127,7 @@ def serve(
     network: NetworkOptions,
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="[MODEL]", help="The model to start from.", show_default=False),
+        typer.Argument(metavar="MODEL", help="The model to start from.", show_default=False),
     ] = None,
     new: Annotated[
         bool, typer.Option("--new", help="Start with a forest that has learned nothing.")

@@ -40,7 +40,9 @@ class Progress:
     learned: int = 0  # rows, in all passes
     seconds: float = 0.0  # spent learning, including the runs that were resumed
     test: Prequential | None = None  # None if rows are not tested
-    mistakes: SurestMistakes = field(default_factory=SurestMistakes)  # of that test
+    mistakes: SurestMistakes = field(  # of that test
+        default_factory=lambda: SurestMistakes(learning=True)
+    )
     answers: RowSample = field(default_factory=sample_of_answers)  # of numbers
     sample: RowSample = field(default_factory=RowSample)  # if the forest keeps no points
     history: FeatureHistory = field(default_factory=FeatureHistory)  # of the features, in one pass
@@ -77,7 +79,7 @@ class Progress:
         history = FeatureHistory()
         if state.get("history") is not None:
             history = FeatureHistory.from_state(state["history"])
-        widths = {len(mistake.x) for mistake in mistakes.mistakes} | {*sample.rows.shape[1:]}
+        widths = {len(mistake.x) for mistake in mistakes.kept} | {*sample.rows.shape[1:]}
         if widths - {0, forest.n_features_in_}:
             known = forest.n_features_in_
             raise ValueError(f"checkpoint: expected rows of {known} features, got {widths}")

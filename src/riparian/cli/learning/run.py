@@ -120,8 +120,7 @@ class Run:
         if not self._keeps:
             self.progress.sample.update(coded_rows(self.forest, X))
         if self.progress.number_of_pass == 0 and self.forest.__sklearn_is_fitted__():
-            categorical = self.forest.model_.categories
-            self.progress.history.update(coded_rows(self.forest, X), categorical)
+            self.progress.history.update(coded_rows(self.forest, X))
 
     def _watch(self, X: Any, y: Any, predicted: Any, classes: Any, *intervals: Any) -> None:
         """Look at the rows of a block that were tested, which are its last ones."""

@@ -27,8 +27,8 @@ class ThresholdOptions:
         str | None,
         _deciding(help="Predict a rare class if its probability is at least this: a number; recall=0.8 "
                   "(find this share of its rows); or cost=5 (a missed row costs 5 false alarms). "
-                  "Both of these are chosen along the stream, from earlier rows.",
-                  metavar="NUMBER|recall=R|cost=C"),
+                  "`learn` and `evaluate` choose these two along the stream, from earlier rows.",
+                  metavar="THRESHOLD"),
     ] = None  # fmt: skip
     positive: Annotated[
         str | None,

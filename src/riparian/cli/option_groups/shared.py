@@ -29,7 +29,7 @@ ModelFile = Annotated[
 Sources = Annotated[
     list[str],
     typer.Argument(
-        metavar="SOURCE...",
+        metavar="SOURCE",
         help="Files (also .gz or .zst), globs, or - for standard input. The formats are CSV, TSV, "
         "Parquet, Arrow, JSON lines, LIBSVM and ARFF. Several files are read as one stream.",
     ),

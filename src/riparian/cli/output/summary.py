@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,16 @@ from riparian.cli.output.tables import (
     show_never_predicted,
     two_columns,
 )
-from riparian.evaluation import NumberScores, Scores
+from riparian.evaluation import NumberScores, Prequential, Scores
 from riparian.model.budget import budget_in_words
 from riparian.model.replacements import replacements_in_words, replacements_of
 from riparian.model.trust import follows_in_words, trust_in_words
 from riparian.regressor import OnlineForestRegressor
 from riparian.tools import text
+
+LEAST_POINTS = 5  # of a curve, in a quarter of the stream
+GROWN = 1.5  # times as large: an error that has grown
+GROWN_BY = 0.05  # of wrong classes: this share of the rows more
 
 
 def facts(run: Run, model: Path, size: int) -> dict[str, str]:
@@ -87,8 +92,33 @@ def show_all(run: Run, facts: dict[str, str], html: Path | None) -> None:
         show(class_table(test.scores))
         show(confusion_table(test.scores))
         show_never_predicted(test.scores)
+    if test is not None and replacements_of(run.forest) is None:
+        _show_growing_error(test)
     if html is not None:
         show(f"report: {html}")
+
+
+def _show_growing_error(test: Prequential) -> None:
+    """Say what to try if recent errors are larger in the last quarter of a stream than in its first."""
+    rows = test.curve[-1].row if test.curve else 0
+    points = [point for point in test.curve if point.row >= test.window]
+    first = [point for point in points if point.row <= rows / 4]
+    last = [point for point in points if point.row > 3 * rows / 4]
+    if min(len(first), len(last)) < LEAST_POINTS:
+        return
+    if isinstance(test.scores, NumberScores):
+        before, now = (median(point.window_rmse for point in part) for part in (first, last))
+        name, shown, least = "RMSE", number, 0.0
+    else:
+        before, now = (
+            median(1 - point.window_accuracy for point in part) for part in (first, last)
+        )
+        name, shown, least = "error", score, GROWN_BY
+    if now > max(GROWN * before, before + least):
+        show(
+            f"hint: the {name} has grown along the stream, from {shown(before)} in the first quarter to "
+            f"{shown(now)} in the last: try --adaptive, for streams that change"
+        )
 
 
 def to_dict(run: Run, model: Path, size: int, html: Path | None) -> dict[str, Any]:

@@ -48,10 +48,20 @@ function look() {
   say("gone", `The service does not answer. Everything below is from ${since}.`);
 }
 
+// Whether a chart would show nothing: axes around no value are misleading.
+function empty(news, figure) {
+  return news.data.every((data, i) => {
+    const { type, orientation } = figure.data[i];
+    const values = Array.from((orientation === "h" ? data.x : data.y) ?? []);
+    return values.every((value) => value === null || (type === "bar" && value === 0));
+  });
+}
+
 function put(numbers) {
   for (const { place, figure } of charts) {
     const news = numbers[place.id.replace("chart-", "")];
     if (news === undefined) continue;
+    place.classList.toggle("empty", empty(news, figure));
     news.data.forEach((data, i) => Object.assign(figure.data[i], data));
     for (const axis of ["xaxis", "yaxis"]) Object.assign(figure.layout[axis], news[axis]);
     if (news.rows !== undefined) {

@@ -9,12 +9,15 @@ from riparian.serve.state.scores import LogScores
 from riparian.tools.optional import plotly
 
 
-def along(*names: tuple[str, str], x: str, y: dict[str, Any], hover: str) -> Any:
+def along(
+    *names: tuple[str, str], x: str, y: dict[str, Any], hover: str, mode: str = "lines"
+) -> Any:
     """Return a line chart without data: the name and the colour of each line."""
     traces = [
         plotly("graph_objects").Scatter(
-            x=[], y=[], name=name, mode="lines", line={"width": 2}, hovertemplate=hover,
-            meta={"line.color": colour},
+            x=[], y=[], name=name, mode=mode, line={"width": 2}, hovertemplate=hover,
+            marker={"size": 3},
+            meta={"line.color": colour, "marker.color": colour},
         )
         for name, colour in names
     ]  # fmt: skip

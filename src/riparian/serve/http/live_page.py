@@ -91,7 +91,8 @@ def speed() -> str:
               "Line chart of the median and the 99th percentile of the time to answer.",
               "Within the process: without the network.",
               along(("half", "accent"), ("99 %", "second"), x=seconds,
-                    y=axis("ms", rangemode="tozero"), hover="%{y:.2f} ms")),
+                    y=axis("ms", rangemode="tozero"), hover="%{y:.2f} ms",
+                    mode="lines+markers")),  # a second next to two without answers has no line
     )  # fmt: skip
 
 
