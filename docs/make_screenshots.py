@@ -68,11 +68,13 @@ def write_report(path: Path) -> None:
 def write_reports(data: Path, folder: Path) -> None:
     """Learn each published stream without an option."""
     for name, (file, target) in PUBLISHED.items():
-        source = data / file
-        if source.suffix == ".zip":
-            with zipfile.ZipFile(source) as archive:
-                source = Path(archive.extract(archive.namelist()[0], folder))
-        command = [sys.executable, "-m", "riparian.cli", "learn", str(source), "--target", target]
+        source = file  # a name without a folder, since the report shows it
+        shutil.copy(data / file, folder)
+        if file.endswith(".zip"):
+            with zipfile.ZipFile(folder / file) as archive:
+                source = archive.namelist()[0]
+                archive.extract(source, folder)
+        command = [sys.executable, "-m", "riparian.cli", "learn", source, "--target", target]
         subprocess.run([*command, "--html", f"{name}.html"], cwd=folder, check=True)
 
 

@@ -30,8 +30,8 @@ def test_the_page_shows_each_score_of_both_runs_and_the_difference(runs, tmp_pat
     Comparison(runs, "Which forest?").write(path)
     html = path.read_text()
     first, second = (run.scores.accuracy for run in runs.values())
-    assert f"{first:.4g}</td>" in html and f"{second:.4g}</td>" in html
-    assert f"{second - first:+.4g}</td>" in html
+    assert f"{first:.4f}</td>" in html and f"{second:.4f}</td>" in html
+    assert f"{second - first:+.4f}</td>" in html
     assert "<h1>Which forest?</h1>" in html
     assert "steady &lt;b&gt;" in html and "steady <b>" not in html
 

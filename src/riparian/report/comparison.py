@@ -80,12 +80,20 @@ class Comparison:
         write_whole(path, self.html().encode())
 
     def _scores(self) -> str:
+        numbers = any(isinstance(run.scores, NumberScores) for run in self.runs.values())
+        shown = ".4g" if numbers else "z.4f"  # errors have the unit of the target
         headlines = [run.scores.headline() for run in self.runs.values()]
         rows = [["rows scored", *(count(run.scores.rows) for run in self.runs.values()), ""]]
         for name in headlines[0]:
             if name in headlines[1]:
                 first, second = (headline[name] for headline in headlines)
-                rows.append([name, f"{first:.4g}", f"{second:.4g}", f"{second - first:+.4g}"])
+                rows.append(
+                    [
+                        name,
+                        *(f"{value:{shown}}" for value in (first, second)),
+                        f"{second - first:+{shown}}",
+                    ]
+                )
         head = ["score", *self.runs, "difference"]
         return table("Each row was predicted before it was learned.", head, rows, (1, 2, 3))
 
