@@ -37,6 +37,13 @@ def test_all_options_are_in_groups_and_those_that_most_users_need_come_first():
     assert "--help-all shows" not in text
 
 
+@pytest.mark.parametrize("command", SHORT)
+def test_help_fits_a_narrow_terminal(command):
+    text = call(command, "--help-all", env={"COLUMNS": "80", "TERM": "dumb"}).stdout
+    assert "…" not in text  # no name of an option is cut off
+    assert "<bool>" not in text
+
+
 @pytest.fixture
 def source(tmp_path):
     return write(table(300), tmp_path / "t.csv")

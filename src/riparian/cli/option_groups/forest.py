@@ -77,29 +77,30 @@ def form(kind: ValueType) -> Form:
             inner = form(kind.kind)
             return replace(inner, type=inner.type | None, read=_or_none(inner.read))
         case Whole() | Seed():
-            return Form(int)
+            return Form(int, "N")
         case Number() | Between():
-            return Form(float)
+            return Form(float, "NUMBER")
         case Flag():
             return Form(bool, write=lambda value: "yes" if value else "no")
         case Deprecated():
             return Form(str)
         case OneOf():
-            return Form(str, "|".join(kind.choices))
+            return Form(str, "WORD")
         case OrWord():
             number = int if isinstance(kind.kind, Whole) else float
-            words = "|".join(["NUMBER", *kind.choices])
+            # The column of values takes its width from that of the texts; the help names the words.
+            words = f"NUMBER|{kind.choices[0] if len(kind.choices) == 1 else 'WORD'}"
             return Form(str, words, read=_number_or_text(number), write=str)
         case Bytes():
             return Form(str, "SIZE", read=_number_or_text(int))
         case MultipleOrOfDepth():
-            return Form(str, "NUMBER|SCHEDULE", read=_number_or_schedule, write=_written)
+            return Form(str, "SCHEDULE", read=_number_or_schedule, write=_written)
         case OfDepth():
             hint = "Written as geometric:START,RATE or polynomial:START,POWER."
             return Form(str, "SCHEDULE", hint, read=schedule, write=_written)
         case WeightsByLabel():
-            hint = "Repeatable."
-            return Form(list[str] | None, "balanced|LABEL=WEIGHT", hint)
+            hint = "Written as balanced or LABEL=WEIGHT. Repeatable."
+            return Form(list[str] | None, "WEIGHTS", hint)
         case Coverages():
             return Form(list[float] | None, "COVERAGE", "Repeatable.", write=lambda value: None)
     raise TypeError(f"{kind!r} cannot be written on the command line")
