@@ -38,6 +38,7 @@ ENTRANTS = {
         Entrant("riparian-river", MANY),
         Entrant("capymoa-arf", FEW),
         Entrant("capymoa-srp", FEW),
+        Entrant("capymoa-bagging", FEW),
         Entrant("river-arf", FEW),
         Entrant("capymoa-arf", MANY),
         Entrant("river-srp", FEW),
@@ -127,12 +128,14 @@ def missing(
 ) -> Iterator[tuple[Entrant, str, int | None, int]]:
     """Yield the cells that the record lacks, seed by seed, so that a part of them can be compared.
 
+    The entrants take turns on each stream, so that what the machine does besides affects all of them.
+
     `again`: what is in the record, too, because the code has changed.
     """
-    streams = list(streams)
+    entrants, streams = list(entrants), list(streams)
     for seed in seeds:
-        for name in entrants:
-            for stream in streams:
+        for stream in streams:
+            for name in entrants:
                 asked = None if stream == ELEC else points  # elec has a fixed length
                 known = set() if again else {cell.key for cell in cells_of(path)}
                 if (name, stream, seed, len(load(stream, asked, seed)[1])) not in known:

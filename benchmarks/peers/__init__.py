@@ -163,6 +163,7 @@ FOLLOWERS = {
         Peer("river-bagging", "River leveraging bagging", "river", "river", "LeveragingBagging"),
         PEERS["capymoa-arf"],
         PEERS["capymoa-srp"],
+        PEERS["capymoa-bagging"],
         Peer("same-as-last", "same as last", "riparian", "baseline", "SameAsLast", trees=False),
     )
 }  # fmt: skip

@@ -19,7 +19,7 @@ needs_java = pytest.mark.skipif(
     reason="CapyMOA runs on Java, and there is none here",
 )
 
-MARKS = {"capymoa-arf": needs_java, "capymoa-srp": needs_java}
+MARKS = dict.fromkeys(("capymoa-arf", "capymoa-srp", "capymoa-bagging"), needs_java)
 
 
 @pytest.mark.parametrize(
