@@ -25,6 +25,7 @@ from riparian import (
 )
 from riparian.depth import DepthForestClassifier, DepthSaffariClassifier
 from riparian.reference import Draws, key
+from riparian.report.theory import theory
 from riparian.snapshot.header import History
 
 from snapshots import opened, same_forest, sealed
@@ -415,7 +416,16 @@ def test_a_forest_whose_rule_was_replaced_predicts_what_it_predicted_and_refuses
             riparian.SnapshotError, match=r"saved by riparian 0\.2.*learn a new Adaptive"
         ):
             again.partial_fit([[0, 0, 0]], [0])
-        assert np.isfinite(again.certificate().cells.points).all()
+
+
+def test_the_certificate_of_a_converted_forest_reports_no_counts():
+    forest = load(FROZEN)  # its histograms are answers, so they say nothing about points
+    for checked in (forest.certificate(), forest.certificate(np.zeros((3, 3)))):
+        assert (checked.growth, checked.spare_points, checked.cells, checked.eager) == (None,) * 4
+        assert "converted answers" in checked.outside
+        assert {row[0] for row in checked.rows()}.isdisjoint({"growth", "eager votes", "cells"})
+    assert "no longer count points" in theory(forest)
+    assert "Now half of the points" not in theory(forest)
 
 
 @pytest.mark.parametrize(

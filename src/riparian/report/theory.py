@@ -35,14 +35,20 @@ def theory(forest: OnlineForestClassifier) -> str:
 def in_words(certificate: Certificate) -> Iterator[str]:
     """Describe what the theorem needs, and which conditions this forest meets."""
     cells, fringe, eager = certificate.cells, certificate.fringe, certificate.eager
-    at = dict(zip(cells.quantiles, zip(cells.points, cells.diameters, strict=True), strict=True))
-    points, diameter = at[0.5]
     yield (
         "For every answer to become the best possible one, cells must shrink while ever more points "
-        "vote in them. "
-        f"Now half of the points lie in cells with at most {count(round(points))} voting points, and "
-        f"half of them in cells with at most {percent(diameter)} of the diameter of the whole space."
+        "vote in them."
     )
+    if cells is not None:
+        points, diameter = (
+            dict(zip(cells.quantiles, values, strict=True))[0.5]
+            for values in (cells.points, cells.diameters)
+        )
+        yield (
+            f"Now half of the points lie in cells with at most {count(round(points))} voting points, "
+            f"and half of them in cells with at most {percent(diameter)} of the diameter of the whole "
+            "space."
+        )
     if fringe is not None and fringe.waiting:
         yield (
             f"{count(fringe.waiting)} leaves could be improved by a split and wait for a place in "

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from riparian.engine.native import blocks
@@ -94,14 +94,18 @@ class EagerVotes:
 
 @dataclass(frozen=True)
 class Certificate:
-    """The result of `certificate`. `print` it, or take `rows()` or `to_dict()`."""
+    """The result of `certificate`. `print` it, or take `rows()` or `to_dict()`.
+
+    A forest that was converted from riparian 0.2 holds answers instead of counts. So it has no growth,
+    no spare points, no cells and no eager votes: these are None.
+    """
 
     schedule: ScheduleCheck
-    growth: Growth
+    growth: Growth | None
     # The least N^e - α(K-1) of any leaf, of those that were made since the turn (R24) if there was one:
     # never below 0 (n-to-infty)
-    spare_points: int
-    cells: CellSizes
+    spare_points: int | None
+    cells: CellSizes | None
     fringe: Fringe | None  # None: the forest was loaded to predict only, and has none
     assumptions: tuple[Assumption, ...]
     departures: tuple[Departure, ...]
@@ -158,6 +162,7 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
             for i in range(p.n_trees)
         ]
     numbers = isinstance(forest.model_.target, Numbers)
+    counted = not forest.model_.frozen
     check = check_schedule(p.alpha, p.beta)
     redrawn = None if forest.model_.prediction_only else sum(tree.redrawn for tree in trees)
     departures = departures_of(forest, [tree.totals for tree in trees], redrawn)
@@ -168,16 +173,20 @@ def certificate(forest: OnlineForestClassifier, X: ArrayLike | None = None) -> C
     )
     return Certificate(
         schedule=check,
-        growth=_growth(trees, p.alpha, kept=p.kept_points > 0),
-        spare_points=min(_spare_points(tree, p.alpha) for tree in trees),
-        cells=sizes_over_leaves(trees) if leaf is None else sizes_at_points(trees, leaf),
+        growth=_growth(trees, p.alpha, kept=p.kept_points > 0) if counted else None,
+        spare_points=min(_spare_points(tree, p.alpha) for tree in trees) if counted else None,
+        cells=_cells(trees, leaf) if counted else None,
         fringe=fringe,
         assumptions=(*ASSUMPTIONS, BOUNDED) if numbers else ASSUMPTIONS,
         departures=departures,
         verdict=_verdict(check, departures, bounded),
         replacements=tuple(engine.replacements()),
-        eager=_eager_votes(trees, p) if eager else None,
+        eager=_eager_votes(trees, p) if eager and counted else None,
     )
+
+
+def _cells(trees: Sequence[TreeCensus], leaf: NDArray[Any] | None) -> CellSizes:
+    return sizes_over_leaves(trees) if leaf is None else sizes_at_points(trees, leaf)
 
 
 def _eager_votes(trees: Sequence[TreeCensus], p: PaperParameters) -> EagerVotes:

@@ -35,7 +35,7 @@ def departures_of(
     p = forest.model_.engine.parameters
     stopped = sum(tree.stopped_at > 0 for tree in totals)
     evictions = sum(tree.evictions for tree in totals)
-    eager = forest.model_.engine.trust() is not None
+    eager = forest.model_.engine.trust() is not None and not forest.model_.frozen
     chosen = "" if eager else " that estimation labels did not choose"
     return (
         _ties(redrawn, kept=p.kept_points > 0),
@@ -62,6 +62,7 @@ def departures_of(
             breaks=True,
             note=f"{evictions} for want of memory; an active leaf must stay until it splits",
         ),
+        *_converted(forest.model_.frozen),
         *_forgetting(forest),
         *_following(p),
         Departure(
@@ -92,6 +93,13 @@ def departures_of(
             note="the paper's third stream: allowed, and slower",
         ),
     )
+
+
+def _converted(frozen: bool) -> tuple[Departure, ...]:
+    if not frozen:
+        return ()
+    note = "its leaves hold the answers of riparian 0.2, and no longer count points"
+    return (Departure("converted answers", True, breaks=True, note=note),)
 
 
 def _following(parameters: StreamParameters) -> tuple[Departure, ...]:

@@ -43,6 +43,8 @@ def as_text(rows: Sequence[Row]) -> str:
 
 def _growth(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
     growth = certificate.growth
+    if growth is None:
+        return
     since = "" if certificate.eager is None else ", since the turn"
     yield (
         "splits K",
@@ -85,6 +87,8 @@ def _eager(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
 
 def _cells(certificate: Certificate) -> Iterator[tuple[str, str, str]]:
     cells = certificate.cells
+    if cells is None:
+        return
     for name, values, form, note in (
         ("N^e(A(X))", cells.points, ",.0f", "must go to infinity"),
         ("diameter", cells.diameters, ".3f", f"must go to 0; 1 is {cells.within}"),
