@@ -1,7 +1,10 @@
 """What drift.py has measured, as tables and a figure.
 
     python -m benchmarks.drift_standings benchmarks/record/drift.json \
-        --page docs/compare.md --figures docs/figures
+        --same benchmarks/record/drift-same.json --page docs/compare.md --figures docs/figures
+
+`drift.json` has many cells of different days. `drift-same.json` has those of one run, in which entrants
+took turns on the same streams, so that their times can be compared.
 
 Accuracies are means over the seeds; two entrants are compared by the seeds that both have. Times are
 processor times, divided by that of our adaptive forest with as many trees on the same points: the
@@ -261,6 +264,15 @@ def page_tables(standings: DriftStandings) -> dict[str, str]:
     }
 
 
+def same_tables(standings: DriftStandings) -> dict[str, str]:
+    """Return those of entrants that took turns on the same streams."""
+    return {
+        "same-claims": standings.claims(),
+        "same-accuracy": standings.score_table(),
+        "same-times": standings.time_table(),
+    }
+
+
 def publish(path: Path) -> None:
     """Write the tables and the figure of a record next to it."""
     kept, cells = record.read(path), cells_of(path)
@@ -272,6 +284,7 @@ def publish(path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("record", type=Path, help="what drift.py has left")
+    parser.add_argument("--same", type=Path, help="the record of one run on the same streams")
     parser.add_argument("--page", type=Path, help="a page with places for the tables")
     parser.add_argument("--figures", type=Path, help="folder for the figure of that page")
     options = parser.parse_args()
@@ -279,6 +292,8 @@ def main() -> None:
     cells = cells_of(options.record)
     if options.page:
         write_into(options.page, page_tables(DriftStandings.of(cells)))
+    if options.page and options.same:
+        write_into(options.page, same_tables(DriftStandings.of(cells_of(options.same))))
     if options.figures:
         draw("drift", lambda colours: figure(cells, colours), options.figures)
 
