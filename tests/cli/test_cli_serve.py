@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from riparian.serve.state.folder import StateFolder
 from riparian.serve.state.model import ServedModel
 
 from commands import call
+
+GOLDENS = Path(__file__).parents[1] / "goldens"
 
 
 @pytest.mark.parametrize(
@@ -118,6 +121,18 @@ def test_a_forest_that_a_service_cannot_use_is_named(forest, tmp_path):
     done = call("serve", "m.riparian", "--port", "0", cwd=tmp_path)
     assert done.exit_code == 1
     assert f"got a {forest}; a service cannot use it" in done.stderr
+
+
+@pytest.mark.parametrize("saved", ["by riparian 0.2", "with prediction_only=True"])
+def test_a_model_that_cannot_learn_is_refused_and_the_error_says_what_to_do(saved, tmp_path):
+    model = riparian.load(GOLDENS / "trees_replaced_2.riparian")
+    if saved == "with prediction_only=True":
+        model = riparian.OnlineForestClassifier(2, random_state=0).partial_fit([[0.0]], [0])
+    model.save(tmp_path / "m.riparian", prediction_only=True)
+    done = call("serve", "m.riparian", "--port", "0", cwd=tmp_path)
+    assert done.exit_code == 1
+    assert f"saved {saved}" in done.stderr
+    assert "learn a new AdaptiveForestClassifier" in done.stderr or "start again" in done.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")

@@ -428,8 +428,7 @@ def _model_in(file: Path, data: bytes, options: ServiceOptions) -> Any:
                 "expected a forest such as OnlineForestClassifier or OnlineForestRegressor, got a "
                 f"{type(loaded).__name__}; a service cannot use it"
             )
-        if loaded.model_.prediction_only:
-            raise ValueError("the model was saved for prediction only, so it cannot learn")
+        loaded.model_.check_can_learn()
         return ServedModel.of(loaded, options.limits, extra)
     except ValueError as error:
         raise BadData(str(error), file=str(file)) from None
