@@ -160,7 +160,7 @@ def main() -> None:
         if name not in entrants:
             print(f"{name} is left out: its library is not installed")
     streams = options.streams or there()
-    if ELEC not in streams:
+    if not options.streams and ELEC not in streams:
         print("elec is left out: its data are found by RIPARIAN_DATA")
     for entrant, stream, points, seed in missing(
         options.out, entrants, streams, options.points, options.seeds, options.again

@@ -41,6 +41,8 @@ ENTRANTS = {
         Entrant("same-as-last", 1),
         Entrant("riparian-adaptive", FEW),
         Entrant("riparian-adaptive", MANY),
+        Entrant("riparian-river", FEW),
+        Entrant("riparian-river", MANY),
         Entrant("capymoa-arf", FEW),
         Entrant("capymoa-srp", FEW),
         Entrant("capymoa-bagging", FEW),

@@ -14,7 +14,7 @@ pytest.importorskip("river")
 from benchmarks import drift_standings, record, standings
 from benchmarks.around_a_change import PANELS, Fall, around, changes_of, figure, shares_of
 from benchmarks.drift import ENTRANTS, Cell, cells_of
-from benchmarks.drift_standings import DriftStandings, page_tables
+from benchmarks.drift_standings import DriftStandings, page_tables, same_tables
 from benchmarks.streams_of_change import NAMES
 from docs.make_figures import LIGHT
 
@@ -159,9 +159,12 @@ def small_record(tmp_path):
 
 def test_tables_and_figures_are_made_of_a_record(small_record, tmp_path, monkeypatch):
     page = tmp_path / "page.md"
-    page.write_text("".join(f"<!-- {name} -->\n<!-- end -->\n" for name in page_tables(standing())))
+    names = page_tables(standing()) | same_tables(standing())
+    page.write_text("".join(f"<!-- {name} -->\n<!-- end -->\n" for name in names))
     reported = [
         "drift_standings",
+        str(small_record),
+        "--same",
         str(small_record),
         "--page",
         str(page),
@@ -174,6 +177,7 @@ def test_tables_and_figures_are_made_of_a_record(small_record, tmp_path, monkeyp
     for entrant in ENTRANTS.values():
         assert entrant.title in text and entrant.title in page.read_text()
     assert "elec, one by one: riparian, adaptive, 100 trees, .800" in text
+    assert page.read_text().count("elec, one by one: riparian, adaptive, 100 trees, .800") == 2
     assert small_record.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
     for shade in ("light", "dark"):
         svg = (tmp_path / f"drift-{shade}.svg").read_text()
@@ -190,6 +194,7 @@ def test_the_tables_of_the_site_are_those_of_the_record(tmp_path):
     page = tmp_path / "compare.md"
     page.write_text((ROOT / "docs/compare.md").read_text())
     result = page_tables(DriftStandings.of(cells_of(record.path("drift"))))
+    result |= same_tables(DriftStandings.of(cells_of(record.path("drift-same"))))
     assert all(f"<!-- {name} -->" in page.read_text() for name in result)
     standings.write_into(page, result)
     assert page.read_text() == (ROOT / "docs/compare.md").read_text()
