@@ -212,6 +212,8 @@ class Checkpoints(Target):
         ("t.csv", "--kept-points", "0", "--no-eval"),
         ("t.csv", "-t", "age"),  # numbers
         ("t.parquet", "-t", "age", "--adaptive", "--delay", "30"),
+        ("t.csv", "-t", "age", "--interval", "0.9"),
+        ("t.jsonl", "--on-error", "skip", "--threshold", "recall=0.8"),
     )
 
     def __init__(self, folder: Path) -> None:
@@ -225,6 +227,7 @@ class Checkpoints(Target):
 
     def case(self, random: Random) -> Case:
         path, args, whole = random.choice(self.runs)
+        report = random.randrange(9) == 0
         if random.randrange(5) == 0:
             data = scratched(random, whole)
         else:
@@ -232,7 +235,8 @@ class Checkpoints(Target):
 
         def check() -> str:
             path.write_bytes(data)
-            return end_of(call("learn", *args, "--resume"))
+            page = ("--html", self.folder / "page.html") if report else ()
+            return end_of(call("learn", *args, *page, "--resume"))
 
         return Case(data, check)
 
@@ -429,7 +433,7 @@ class Logs(Target):
                         db.execute(f"DELETE FROM {name} WHERE {where}")
                     else:
                         db.execute(f"UPDATE {name} SET {column} = ? WHERE {where}", (value,))
-                except sqlite3.Error:
+                except (sqlite3.Error, UnicodeEncodeError):
                     continue
         db.close()
         return path.read_bytes()
