@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sqlite3
@@ -168,6 +169,15 @@ def test_a_log_of_0_2_with_a_gap_is_refused(tmp_path):
     old(tmp_path, 0)
     changed(tmp_path, "DELETE FROM lessons WHERE number = 13")
     with pytest.raises(BadState, match="lessons 13 to 13 are missing"):
+        opened(tmp_path)
+
+
+@pytest.mark.parametrize("features", ["x", [], [1], None, 3])
+def test_a_lesson_of_0_2_that_is_none_is_an_error(tmp_path, features):
+    old(tmp_path, 0)
+    body = json.dumps([features, *values(lesson(13))[1:]]).encode().hex()
+    changed(tmp_path, f"UPDATE lessons SET body = x'{body}' WHERE number = 13")
+    with pytest.raises(BadState, match="cannot be used"):
         opened(tmp_path)
 
 
