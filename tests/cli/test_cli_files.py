@@ -93,6 +93,29 @@ def test_standard_input_that_is_closed_is_an_error_and_no_traceback(tmp_path):
     assert done.stderr.startswith("error: standard input is closed; name a file")
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_output_that_is_closed_is_no_reason_to_fail(closed, files, tmp_path):
+    source, _ = files
+    command = f"{' '.join(RIPARIAN)} learn {source} -t label -m {tmp_path / 'n'} {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert riparian.load(tmp_path / "n").n_features_in_ == 3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a disk that is always full")
+@pytest.mark.parametrize("what", ["inspect {} --json", "--help"])
+def test_output_on_a_full_disk_is_an_error(files, what):
+    _, model = files
+    command = f"{' '.join(RIPARIAN)} {what.format(model)} > /dev/full"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr in (
+        "error: standard output: No space left on device\n",
+        "error: No space left on device\n",
+    )
+
+
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -70,4 +71,5 @@ def _report(error: CommandError, as_json: bool) -> None:
     label = "stopped" if isinstance(error, Interrupted) else "error"
     say(f"{label}: {error}")
     if as_json:
-        print(json.dumps({label: {**error.details(), "exit_code": error.exit_code}}))
+        with contextlib.suppress(OSError):  # it may be stdout that cannot be written
+            print(json.dumps({label: {**error.details(), "exit_code": error.exit_code}}))
