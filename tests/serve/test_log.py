@@ -153,6 +153,23 @@ def test_bytes_that_were_changed_anywhere_in_the_database_end_in_an_error_or_the
     assert errors > 10
 
 
+def test_a_row_that_was_changed_while_it_waited_is_not_learned(tmp_path):
+    with running(tmp_path) as served:
+        served.post("/v1/learn", {"features": {"a": 1.2}, "label": 0})
+        for id in "xy":
+            served.post("/v1/predict", {"features": {"a": 1.2}, "id": id})
+    changed(
+        tmp_path,
+        "UPDATE predictions SET features = CAST(replace(features, '1.2', '1.3') AS BLOB) WHERE id = 'x'",
+    )
+    with running(tmp_path) as served:
+        answer = served.post("/v1/label", {"id": "x", "label": 1})
+        assert answer.status_code == 500 and "is damaged on disk" in answer.json()["error"]
+        assert served.post("/v1/label", {"id": "y", "label": 1}).status_code == 200
+        served.settle()
+        assert served.service.model.points == 2
+
+
 @pytest.mark.parametrize("snapshot", [0, 7])
 def test_a_log_of_0_2_gets_its_checksums_when_it_is_opened(tmp_path, snapshot):
     old(tmp_path, snapshot)
