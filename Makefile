@@ -144,7 +144,7 @@ build/failures: tests/core/failures.cpp tests/core/forests.hpp $(wildcard core/*
 failures: build/failures ## fail every allocation of a forest in turn
 	$<
 
-OTHER_INPUT := dtype checkpoint extra csv arff libsvm log arrow
+OTHER_INPUT := dtype checkpoint extra csv arff libsvm jsonl tables log arrow
 
 .PHONY: fuzz
 fuzz: $(SANITIZED)/.stamp ## feed broken snapshots to the sanitized build, and ten seconds of all other broken input

@@ -212,6 +212,8 @@ class Checkpoints(Target):
         ("t.csv", "--kept-points", "0", "--no-eval"),
         ("t.csv", "-t", "age"),  # numbers
         ("t.parquet", "-t", "age", "--adaptive", "--delay", "30"),
+        ("t.csv", "-t", "age", "--interval", "0.9"),
+        ("t.jsonl", "--on-error", "skip", "--threshold", "recall=0.8"),
     )
 
     def __init__(self, folder: Path) -> None:
@@ -225,6 +227,7 @@ class Checkpoints(Target):
 
     def case(self, random: Random) -> Case:
         path, args, whole = random.choice(self.runs)
+        report = random.randrange(9) == 0
         if random.randrange(5) == 0:
             data = scratched(random, whole)
         else:
@@ -232,7 +235,8 @@ class Checkpoints(Target):
 
         def check() -> str:
             path.write_bytes(data)
-            return end_of(call("learn", *args, "--resume"))
+            page = ("--html", self.folder / "page.html") if report else ()
+            return end_of(call("learn", *args, *page, "--resume"))
 
         return Case(data, check)
 
@@ -326,11 +330,49 @@ class Arff(Text):
               " relational\n", "@relation x\n", *NUMBERS_AS_TEXT)  # fmt: skip
 
 
+class JsonLines(Text):
+    name = ".jsonl"
+    pieces = ("null", "null\n", "[", "]", "{", "}", "[" * 300, '{"a":' * 300, "{}", '"', "\\ud800",
+              "\\", ":", ",", "\n", "\r", "\ufeff", "NaN", '"age":', "true", '"2024-02-30"',
+              *NUMBERS_AS_TEXT)  # fmt: skip
+
+
 class Libsvm(Text):
     name = ".libsvm"
     pieces = (" ", ":", "1:1", " 2147483647:1", " 4294967296:1", " 9999999999999999999:1", " -1:2",
               " 16777216:1", "\n", "#", "qid:3", "1 1:1 1:2\n", *NUMBERS_AS_TEXT)  # fmt: skip
     options = ()
+
+
+class Tables(Target):
+    """Parquet and Arrow files with bytes changed, most of them where the file describes itself."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        names = ("whole.parquet", "whole.arrow", "whole.arrows")
+        sizes = ((3, False), (40, True), (300, True))
+        self.whole = [
+            (Path(name).suffix, source_in(folder / name, rows, text).read_bytes())
+            for name in names
+            for rows, text in sizes
+        ]
+
+    def case(self, random: Random) -> Case:
+        suffix, whole = random.choice(self.whole)
+        broken = bytearray(whole)
+        for _ in range(random.choice([1, 1, 3, 20])):
+            at = random.randrange(len(broken))
+            at = random.choice([at, -1 - at % 1500 % len(broken)])
+            broken[at] = random.choice([0, 127, 128, 255, random.randrange(256)])
+        data = bytes(broken)
+
+        def check() -> str:
+            path = self.file(f"t{suffix}", data)
+            return end_of(
+                call("learn", path, "-t", "label", "-m", self.folder / "m", *SMALL, "--quiet")
+            )
+
+        return Case(data, check)
 
 
 # -- what the service reads --------------------------------------------------------------------------
@@ -429,7 +471,7 @@ class Logs(Target):
                         db.execute(f"DELETE FROM {name} WHERE {where}")
                     else:
                         db.execute(f"UPDATE {name} SET {column} = ? WHERE {where}", (value,))
-                except sqlite3.Error:
+                except (sqlite3.Error, UnicodeEncodeError):
                     continue
         db.close()
         return path.read_bytes()
@@ -512,6 +554,8 @@ TARGETS: dict[str, type[Target]] = {
     "csv": Csv,
     "arff": Arff,
     "libsvm": Libsvm,
+    "jsonl": JsonLines,
+    "tables": Tables,
     "log": Logs,
     "arrow": ArrowBodies,
 }

@@ -35,6 +35,18 @@ WAYS = {
     "within a budget": ["t.csv", "--max-memory", "300KB", "--kept-points", "500"],
     "numbers": ["t.csv", "-t", "age"],
     "numbers, adaptive": ["t.csv", "-t", "age", "--adaptive", "--drift-confidence", "0.5"],
+    "numbers, intervals": [
+        "t.csv",
+        "-t",
+        "age",
+        "--task",
+        "numbers",
+        "--adaptive",
+        "--interval",
+        "0.9",
+        "--lag",
+        "2",
+    ],
     "numbers, late, two packed files": ["a.csv.gz", "b.csv.gz", "-t", "age", "--delay", "700"],
 }
 

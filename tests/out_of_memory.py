@@ -17,7 +17,13 @@ from itertools import product
 import numpy as np
 
 import riparian
-from riparian import AdaptiveForestClassifier, OnlineForestClassifier, SaffariForestClassifier
+from riparian import (
+    AdaptiveForestClassifier,
+    AdaptiveForestRegressor,
+    OnlineForestClassifier,
+    OnlineForestRegressor,
+    SaffariForestClassifier,
+)
 
 FORESTS = {
     "paper": lambda jobs: OnlineForestClassifier(kept_points=0, n_jobs=jobs, random_state=0),
@@ -26,6 +32,10 @@ FORESTS = {
     "adaptive": lambda jobs: AdaptiveForestClassifier(n_jobs=jobs, random_state=0),
     "Saffari": lambda jobs: SaffariForestClassifier(n_jobs=jobs, random_state=0),
     "closed": lambda jobs: OnlineForestClassifier(kept_points=2000, n_jobs=jobs, random_state=0),
+    "numbers": lambda jobs: OnlineForestRegressor(n_jobs=jobs, random_state=0),
+    "numbers that follow": lambda jobs: AdaptiveForestRegressor(
+        intervals=(0.5, 0.9), kept_points=2000, n_jobs=jobs, random_state=0
+    ),
 }
 MEGABYTES = (1, 2, 3, 5, 8, 13, 21)  # above what the process uses
 ROWS = 700  # of a batch
@@ -39,6 +49,20 @@ def batch(number):
     return X, (X[:, :3] > 0).sum(axis=1)
 
 
+def learn(forest, number):
+    """Learn a batch; every other one row by row, with what was answered before each row."""
+    if number % 2 == 0:
+        forest.partial_fit(*batch(number))
+    elif isinstance(forest, OnlineForestRegressor):
+        forest.give_intervals_then_learn(*batch(number))
+    else:
+        forest.predict_then_learn(*batch(number))
+
+
+def answers(forest, X):
+    return getattr(forest, "predict_proba", forest.predict)(X)
+
+
 def address_space():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[0]) * resource.getpagesize()
@@ -46,15 +70,15 @@ def address_space():
 
 def run(kind, megabytes, jobs):
     forest = FORESTS[kind](jobs)
-    forest.partial_fit(*batch(0))
-    forest.predict_proba(batch(0)[0])
+    learn(forest, 0)
+    answers(forest, batch(0)[0])
     forest.to_bytes()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (address_space() + megabytes * 2**20, hard))
     learned, failed = 1, False
     while not failed and learned < BATCHES:
         try:
-            forest.partial_fit(*batch(learned))
+            learn(forest, learned)
             learned += 1
         except MemoryError:
             failed = True
@@ -82,10 +106,10 @@ def run(kind, megabytes, jobs):
         return 1
     again = FORESTS[kind](jobs)
     for number in range(learned):
-        again.partial_fit(*batch(number))
+        learn(again, number)
     same = points == learned * ROWS and forest.to_bytes() == again.to_bytes()
     loaded = riparian.from_bytes(forest.to_bytes())
-    return 0 if same and np.array_equal(loaded.predict_proba(X), again.predict_proba(X)) else 3
+    return 0 if same and np.array_equal(answers(loaded, X), answers(again, X)) else 3
 
 
 def main():

@@ -9,6 +9,7 @@ labels and repeated requests got the answers that they must get; and the forest 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import math
@@ -24,7 +25,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from riparian import OnlineForestClassifier, OnlineForestRegressor
+from riparian import AdaptiveForestRegressor, OnlineForestClassifier, OnlineForestRegressor
 from riparian.client import Client
 from riparian.serve.items import Lesson
 from riparian.serve.options import DAY, ServiceOptions
@@ -59,9 +60,12 @@ class Mode:
     jump: float = 0.0  # of the clock, in seconds at most, forth and back
     resends: bool = True
     numbers: bool = False
+    adaptive: bool = False  # then intervals and answers that follow the last label are learned, too
 
     @property
     def forest(self) -> Callable[..., Any]:
+        if self.adaptive:
+            return functools.partial(AdaptiveForestRegressor, intervals=[0.9])
         return OnlineForestRegressor if self.numbers else OnlineForestClassifier
 
     @property
@@ -84,6 +88,7 @@ class Mode:
             str(self.wait / DAY),
         ]
         given += ["--task", "numbers"] if self.numbers else []
+        given += ["--adaptive", "--interval", "0.9"] if self.adaptive else []
         given += ["--keep-log"] if self.keep_log else []
         given += ["--predictions", "lazy"] if self.lazy else []
         return given + ([] if self.pending is None else ["--pending", str(self.pending)])
@@ -96,6 +101,9 @@ MODES = {
     "whole numbers, the whole log": Mode(labels=(0, 1, 7), keep_log=True),
     "numbers": Mode(labels=(-0.5, 3.25, 1e6), numbers=True, keep_log=True),
     "numbers, lazy": Mode(labels=(-0.5, 3, 1e-9), numbers=True, lazy=True),
+    "numbers, adaptive, intervals": Mode(
+        labels=(-0.5, 3.25, 7.0), numbers=True, adaptive=True, keep_log=True
+    ),
     "lazy": Mode(lazy=True, keep_log=True),
     "few ids wait": Mode(pending=20, keep_log=True),
     "the clock jumps": Mode(jump=DAY, keep_log=True),

@@ -227,7 +227,8 @@ def opened(data: bytes) -> tuple[dict[str, Any], Arrays]:
 
 
 def sealed(header: dict[str, Any], arrays: Arrays) -> bytes:
-    return container.pack(json.dumps(header), arrays)
+    """Return a snapshot; an infinity in the header is a number that no float64 holds."""
+    return container.pack(json.dumps(header).replace("Infinity", "1e999"), arrays)
 
 
 def same_forest(a: OnlineForestClassifier, b: OnlineForestClassifier) -> bool:
@@ -246,8 +247,9 @@ def same_forest(a: OnlineForestClassifier, b: OnlineForestClassifier) -> bool:
 
 NUMBERS = [0, 1, 2, 3, -1, 7, 8, 255, 256, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**53, 2**61 - 1,
            2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30]  # fmt: skip
-VALUES = [None, True, False, 0.5, 1.0, -1.5, 1e308, "", "sqrt", "balanced", "majority", "x" * 50,
-          "Geometric", "<i8", "|O", "<U2", [], {}, [0], [[0]], {"kind": "Geometric"}]  # fmt: skip
+VALUES = [None, True, False, 0.5, 1.0, -1.5, 1e308, float("inf"), "", "sqrt", "balanced", "majority",
+          "x" * 50, "Geometric", "<i8", "|O", "<U2", "\0", "\ud800", [], {}, [0], [[0]],
+          {"kind": "Geometric"}]  # fmt: skip
 
 
 # What loading does not judge: any of these numbers may be anything, as far as it is safe.
@@ -299,8 +301,8 @@ def change_unjudged(random: Random, arrays: Arrays) -> None:
 
 
 def change_header(random: Random, header: dict[str, Any]) -> None:
-    holder, key = random.choice(list(places(header)))
-    what = random.randrange(4)
+    holder, key = a_place(random, header)
+    what = random.randrange(5)
     other = copy.deepcopy(random.choice(VALUES + NUMBERS))  # later changes may change it
     if what == 0:
         del holder[key]
@@ -308,8 +310,22 @@ def change_header(random: Random, header: dict[str, Any]) -> None:
         holder.insert(key, other)
     elif what == 2 and isinstance(holder[key], int):
         holder[key] += random.choice([-1, 1])
+    elif what == 3:  # a label, for example, wherever it is
+        old = holder[key]
+        for one, place in [*places(header)]:
+            if type(one[place]) is type(old) and one[place] == old:
+                one[place] = copy.deepcopy(other)
     else:
         holder[key] = other
+
+
+def a_place(random: Random, value: Any) -> tuple[Any, Any]:
+    """Return a container and a key: those in a long list are no more likely than one next to it."""
+    while True:
+        key = random.choice(list(value) if isinstance(value, dict) else range(len(value)))
+        if not (isinstance(value[key], list | dict) and value[key]) or random.randrange(6) == 0:
+            return value, key
+        value = value[key]
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:

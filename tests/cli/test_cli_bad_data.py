@@ -6,6 +6,8 @@ import gzip
 import json
 import resource
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import riparian
@@ -92,6 +94,19 @@ MORE = {
     "nothing to learn from": ("t.csv", b"label\na\n", "no column to learn from except the target"),
     "a quote left open": ("t.csv", csv(f'1,"2,a\n{GOOD}'), "is a quote left open?"),
     "no JSON": ("t.jsonl", b'{"x":1,"label":"a"}\n{"x":\n', "row 2 (line 2): not JSON"),
+    "null first": ("t.jsonl", b'null\n{"x":1,"label":"a"}\n', "row 1 (line 1): expected an object"),
+    "null after a mark": ("t.jsonl", b"\xef\xbb\xbfnull\n", "expected an object"),
+    "null between rows": (
+        "t.jsonl", b'{"x":1,"label":"a"}\n null\n{"x":1,"label":"b"}\n', "row 2 (line 2): expected an",
+    ),
+    "deep lists": (
+        "t.jsonl", b'{"x":1,"label":"a"}\n{"x":' + b"[" * 5000 + b"]" * 5000 + b"}\n",
+        "row 2 (line 2): values are nested more than 64 times",
+    ),
+    "deep objects": (
+        "t.jsonl", b'{"x":' * 500 + b"1" + b"}" * 500 + b"\n",
+        "row 1 (line 1): values are nested more than 64 times",
+    ),
     "no object": ("t.jsonl", b'{"x":1,"label":"a"}\n[1]\n', "row 2 (line 2): expected an object"),
     "a field twice": (
         "t.jsonl", b'{"x":1,"label":"a"}\n{"x":1,"x":2,"label":"a"}\n',
@@ -276,3 +291,27 @@ def test_without_its_packages_the_command_says_what_to_install(tmp_path):
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr == "riparian: the command line needs typer: pip install 'riparian[cli]'\n"
+
+
+@pytest.mark.parametrize("name", ["t.arrow", "t.arrows"])
+def test_offsets_that_lead_anywhere_are_bad_data(name, tmp_path):
+    path = write(
+        pa.table({"x": range(8), "kind": ["oak", "elm"] * 4, "label": ["a"] * 8}), tmp_path / name
+    )
+    offsets = np.arange(0, 27, 3, dtype="<i4")
+    data = path.read_bytes()
+    assert offsets.tobytes() in data
+    path.write_bytes(data.replace(offsets.tobytes(), (offsets * 2**26).tobytes()))
+    done = run("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL)  # it crashed
+    assert done.returncode == 1, done
+    assert f"{name}: cannot read the rest of the file" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.arrows"])
+@pytest.mark.parametrize("text", [b"elm", b"label"])
+def test_texts_and_names_that_are_no_unicode_are_bad_data(text, name, tmp_path):
+    path = write(pa.table({"x": range(8), "label": ["oak", "elm"] * 4}), tmp_path / name)
+    path.write_bytes(path.read_bytes().replace(text, b"\xff" + text[1:]))
+    done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL)
+    assert done.exit_code == 1 and isinstance(done.exception, SystemExit), done.exception
+    assert name in done.stderr

@@ -17,12 +17,14 @@ import pytest
 import riparian
 from riparian.cli.learning.checkpoint import Checkpoint, Every
 from riparian.loading import from_bytes_with_extra, to_bytes_with_extra
+from riparian.snapshot import container
 from riparian.sources import raw
 from riparian.sources.errors import BadUsage
 from riparian.tools.packed import packed
 
 import learn_crash
 from commands import SMALL, call, learn, output_of, start, table, write
+from snapshots import opened
 
 WAYS = {
     "plain": [],
@@ -375,6 +377,22 @@ FORGED = {
         x=packed(np.zeros(2**26, np.float32))
     ),
     "a sample without words": lambda state: state["sample"].pop("words"),
+    "seconds beyond float64": lambda state: state.update(seconds="1e999"),
+    "skipped rows without a reason": lambda state: state["skipped"].update(rows=3),
+    "more rows that wait than there are": lambda state: state["test"].update(waiting=2**61),
+    "a mistake that is no class": lambda state: state["mistakes"]["mistakes"][0].update(
+        predicted="x"
+    ),
+    "ranked labels of another type": lambda state: state["test"]["scores"]["ranking"].update(
+        truths=[[3, 299]], classes=[]
+    ),
+    "ranked rows without a label": lambda state: state["test"]["scores"]["ranking"].update(rows=7),
+    "a class that is ranked twice": lambda state: state["test"]["scores"]["ranking"][
+        "classes"
+    ].append(state["test"]["scores"]["ranking"]["classes"][0]),
+    "a bin with too many rows": lambda state: state["test"]["scores"]["ranking"]["classes"][0][
+        1
+    ].append([7, 2**61]),
 }
 
 
@@ -387,8 +405,10 @@ def test_a_forged_checkpoint_is_an_error_and_no_traceback(kind, tmp_path, cut_af
     cut_after(10**9)
     forest, extra = from_bytes_with_extra((tmp_path / "m.checkpoint").read_bytes())
     FORGED[kind](extra["learning"])
-    (tmp_path / "m.checkpoint").write_bytes(to_bytes_with_extra(forest, extra))
-    done = call(*stopped, "--resume")
+    header, arrays = opened(to_bytes_with_extra(forest, extra))
+    text = json.dumps(header).replace('"1e999"', "1e999")
+    (tmp_path / "m.checkpoint").write_bytes(container.pack(text, arrays))
+    done = call(*stopped, "--resume", "--html", tmp_path / "page.html")
     assert isinstance(done.exception, SystemExit), done.exception
     assert done.exit_code in (1, 2) and "checkpoint" in done.stderr
 

@@ -84,6 +84,7 @@ def test_a_file_may_name_the_sources_too(source, tmp_path):
         ("ignore = [true]", "ignore must be a text, a number or a list of them"),
         ("trees = [1, 2]", "trees must be a text or a number"),
         ("trees 5", "not a TOML file"),
+        ("trees = " + "[" * 5000 + "]" * 5000, "not a TOML file"),
         ("config = 'x'", "'config' is not an option of learn"),
     ],
 )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import riparian
+import riparian.evaluation
 from riparian.cli.output.files import check_can_write
 from riparian.sources.errors import BadUsage
 
@@ -91,6 +93,29 @@ def test_standard_input_that_is_closed_is_an_error_and_no_traceback(tmp_path):
     assert done.stderr.startswith("error: standard input is closed; name a file")
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_output_that_is_closed_is_no_reason_to_fail(closed, files, tmp_path):
+    source, _ = files
+    command = f"{' '.join(RIPARIAN)} learn {source} -t label -m {tmp_path / 'n'} {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert riparian.load(tmp_path / "n").n_features_in_ == 3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a disk that is always full")
+@pytest.mark.parametrize("what", ["inspect {} --json", "--help"])
+def test_output_on_a_full_disk_is_an_error(files, what):
+    _, model = files
+    command = f"{' '.join(RIPARIAN)} {what.format(model)} > /dev/full"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stderr in (
+        "error: standard output: No space left on device\n",
+        "error: No space left on device\n",
+    )
+
+
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 
 
@@ -109,3 +134,18 @@ def test_names_and_labels_cannot_command_the_terminal(tmp_path):
         text = done.stdout + done.stderr
         assert "\\x1b" in text, text
         assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
+
+
+def test_labels_that_are_no_unicode_are_shown_and_not_written(tmp_path):
+    path = tmp_path / "m"
+    forest = riparian.OnlineForestClassifier(2, random_state=0)
+    forest.partial_fit([[0.0], [1.0]] * 20, ["\ud800", "oak"] * 20).save(path)
+    for options in ([], ["--tree", "0"], ["--html", tmp_path / "page.html"]):
+        done = call("inspect", path, *options)
+        assert done.exit_code == 0 and "\\ud800" in done.stdout, done.output
+    (tmp_path / "t.csv").write_text("0,label\n1.5,oak\n0.5,oak\n")
+    scores = riparian.evaluation.evaluate(forest, [[0.0], [1.0]] * 20, ["\ud800", "oak"] * 20)
+    scores.report().write(tmp_path / "scores.html")
+    assert "\\ud800" in (tmp_path / "scores.html").read_text("utf-8")
+    done = call("predict", path, tmp_path / "t.csv", "-o", tmp_path / "p.csv")
+    assert done.exit_code == 1 and "expected text that can be written in UTF-8" in done.stderr

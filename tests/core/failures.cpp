@@ -93,8 +93,9 @@ public:
         allocations = 0;
         fails_at = failing;
         std::optional<Tested> made;
-        succeeds(
-            [&] { made.emplace(forest<Space, Rule, Target>(trees, 60000, kept, early_.space())); });
+        succeeds([&] {
+            made.emplace(forest<Space, Rule, Target>(trees, 60000, kept, early_.space(), extras_));
+        });
         bool rebuilt = false;
         for (std::size_t i = 0; made && i < blocks; ++i) {
             if (i == 1) widen(*made);
@@ -114,7 +115,8 @@ public:
 private:
     typename Tested::Block block(std::size_t i) const {
         const Stream<Space>& stream = i == 0 ? early_ : i < 3 ? stream_ : turned_;
-        const double* weights = extras_ == Extras::none ? nullptr : stream.weights.data();
+        const bool weighted = extras_ == Extras::weights_and_a_late_column;
+        const double* weights = weighted ? stream.weights.data() : nullptr;
         const typename Tested::Block all{stream.batch(), stream.template of<Target>(), weights};
         return all.slice(i * block_points, block_points);
     }
@@ -131,14 +133,20 @@ private:
     // broken. Every other block is answered as well, each point just before it is learned.
     bool learns(Tested& forest, std::size_t i) {
         const Answers before = answers(forest);
+        if (i % 2) give_intervals(forest);
         const auto learn = [&] {
             if (i % 2)
                 forest.predict_then_learn(block(i), average<Target>, 1, out_.data());
             else
                 forest.learn(block(i), 1);
         };
-        if (succeeds(learn)) return true;
+        const bool learned = succeeds(learn);
         const Safely safely;
+        const std::size_t given = take_given(forest).size();
+        if (learned) {
+            require(given == (i % 2 ? block_points * ends_ : 0), "intervals are missing");
+            return true;
+        }
         if (forest.whole()) {
             require(forest.points() == i * block_points, "part of a block is learned");
             require(answers(forest) == before, "a failed block changes answers");
@@ -158,10 +166,11 @@ private:
         Answers now = answers(forest);
         const auto batch = stream_.batch();
         succeeds([&] {
-            std::fill(now.begin(), now.end(), 0.0);
+            std::fill_n(now.begin(), stream_.labels.size() * classes, 0.0);
             forest.predict(batch, average<Target>, 1, [&](std::size_t) { return now.data(); });
             require(now == before, "answers differ");
         });
+        succeeds([&] { intervals(forest, batch, 1); });
         succeeds([&] {
             std::vector<std::int64_t> nodes(stream_.labels.size() * trees);
             forest.apply(batch, nodes.data());
@@ -174,8 +183,8 @@ private:
         std::optional<Saved> state;
         if (!succeeds([&] { state.emplace(saved(forest)); })) state.emplace(safely_saved(forest));
         const auto load = [&] {
-            Tested loaded(0, settings<Rule>(trees, 60000, kept), stream_.space(), state->points,
-                          state->trees, state->shared);
+            Tested loaded(0, settings<Rule>(trees, 60000, kept, extras_), stream_.space(),
+                          state->points, state->trees, state->shared);
             const Safely safely;
             name_classes(loaded);
             require(answers(loaded) == answers(forest), "what was saved answers differently");
@@ -217,10 +226,14 @@ private:
         Answers out(stream_.labels.size() * classes);
         forest.predict(stream_.batch(), average<Target>, 1,
                        [&](std::size_t) { return out.data(); });
+        const Answers ends = intervals(forest, stream_.batch(), 1);
+        out.insert(out.end(), ends.begin(), ends.end());
         return out;
     }
 
     Extras extras_;
+    // Of the intervals around a point.
+    std::size_t ends_ = extras_ == Extras::intervals_that_follow ? 4 : 0;
     Stream<Space> early_ = early<Space>(blocks * block_points, extras_);
     Stream<Space> stream_{blocks * block_points}, turned_{blocks * block_points, true};
     Answers out_ = Answers(block_points * classes);
@@ -254,5 +267,8 @@ int main() {
     fail_each<Columns, Keeping, Numbers>("numbers, kept points, weights, a late column", extras);
     fail_each<Columns, Eager, Numbers>("numbers, eager, weights, a late column", extras);
     fail_each<Columns, Adaptive, Numbers>("numbers, adaptive, weights, a late column", extras);
+    const Extras follows = Extras::intervals_that_follow;
+    fail_each<Columns, Eager, Numbers>("numbers, eager, intervals that follow", follows);
+    fail_each<Columns, Adaptive, Numbers>("numbers, adaptive, intervals that follow", follows);
     std::puts("every failure is survived");
 }

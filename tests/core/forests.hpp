@@ -1,9 +1,11 @@
 // Small forests of every rule and feature space, and a stream for each, for the tests in C++.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "forest.hpp"
@@ -47,8 +49,9 @@ struct Labels {
     }
 };
 
-// What a stream has besides points and labels. The column is there from the second block on.
-enum class Extras : std::uint8_t { none, weights_and_a_late_column };
+// What a stream has besides points and labels, or a forest of numbers besides answers (R28, R29).
+// The column is there from the second block on.
+enum class Extras : std::uint8_t { none, weights_and_a_late_column, intervals_that_follow };
 
 // Points of a stream and their labels, which a few splits can tell apart.
 template <class Space>
@@ -114,7 +117,8 @@ inline void set_two_streams(TwoStreams::Settings& s, std::uint64_t budget) {
 
 // `kept` of the last points, if the rule keeps points.
 template <class Rule>
-typename Rule::Settings settings(std::size_t trees, std::uint64_t budget, std::uint32_t kept) {
+typename Rule::Settings settings(std::size_t trees, std::uint64_t budget, std::uint32_t kept,
+                                 Extras extras) {
     typename Rule::Settings s;
     if constexpr (std::derived_from<typename Rule::Settings, TwoStreams::Settings>)
         set_two_streams(s, budget);
@@ -122,6 +126,11 @@ typename Rule::Settings settings(std::size_t trees, std::uint64_t budget, std::u
         s.kept_points = kept;
         s.regrows = true;
     }
+    if constexpr (requires { s.coverages; })
+        if (extras == Extras::intervals_that_follow) {
+            s.coverages = {0.5, 0.9};
+            s.lag = 2;
+        }
     if constexpr (std::same_as<Rule, Adaptive>) {
         s.n_trees = trees;
         s.drift_confidence = 0.3;
@@ -149,10 +158,54 @@ inline constexpr auto average = Target::Voting::average;
 
 template <class Space, class Rule, class Target = Classes>
 Forest<Space, Rule, Target> forest(std::size_t trees, std::uint64_t budget, std::uint32_t kept,
-                                   const Space& space) {
-    Forest<Space, Rule, Target> made(trees, 0, settings<Rule>(trees, budget, kept), space);
+                                   const Space& space, Extras extras) {
+    Forest<Space, Rule, Target> made(trees, 0, settings<Rule>(trees, budget, kept, extras), space);
     name_classes(made);
     return made;
+}
+
+// Whether a forest can learn intervals.
+template <class Forest>
+inline constexpr bool learns_intervals =
+    has_intervals<typename Forest::Target> &&
+    requires(typename Forest::Shared& shared) { shared.intervals; };
+
+// From now on, the intervals by which points are judged are given; none if there are none.
+template <class Forest>
+void give_intervals(Forest& forest) {
+    if constexpr (learns_intervals<Forest>)
+        forest.change_shared([](auto& shared) { shared.gives = !shared.intervals.empty(); });
+}
+
+// Returns these.
+template <class Forest>
+std::vector<double> take_given(Forest& forest) {
+    std::vector<double> given;
+    if constexpr (learns_intervals<Forest>)
+        forest.change_shared([&](auto& shared) {
+            shared.gives = false;
+            std::swap(given, shared.given);
+        });
+    return given;
+}
+
+// Both ends of the interval of each coverage around each point.
+template <class Forest>
+std::vector<double> intervals(Forest& forest, const typename Forest::Batch& batch,
+                              std::size_t workers) {
+    std::vector<double> ends;
+    if constexpr (learns_intervals<Forest>) {
+        using Distribution = typename Forest::Target::Intervals::Distribution;
+        ends.resize(4 * batch.size());
+        forest.template predict_distributions<Distribution>(
+            batch, workers,
+            [&](std::size_t i, Distribution& distribution, const auto& moved, const auto& shared) {
+                std::vector<double> given;
+                shared.intervals.give(distribution, moved, shared.trust.error(), given);
+                std::copy(given.begin(), given.end(), ends.data() + 4 * i);
+            });
+    }
+    return ends;
 }
 
 }  // namespace riparian::testing

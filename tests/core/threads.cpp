@@ -33,7 +33,7 @@ int run(const char* name, std::size_t blocks, std::uint64_t budget, Extras extra
     constexpr bool alike = !std::same_as<Rule, OneStream> && !std::same_as<Rule, Adaptive>;
     const Stream<Space> first = early<Space>(rows, extras), stream(rows), turned(rows, true);
     const auto kept = static_cast<std::uint32_t>(blocks * rows / 2);
-    auto tested = forest<Space, Rule, Target>(trees, budget, kept, first.space());
+    auto tested = forest<Space, Rule, Target>(trees, budget, kept, first.space(), extras);
     std::atomic<bool> done{false};
     std::atomic<int> wrong{0}, looks{0};
     const auto reader = [&](int kind) {
@@ -43,9 +43,10 @@ int run(const char* name, std::size_t blocks, std::uint64_t budget, Extras extra
             if (kind == 0)
                 tested.predict(stream.batch(), average<Target>, 2,
                                [&](std::size_t) { return out.data(); });
-            else if (kind == 1)
+            else if (kind == 1) {
                 tested.apply(stream.batch(), nodes.data());
-            else
+                intervals(tested, stream.batch(), 2);
+            } else
                 tested.visit([&](std::uint64_t, const auto& all, const auto& shared) {
                     for (const auto& tree : all) tree->save();
                     shared.save();
@@ -59,7 +60,8 @@ int run(const char* name, std::size_t blocks, std::uint64_t budget, Extras extra
     for (std::size_t i = 0; i < blocks; ++i) {
         const Stream<Space>& now = i == 0 ? first : 2 * i < blocks ? stream : turned;
         if (i == 1) tested.set_space(now.space());
-        const double* weights = extras == Extras::none ? nullptr : now.weights.data();
+        const bool weighted = extras == Extras::weights_and_a_late_column;
+        const double* weights = weighted ? now.weights.data() : nullptr;
         tested.learn({now.batch(), now.template of<Target>(), weights}, 1 + i % 3);
     }
     done = true;
@@ -73,6 +75,7 @@ int run(const char* name, std::size_t blocks, std::uint64_t budget, Extras extra
 
 int main() {
     const Extras extras = Extras::weights_and_a_late_column;
+    const Extras follows = Extras::intervals_that_follow;
     return run<Columns, TwoStreams>("paper", 30, unbounded) ||
            run<Columns, TwoStreams>("paper, with a budget", 30, 40000) ||
            run<Columns, Keeping>("kept points", 20, unbounded) ||
@@ -90,5 +93,9 @@ int main() {
            run<Columns, Eager, Numbers>("numbers, eager, weights, a late column", 12, unbounded,
                                         extras) ||
            run<Columns, Adaptive, Numbers>("numbers, adaptive, weights, a late column", 12,
-                                           unbounded, extras);
+                                           unbounded, extras) ||
+           run<Columns, Eager, Numbers>("numbers, eager, intervals that follow", 6, unbounded,
+                                        follows) ||
+           run<Columns, Adaptive, Numbers>("numbers, adaptive, intervals that follow", 6, unbounded,
+                                           follows);
 }

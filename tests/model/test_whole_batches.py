@@ -13,7 +13,9 @@ import pytest
 
 from riparian import (
     AdaptiveForestClassifier,
+    AdaptiveForestRegressor,
     OnlineForestClassifier,
+    OnlineForestRegressor,
     SaffariForestClassifier,
     _core,
 )
@@ -28,6 +30,8 @@ FORESTS = {
     "eager": lambda **p: OnlineForestClassifier(eager=True, **p),
     "adaptive": lambda **p: AdaptiveForestClassifier(**p),
     "Saffari": lambda **p: SaffariForestClassifier(**p),
+    "numbers": lambda **p: OnlineForestRegressor(**p),
+    "numbers, adaptive": lambda **p: AdaptiveForestRegressor(intervals=(0.5, 0.9), **p),
 }
 BROKEN = "failed while it was learning.*load its last snapshot, or start again with fit"
 
@@ -46,7 +50,7 @@ def check_broken(forest, X, y):
     """Every call that reads or changes a model says that it cannot be used."""
     for call in (
         lambda: forest.predict(X),
-        lambda: forest.predict_proba(X),
+        lambda: getattr(forest, "predict_proba", forest.predict)(X),
         lambda: forest.partial_fit(X, y),
         lambda: forest.partial_fit(X[:1], y[:1]),
         lambda: forest.to_bytes(),
@@ -57,17 +61,17 @@ def check_broken(forest, X, y):
             call()
 
 
-def fail_at(monkeypatch, call):
+def fail_at(monkeypatch, call, name="_learn_some"):
     """Let the given call of the core from Python, counted from 0, run out of memory."""
-    calls, learn = [], native.NativeEngine._learn_some
+    calls, learn = [], getattr(native.NativeEngine, name)
 
     def failing(engine, *args):
         calls.append(args)
         if len(calls) == call + 1:
             raise MemoryError
-        learn(engine, *args)
+        return learn(engine, *args)
 
-    monkeypatch.setattr(native.NativeEngine, "_learn_some", failing)
+    monkeypatch.setattr(native.NativeEngine, name, failing)
 
 
 @pytest.mark.parametrize("kind", FORESTS)
@@ -91,6 +95,22 @@ def test_a_forest_that_fails_before_anything_has_changed_is_as_before(kind, monk
         fail_at(patch, 0)
         forest.partial_fit(X, y)
     assert forest.to_bytes() == before
+
+
+@pytest.mark.parametrize("call", [0, 1])
+def test_intervals_that_fail_leave_the_forest_as_before_or_break_it(call, monkeypatch):
+    X, y = batch(10_000)
+    forest = made("numbers, adaptive").partial_fit(X[:500], y[:500])
+    before = forest.to_bytes()
+    with monkeypatch.context() as patch, pytest.raises(MemoryError):
+        fail_at(patch, call, "_answer_some")
+        forest.give_intervals_then_learn(X, y)
+    if call:
+        check_broken(forest, X, y)
+    else:
+        assert forest.to_bytes() == before
+        answers, ends = forest.give_intervals_then_learn(X[:100], y[:100])
+        assert len(answers) == len(ends) == 100
 
 
 def test_a_class_that_has_joined_without_its_points_breaks_a_forest(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sqlite3
@@ -152,6 +153,23 @@ def test_bytes_that_were_changed_anywhere_in_the_database_end_in_an_error_or_the
     assert errors > 10
 
 
+def test_a_row_that_was_changed_while_it_waited_is_not_learned(tmp_path):
+    with running(tmp_path) as served:
+        served.post("/v1/learn", {"features": {"a": 1.2}, "label": 0})
+        for id in "xy":
+            served.post("/v1/predict", {"features": {"a": 1.2}, "id": id})
+    changed(
+        tmp_path,
+        "UPDATE predictions SET features = CAST(replace(features, '1.2', '1.3') AS BLOB) WHERE id = 'x'",
+    )
+    with running(tmp_path) as served:
+        answer = served.post("/v1/label", {"id": "x", "label": 1})
+        assert answer.status_code == 500 and "is damaged on disk" in answer.json()["error"]
+        assert served.post("/v1/label", {"id": "y", "label": 1}).status_code == 200
+        served.settle()
+        assert served.service.model.points == 2
+
+
 @pytest.mark.parametrize("snapshot", [0, 7])
 def test_a_log_of_0_2_gets_its_checksums_when_it_is_opened(tmp_path, snapshot):
     old(tmp_path, snapshot)
@@ -168,6 +186,15 @@ def test_a_log_of_0_2_with_a_gap_is_refused(tmp_path):
     old(tmp_path, 0)
     changed(tmp_path, "DELETE FROM lessons WHERE number = 13")
     with pytest.raises(BadState, match="lessons 13 to 13 are missing"):
+        opened(tmp_path)
+
+
+@pytest.mark.parametrize("features", ["x", [], [1], None, 3])
+def test_a_lesson_of_0_2_that_is_none_is_an_error(tmp_path, features):
+    old(tmp_path, 0)
+    body = json.dumps([features, *values(lesson(13))[1:]]).encode().hex()
+    changed(tmp_path, f"UPDATE lessons SET body = x'{body}' WHERE number = 13")
+    with pytest.raises(BadState, match="cannot be used"):
         opened(tmp_path)
 
 

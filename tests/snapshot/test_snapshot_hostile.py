@@ -94,7 +94,10 @@ def test_a_name_that_appears_twice_in_a_header_is_refused():
     assert "appears twice" in refused(riparian.snapshot.container.pack(twice, arrays))[1]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "nul", "[" * 100_000, '{"format": NaN}', "1" * 5000])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "nul", "[" * 100_000, '{"format": NaN}', '{"format": 1e999}', "1" * 5000],
+)
 def test_a_header_that_is_not_json_is_refused(text):
     _, arrays = opened(snapshot())
     assert refused(riparian.snapshot.container.pack(text, arrays))[0] == "header"

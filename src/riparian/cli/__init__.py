@@ -28,6 +28,9 @@ WITH_WORKERS = "experiment"  # starts processes that only Python's own shutdown 
 
 def main() -> NoReturn:
     """Run the command line: the entry point of the console script."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller, such as `>&-`
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, it stays open
     try:
         from riparian.cli.app import app
 
@@ -35,6 +38,8 @@ def main() -> NoReturn:
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
+    except OSError as error:  # commands report all others
+        code = _unwritten(error)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in NEEDED:
             raise
@@ -48,13 +53,25 @@ def main() -> NoReturn:
     _end(code)
 
 
+def _unwritten(error: OSError) -> int:
+    """Say that stdout cannot be written, and return the exit code."""
+    if not isinstance(error, BrokenPipeError):  # then the reader has gone
+        print(f"error: standard output: {error.strerror}", file=sys.stderr)
+    return 1
+
+
 def _end(code: int) -> NoReturn:
     """End the process at once, without Python's own shutdown.
 
     A thread of pyarrow, or one that waits for a pipe, may still run and could abort the process
     during a shutdown. Also, a large forest takes a while to free.
     """
-    for file in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # the reader may be gone
-            file.flush()
+    try:
+        sys.stdout.flush()
+    except (BrokenPipeError, ValueError):  # the reader may be gone
+        pass
+    except OSError as error:
+        code = code or _unwritten(error)
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
     os._exit(code)

@@ -179,7 +179,7 @@ def _values(ctx: Any, option: Any, path: Path) -> dict[str, Any]:
         stored = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise wrong(error.strerror or str(error)) from None
-    except ValueError as error:  # no UTF-8, or no TOML
+    except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, or too deep
         raise wrong(f"not a TOML file: {error}") from None
     known = _by_key(ctx.command.params)
     values = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -54,6 +55,10 @@ def reported(command: Callable[P, None]) -> Callable[P, None]:
         except CommandError as error:
             _report(error, bool(kwargs.get("as_json")))
             raise typer.Exit(error.exit_code) from None
+        except UnicodeEncodeError as error:  # a name or a label of a model file
+            fault = f"expected text that can be written in UTF-8, got {error.object!r}"
+            _report(CommandError(fault), bool(kwargs.get("as_json")))
+            raise typer.Exit(BAD_DATA) from None
         except OSError as error:
             file = "" if error.filename is None else f"{error.filename}: "
             _report(CommandError(f"{file}{error.strerror or error}"), bool(kwargs.get("as_json")))
@@ -66,4 +71,5 @@ def _report(error: CommandError, as_json: bool) -> None:
     label = "stopped" if isinstance(error, Interrupted) else "error"
     say(f"{label}: {error}")
     if as_json:
-        print(json.dumps({label: {**error.details(), "exit_code": error.exit_code}}))
+        with contextlib.suppress(OSError):  # it may be stdout that cannot be written
+            print(json.dumps({label: {**error.details(), "exit_code": error.exit_code}}))

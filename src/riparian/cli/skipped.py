@@ -26,6 +26,8 @@ class Skipped:
         # Replaced as a whole: another thread may read it while this one counts.
         self._state: dict[str, Any] = state or {"rows": 0, "last": [0, 0], "first": []}
         shaped("skipped", self._state, STATE)
+        if min(self.rows, MOST_LISTED) != len(self._state["first"]):
+            raise ValueError("skipped: expected the reason of each of the first rows")
 
     @property
     def rows(self) -> int:

@@ -468,6 +468,8 @@ class Scores:
         scores._bins = [list(bin_) for bin_ in state["bins"]]
         if "ranking" in state:  # riparian 0.2 did not rank: its rows are left out of it
             scores.ranking = Ranking.from_state(state["ranking"])
+            if len({type(label) for label in [*labels, *scores.ranking.labels]}) > 1:
+                raise ValueError("scores.ranking: expected labels like those of the scores")
         return scores
 
     # -- along a stream ----------------------------------------------------------------------------

@@ -206,6 +206,11 @@ class Ranking:
         self._merged = 0  # 2^merged neighbouring bins are one
         self._counts: Counts = np.zeros((0, 2, BINS), dtype=np.int64)  # class, truth, bin
 
+    @property
+    def labels(self) -> list[Any]:
+        """The labels of the rows, and those that had a probability."""
+        return [*self.truths, *self._place]
+
     def add(
         self,
         truth: NDArray[np.intp],
@@ -360,13 +365,18 @@ class Ranking:
         ranking.rows, ranking.squares = state["rows"], state["squares"]
         ranking.truths = Counter({label: count for label, count in state["truths"]})
         ranking._place = {label: i for i, (label, *_) in enumerate(state["classes"])}
+        if len(ranking._place) < len(state["classes"]) or ranking.truths.total() != ranking.rows:
+            raise ValueError("ranking: expected different classes, and the rows of each")
         ranking._make_room(len(ranking._place), state["merged"])
-        for place, (_, *both) in enumerate(state["classes"]):
+        for place, (label, *both) in enumerate(state["classes"]):
             for truth, pairs in enumerate(both):
                 for bin_, count in pairs:
                     if bin_ >= BINS >> ranking._merged:
                         raise ValueError(f"ranking: there is no bin {bin_}")
                     ranking._counts[place, truth, bin_] = count
+                most = ranking.truths[label] if truth else ranking.rows - ranking.truths[label]
+                if sum(count for _, count in pairs) > most:
+                    raise ValueError(f"ranking: more than {most} rows in the bins of {label!r}")
         return ranking
 
 

@@ -77,7 +77,7 @@ class Comparison:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, atomically."""
-        write_whole(path, self.html().encode())
+        write_whole(path, self.html().encode(errors="backslashreplace"))
 
     def _scores(self) -> str:
         numbers = any(isinstance(run.scores, NumberScores) for run in self.runs.values())

@@ -82,4 +82,4 @@ class Report:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, atomically."""
-        write_whole(path, self.html().encode())
+        write_whole(path, self.html().encode(errors="backslashreplace"))

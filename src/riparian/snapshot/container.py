@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,9 @@ def read_list(text: str, name: str) -> list[Any]:
 
 def _read(text: str, case: Any, name: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        return json.loads(
+            text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite
+        )
     except (ValueError, RecursionError) as error:
         raise SnapshotError(case, f"{name} must be valid JSON: {error}") from None
 
@@ -122,6 +125,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(unique) < len(pairs):
         raise ValueError("a name appears twice")
     return unique
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):  # such as 1e999
+        raise ValueError(f"{text[:SHOWN]} is not a number that fits float64")
+    return number
 
 
 def _no_constant(name: str) -> Any:

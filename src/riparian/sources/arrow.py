@@ -12,7 +12,7 @@ import pyarrow.ipc
 from riparian.sources.errors import BadData, BadUsage
 from riparian.sources.formats import STDIN
 from riparian.sources.raw import Raw
-from riparian.sources.source import MOST_ROWS, Batch, Kind, Place, Source
+from riparian.sources.source import BROKEN, MOST_ROWS, Batch, Kind, Place, Source
 
 FILE_MAGIC = b"ARROW1"
 
@@ -28,9 +28,9 @@ class ArrowSource(Source):
                 self.reader = self._file(raw.packed.path)
             else:
                 self.reader = pyarrow.ipc.open_stream(pa.PythonFile(_Whole(raw), mode="r"))
-        except (pa.ArrowInvalid, OSError) as error:
+            self.fields = {field.name: field.type for field in self.reader.schema}
+        except BROKEN as error:
             raise BadData(f"not an Arrow file: {error}", file=self.file) from None
-        self.fields = {field.name: field.type for field in self.reader.schema}
 
     def _file(self, path: str) -> Any:
         if path == STDIN:
@@ -59,15 +59,22 @@ class ArrowSource(Source):
             first += batch.num_rows
 
     def _batches(self, start: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Yield the batches of the file from number `start` on, each after its number."""
+        """Yield the batches of the file from number `start` on, each after its number.
+
+        They are validated: pyarrow would follow offsets that lead anywhere.
+        """
         try:
             if isinstance(self.reader, pyarrow.ipc.RecordBatchFileReader):
                 for i in range(start, self.reader.num_record_batches):
                     self._done = i + 1
-                    yield i, self.reader.get_batch(i)
+                    batch = self.reader.get_batch(i)
+                    batch.validate(full=True)
+                    yield i, batch
             else:  # a stream must be read from its start
-                yield from islice(enumerate(self.reader), start, None)
-        except (pa.ArrowInvalid, OSError) as error:
+                for i, batch in islice(enumerate(self.reader), start, None):
+                    batch.validate(full=True)
+                    yield i, batch
+        except BROKEN as error:
             raise BadData(f"cannot read the rest of the file: {error}", file=self.file) from None
 
 

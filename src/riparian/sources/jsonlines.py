@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,6 +22,12 @@ EXPECTED: dict[pa.DataType, tuple[tuple[type, ...], str]] = {
     pa.bool_(): ((bool,), "true or false"),
     pa.string(): ((str,), "text"),
 }
+
+MOST_DEPTH = 64
+TOO_DEEP = f"values are nested more than {MOST_DEPTH} times"
+BLANKS = b"\xef\xbb\xbf \t\r"  # with a byte order mark
+TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"')
+BRACKET = re.compile(rb"[][{}]")
 
 
 class JsonLinesSource(TextSource):
@@ -58,6 +65,8 @@ class JsonLinesSource(TextSource):
     ) -> tuple[pa.RecordBatch, Sifted | None]:
         try:
             block.data.decode("utf-8")  # pyarrow does not check this
+            if not _is_safe(block.data):
+                raise pa.ArrowInvalid("expected objects")
             return self._parse(block.data, wanted), None
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
             rows = self._sifted(self._checked(block, wanted, first), first)
@@ -107,10 +116,14 @@ class JsonLinesSource(TextSource):
             return None, f"not UTF-8: {error}"
         except _Twice as error:
             return error.name, "expected each field once per line, got it twice"
+        except RecursionError:
+            return None, TOO_DEEP
         except ValueError as error:
             return None, f"not JSON: {error}"
         if not isinstance(row, dict):
             return None, f"expected an object, got {shown(row)}"
+        if _is_deep(line):
+            return None, TOO_DEEP
         for name, value in row.items():
             fault = (
                 _changed(value, seen.setdefault(name, _sort(value)))
@@ -132,6 +145,29 @@ class JsonLinesSource(TextSource):
             if good
             else f"expected {words}, as in earlier rows, got {shown(json.dumps(value))}"
         )
+
+
+def _is_safe(data: bytes) -> bool:
+    """Return whether pyarrow can read lines: it crashes if the first row is null, and does not come back
+    where values are nested thousands of times.
+    """
+    lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    objects = data.startswith(b"{") and data.count(b"\n{") == lines - 1
+    if objects and data.count(b"{") + data.count(b"[") <= lines + MOST_DEPTH:
+        return True  # as nearly always
+    rows = data.split(b"\n")
+    return {row.lstrip(BLANKS)[:1] for row in rows} <= {b"{", b""} and not any(map(_is_deep, rows))
+
+
+def _is_deep(line: bytes) -> bool:
+    """Return whether values are nested more than MOST_DEPTH times."""
+    if line.count(b"{") + line.count(b"[") <= MOST_DEPTH:
+        return False
+    depth = deepest = 0
+    for bracket in BRACKET.findall(TEXT.sub(b"", line)):
+        depth += 1 if bracket in b"{[" else -1
+        deepest = max(deepest, depth)
+    return deepest > MOST_DEPTH
 
 
 class _Twice(Exception):

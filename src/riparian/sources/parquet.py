@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from itertools import accumulate, chain
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet
 
 from riparian.sources.errors import BadData, BadUsage
 from riparian.sources.formats import STDIN
 from riparian.sources.raw import Counted
-from riparian.sources.source import MOST_ROWS, Batch, Kind, Place, Source
+from riparian.sources.source import BROKEN, MOST_ROWS, Batch, Kind, Place, Source
 
 # Per column. Without a buffer, pyarrow reads a column's whole part of a row group in advance.
 BUFFERED = {"buffer_size": 2**18, "pre_buffer": False}
@@ -27,13 +26,14 @@ class ParquetSource(Source):
         Counted(path).close()  # fail early if unreadable: that is not bad data
         try:
             self.parquet: Any = pyarrow.parquet.ParquetFile(path, **BUFFERED)
-        except (pa.ArrowInvalid, OSError) as error:
+            self.fields = {field.name: field.type for field in self.parquet.schema_arrow}
+            self.rows = self.parquet.metadata.num_rows
+            metadata = self.parquet.metadata
+            groups = range(metadata.num_row_groups)
+            # Of the groups.
+            self._ends = [*accumulate(metadata.row_group(i).num_rows for i in groups)]
+        except BROKEN as error:
             raise BadData(f"not a Parquet file: {error}", file=path) from None
-        self.fields = {field.name: field.type for field in self.parquet.schema_arrow}
-        self.rows = self.parquet.metadata.num_rows
-        metadata = self.parquet.metadata
-        groups = range(metadata.num_row_groups)
-        self._ends = [*accumulate(metadata.row_group(i).num_rows for i in groups)]  # of the groups
         self._read = 0
 
     @property
@@ -52,10 +52,11 @@ class ParquetSource(Source):
         )
         try:
             for batch in rows:
+                batch.validate(full=True)  # texts may be no UTF-8
                 self._read = first + batch.num_rows
                 yield Batch(self.file, first, self.converted(batch, kinds), self.place_of(first))
                 first += batch.num_rows
-        except (pa.ArrowInvalid, OSError) as error:
+        except BROKEN as error:
             raise BadData(
                 f"cannot read the rest of the file: {error}", file=self.file, row=first + 1
             ) from None

@@ -19,6 +19,9 @@ from riparian.tools.shapes import COUNT, Shape
 
 MOST_ROWS = 2**15  # per batch
 
+# What pyarrow raises for a broken file; names that are not UTF-8 are found late.
+BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
+
 
 class Kind(Enum):
     """How to read a column."""

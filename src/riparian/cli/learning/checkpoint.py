@@ -88,8 +88,11 @@ class Progress:
         if scores is not None and isinstance(scores.scores, NumberScores) != numbers:
             raise ValueError("checkpoint: expected scores of what the forest predicts")
         labels = [] if scores is None or numbers else scores.scores.classes
-        if labels and len({type(label) for label in [*labels, *forest.classes_.tolist()]}) > 1:
+        classes = [] if numbers else forest.classes_.tolist()
+        if len({type(label) for label in [*labels, *classes]}) > 1:
             raise ValueError(f"checkpoint: expected labels like the classes, got {labels[:5]}")
+        if not {mistake.predicted for mistake in mistakes.mistakes} <= {*classes}:
+            raise ValueError("checkpoint: expected mistakes that are one of the classes")
         return cls(
             number_of_pass=int(state["pass"]),
             row=int(state["row"]),

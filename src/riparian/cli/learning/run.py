@@ -87,7 +87,10 @@ class Run:
     def _pass(self, blocks: Iterator[Piece], checkpoint: Checkpoint, display: Display) -> None:
         for X, y in blocks:
             if self._test is not None and self._test.absent:
-                self._test.wait_again(X, y)
+                try:
+                    self._test.wait_again(X, y)
+                except ValueError as error:  # more rows than there are: a forged checkpoint
+                    raise BadData(str(error), file=str(checkpoint.path)) from None
                 continue
             waited = self._waiting
             self._learn(X, y)

@@ -102,12 +102,16 @@ def origin_of(model: bytes | None) -> str:
     return "new" if model is None else hashlib.sha256(model).hexdigest()
 
 
+# What a lesson that is none can lead to: a forged one, or one in a log of 0.2, which has no checksums.
+DAMAGE = (sqlite3.Error, ValueError, TypeError, OverflowError, AttributeError, LookupError)
+
+
 @contextlib.contextmanager
 def _damage_is_named(path: Path) -> Iterator[None]:
     """Turn any error that a damaged log can lead to into one that names it."""
     try:
         yield
-    except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
+    except DAMAGE as error:
         raise BadState(f"{path} cannot be used: {error}") from None
 
 

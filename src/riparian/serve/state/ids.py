@@ -93,6 +93,10 @@ class Ids:
             self._check_same(item.id, known.label, item.label)
             return tell_answer(target, item.id, forecast.label, item.label, again=True)
         assert known.features is not None
+        if digest(known.features) != known.digest:
+            raise Refused(
+                500, f"the row of {shown(item.id)} is damaged on disk; send it again", "id"
+            )
         features: Features = orjson.loads(known.features)
         delay = max(0.0, now - known.time)
         self._learn(features, item.label, 1.0, forecast, delay, staged)
