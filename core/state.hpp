@@ -228,10 +228,11 @@ void EagerOf<Rule, Heads>::save(const Tree& tree, typename Tree::State& out) {
     array<"eager">(out) = {record.structure_votes, record.floor, record.eager_points,
                            record.eager_nodes};
     append(array<"scores">(out), record.scores.data(), n_sizes);
-    for (std::size_t i = 0; i < tree.nodes_.size(); ++i) {
-        array<"votes">(out).push_back(record.nodes[i].points);
+    for (std::uint32_t i = 0; i < tree.nodes_.size(); ++i) {
+        array<"votes">(out).push_back(record.nodes.points(i));
         if (tree.nodes_[i].inner()) {
-            Tree::Target::template Heads<Kinds>::save(record.nodes[i].estimation, out);
+            const auto& votes = record.nodes.around(tree.nodes_[i].child).above;
+            Tree::Target::template Heads<Kinds>::save(votes, out);
             continue;
         }
         const std::uint32_t index = tree.nodes_[i].leaf;
@@ -256,11 +257,11 @@ void EagerOf<Rule, Heads>::restore(Tree& tree, const typename Tree::State& in,
     record.nodes.resize(tree.nodes_.size());
     typename Tree::Target::template Heads<Kinds>::InnerReader inner(in);
     for (std::uint32_t i = 0; i < tree.nodes_.size(); ++i) {
-        record.nodes[i].points = array<"votes">(in)[i];
+        record.nodes.points(i) = array<"votes">(in)[i];
         if (!tree.nodes_[i].inner()) continue;
-        inner.restore(tree.statistics_, record.nodes[i].estimation);
-        const std::uint32_t child = tree.nodes_[i].child;
-        record.nodes[child].parent = record.nodes[child + 1].parent = i;
+        auto& pair = record.nodes.around(tree.nodes_[i].child);
+        inner.restore(tree.statistics_, pair.above);
+        pair.parent = i;
     }
     Base::restore(tree, in, context);
     Reader counted(array<"eager_counted">(in));

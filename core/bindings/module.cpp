@@ -74,7 +74,8 @@ nb::dict sizes_of() {
     sizes["candidates"] = largest<typename Trees::Candidates...>;
     sizes["listed_leaf"] =
         sizeof(Eager::ListedLeaf) + largest<Classes::Memories, Numbers::Memories>;
-    sizes["node_votes"] = largest<Eager::NodeVotes<Classes>, Eager::NodeVotes<Numbers>>;
+    sizes["siblings"] =
+        largest<NodeVotes<Classes::Statistics>::Pair, NodeVotes<Numbers::Statistics>::Pair>;
     sizes["detector_row"] = (Adwin::max_buckets + 1) * sizeof(Adwin::Bucket) + sizeof(std::size_t);
     sizes["segment"] =
         largest<detail::RowSegment<Class>, detail::RowSegment<Number>, detail::PixelSegment<Class>>;

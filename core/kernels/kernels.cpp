@@ -3,6 +3,7 @@
 // cannot run.
 #include "kernels/kernels.hpp"
 
+#include "kernels/best_of_points.hpp"
 #include "kernels/counting.hpp"
 #include "kernels/depth_differences.hpp"
 #include "kernels/few_points.hpp"
@@ -11,7 +12,6 @@
 #include "kernels/saved.hpp"
 #include "kernels/shares.hpp"
 #include "kernels/sides.hpp"
-#include "kernels/small_looks.hpp"
 #include "kernels/sums.hpp"
 
 #define RIPARIAN_JOIN_(a, b) a##b
@@ -58,7 +58,7 @@ const Kernels RIPARIAN_JOIN(RIPARIAN_KERNELS, _kernels) = {
     last_of_equals,
     sum_terms,
     best_of_points,
-    best_of_few_points,
+    best_of_many_points,
     sum_left,
     saved_errors,
     best_of_numbers,

@@ -171,21 +171,25 @@ struct Kernels {
                              const std::uint64_t* terms, const std::uint32_t* starts, bool equal,
                              std::uint64_t* sums);
 
-    // The split of n points, 128 < n <= 256, with the largest such sum, taken as signed, among
-    // those with at least `least` > 0 of the points on either side. Values of dimension d begin at
-    // d * stride, and the last mask is that of all points. Of equal sums: that of the last split
-    // point, and then of the last dimension.
+    // The split of n <= 256 points with the largest such sum, taken as signed, among those with at
+    // least `least` > 0 of the points on either side. Terms are cut to 32 bits, which the largest
+    // sum fits, and readable up to 64 from each start on. Values of dimension d begin at d *
+    // stride, and the last mask is that of all points. Of equal sums: that of the last split point,
+    // and then of the last dimension.
     BestOfPoints (*best_of_points)(const float* values, std::size_t stride, std::size_t dims,
                                    std::size_t n, const std::uint32_t* split_points, std::size_t m,
                                    const std::uint64_t* masks, std::size_t n_masks,
-                                   const std::uint64_t* terms, const std::uint32_t* starts,
+                                   const std::uint32_t* terms, const std::uint32_t* starts,
                                    std::size_t least);
-    // The same for n <= 128 points and terms of 32 bits, readable up to 64 from each start on.
-    BestOfPoints (*best_of_few_points)(const float* values, std::size_t stride, std::size_t dims,
-                                       std::size_t n, const std::uint32_t* split_points,
-                                       std::size_t m, const std::uint64_t* masks,
-                                       std::size_t n_masks, const std::uint32_t* terms,
-                                       const std::uint32_t* starts, std::size_t least);
+
+    // The same for n < 2^16 points. They are given in order of their classes, which end at `ends`;
+    // points past the last of these count only as points of a side. terms[c], c <= n, is what c
+    // points of a class on one side add to the sum, or all points of a side take away.
+    BestOfPoints (*best_of_many_points)(const float* values, std::size_t stride, std::size_t dims,
+                                        std::size_t n, const std::uint32_t* split_points,
+                                        std::size_t m, const std::uint16_t* order,
+                                        const std::uint32_t* ends, std::size_t n_classes,
+                                        const std::uint64_t* terms, std::size_t least);
 
     // sums[j] = the sum of numbers[i] over the values that are left of thresholds[j], in order, and
     // points[j] = how many they are, j < m; n values. Thresholds are NaN past the last, and sums

@@ -133,53 +133,6 @@ std::size_t sum_terms(const float* values, std::size_t n, const std::uint32_t* s
     return run(values, n, split_points, m, masks, n_masks, terms, starts, sums);
 }
 
-template <std::size_t words>
-BestOfPoints best_of_points_of(const float* values, std::size_t stride, std::size_t dims,
-                               std::size_t n, const std::uint32_t* split_points, std::size_t m,
-                               const std::uint64_t* masks, std::size_t n_masks,
-                               const std::uint64_t* terms, const std::uint32_t* starts,
-                               std::size_t least) {
-    const std::uint64_t* all = masks + n_masks * words;
-    const std::uint64_t* terms_of_all = terms + starts[n_masks];
-    std::size_t best_d = SIZE_MAX, best_j = 0;
-    std::int64_t largest = INT64_MIN;
-    for (std::size_t d = 0; d < dims; ++d, values += stride) {
-        for (std::size_t j = 0; j < m; ++j) {
-            const float threshold = values[split_points[j]];
-            std::uint64_t left[words];
-            std::size_t count = 0;
-            for (std::size_t w = 0; w < words; ++w) {
-                const std::size_t some = w + 1 < words ? 64 : n - 64 * w;
-                left[w] = word_left<false>(values + 64 * w, some, threshold) & all[w];
-                count += bits_of(left[w]);
-            }
-            if (count < least || n - count < least) continue;
-            std::uint64_t sum = 0 - terms_of_all[count];
-            for (std::size_t k = 0; k < n_masks; ++k) {
-                std::uint32_t of_class = 0;
-                for (std::size_t w = 0; w < words; ++w)
-                    of_class += bits_of(left[w] & masks[k * words + w]);
-                sum += terms[starts[k] + of_class];
-            }
-            const auto signed_sum = static_cast<std::int64_t>(sum);
-            if (signed_sum < largest || (signed_sum == largest && j < best_j)) continue;
-            largest = signed_sum;
-            best_d = d;
-            best_j = j;
-        }
-    }
-    return {best_d, best_j, static_cast<std::uint64_t>(largest)};
-}
-
-BestOfPoints best_of_points(const float* values, std::size_t stride, std::size_t dims,
-                            std::size_t n, const std::uint32_t* split_points, std::size_t m,
-                            const std::uint64_t* masks, std::size_t n_masks,
-                            const std::uint64_t* terms, const std::uint32_t* starts,
-                            std::size_t least) {
-    const auto run = n <= 192 ? best_of_points_of<3> : best_of_points_of<4>;
-    return run(values, stride, dims, n, split_points, m, masks, n_masks, terms, starts, least);
-}
-
 template <bool equal>
 void left_words_of(const float* values, std::size_t n, const float* thresholds, std::size_t m,
                    std::uint64_t* words, std::uint32_t* counts) {

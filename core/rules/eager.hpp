@@ -27,6 +27,7 @@
 #include "rules/headed.hpp"
 #include "rules/keeping.hpp"
 #include "rules/looking.hpp"
+#include "rules/node_votes.hpp"
 #include "rules/two_streams.hpp"
 #include "target/heads.hpp"
 #include "target/target.hpp"
@@ -66,19 +67,15 @@ struct EagerOf : HeadedOf<Rule, HeadKinds> {
         using KeepingRecord<ListedLeaf>::KeepingRecord;
         using Kept = KeepingRecord<ListedLeaf>;
 
-        using NodeVotes = typename Base::template NodeVotes<Target>;
-
-        Array<NodeVotes> nodes;  // side by side with the nodes of the tree
+        NodeVotes<typename Target::Statistics> nodes;
 
         static std::size_t bytes(std::size_t n_leaves) {
-            return Kept::bytes(n_leaves) + Array<NodeVotes>::bytes(2 * n_leaves - 1);
+            return Kept::bytes(n_leaves) + decltype(nodes)::charge(2 * n_leaves - 1);
         }
         static std::size_t bytes_per_leaf(typename Target::Known known) {
             return Target::Statistics::charge(known);  // there are as many inner nodes, less one
         }
-        void move_to(Pool& pool) {
-            for (auto& node : nodes) node.estimation.move_to(pool);
-        }
+        void move_to(Pool& pool) { nodes.move_to(pool); }
         void trim() {
             Kept::trim();
             nodes.trim();
@@ -96,7 +93,7 @@ struct EagerOf : HeadedOf<Rule, HeadKinds> {
 
     template <class Tree>
     static void plant(Tree& tree, typename Tree::Context& context) {
-        tree.record_.nodes.push_back({});
+        tree.record_.nodes.plant();
         Base::plant(tree, context);
     }
 
@@ -136,9 +133,7 @@ struct EagerOf : HeadedOf<Rule, HeadKinds> {
     // Its votes stay in the node.
     template <class Tree>
     static void vacate(Tree& tree, typename Tree::Leaf& leaf) {
-        auto& nodes = tree.record_.nodes;
-        nodes[leaf.node].estimation = leaf.estimation;
-        for (int child = 0; child < 2; ++child) nodes.push_back({{}, 0, leaf.node});
+        tree.record_.nodes.split(leaf.node, leaf.estimation);
     }
 
     template <class Tree>
@@ -159,7 +154,7 @@ struct EagerOf : HeadedOf<Rule, HeadKinds> {
             }
             // Candidates count weights, not points.
             const std::uint64_t total = leaf.estimation.total();
-            nodes[leaf.node].points = std::min(total, nodes[nodes[leaf.node].parent].points);
+            nodes.points(leaf.node) = std::min(total, nodes.points(nodes.parent(leaf.node)));
             record.leaves[index].eager_votes = std::min(total, parent.eager_counted);
         }
     }
@@ -175,16 +170,15 @@ struct EagerOf : HeadedOf<Rule, HeadKinds> {
         const Run run = record.eager ? cell.structure : cell.estimation;
         leaf.estimation.fill(tree.statistics_, points.labels(run), points.weights(run),
                              scratch.check);
-        record.nodes[leaf.node].points = run.count;
+        record.nodes.points(leaf.node) = run.count;
         if (!record.eager) record.leaves[index].eager_votes = eager_weight(tree, points, run);
     }
 
     template <class Tree>
     static void clear_leaves(Tree& tree) {
         auto& nodes = tree.record_.nodes;
-        for (auto& node : nodes) node.estimation.release(tree.statistics_);
-        nodes.restart();
-        nodes.push_back({});
+        nodes.clear(tree.statistics_);
+        nodes.plant();
         Base::clear_leaves(tree);
     }
 

@@ -120,7 +120,7 @@ protected:
         ++tree.active_;
         ++tree.totals_.should_splits;
         if (context.settings.bounded()) tree.totals_.activations += 2;
-        record.nodes[node].estimation = tree.leaves_[index].estimation;
+        auto& votes = record.nodes.split(node, tree.leaves_[index].estimation);
         tree.leaves_.emplace_back();
         record.leaves.emplace_back();
         const auto become = [&](std::uint32_t leaf_index, std::uint32_t its_node, const Run& run) {
@@ -133,9 +133,7 @@ protected:
             leaf.next = 1;
             record.leaves[leaf_index].structure = PointLists::list_of(scratch.structure.ts(run));
             record.leaves[leaf_index].attempt = 0;
-            auto& votes = record.nodes.emplace_back();
-            votes.points = run.count;
-            votes.parent = node;
+            votes.points[its_node % 2] = run.count;
         };
         become(index, first, scratch.left.structure);
         become(right, first + 1, scratch.right.structure);

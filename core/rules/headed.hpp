@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "predicting/stops.hpp"
@@ -25,14 +26,6 @@ template <class Rule, class HeadKinds>
 struct HeadedOf : GrowingOf<Rule> {
     using Base = GrowingOf<Rule>;
     using Kinds = HeadKinds;
-
-    // Of every node, since heads answer from inner nodes, too.
-    template <class Target>
-    struct NodeVotes {
-        typename Target::Statistics estimation;  // of an inner node; a leaf has its own
-        std::uint64_t points = 0;                // that have voted, whatever their weights
-        std::uint32_t parent = 0;                // the root is its own
-    };
 
     // The kept points, and what the forest trusts.
     template <class Space, class Target>
@@ -98,7 +91,7 @@ struct HeadedOf : GrowingOf<Rule> {
         auto& record = tree.record_;
         auto& scratch = context.scratch;
         scratch.leaf_error.reset();
-        if (!context.settings.judging || record.nodes[0].points == 0) return;
+        if (!context.settings.judging || record.nodes.points(0) == 0) return;
         std::int64_t* sums = scratch.judged.data() + (t - scratch.first) * judged_width;
         const auto shares = Rule::answer(tree, leaf, context.shared).shares(y);
         for (std::size_t j = 0; j < Kinds::count; ++j) sums[j] += shares[j];
@@ -138,25 +131,19 @@ struct HeadedOf : GrowingOf<Rule> {
         template <class Tree>
         RIPARIAN_HOT void climb(const Tree& tree) {
             for (std::uint32_t& node : at_) {
-                tree.record_.nodes[node].estimation.prefetch();
-                node = tree.record_.nodes[node].parent;
-                ask(tree, node);
+                const auto& pair = tree.record_.nodes.around(node);
+                pair.above.prefetch();
+                node = pair.parent;
+                tree.record_.nodes.prefetch(node);
             }
         }
         template <class Tree>
         RIPARIAN_HOT void start(const Tree& tree, std::uint32_t leaf_node) {
             at_[next_++ % at_.size()] = leaf_node;
-            ask(tree, leaf_node);
+            tree.record_.nodes.prefetch(leaf_node);
         }
 
     private:
-        template <class Tree>
-        static void ask(const Tree& tree, std::uint32_t node) {
-            const auto& votes = tree.record_.nodes[node];
-            riparian::prefetch(&votes);
-            riparian::prefetch(&votes.parent);
-        }
-
         std::array<std::uint32_t, points - 1> at_{};
         std::size_t next_ = 0;
     };
@@ -235,8 +222,8 @@ struct HeadedOf : GrowingOf<Rule> {
         const std::uint64_t enough = head_sizes[smallest];
         const auto& nodes = tree.record_.nodes;
         stops.find(
-            nodes.size(), [&](std::uint32_t node) { return nodes[node].parent; },
-            [&](std::uint32_t node) { return nodes[node].points >= enough; },
+            tree.nodes_.size(), [&](std::uint32_t node) { return nodes.parent(node); },
+            [&](std::uint32_t node) { return nodes.points(node) >= enough; },
             [&](std::uint32_t node) { return tree.nodes_[node].inner(); });
     }
 
@@ -273,11 +260,12 @@ struct HeadedOf : GrowingOf<Rule> {
                                    Weight n) {
         auto& nodes = tree.record_.nodes;
         std::uint32_t node = tree.leaves_[leaf].node;
-        ++nodes[node].points;
-        while (node != 0) {
-            node = nodes[node].parent;
-            nodes[node].estimation.add(tree.statistics_, y, n);
-            ++nodes[node].points;
+        for (;;) {
+            auto& pair = nodes.around(node);
+            ++pair.points[node % 2];
+            if (node == 0) return;
+            pair.above.add(tree.statistics_, y, n);
+            node = pair.parent;
         }
     }
 
@@ -350,25 +338,26 @@ private:
     // root. Where a head is reached cannot be guessed, so the only branch is the end of the climb.
     template <class Tree>
     RIPARIAN_HOT static auto nodes_of_all_heads(const Tree& tree, std::uint32_t leaf) {
-        constexpr std::uint32_t none = Tree::no_leaf;
         const auto& nodes = tree.record_.nodes;
-        const std::uint32_t first = tree.leaves_[leaf].node;
-        // Above the last node below which, itself included, no more heads than these have an
+        using Pair = std::remove_cvref_t<decltype(nodes.around(0))>;
+        // Around the last node below which, itself included, no more heads than these have an
         // answer. Votes can grow on the way down: a leaf that had settled lists more points than it
         // counted.
-        std::array<std::uint32_t, n_sizes + 1> above;
-        above.fill(none);
+        std::array<const Pair*, n_sizes + 1> around{};
         std::uint32_t answered = 0;
-        for (std::uint32_t node = first;; node = nodes[node].parent) {
-            answered = std::max(answered, heads_of(nodes[node].points));
-            above[answered] = nodes[node].parent;
-            if (node == 0 || answered == n_sizes) break;
+        for (std::uint32_t node = tree.leaves_[leaf].node;;) {
+            const Pair& pair = nodes.around(node);
+            answered = std::max(answered, heads_of(pair.points[node % 2]));
+            if (node == 0) break;
+            around[answered] = &pair;
+            if (answered == n_sizes) break;
+            node = pair.parent;
         }
         PerSize<const typename Tree::Target::Statistics*> heads;
-        std::uint32_t node = first;
+        const auto* votes = &tree.leaves_[leaf].estimation;
         for (std::size_t j = 0; j < n_sizes; ++j) {
-            node = above[j] == none ? node : above[j];
-            heads[j] = node == first ? &tree.leaves_[leaf].estimation : &nodes[node].estimation;
+            votes = around[j] ? &around[j]->above : votes;
+            heads[j] = votes;
         }
         return heads;
     }
@@ -388,12 +377,13 @@ private:
         const auto& nodes = tree.record_.nodes;
         PerSize<const Statistics*> heads;
         const std::uint32_t leaf = tree.nodes_[node].leaf;
-        const Statistics* votes =
-            tree.nodes_[node].inner() ? &nodes[node].estimation : &tree.leaves_[leaf].estimation;
+        const Statistics* votes = tree.nodes_[node].inner()
+                                      ? &nodes.around(tree.nodes_[node].child).above
+                                      : &tree.leaves_[leaf].estimation;
         for (std::size_t j = 0; j < n_sizes; ++j) {
-            while (is_asked(j) && node != 0 && nodes[node].points < head_sizes[j]) {
-                node = nodes[node].parent;
-                votes = &nodes[node].estimation;
+            while (is_asked(j) && node != 0 && nodes.points(node) < head_sizes[j]) {
+                votes = &nodes.around(node).above;
+                node = nodes.parent(node);
             }
             heads[j] = votes;
         }

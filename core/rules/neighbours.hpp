@@ -27,7 +27,7 @@ public:
         std::uint32_t node = tree.leaves_[leaf].node;
         read_cell(tree, node, received, shared, settings, out);
         while (node != 0 && out.count() < enough) {
-            const std::uint32_t parent = votes[node].parent;
+            const std::uint32_t parent = votes.parent(node);
             const std::uint32_t left = tree.nodes_[parent].child;
             read_cell(tree, left + (node == left), received, shared, settings, out);
             node = parent;
@@ -38,14 +38,15 @@ public:
     template <class Tree>
     void find_cells(const Tree& tree, std::uint64_t received, Stops& cells) {
         const auto& votes = tree.record_.nodes;
-        listed_.assign(votes.size(), 0);
-        for (std::size_t node = votes.size(); node-- > 0;) {  // children come after their parent
+        listed_.assign(tree.nodes_.size(), 0);
+        for (auto node = static_cast<std::uint32_t>(listed_.size());
+             node-- > 0;) {  // children come after their parent
             if (!tree.nodes_[node].inner())
                 listed_[node] = few_listed(tree, tree.nodes_[node].leaf, received);
-            if (node != 0) listed_[votes[node].parent] += listed_[node];
+            if (node != 0) listed_[votes.parent(node)] += listed_[node];
         }
         cells.find(
-            votes.size(), [&](std::uint32_t node) { return votes[node].parent; },
+            listed_.size(), [&](std::uint32_t node) { return votes.parent(node); },
             [&](std::uint32_t node) { return listed_[node] >= enough; },
             [&](std::uint32_t node) { return tree.nodes_[node].inner(); });
     }

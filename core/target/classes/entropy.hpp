@@ -70,9 +70,8 @@ public:
     static constexpr std::size_t most = 256;
 
     const std::uint64_t* data() const { return terms_.data(); }
-    // The same up to n = `few`, and readable up to 64 terms of each row.
-    static constexpr std::size_t few = 128;
-    const std::uint32_t* few_terms() const { return few_terms_.data(); }
+    // The same cut to 32 bits, and readable up to 64 terms of each row.
+    const std::uint32_t* cut() const { return cut_.data(); }
     static constexpr std::uint32_t row(std::uint64_t n) {
         return static_cast<std::uint32_t>(n * (n + 1) / 2);
     }
@@ -88,12 +87,12 @@ private:
         for (std::size_t n = 0; n <= most; ++n)
             for (std::size_t left = 0; left <= n; ++left)
                 terms_[row(n) + left] = F(left) + F(n - left);
-        for (std::size_t i = 0; i < few_terms_.size(); ++i)
-            few_terms_[i] = static_cast<std::uint32_t>(terms_[i]);
+        for (std::size_t i = 0; i < terms_.size(); ++i)
+            cut_[i] = static_cast<std::uint32_t>(terms_[i]);
     }
 
     std::array<std::uint64_t, (most + 1) * (most + 2) / 2> terms_;
-    std::array<std::uint32_t, (few + 1) * (few + 2) / 2 + 64> few_terms_;
+    std::array<std::uint32_t, (most + 1) * (most + 2) / 2 + 64> cut_{};
 };
 
 // Up to this many points, candidates that have seen the same points and have different G have

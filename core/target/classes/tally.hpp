@@ -86,8 +86,11 @@ public:
                                    masks_.data(), counts_.size(), SideTerms::get().data(),
                                    starts_.data(), equal, sums);
     }
-    // Of this many features, none of them categorical.
-    bool chooses_at_once(std::size_t) const { return evaluates_at_once(); }
+    // Of this many features, none of them categorical. Their values must not fill the caches.
+    bool chooses_at_once(std::size_t features) const {
+        return evaluates_at_once() || (weights_.empty() && points() < EntropyTable::size &&
+                                       features * padded(points()) <= most_values);
+    }
     // The same for a whole search without categorical features, in which a candidate is valid with
     // at least `least` > 0 of the points themselves on either side. The values of consecutive
     // features are a stride apart.
@@ -96,16 +99,10 @@ public:
                                                 std::span<const std::uint32_t> split_points,
                                                 std::size_t least) {
         if (labels_.size() == 2) return separate_two(values, stride, features, split_points);
-        if (!has_starts_) find_terms();
-        const auto best_by = [&](auto kernel, const auto* terms) {
-            return kernel(values, stride, features, points(), split_points.data(),
-                          split_points.size(), masks_.data(), counts_.size(), terms, starts_.data(),
-                          least);
-        };
-        const auto& terms = SideTerms::get();
         const auto [feature, j, sum] =
-            points() <= SideTerms::few ? best_by(kernels().best_of_few_points, terms.few_terms())
-                                       : best_by(kernels().best_of_points, terms.data());
+            evaluates_at_once()
+                ? best_of_points(values, stride, features, split_points, least)
+                : best_of_many_points(values, stride, features, split_points, least);
         if (feature >= features) return std::nullopt;
         return LookChoice<G>{static_cast<std::uint32_t>(feature), static_cast<std::uint32_t>(j),
                              values[feature * stride + split_points[j]], g_of_sum(sum), 0};
@@ -130,6 +127,7 @@ public:
 private:
     // Masks take one pass per class for a half.
     static constexpr std::size_t most_classes_by_masks = 64;
+    static constexpr std::size_t most_values = 1 << 15;  // of a look in one pass
     static constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 
     // -- the classes ------------------------------------------------------------------------------
@@ -238,6 +236,35 @@ private:
     }
 
     // -- gains ------------------------------------------------------------------------------------
+
+    BestOfPoints best_of_points(const float* values, std::size_t stride, std::size_t features,
+                                std::span<const std::uint32_t> split_points, std::size_t least) {
+        if (!has_starts_) find_terms();
+        return kernels().best_of_points(values, stride, features, points(), split_points.data(),
+                                        split_points.size(), masks_.data(), counts_.size(),
+                                        SideTerms::get().cut(), starts_.data(), least);
+    }
+    BestOfPoints best_of_many_points(const float* values, std::size_t stride, std::size_t features,
+                                     std::span<const std::uint32_t> split_points,
+                                     std::size_t least) {
+        order_by_class();
+        return kernels().best_of_many_points(
+            values, stride, features, points(), split_points.data(), split_points.size(),
+            order_.data(), ends_.data(), counts_.size(), EntropyTable::get().terms(), least);
+    }
+    // The points of each place side by side; those that share the place after the last come last.
+    void order_by_class() {
+        make_room(order_, points());
+        make_room(ends_, counts_.size() + 1);
+        std::uint32_t end = 0;
+        for (std::size_t k = 0; k < counts_.size(); ++k) {
+            ends_[k] = end;
+            end += static_cast<std::uint32_t>(counts_[k]);
+        }
+        ends_[counts_.size()] = end;
+        for (std::size_t i = 0; i < points(); ++i)
+            order_[ends_[place_of_[labels_[i]]]++] = static_cast<std::uint16_t>(i);
+    }
 
     // Whatever separates two points gains the same: the last split point that does, and then the
     // last feature.
@@ -389,6 +416,8 @@ private:
     std::vector<std::uint64_t> masks_;  // the points of each class, and all points
     std::vector<std::uint32_t>
         starts_;  // where the terms of each class begin, and those of all points
+    std::vector<std::uint16_t> order_;     // the points, class by class
+    std::vector<std::uint32_t> ends_;      // of the classes among them
     std::vector<std::uint32_t> on_left_;   // points of each class, by masks
     std::vector<std::uint64_t> sums_;      // by threshold and class: points between two thresholds
     std::vector<std::uint64_t> left_;      // and points up to a threshold, by class

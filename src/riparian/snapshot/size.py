@@ -102,7 +102,8 @@ def core_bytes(trees: Trees, header: Header) -> float:
     small += trees.memory.nbytes + _detector_bytes(trees)
     if header.eager:
         inner = trees.inner_histogram
-        small += len(inner) * _width(inner) + float(len(trees.votes) * SIZES["node_votes"])
+        pairs = (len(trees.votes) + len(header.trees)) / 2  # of siblings; a root is alone
+        small += len(inner) * _width(inner) + pairs * SIZES["siblings"]
     roots = len(header.trees) * (TREE + 16.0 * m)
     return float(POOL * (held.sum() + small) + roots + moment)
 
