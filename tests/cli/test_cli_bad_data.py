@@ -315,3 +315,11 @@ def test_texts_and_names_that_are_no_unicode_are_bad_data(text, name, tmp_path):
     done = call("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL)
     assert done.exit_code == 1 and isinstance(done.exception, SystemExit), done.exception
     assert name in done.stderr
+
+
+def test_a_signalling_nan_is_a_missing_value(tmp_path):
+    values = np.arange(8.0)
+    values.view(np.uint64)[2] = 0x7FF0000000000001
+    path = write(pa.table({"x": values, "label": ["oak", "elm"] * 4}), tmp_path / "t.arrow")
+    done = run("learn", path, "-t", "label", "-m", tmp_path / "m", *SMALL)  # with -W error
+    assert done.returncode == 0, done.stderr

@@ -72,7 +72,8 @@ class Number(Encoder):
         if cells.form not in ("numbers", "empty"):
             row, value = cells.stray("numbers")
             raise Unreadable(row, f"expected a number, got {_seen(cells, value)}")
-        with np.errstate(over="ignore"):  # infinities are reported after all columns are filled
+        # Infinities are reported after all columns are filled; a NaN may be a signalling one.
+        with np.errstate(over="ignore", invalid="ignore"):
             out[:, 0] = cells.numbers()
 
 

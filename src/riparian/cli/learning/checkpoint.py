@@ -91,7 +91,7 @@ class Progress:
         classes = [] if numbers else forest.classes_.tolist()
         if len({type(label) for label in [*labels, *classes]}) > 1:
             raise ValueError(f"checkpoint: expected labels like the classes, got {labels[:5]}")
-        if not {mistake.predicted for mistake in mistakes.mistakes} <= {*classes}:
+        if not {mistake.predicted for mistake in mistakes.kept} <= {*classes}:
             raise ValueError("checkpoint: expected mistakes that are one of the classes")
         return cls(
             number_of_pass=int(state["pass"]),
