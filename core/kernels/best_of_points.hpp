@@ -197,10 +197,12 @@ public:
             thresholds.values[j] = j < m ? values[places[j]] : NAN;
         return thresholds;
     }
+    // Counts that lie side by side may fill all bits, so they are added without a sign.
     void add_left(float value, const Thresholds& thresholds, std::uint32_t number) {
-        const auto added = static_cast<std::int32_t>(number);
         for (std::size_t j = 0; j < size; ++j)
-            numbers_[j] += -static_cast<std::int32_t>(value <= thresholds.values[j]) & added;
+            numbers_[j] = static_cast<std::int32_t>(
+                static_cast<std::uint32_t>(numbers_[j]) +
+                ((0u - static_cast<std::uint32_t>(value <= thresholds.values[j])) & number));
     }
     Lanes part(unsigned at, unsigned bits) const {
         Lanes parts(0);

@@ -220,5 +220,5 @@ def test_quantiles_are_checked(wrong):
 
 def test_a_forest_of_classes_has_no_intervals():
     forest = OnlineForestClassifier(2, random_state=0).partial_fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(TypeError, match="of a forest of numbers, got one of classes"):
+    with pytest.raises(TypeError, match="need a forest of numbers, got a forest of classes"):
         forest.model_.predict_interval(np.zeros((1, 1), np.float32), 0.9, 1)

@@ -57,7 +57,7 @@ def test_without_tokens_pages_of_other_sites_have_no_way_in(tmp_path):
 
 
 def test_a_token_to_read_alone_would_let_everybody_write():
-    with pytest.raises(ValueError, match="needs one to write"):
+    with pytest.raises(ValueError, match="a read token needs a write token"):
         Tokens(read=READ)
 
 
