@@ -197,18 +197,16 @@ public:
             thresholds.values[j] = j < m ? values[places[j]] : NAN;
         return thresholds;
     }
-    // Counts that lie side by side may fill all bits, so they are added without a sign.
     void add_left(float value, const Thresholds& thresholds, std::uint32_t number) {
-        for (std::size_t j = 0; j < size; ++j)
-            numbers_[j] = static_cast<std::int32_t>(
-                static_cast<std::uint32_t>(numbers_[j]) +
-                ((0u - static_cast<std::uint32_t>(value <= thresholds.values[j])) & number));
+        for (std::size_t j = 0; j < size; ++j) {
+            const auto is_left = static_cast<std::uint32_t>(value <= thresholds.values[j]);
+            numbers_[j] = wrapped(bits(numbers_[j]) + ((0u - is_left) & number));
+        }
     }
     Lanes part(unsigned at, unsigned bits) const {
         Lanes parts(0);
         for (std::size_t j = 0; j < size; ++j)
-            parts.numbers_[j] = static_cast<std::int32_t>(
-                static_cast<std::uint32_t>(numbers_[j]) >> at & ((1u << bits) - 1));
+            parts.numbers_[j] = wrapped(Lanes::bits(numbers_[j]) >> at & ((1u << bits) - 1));
         return parts;
     }
     static void set_bits(std::uint32_t* numbers, std::uint64_t bits, std::uint32_t number) {
@@ -216,10 +214,12 @@ public:
             numbers[i] |= (0u - static_cast<std::uint32_t>(bits >> i & 1)) & number;
     }
     void operator+=(const Lanes& other) {
-        for (std::size_t j = 0; j < size; ++j) numbers_[j] += other.numbers_[j];
+        for (std::size_t j = 0; j < size; ++j)
+            numbers_[j] = wrapped(bits(numbers_[j]) + bits(other.numbers_[j]));
     }
     void operator-=(const Lanes& other) {
-        for (std::size_t j = 0; j < size; ++j) numbers_[j] -= other.numbers_[j];
+        for (std::size_t j = 0; j < size; ++j)
+            numbers_[j] = wrapped(bits(numbers_[j]) - bits(other.numbers_[j]));
     }
     Lanes of(const std::uint32_t* table, std::size_t) const {
         Lanes looked_up(0);
@@ -258,6 +258,11 @@ public:
     }
 
 private:
+    // Counts that lie side by side may fill all bits, and so may sums on the way to a small
+    // difference; numbers without a sign wrap, as those of the vectors do.
+    static std::uint32_t bits(std::int32_t number) { return static_cast<std::uint32_t>(number); }
+    static std::int32_t wrapped(std::uint32_t number) { return static_cast<std::int32_t>(number); }
+
     std::int32_t numbers_[size];
 };
 #endif

@@ -46,6 +46,7 @@ public:
     // visitor(target, size) for each part, rounded half to even for each neighbour.
     template <class Visitor>
     void for_each_part(Visitor&& visitor) const {
+        if (entries_.empty()) return;
         Weight last = 1;
         std::int64_t size = rounded(last);
         for (const Entry& entry : entries_) {
