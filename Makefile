@@ -111,11 +111,11 @@ PURELIB := 'import sysconfig; print(sysconfig.get_path("purelib"))'
 
 # Python itself is not sanitized, so the runtimes must be there before it starts; libstdc++ too, or
 # AddressSanitizer would not find the function that throws. Python keeps memory until it ends, so leaks
-# cannot be distinguished from that.
+# cannot be distinguished from that. A request for too much memory fails, as without the sanitizers.
 library = $(shell $(CXX) -print-file-name=$(1))
 SANITIZED_RUN = env \
     LD_PRELOAD='$(call library,libasan.so) $(call library,libubsan.so) $(call library,libstdc++.so)' \
-    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     $(SANITIZED)/venv/bin/python
 
 .PHONY: sanitize

@@ -433,3 +433,10 @@ def test_a_wide_header_is_checked_without_comparing_every_pair_of_names(
     with closing(open_source(str(tmp_path / name), Reading())) as source:
         assert [*source.fields] == names
     assert Counting.compared < 10 * len(names)
+
+
+def test_a_length_that_a_broken_file_claims_takes_no_memory(tmp_path):
+    path = tmp_path / "short"
+    path.write_bytes(b"0123456789")
+    with closing(Raw(str(path))) as file:
+        assert file.read_all(2**50) == b"0123456789"

@@ -115,7 +115,7 @@ class Raw:
     def read_all(self, n: int) -> bytes:
         """Return n bytes, or all that are left."""
         parts: list[bytes] = []
-        while n > 0 and (data := self.read(n)):
+        while n > 0 and (data := self.read(min(n, BLOCK_BYTES))):  # a broken file may claim any n
             parts.append(data)
             n -= len(data)
         return b"".join(parts)
